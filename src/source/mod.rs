@@ -1,0 +1,94 @@
+//! Which bytes, from where: files of a tree, their texts, places in them.
+//!
+//! A [`FileId`] stands for one path *and* one content. Nothing here knows
+//! YAML or Deckhand, and nothing here prints.
+
+mod git;
+mod span;
+mod text;
+mod tree;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use git::{CommitTree, Repository};
+pub(crate) use span::offset;
+pub use span::{LineIndex, Position, Span, Spanned};
+pub use text::{Encoding, Source, SourceMap, TextFault};
+pub use tree::{ContentId, Entry, EntryKind, Labelled, MemoryTree, ReadError, Tree, WorkTree};
+
+/// One path and one content; made by [`SourceMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub(crate) u32);
+
+/// A path inside a repository: UTF-8, `/` between its parts, relative to the
+/// repository's root; the root itself is empty.
+///
+/// A file of a further repository (`--repository NAME=PATH`) is written
+/// `NAME:path`, so that it can never be taken for one of the first; that
+/// repository's root is `NAME:`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RepoPath(Arc<str>);
+
+impl RepoPath {
+    /// `path` as it stands; the caller has made it relative and `/`-separated.
+    pub fn new(path: impl Into<Arc<str>>) -> Self {
+        Self(path.into())
+    }
+
+    /// The path's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The path of `name` inside this folder.
+    #[must_use]
+    pub fn join(&self, name: &str) -> Self {
+        if self.is_root() {
+            Self::new(format!("{}{name}", self.0))
+        } else {
+            Self::new(format!("{}/{name}", self.0))
+        }
+    }
+
+    /// The parts between the slashes.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|part| !part.is_empty())
+    }
+
+    /// What is left of the path below `folder`, if it is inside it.
+    pub fn below(&self, folder: &RepoPath) -> Option<&str> {
+        let rest = self.0.strip_prefix(&*folder.0)?;
+        if folder.is_root() { Some(rest) } else { rest.strip_prefix('/') }
+    }
+
+    /// Whether this is the root of a repository, the first or a further one.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty() || (self.0.ends_with(':') && !self.0.contains('/'))
+    }
+}
+
+impl fmt::Display for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a user calls a document: Deckhand's identity triple
+/// (`deckhand.md` 2.1), with `""` for what the document does not say.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocKey {
+    /// `schema`, e.g. `armada/Chart/v1`.
+    pub schema: Arc<str>,
+    /// `metadata.layeringDefinition.layer`.
+    pub layer: Arc<str>,
+    /// `metadata.name`.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for DocKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.schema, self.name)?;
+        if self.layer.is_empty() { Ok(()) } else { write!(f, " ({})", self.layer) }
+    }
+}

@@ -1,0 +1,172 @@
+//! Texts of files: bytes decoded once, and the map from ids to them.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{FileId, LineIndex, Position, ReadError, RepoPath, Span, offset};
+
+/// How the bytes of a file were encoded (YAML 1.1, section 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, with or without a byte order mark.
+    Utf8,
+    /// UTF-16 with a big-endian byte order mark.
+    Utf16Be,
+    /// UTF-16 with a little-endian byte order mark.
+    Utf16Le,
+}
+
+/// Why a file has no text that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextFault {
+    /// The bytes could not be read; why.
+    Unreadable(String),
+    /// The bytes are not in the encoding they claim; the first bad one is at
+    /// this offset of the decoded text, which stops before it.
+    BadEncoding(Encoding, u32),
+    /// More bytes than [`Source::MAX_BYTES`].
+    TooLarge(u64),
+}
+
+/// One file: its path, its text, and where its lines begin.
+#[derive(Debug)]
+pub struct Source {
+    path: RepoPath,
+    text: Arc<str>,
+    fault: Option<TextFault>,
+    lines: OnceLock<LineIndex>,
+}
+
+impl Source {
+    /// Files above this many bytes are refused (64 MiB): the largest site
+    /// repositories known hold files of a few hundred kilobytes.
+    pub const MAX_BYTES: u64 = 64 << 20;
+
+    /// The file at `path` with what reading it gave. Never fails: a fault is
+    /// kept with the file, and the text is what stands before it.
+    pub fn new(path: RepoPath, bytes: Result<Vec<u8>, ReadError>) -> Self {
+        let (text, fault) = match bytes {
+            Ok(bytes) if bytes.len() as u64 > Self::MAX_BYTES => {
+                (String::new(), Some(TextFault::TooLarge(bytes.len() as u64)))
+            }
+            Ok(bytes) => decode(bytes),
+            Err(ReadError::TooLarge(bytes)) => (String::new(), Some(TextFault::TooLarge(bytes))),
+            Err(ReadError::Refused(reason)) => (String::new(), Some(TextFault::Unreadable(reason))),
+        };
+        Self { path, text: text.into(), fault, lines: OnceLock::new() }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// The decoded text, byte order mark included.
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// Why the text is not whole, if it is not.
+    pub fn fault(&self) -> Option<&TextFault> {
+        self.fault.as_ref()
+    }
+
+    /// Where the lines begin; computed when first asked for.
+    pub fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(&self.text))
+    }
+}
+
+/// All files of a run, by id.
+#[derive(Debug, Default)]
+pub struct SourceMap {
+    files: Vec<Source>,
+}
+
+impl SourceMap {
+    /// A map without files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The id that the file added `ahead` files from now will get, so that
+    /// files can be read and parsed in parallel before they are added.
+    pub fn upcoming(&self, ahead: usize) -> FileId {
+        FileId(offset(self.files.len() + ahead))
+    }
+
+    /// Adds a file and gives its id.
+    pub fn add(&mut self, source: Source) -> FileId {
+        let id = self.upcoming(0);
+        self.files.push(source);
+        id
+    }
+
+    /// The file with this id.
+    pub fn get(&self, file: FileId) -> &Source {
+        &self.files[file.0 as usize]
+    }
+
+    /// All files with their ids, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
+        self.files.iter().enumerate().map(|(at, source)| (FileId(offset(at)), source))
+    }
+
+    /// The text of a span.
+    pub fn slice(&self, span: Span) -> &str {
+        &self.get(span.file).text[span.range()]
+    }
+
+    /// Where a span begins, for people.
+    pub fn start(&self, span: Span) -> Position {
+        let source = self.get(span.file);
+        source.lines().position(&source.text, span.start)
+    }
+
+    /// Where a span ends (one past its last character), for people.
+    pub fn end(&self, span: Span) -> Position {
+        let source = self.get(span.file);
+        source.lines().position(&source.text, span.end)
+    }
+}
+
+/// Decodes by byte order mark, as libyaml does: UTF-16 where one says so,
+/// UTF-8 otherwise.
+fn decode(bytes: Vec<u8>) -> (String, Option<TextFault>) {
+    match bytes.as_slice() {
+        [0xFE, 0xFF, rest @ ..] => decode_utf16(rest, Encoding::Utf16Be, u16::from_be_bytes),
+        [0xFF, 0xFE, rest @ ..] => decode_utf16(rest, Encoding::Utf16Le, u16::from_le_bytes),
+        _ => decode_utf8(bytes),
+    }
+}
+
+fn decode_utf8(bytes: Vec<u8>) -> (String, Option<TextFault>) {
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let valid = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+            (text, Some(TextFault::BadEncoding(Encoding::Utf8, offset(valid))))
+        }
+    }
+}
+
+fn decode_utf16(
+    bytes: &[u8],
+    encoding: Encoding,
+    unit: fn([u8; 2]) -> u16,
+) -> (String, Option<TextFault>) {
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let mut text = String::with_capacity(bytes.len() / 2);
+    for decoded in char::decode_utf16(units) {
+        match decoded {
+            Ok(character) => text.push(character),
+            Err(_) => return faulty_utf16(text, encoding),
+        }
+    }
+    if bytes.len().is_multiple_of(2) { (text, None) } else { faulty_utf16(text, encoding) }
+}
+
+fn faulty_utf16(text: String, encoding: Encoding) -> (String, Option<TextFault>) {
+    let at = offset(text.len());
+    (text, Some(TextFault::BadEncoding(encoding, at)))
+}

@@ -1,0 +1,412 @@
+//! Trees of files: what a run reads from.
+//!
+//! The only place that reads the file system. A tree gives out what lies
+//! inside it and nothing else: a symbolic link that leads out of it, or into
+//! `.git`, is refused, so that a pull request cannot have the files of the
+//! machine that checks it read and quoted.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use walkdir::WalkDir;
+
+use super::git::{OnDisk, OnDiskKind};
+use super::{RepoPath, Repository, Source};
+use crate::error::{Error, ErrorKind};
+
+/// Somewhere files are: a working tree, a commit, a map in memory.
+pub trait Tree: Sync {
+    /// Every entry below `folder`, sorted by path; folders themselves are not
+    /// entries. What git ignores is left out. A `folder` that is not there
+    /// has no entries.
+    ///
+    /// # Errors
+    /// Where the tree as a whole cannot be listed.
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error>;
+
+    /// The bytes of one file. Files above [`Source::MAX_BYTES`] are refused
+    /// before they are read.
+    ///
+    /// # Errors
+    /// Where this file cannot be read; a diagnostic tells it.
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError>;
+
+    /// To be asked before many files are read, where one error says more than
+    /// a diagnostic for each: a partial clone may hold none of them.
+    ///
+    /// # Errors
+    /// Where some of `files` are known not to be here; the help says what
+    /// brings them.
+    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
+        let _ = files;
+        Ok(())
+    }
+}
+
+impl<T: Tree + Send + ?Sized> Tree for Box<T> {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        (**self).entries(folder)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        (**self).read(path)
+    }
+
+    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
+        (**self).ensure_present(files)
+    }
+}
+
+/// One path of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What it is.
+    pub kind: EntryKind,
+    /// What reading it will give, where that is known without reading.
+    pub content: Option<ContentId>,
+}
+
+/// What an entry of a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file, or a symbolic link to one.
+    File,
+    /// A git submodule, or another repository inside this one, whose content
+    /// is not part of this repository.
+    Submodule,
+    /// A path whose name is not UTF-8; it is shown with replacement characters
+    /// and cannot be read.
+    NotUtf8,
+}
+
+/// Stands for the bytes of a file: equal ids mean equal bytes. Ids that differ
+/// mean nothing, for repositories may hash differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentId([u8; 32]);
+
+impl ContentId {
+    /// The id with these bytes, of which there are 20 or 32.
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let mut id = [0; 32];
+        id[..bytes.len()].copy_from_slice(bytes);
+        Self(id)
+    }
+}
+
+/// Why one file could not be read; the rest of the tree is not affected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// What the system said.
+    Refused(String),
+    /// It has so many bytes, more than [`Source::MAX_BYTES`]. Trees refuse
+    /// such a file before they read it, so that it costs nothing.
+    TooLarge(u64),
+}
+
+impl ReadError {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self::Refused(reason.into())
+    }
+}
+
+/// The files of a folder on disk, as they are now.
+///
+/// Inside git these are the files git sees: tracked ones that are on disk,
+/// ignored or not, and untracked ones that are not ignored. Outside git these
+/// are all files. Folders that are symbolic links are not followed.
+pub struct WorkTree {
+    /// Absolute, symbolic links resolved.
+    root: PathBuf,
+    repository: Option<Repository>,
+    /// Folders that were read from, and whether they are what they seem.
+    folders: Mutex<HashMap<PathBuf, bool>>,
+}
+
+impl WorkTree {
+    /// The working tree of a repository, from its root.
+    ///
+    /// # Errors
+    /// Where the repository has none, as a bare one.
+    pub fn in_repository(repository: &Repository) -> Result<Self, Error> {
+        let Some(root) = repository.work_tree_root() else {
+            return Err(Error::new(ErrorKind::Git, "this repository has no working tree")
+                .with_help("name a revision to read, such as `HEAD`"));
+        };
+        Self::at(root, Some(repository.clone()))
+    }
+
+    /// The files of a folder that is in no repository.
+    ///
+    /// # Errors
+    /// Where there is no such folder.
+    pub fn in_folder(root: PathBuf) -> Result<Self, Error> {
+        Self::at(&root, None)
+    }
+
+    fn at(root: &Path, repository: Option<Repository>) -> Result<Self, Error> {
+        let resolved = fs::canonicalize(root).map_err(|cause| {
+            let message = format!("cannot read the folder `{}`", root.display());
+            Error::new(ErrorKind::Io, message).caused_by(cause)
+        })?;
+        if !resolved.is_dir() {
+            return Err(Error::new(ErrorKind::Io, format!("`{}` is not a folder", root.display())));
+        }
+        Ok(Self { root: resolved, repository, folders: Mutex::default() })
+    }
+
+    /// The folder's place on disk, symbolic links resolved.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn walk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
+        let start = self.root.join(folder.as_str());
+        let not_git = |entry: &walkdir::DirEntry| entry.file_name() != ".git";
+        let walk = WalkDir::new(&start).follow_root_links(false).into_iter();
+        let mut seen = Vec::new();
+        for entry in walk.filter_entry(not_git) {
+            let entry = entry.map_err(|cause| unlistable(&start, cause))?;
+            seen.extend(self.on_disk(&entry));
+        }
+        Ok(seen)
+    }
+
+    fn on_disk(&self, entry: &walkdir::DirEntry) -> Option<OnDisk> {
+        let kind = match entry.file_type() {
+            kind if kind.is_dir() => return None,
+            kind if kind.is_symlink() => OnDiskKind::Link,
+            _ => OnDiskKind::File,
+        };
+        let inside = entry.path().strip_prefix(&self.root).ok()?;
+        let parts: Vec<&[u8]> =
+            inside.components().map(|part| part.as_os_str().as_encoded_bytes()).collect();
+        Some(OnDisk { path: parts.join(&b'/').into(), kind })
+    }
+
+    fn entry(&self, seen: &OnDisk) -> Option<Entry> {
+        let (path, utf8) = path_of(&seen.path);
+        let kind = match seen.kind {
+            OnDiskKind::File => EntryKind::File,
+            OnDiskKind::Repository => EntryKind::Submodule,
+            OnDiskKind::Link if utf8 && self.root.join(path.as_str()).is_dir() => return None,
+            OnDiskKind::Link => EntryKind::File,
+        };
+        let kind = if utf8 { kind } else { EntryKind::NotUtf8 };
+        Some(Entry { path, kind, content: None })
+    }
+
+    /// Whether `folder` is there under this very name: inside the root, not
+    /// in `.git`, and no part of it a symbolic link.
+    fn is_plain_folder(&self, folder: &Path) -> bool {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = folders.get(folder) {
+            return *known;
+        }
+        let resolved = fs::canonicalize(folder);
+        let plain = resolved.is_ok_and(|resolved| resolved == folder && self.holds(&resolved));
+        folders.insert(folder.to_owned(), plain);
+        plain
+    }
+
+    /// Whether the tree may give out `resolved`, a path without links.
+    fn holds(&self, resolved: &Path) -> bool {
+        let Ok(inside) = resolved.strip_prefix(&self.root) else {
+            return false;
+        };
+        // the configuration of a repository may hold credentials
+        let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+        !inside.components().any(is_git)
+    }
+
+    /// The place that `file` leads to in the end, and what is there.
+    fn resolve(&self, file: PathBuf) -> Result<(PathBuf, Metadata), ReadError> {
+        let metadata = fs::symlink_metadata(&file).map_err(|error| unreadable(&error))?;
+        let folder = file.parent().unwrap_or(&self.root);
+        if !metadata.is_symlink() && self.is_plain_folder(folder) {
+            return Ok((file, metadata));
+        }
+        let resolved = fs::canonicalize(&file).map_err(|error| not_followed(&error))?;
+        if !self.holds(&resolved) {
+            return Err(ReadError::new("a symbolic link that leads out of the repository"));
+        }
+        let metadata = fs::metadata(&resolved).map_err(|error| unreadable(&error))?;
+        Ok((resolved, metadata))
+    }
+}
+
+impl Tree for WorkTree {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        // folders that are links are not followed, nor are those on the way
+        if !self.is_plain_folder(&on_disk_path(&self.root, folder)) {
+            return Ok(Vec::new());
+        }
+        let seen = match &self.repository {
+            Some(repository) => repository.on_disk(folder)?,
+            None => self.walk(folder)?,
+        };
+        let mut entries: Vec<Entry> = seen.iter().filter_map(|seen| self.entry(seen)).collect();
+        entries.retain(|entry| entry.path.below(folder).is_some());
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(entries)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        let (file, metadata) = self.resolve(on_disk_path(&self.root, path))?;
+        if metadata.is_dir() {
+            return Err(ReadError::new("a folder, not a file"));
+        }
+        // opening a pipe would wait for its other end
+        if !metadata.is_file() {
+            return Err(ReadError::new("not a file"));
+        }
+        if metadata.len() > Source::MAX_BYTES {
+            return Err(ReadError::TooLarge(metadata.len()));
+        }
+        read_file(&file, metadata.len()).map_err(|error| unreadable(&error))
+    }
+}
+
+/// Where `path` is below `root`: part by part, so that the separators are the
+/// system's and an absolute path does not replace the root.
+fn on_disk_path(root: &Path, path: &RepoPath) -> PathBuf {
+    let mut file = root.to_owned();
+    file.extend(path.parts());
+    file
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+fn read_file(file: &Path, size: u64) -> io::Result<Vec<u8>> {
+    let capacity = usize::try_from(size).expect("the size is below the limit");
+    let mut bytes = Vec::with_capacity(capacity + 1);
+    // files may grow while they are read
+    File::open(file)?.take(Source::MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn unreadable(error: &io::Error) -> ReadError {
+    match error.kind() {
+        io::ErrorKind::NotFound => ReadError::new("no such file"),
+        kind => ReadError::new(kind.to_string()),
+    }
+}
+
+fn not_followed(error: &io::Error) -> ReadError {
+    match error.kind() {
+        io::ErrorKind::NotFound => ReadError::new("a symbolic link to nothing"),
+        kind => ReadError::new(format!("a symbolic link that cannot be followed: {kind}")),
+    }
+}
+
+fn unlistable(folder: &Path, cause: walkdir::Error) -> Error {
+    let at = cause.path().unwrap_or(folder);
+    let message = format!("cannot list the folder `{}`", at.display());
+    Error::new(ErrorKind::Io, message).caused_by(cause)
+}
+
+/// `path` as text, and whether that is all of it.
+pub(super) fn path_of(path: &[u8]) -> (RepoPath, bool) {
+    match str::from_utf8(path) {
+        Ok(text) => (RepoPath::new(text), true),
+        Err(_) => (RepoPath::new(String::from_utf8_lossy(path)), false),
+    }
+}
+
+/// A further repository: the tree of it, or of one folder in it, under a name.
+///
+/// Its root is written `NAME:`, and the file `path` in it `NAME:path`.
+pub struct Labelled<T> {
+    label: String,
+    folder: RepoPath,
+    tree: T,
+}
+
+impl<T: Tree> Labelled<T> {
+    /// What `tree` has below `folder`, with paths that start with `name:`.
+    pub fn new(name: &str, tree: T, folder: RepoPath) -> Self {
+        Self { label: format!("{name}:"), folder, tree }
+    }
+
+    /// How the root of this tree is written: `NAME:`.
+    pub fn root(&self) -> RepoPath {
+        RepoPath::new(&*self.label)
+    }
+
+    fn labelled(&self, entry: Entry) -> Option<Entry> {
+        let inside = entry.path.below(&self.folder)?;
+        Some(Entry { path: RepoPath::new(format!("{}{inside}", self.label)), ..entry })
+    }
+
+    /// The path in the inner tree, if `path` is one of this tree's.
+    fn inner(&self, path: &RepoPath) -> Option<RepoPath> {
+        let inside = path.as_str().strip_prefix(&self.label)?;
+        Some(if inside.is_empty() { self.folder.clone() } else { self.folder.join(inside) })
+    }
+}
+
+impl<T: Tree> Tree for Labelled<T> {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let folder = if folder.as_str().is_empty() { &self.root() } else { folder };
+        let Some(inner) = self.inner(folder) else {
+            return Ok(Vec::new());
+        };
+        let entries = self.tree.entries(&inner)?.into_iter();
+        Ok(entries.filter_map(|entry| self.labelled(entry)).collect())
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        let inner = self.inner(path).ok_or_else(|| ReadError::new("no such file"))?;
+        self.tree.read(&inner)
+    }
+
+    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
+        let inner: Vec<RepoPath> = files.iter().filter_map(|path| self.inner(path)).collect();
+        self.tree.ensure_present(&inner)
+    }
+}
+
+/// Files held in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryTree {
+    /// Contents; none for a file that cannot be read.
+    files: BTreeMap<RepoPath, Option<Vec<u8>>>,
+}
+
+impl MemoryTree {
+    /// A tree without files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tree with one more file, or with another content for it.
+    #[must_use]
+    pub fn with(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(RepoPath::new(path), Some(bytes.into()));
+        self
+    }
+
+    /// The tree with one more file, which cannot be read.
+    #[must_use]
+    pub fn with_unreadable(mut self, path: &str) -> Self {
+        self.files.insert(RepoPath::new(path), None);
+        self
+    }
+}
+
+impl Tree for MemoryTree {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let inside = self.files.keys().filter(|path| path.below(folder).is_some());
+        Ok(inside
+            .map(|path| Entry { path: path.clone(), kind: EntryKind::File, content: None })
+            .collect())
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        let content = self.files.get(path).ok_or_else(|| ReadError::new("no such file"))?;
+        content.clone().ok_or_else(|| ReadError::new("permission denied"))
+    }
+}

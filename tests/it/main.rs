@@ -1,0 +1,14 @@
+//! What layercake promises, as tests; one module for each part.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unreadable_literal,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "tests touch the world, say what they skip, and end by panics; their figures are as given"
+)]
+
+mod git;
