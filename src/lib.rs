@@ -22,3 +22,4 @@
 pub mod error;
 mod near;
 pub mod source;
+pub mod yaml;

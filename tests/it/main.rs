@@ -11,4 +11,7 @@
     reason = "tests touch the world, say what they skip, and end by panics; their figures are as given"
 )]
 
+mod conformance;
 mod git;
+mod path;
+mod yaml;

@@ -1,0 +1,379 @@
+//! Nodes as YAML that a person would write.
+//!
+//! What is written reads back as the same value, here and under PyYAML: keys
+//! in their order, lists at their key's indent, text of several lines as a
+//! block, quotes only where a reader of YAML 1.1 or 1.2 needs them. When a
+//! text needs quotes is serde-saphyr's knowledge; the layout is ours, because
+//! its serializer has no way to write a date, a set, binary data or a comment
+//! beside a block.
+
+use std::fmt::Write as _;
+
+use super::{Date, Key, Node, Timestamp, Value};
+use crate::source::Span;
+
+/// How to write a node.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Whether secret nodes are written; otherwise `(hidden)` stands in the
+    /// place of the whole node.
+    pub show_secrets: bool,
+    /// What to say behind each leaf, as a comment, of the text it came from.
+    pub origin: Option<&'a dyn Fn(Span) -> String>,
+}
+
+/// What is written in the place of a secret.
+pub const HIDDEN: &str = "(hidden)";
+
+/// The YAML text of one node, ending in a line break.
+///
+/// A shared node is written as often as it occurs, so the text may be as long
+/// as [`Limit::NODES`](super::Limit::NODES) allows.
+pub fn to_yaml(node: &Node, options: &Options<'_>) -> String {
+    let mut writer = Writer { text: String::new(), options };
+    writer.node(node, Place::Root, 0);
+    writer.text
+}
+
+/// YAML's plain text of a scalar: `true`, `1.5`, `null`, dates in ISO form,
+/// binary data in base64, and text as it is. A collection is written as
+/// [`to_yaml`] writes it.
+pub fn scalar_text(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(bool) => bool.to_string(),
+        Value::Int(int) => int.to_string(),
+        Value::BigInt(digits) => digits.to_string(),
+        Value::Float(float) => float_text(*float),
+        Value::Date(date) => date_text(*date),
+        Value::Timestamp(timestamp) => timestamp_text(timestamp),
+        Value::Binary(bytes) => base64_text(bytes),
+        Value::String(text) => text.to_string(),
+        Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
+            let node = Node::new(value.clone(), Span::point(crate::source::FileId(0), 0));
+            let mut text = to_yaml(&node, &Options::default());
+            text.pop();
+            text
+        }
+    }
+}
+
+struct Writer<'a> {
+    text: String,
+    options: &'a Options<'a>,
+}
+
+/// Where the next node goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the start of the text.
+    Root,
+    /// Behind the colon of a key.
+    Key,
+    /// Behind `-`, `?`, or the `:` that follows a `?`.
+    Indicator,
+}
+
+/// Spaces by which a node stands inside its parent.
+const STEP: usize = 2;
+
+/// A key longer than this stands behind `?`: readers look for the colon of
+/// another one no further than 1024 characters.
+const LONGEST_SIMPLE_KEY: usize = 1000;
+
+impl Writer<'_> {
+    /// Writes a node; `indent` is that of the key or indicator before it.
+    fn node(&mut self, node: &Node, place: Place, indent: usize) {
+        if node.secret && !self.options.show_secrets {
+            return self.leaf(HIDDEN, place, node.span);
+        }
+        match &node.value {
+            Value::Sequence(items) if items.is_empty() => self.leaf("[]", place, node.span),
+            Value::Mapping(entries) if entries.is_empty() => self.leaf("{}", place, node.span),
+            Value::Pairs(pairs) if pairs.is_empty() => self.leaf("!!pairs []", place, node.span),
+            Value::Set(keys) if keys.is_empty() => self.leaf("!!set {}", place, node.span),
+            Value::Sequence(items) => {
+                let indent = self.open_list(place, indent);
+                self.lines(items.iter(), indent, Self::item);
+            }
+            Value::Mapping(entries) => {
+                let indent = self.open_mapping(place, indent);
+                self.lines(entries.iter(), indent, Self::entry);
+            }
+            Value::Pairs(pairs) => {
+                self.tag("!!pairs", place);
+                let indent = if place == Place::Indicator { indent + STEP } else { indent };
+                self.indent(indent);
+                self.lines(pairs.iter(), indent, Self::pair);
+            }
+            Value::Set(keys) => {
+                self.tag("!!set", place);
+                let indent = if place == Place::Root { indent } else { indent + STEP };
+                self.indent(indent);
+                self.lines(keys.iter(), indent, Self::member);
+            }
+            Value::String(text) if is_block(text, place) => {
+                self.block(text, place, indent, node.span);
+            }
+            scalar => self.leaf(&token(scalar), place, node.span),
+        }
+    }
+
+    /// Writes each line's content; the cursor stands where the first begins.
+    fn lines<T>(
+        &mut self,
+        parts: impl Iterator<Item = T>,
+        indent: usize,
+        write: impl Fn(&mut Self, T, usize),
+    ) {
+        for (at, part) in parts.enumerate() {
+            if at > 0 {
+                self.indent(indent);
+            }
+            write(self, part, indent);
+        }
+    }
+
+    fn item(&mut self, item: &Node, indent: usize) {
+        self.text.push('-');
+        self.node(item, Place::Indicator, indent);
+    }
+
+    fn entry(&mut self, (key, node): (&Key, &Node), indent: usize) {
+        let key = token(&key.value);
+        if key.len() > LONGEST_SIMPLE_KEY {
+            self.text.push_str("? ");
+            self.text.push_str(&key);
+            self.text.push('\n');
+            self.indent(indent);
+            self.text.push(':');
+            return self.node(node, Place::Indicator, indent);
+        }
+        self.text.push_str(&key);
+        self.text.push(':');
+        self.node(node, Place::Key, indent);
+    }
+
+    /// One of `!!pairs`, a mapping of one entry whose key may be anything.
+    fn pair(&mut self, (key, node): &(Node, Node), indent: usize) {
+        self.text.push_str("- ");
+        let indent = indent + STEP;
+        let hidden = key.secret && !self.options.show_secrets;
+        if !hidden && !is_collection(&key.value) {
+            return self.entry((&Key { value: key.value.clone(), span: key.span }, node), indent);
+        }
+        self.text.push('?');
+        self.node(key, Place::Indicator, indent);
+        self.indent(indent);
+        self.text.push(':');
+        self.node(node, Place::Indicator, indent);
+    }
+
+    fn member(&mut self, key: &Key, _indent: usize) {
+        self.text.push('?');
+        self.leaf(&token(&key.value), Place::Indicator, key.span);
+    }
+
+    /// A list stands at its key's indent, or right behind an indicator.
+    fn open_list(&mut self, place: Place, indent: usize) -> usize {
+        match place {
+            Place::Root => indent,
+            Place::Key => {
+                self.text.push('\n');
+                self.indent(indent);
+                indent
+            }
+            Place::Indicator => {
+                self.text.push(' ');
+                indent + STEP
+            }
+        }
+    }
+
+    fn open_mapping(&mut self, place: Place, indent: usize) -> usize {
+        match place {
+            Place::Root => indent,
+            Place::Key => {
+                self.text.push('\n');
+                self.indent(indent + STEP);
+                indent + STEP
+            }
+            Place::Indicator => {
+                self.text.push(' ');
+                indent + STEP
+            }
+        }
+    }
+
+    fn tag(&mut self, tag: &str, place: Place) {
+        self.space(place);
+        self.text.push_str(tag);
+        self.text.push('\n');
+    }
+
+    fn leaf(&mut self, token: &str, place: Place, span: Span) {
+        self.space(place);
+        self.text.push_str(token);
+        self.end_line(span);
+    }
+
+    /// Text of several lines, line by line below `|`.
+    fn block(&mut self, text: &str, place: Place, indent: usize, span: Span) {
+        let body = text.trim_end_matches('\n');
+        self.space(place);
+        self.text.push('|');
+        if needs_indent_indicator(body) {
+            self.text.push('2');
+        }
+        match text.len() - body.len() {
+            0 => self.text.push('-'),
+            1 => {}
+            _ => self.text.push('+'),
+        }
+        self.end_line(span);
+        for line in body.split('\n') {
+            if !line.is_empty() {
+                self.indent(indent + STEP);
+                self.text.push_str(line);
+            }
+            self.text.push('\n');
+        }
+        self.text.push_str(text[body.len()..].strip_prefix('\n').unwrap_or(""));
+    }
+
+    fn end_line(&mut self, span: Span) {
+        if let Some(origin) = self.options.origin {
+            self.text.push_str("  # ");
+            self.text
+                .extend(origin(span).chars().map(|it| if is_printable(it) { it } else { ' ' }));
+        }
+        self.text.push('\n');
+    }
+
+    fn space(&mut self, place: Place) {
+        if place != Place::Root {
+            self.text.push(' ');
+        }
+    }
+
+    fn indent(&mut self, indent: usize) {
+        self.text.extend(std::iter::repeat_n(' ', indent));
+    }
+}
+
+fn is_collection(value: &Value) -> bool {
+    match value {
+        Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => true,
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::String(_) => false,
+    }
+}
+
+/// A scalar on one line, quoted where it must be.
+fn token(value: &Value) -> String {
+    match value {
+        Value::String(text) => text_token(text),
+        Value::Binary(_) => format!("!!binary \"{}\"", scalar_text(value)),
+        _ => scalar_text(value),
+    }
+}
+
+fn text_token(text: &str) -> String {
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+    let mut token = serde_saphyr::to_string_with_options(&text, options)
+        .expect("because writing text into a string cannot fail");
+    token.truncate(token.trim_end_matches('\n').len());
+    token
+}
+
+/// Whether a text is written as a block: several lines, and nothing in it
+/// that only an escape can say.
+fn is_block(text: &str, place: Place) -> bool {
+    let body = text.trim_end_matches('\n');
+    let fits = place != Place::Root || !needs_indent_indicator(body);
+    fits && text.contains('\n')
+        && !body.is_empty()
+        && text.chars().all(|it| it == '\n' || it == '\t' || is_printable(it))
+}
+
+/// Readers take the indent from the first line that is not empty, so that
+/// line must not begin with white space.
+fn needs_indent_indicator(body: &str) -> bool {
+    body.trim_start_matches('\n').starts_with([' ', '\t'])
+}
+
+/// Whether a character may stand on a line as itself, to readers of 1.1 too.
+fn is_printable(character: char) -> bool {
+    !character.is_control()
+        && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+/// As PyYAML's `represent_float`: the shortest digits that read back, with a
+/// dot and a signed exponent, without which YAML 1.1 sees text.
+fn float_text(float: f64) -> String {
+    if float.is_nan() {
+        return ".nan".to_owned();
+    }
+    if float.is_infinite() {
+        return if float > 0.0 { ".inf" } else { "-.inf" }.to_owned();
+    }
+    let magnitude = float.abs();
+    if magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) {
+        return format!("{float:?}");
+    }
+    let text = format!("{float:e}");
+    let (digits, exponent) = text.split_once('e').expect("because `e` asks for an exponent");
+    let dot = if digits.contains('.') { "" } else { ".0" };
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    format!("{digits}{dot}e{sign}{exponent:0>2}")
+}
+
+fn date_text(date: Date) -> String {
+    let Date { year, month, day } = date;
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+fn timestamp_text(timestamp: &Timestamp) -> String {
+    let Timestamp { date, hour, minute, second, microsecond, offset } = *timestamp;
+    let mut text = format!("{}T{hour:02}:{minute:02}:{second:02}", date_text(date));
+    if microsecond > 0 {
+        let fraction = format!("{microsecond:06}");
+        write!(text, ".{}", fraction.trim_end_matches('0')).expect("because text can grow");
+    }
+    match offset {
+        None => {}
+        Some(0) => text.push('Z'),
+        Some(minutes) => {
+            let sign = if minutes < 0 { '-' } else { '+' };
+            let minutes = minutes.unsigned_abs();
+            write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+                .expect("because text can grow");
+        }
+    }
+    text
+}
+
+fn base64_text(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let sextet = bits >> (18 - 6 * place) & 63;
+            let is_padding = place > chunk.len();
+            text.push(if is_padding { '=' } else { char::from(ALPHABET[sextet as usize]) });
+        }
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! Bytes to nodes that remember their text.
+//!
+//! [`parse`] reads a file as PyYAML's safe loader over libyaml does
+//! (`deckhand.md` section 1). It never fails: what cannot be read is a
+//! [`Problem`] with its place, and the documents beside it are still there.
+
+pub mod emit;
+mod libyaml;
+mod node;
+pub mod path;
+mod read;
+mod scalar;
+
+pub use node::{Date, Key, Mapping, Node, Origin, Timestamp, Value};
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::source::{FileId, Span, offset};
+
+/// What one file holds.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// The documents, in order. A document with a fatal problem is not here.
+    pub documents: Vec<Document>,
+    /// The comments, in order.
+    pub comments: Vec<Comment>,
+    /// What is wrong, in order of place.
+    pub problems: Vec<Problem>,
+}
+
+/// One document of a file.
+#[derive(Debug)]
+pub struct Document {
+    /// Its content; an empty document is null.
+    pub root: Node,
+    /// From its first token (`---` where there is one) to its last.
+    pub span: Span,
+    /// Aliases of collections: Deckhand's loader makes one shared object of
+    /// an anchor and its aliases (`deckhand.md` 14.4).
+    pub shared: Vec<Shared>,
+}
+
+/// An alias that stands for a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The span of the anchored collection, which is the span of every node
+    /// that came from it.
+    pub collection: Span,
+    /// The alias, `*name`.
+    pub alias: Span,
+}
+
+/// A comment, from `#` to the end of its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// Where it is.
+    pub span: Span,
+}
+
+/// Something wrong with a file's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub kind: ProblemKind,
+}
+
+/// The kinds of [`Problem`]. All but [`ProblemKind::DuplicateKey`] cost the
+/// document they are in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// Not YAML; in the reader's own words.
+    Syntax(String),
+    /// YAML to us, but libyaml refuses it; in libyaml's words.
+    RefusedByLibyaml(String),
+    /// A key that stands in its mapping already; the last value counts.
+    DuplicateKey {
+        /// The key as it was first written.
+        first: Span,
+    },
+    /// A key that is a list, a mapping or a set.
+    UnhashableKey,
+    /// A tag the safe loader does not know.
+    UnknownTag(Arc<str>),
+    /// A scalar that is not what its tag or its form says, such as
+    /// `2001-02-30`, `!!int x`, or `=`; the text says what is wrong.
+    InvalidScalar(String),
+    /// `<<` over something that is no mapping or list of mappings.
+    InvalidMerge,
+    /// `*name` without `&name` before it in the document.
+    UndefinedAlias(Arc<str>),
+    /// `&name` twice in one document.
+    DuplicateAnchor {
+        /// The anchor as it was first written.
+        first: Span,
+    },
+    /// An alias inside the collection it stands for.
+    RecursiveAlias,
+    /// Reading failed in layercake itself; whoever calls the reader notes it.
+    Internal,
+    /// Beyond one of [`Limit`].
+    OverLimit(Limit),
+}
+
+impl ProblemKind {
+    /// Whether the problem costs the document it is in.
+    pub fn is_fatal(&self) -> bool {
+        !matches!(self, ProblemKind::DuplicateKey { .. })
+    }
+}
+
+/// What layercake refuses to hold in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Collections inside collections; see [`Limit::DEPTH`].
+    Depth,
+    /// Nodes of one document with its aliases written out; see [`Limit::NODES`].
+    Nodes,
+    /// Digits of one integer; see [`Limit::DIGITS`].
+    Digits,
+    /// Bytes of the texts of one document; see [`Limit::BYTES`].
+    Bytes,
+}
+
+impl Limit {
+    /// Collections may be nested this deep (the reference implementation ends
+    /// in a `RecursionError` before 1000).
+    pub const DEPTH: usize = 255;
+    /// A document may hold this many nodes, aliases written out.
+    pub const NODES: u64 = 5_000_000;
+    /// An integer may have this many digits (as Python's own limit on
+    /// reading them, `sys.int_info.default_max_str_digits`).
+    pub const DIGITS: usize = 4300;
+    /// The texts of a rendered document may have this many bytes, shared ones
+    /// written out.
+    pub const BYTES: u64 = 256 << 20;
+}
+
+/// Reads all documents of `text`, the decoded text of `file`.
+pub fn parse(file: FileId, text: &str) -> Parsed {
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let base = offset(text.len() - body.len());
+    let body = with_line_breaks_of_libyaml(body);
+    let mut read = read::read(file, base, &body);
+    libyaml::review(file, base, &body, &mut read);
+    read.parsed
+}
+
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
+
+/// To YAML 1.1 U+0085 ends a line, to YAML 1.2 it does not. A carriage return
+/// with a line feed is as long in UTF-8, so that no byte moves.
+fn with_line_breaks_of_libyaml(text: &str) -> Cow<'_, str> {
+    const NEXT_LINE: char = '\u{85}';
+    if text.contains(NEXT_LINE) { text.replace(NEXT_LINE, "\r\n").into() } else { text.into() }
+}

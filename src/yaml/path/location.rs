@@ -1,0 +1,169 @@
+//! A concrete place in some data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::parse;
+use crate::yaml::{Key, Mapping, Node, Value};
+
+/// A place: keys and indexes from the root. Shows as `.a.b[0]`, which reads
+/// back as a path to the same place; keys that are no text show bare.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Location(pub Vec<Piece>);
+
+/// One step of a [`Location`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// The value at a key.
+    Key(Key),
+    /// An element of a list, from 0.
+    Index(usize),
+}
+
+impl Location {
+    /// The root.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Whether this is the root.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether `other` is this place or one around it.
+    pub fn starts_with(&self, other: &Location) -> bool {
+        self.0.starts_with(&other.0)
+    }
+
+    /// The place around this one; none for the root.
+    pub fn parent(&self) -> Option<Location> {
+        let (_, parents) = self.0.split_last()?;
+        Some(Self(parents.to_vec()))
+    }
+
+    /// The place at `piece` inside this one.
+    #[must_use]
+    pub fn join(&self, piece: Piece) -> Self {
+        let mut pieces = Vec::with_capacity(self.0.len() + 1);
+        pieces.extend_from_slice(&self.0);
+        pieces.push(piece);
+        Self(pieces)
+    }
+
+    /// The place `below` inside this one.
+    #[must_use]
+    pub fn joined(&self, below: &Location) -> Self {
+        Self(self.0.iter().chain(&below.0).cloned().collect())
+    }
+
+    /// The node here.
+    pub fn get<'a>(&self, data: &'a Node) -> Option<&'a Node> {
+        self.0.iter().try_fold(data, |node, piece| child(node, piece))
+    }
+
+    /// The node here, to change. What is shared on the way to it is copied,
+    /// one level of each; where there is no node, nothing is.
+    pub fn get_mut<'a>(&self, data: &'a mut Node) -> Option<&'a mut Node> {
+        self.get(data)?;
+        self.0.iter().try_fold(data, |node, piece| child_mut(node, piece))
+    }
+
+    /// Takes the entry or element here out; the root cannot be.
+    pub fn remove(&self, data: &mut Node) -> Option<Node> {
+        self.get(data)?;
+        let (last, parents) = self.0.split_last()?;
+        let parent = parents.iter().try_fold(data, |node, piece| child_mut(node, piece))?;
+        match (&mut parent.value, last) {
+            (Value::Mapping(mapping), Piece::Key(key)) => Arc::make_mut(mapping).remove(key),
+            (Value::Sequence(items), Piece::Index(index)) => {
+                Some(Arc::make_mut(items).remove(*index))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The node at `piece` of `node`.
+fn child<'a>(node: &'a Node, piece: &Piece) -> Option<&'a Node> {
+    match (&node.value, piece) {
+        (Value::Mapping(mapping), Piece::Key(key)) => at_key(mapping, key),
+        (Value::Sequence(items), Piece::Index(index)) => items.get(*index),
+        _ => None,
+    }
+}
+
+/// The node at `piece` of `node`, to change.
+pub(super) fn child_mut<'a>(node: &'a mut Node, piece: &Piece) -> Option<&'a mut Node> {
+    match (&mut node.value, piece) {
+        (Value::Mapping(mapping), Piece::Key(key)) => {
+            let mapping = Arc::make_mut(mapping);
+            match key.as_str() {
+                Some(text) => mapping.get_mut(text),
+                None => mapping.get_mut(key),
+            }
+        }
+        (Value::Sequence(items), Piece::Index(index)) => Arc::make_mut(items).get_mut(*index),
+        _ => None,
+    }
+}
+
+fn at_key<'a>(mapping: &'a Mapping, key: &Key) -> Option<&'a Node> {
+    match key.as_str() {
+        Some(text) => mapping.get(text),
+        None => mapping.get(key),
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return formatter.write_str(".");
+        }
+        // A path cannot begin with a bracket and be written to.
+        if matches!(self.0.first(), Some(Piece::Index(_))) {
+            formatter.write_str(".")?;
+        }
+        self.0.iter().try_for_each(|piece| piece.fmt(formatter))
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Piece::Index(index) => write!(formatter, "[{index}]"),
+            Piece::Key(key) => {
+                formatter.write_str(".")?;
+                write_key(key, formatter)
+            }
+        }
+    }
+}
+
+fn write_key(key: &Key, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match &key.value {
+        Value::String(text) if parse::is_bare_name(text) => formatter.write_str(text),
+        Value::String(text) => {
+            let escaped = text.replace('\\', "\\\\").replace('\'', "\\'");
+            write!(formatter, "'{escaped}'")
+        }
+        Value::Null => formatter.write_str("null"),
+        Value::Bool(bool) => write!(formatter, "{bool}"),
+        Value::Int(int) => write!(formatter, "{int}"),
+        Value::BigInt(digits) => formatter.write_str(digits),
+        Value::Float(float) => write!(formatter, "{float:?}"),
+        Value::Date(date) => {
+            write!(formatter, "{:04}-{:02}-{:02}", date.year, date.month, date.day)
+        }
+        Value::Timestamp(time) => {
+            let date = time.date;
+            write!(formatter, "{:04}-{:02}-{:02}", date.year, date.month, date.day)?;
+            write!(formatter, "T{:02}:{:02}:{:02}", time.hour, time.minute, time.second)
+        }
+        Value::Binary(_)
+        | Value::Set(_)
+        | Value::Pairs(_)
+        | Value::Sequence(_)
+        | Value::Mapping(_) => write!(formatter, "<{}>", key.value.kind()),
+    }
+}

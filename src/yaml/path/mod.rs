@@ -1,0 +1,355 @@
+//! The JSONPath that Deckhand accepts, for reading and for writing.
+//!
+//! Deckhand parses paths with jsonpath_ng's base grammar (`deckhand.md`
+//! section 10), and creates what is missing by cutting the path's *text* at
+//! its dots (10.6). [`Path`] does both as the reference does, oddities
+//! included, over values instead of shared objects:
+//!
+//! - Writing copies only what lies on the way to a written place; everything
+//!   beside it stays the same `Arc`, with the same spans.
+//! - A call that fails leaves its data as it was.
+//! - Nothing a path or its data can say exhausts the stack or the memory: what
+//!   is beyond the limits below is a [`PathError`] or a [`WalkError`].
+//!
+//! Nearly all paths are names and indexes in a row. They are held as
+//! [`Segment`]s and walked without the tree that the full grammar needs.
+
+mod create;
+mod error;
+mod find;
+mod location;
+mod parse;
+mod write;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Key, Node, Origin, Value};
+use crate::near::nearest;
+use crate::source::Span;
+
+pub use create::Created;
+use create::New;
+pub use error::{PathError, PathErrorKind, WalkError};
+pub use location::{Location, Piece};
+use parse::Expression;
+
+/// A path may have this many names, indexes and other pieces.
+pub const MAX_PIECES: usize = 1_000;
+/// Operators may be nested this deep (a chain of dots is not nested).
+pub const MAX_NESTING: usize = 100;
+/// A list is padded up to this index and no further.
+pub const MAX_INDEX: usize = 100_000;
+/// One walk may meet this many places.
+pub const MAX_MATCHES: usize = 1_000_000;
+
+/// A path, parsed. Cheap to clone; shows as the text it was written as.
+#[derive(Clone)]
+pub struct Path {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    text: Box<str>,
+    shape: Shape,
+}
+
+/// What a path is made of.
+enum Shape {
+    /// Names and indexes in a row.
+    Plain(Vec<Segment>),
+    /// Anything else: the expressions in postfix order, the whole one last.
+    Tree(Vec<Expression>),
+}
+
+/// One step of a plain path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// The value at a text key.
+    Name(Arc<str>),
+    /// An element of a list; from its end where negative.
+    Index(i64),
+}
+
+/// A place that a path leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match<'a> {
+    /// The value there. It is owned where the data holds no such node: a
+    /// character of a string, say.
+    pub node: Cow<'a, Node>,
+    /// Where it is.
+    pub location: Location,
+}
+
+/// How a list is written to an index or a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListWrite {
+    /// As the reference does (10.5): each index takes the next element from
+    /// the front of the list.
+    Popped,
+    /// As its documentation has it: stored whole.
+    Whole,
+}
+
+/// What [`Path::write`] did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The places the value was stored at, in order.
+    pub locations: Vec<Location>,
+    /// What had to be created first.
+    pub created: Option<Created>,
+}
+
+impl Path {
+    /// Parses `text`, normalised as Deckhand does (10.1): `.` is the root,
+    /// and a leading `.` starts at it.
+    ///
+    /// # Errors
+    /// Where it is no path that Deckhand parses.
+    pub fn parse(text: &str) -> Result<Self, PathError> {
+        let shape = parse::parse(text)?;
+        Ok(Self { inner: Arc::new(Inner { text: text.into(), shape }) })
+    }
+
+    /// The path as it was written.
+    pub fn text(&self) -> &str {
+        &self.inner.text
+    }
+
+    /// Whether the path is the root and nothing else.
+    pub fn is_root(&self) -> bool {
+        matches!(&self.inner.shape, Shape::Plain(segments) if segments.is_empty())
+    }
+
+    /// The names and indexes of a plain path.
+    pub fn segments(&self) -> Option<&[Segment]> {
+        match &self.inner.shape {
+            Shape::Plain(segments) => Some(segments),
+            Shape::Tree(_) => None,
+        }
+    }
+
+    /// Whether the path's last piece is an index or a slice, so that a list
+    /// written there may be taken apart ([`ListWrite::Popped`]).
+    pub fn ends_in_elements(&self) -> bool {
+        match &self.inner.shape {
+            Shape::Plain(segments) => matches!(segments.last(), Some(Segment::Index(_))),
+            Shape::Tree(expressions) => {
+                let right = match expressions.as_slice() {
+                    [.., right, Expression::Operation(..)] => Some(right),
+                    expressions => expressions.last(),
+                };
+                matches!(
+                    right,
+                    Some(
+                        Expression::Step(Segment::Index(_))
+                            | Expression::Indexes(_)
+                            | Expression::Slice(_)
+                    )
+                )
+            }
+        }
+    }
+
+    /// Where a plain path leads to nothing because of one name: the path with
+    /// that name as the data nearly has it. Nothing below a secret is told.
+    pub fn near_miss(&self, data: &Node) -> Option<String> {
+        let mut node = data;
+        for (at, segment) in self.segments()?.iter().enumerate() {
+            match segment {
+                _ if node.secret => return None,
+                Segment::Name(name) => match node.get(name) {
+                    Some(next) => node = next,
+                    None => {
+                        let keys = node.as_mapping()?.keys().filter_map(Key::as_str);
+                        let near = nearest(name, keys)?;
+                        return Some(self.with_name(at, near, data.span));
+                    }
+                },
+                Segment::Index(index) => {
+                    node = node.as_sequence()?.get(usize::try_from(*index).ok()?)?;
+                }
+            }
+        }
+        None
+    }
+
+    /// The path with another name as its segment `at`.
+    fn with_name(&self, at: usize, name: &str, span: Span) -> String {
+        let pieces =
+            self.segments().into_iter().flatten().enumerate().map(
+                |(index, segment)| match segment {
+                    _ if index == at => Piece::Key(Key::string(name, span)),
+                    Segment::Name(name) => Piece::Key(Key::string(name.clone(), span)),
+                    Segment::Index(index) => {
+                        Piece::Index(usize::try_from(*index).unwrap_or_default())
+                    }
+                },
+            );
+        Location(pieces.collect()).to_string()
+    }
+
+    /// All matches, in document order (10.4).
+    ///
+    /// # Errors
+    /// Where Deckhand's walk fails.
+    pub fn find<'a>(&self, data: &'a Node) -> Result<Vec<Match<'a>>, WalkError> {
+        match &self.inner.shape {
+            Shape::Plain(segments) => Ok(find::find_plain(segments, data)?.into_iter().collect()),
+            Shape::Tree(expressions) => find::find_tree(expressions, data),
+        }
+    }
+
+    /// The first match: the one Deckhand reads.
+    ///
+    /// # Errors
+    /// Where Deckhand's walk fails.
+    pub fn first<'a>(&self, data: &'a Node) -> Result<Option<Match<'a>>, WalkError> {
+        match &self.inner.shape {
+            Shape::Plain(segments) => find::find_plain(segments, data),
+            // A later match may still fail, and then the reference fails.
+            Shape::Tree(expressions) => Ok(find::find_tree(expressions, data)?.into_iter().next()),
+        }
+    }
+
+    /// Stores `value` at all matches, as jsonpath_ng's `update` does (10.5).
+    /// Gives the places written, in order; a place inside a value that this
+    /// same call stored may be among them.
+    ///
+    /// # Errors
+    /// Where Deckhand's walk fails.
+    pub fn update(
+        &self,
+        data: &mut Node,
+        value: &Node,
+        lists: ListWrite,
+    ) -> Result<Vec<Location>, WalkError> {
+        match &self.inner.shape {
+            Shape::Plain(segments) => write::update_plain(segments, data, value, lists),
+            Shape::Tree(expressions) => write::update_tree(expressions, data, value, lists),
+        }
+    }
+
+    /// Creates what the path lacks, as Deckhand does before it writes (10.6).
+    /// Nodes made are [`Node::made`] at `made_at`. Where the path has a match,
+    /// nothing is created.
+    ///
+    /// # Errors
+    /// Where Deckhand's walk fails.
+    pub fn create(&self, data: &mut Node, made_at: Span) -> Result<Created, WalkError> {
+        self.require_rooted()?;
+        if let Some(found) = self.first(data)? {
+            return Ok(Created { top: None, full: found.location });
+        }
+        unchanged_on_failure(data, |data| {
+            let (full, new) = self.grow(data, made_at)?;
+            Ok(Created { top: new.map(|new| new.top), full })
+        })
+    }
+
+    /// Creates what is missing and stores `value` at all matches: what
+    /// Deckhand's `jsonpath_replace` does where it has no pattern.
+    ///
+    /// # Errors
+    /// Where Deckhand's walk fails.
+    pub fn write(
+        &self,
+        data: &mut Node,
+        value: &Node,
+        lists: ListWrite,
+        made_at: Span,
+    ) -> Result<Written, WalkError> {
+        self.require_rooted()?;
+        if self.first(data)?.is_some() {
+            let locations = self.update(data, value, lists)?;
+            return Ok(Written { locations, created: None });
+        }
+        unchanged_on_failure(data, |data| {
+            let (full, new) = self.grow(data, made_at)?;
+            match self.update(data, value, lists) {
+                Ok(locations) => {
+                    let created = Created { top: new.map(|new| new.top), full };
+                    Ok(Written { locations, created: Some(created) })
+                }
+                Err(error) => {
+                    new.inspect(|new| new.take_back(data));
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    /// Creates what the path lacks; gives the place it leads to then.
+    fn grow(&self, data: &mut Node, made_at: Span) -> Result<(Location, Option<New>), WalkError> {
+        let new = create::grow(self, data, made_at)?;
+        let found = self.first(data).and_then(|found| found.ok_or(WalkError::NotCreatable));
+        match found.map(|found| found.location) {
+            Ok(full) => Ok((full, new)),
+            Err(error) => {
+                new.inspect(|new| new.take_back(data));
+                Err(error)
+            }
+        }
+    }
+
+    /// Deckhand writes to paths only whose text, normalised, is `$` or begins
+    /// with `$.`: `$['a']` is refused.
+    fn require_rooted(&self) -> Result<(), WalkError> {
+        let text = self.text();
+        let rooted = text == "$" || text.starts_with('.') || text.starts_with("$.");
+        if rooted { Ok(()) } else { Err(WalkError::NotRooted) }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.text())
+    }
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Path({:?})", self.text())
+    }
+}
+
+impl PartialEq for Path {
+    /// Equal where written alike; `.a` and `$.a` lead to one place and are two
+    /// paths.
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Path {}
+
+/// Does what takes back its own changes where it fails; where the data is
+/// shared with others, and so is copied to be changed, it is shared again then.
+fn unchanged_on_failure<T>(
+    data: &mut Node,
+    change: impl FnOnce(&mut Node) -> Result<T, WalkError>,
+) -> Result<T, WalkError> {
+    let is_shared = match &data.value {
+        Value::Mapping(mapping) => Arc::strong_count(mapping) > 1,
+        Value::Sequence(items) => Arc::strong_count(items) > 1,
+        _ => true,
+    };
+    // To hold what nobody else holds would make a copy of every level.
+    let before = is_shared.then(|| data.clone());
+    let changed = change(data);
+    if changed.is_err()
+        && let Some(before) = before
+    {
+        *data = before;
+    }
+    changed
+}
+
+/// The elements of a value that is a list to Python: a tuple of `!!pairs` is
+/// made a list of two.
+fn pair_as_list(owner: &Node, (left, right): &(Node, Node)) -> Node {
+    let items = vec![left.clone(), right.clone()];
+    let value = Value::Sequence(Arc::new(items));
+    Node { value, span: left.span, secret: owner.secret, origin: Origin::Derived }
+}

@@ -1,0 +1,518 @@
+//! A path's text to its shape.
+//!
+//! jsonpath_ng's grammar is an LALR one (10.3), and its operators bind in an
+//! unusual order; brackets after an expression bind loosest of all, to
+//! everything before them inside the parentheses. So this is an operator
+//! precedence parser, with stacks of its own: no text can exhaust ours.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::{MAX_NESTING, MAX_PIECES, PathError, PathErrorKind, Segment, Shape};
+
+/// Python refuses to read integers of more digits.
+const MAX_DIGITS: usize = 4300;
+
+/// One expression of a path that is not plain. The right side of an operator
+/// is the expression just before it; the left side ends at `left`.
+#[derive(Debug)]
+pub(super) enum Expression {
+    /// `$`
+    Root,
+    /// `` `this` ``
+    This,
+    /// `` `parent` ``
+    Parent,
+    /// A name or an index.
+    Step(Segment),
+    /// `a,b`
+    Names(Vec<Arc<str>>),
+    /// `*`, alone or among names
+    AnyName,
+    /// `[0,1]`
+    Indexes(Vec<i64>),
+    /// `[a:b:c]`; `[*]` has none of them.
+    Slice(Slice),
+    /// Two expressions and what joins them.
+    Operation(Operator, usize),
+}
+
+/// The bounds of a slice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slice {
+    pub(super) start: Option<i64>,
+    pub(super) end: Option<i64>,
+    pub(super) step: Option<i64>,
+}
+
+/// What joins two expressions, loosest first (10.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Operator {
+    Descendants,
+    Child,
+    Union,
+    Intersection,
+    Where,
+    WhereNot,
+}
+
+/// Parses `text` as written.
+pub(super) fn parse(text: &str) -> Result<Shape, PathError> {
+    if text == "." {
+        return Ok(Shape::Plain(Vec::new()));
+    }
+    let mut parser = Parser {
+        lexer: Lexer { text, at: 0, peeked: None },
+        output: Vec::with_capacity(8),
+        operands: Vec::with_capacity(4),
+        pending: Vec::with_capacity(4),
+        pieces: 0,
+    };
+    if text.starts_with('.') {
+        parser.push(Expression::Root, 0)?;
+    } else {
+        parser.operand()?;
+    }
+    parser.operators()?;
+    Ok(shape(parser.output))
+}
+
+/// Whether `text` reads as this name without quotes.
+pub(super) fn is_bare_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(starts_name)
+        && characters.all(continues_name)
+        && !matches!(text, "where" | "wherenot")
+}
+
+/// Recognises names and indexes in a row; in postfix order that is
+/// `first (step Child)*`.
+fn shape(output: Vec<Expression>) -> Shape {
+    let plain = output.iter().enumerate().all(|(at, expression)| match expression {
+        Expression::Root => at == 0,
+        Expression::Step(_) => at == 0 || at % 2 == 1,
+        Expression::Operation(operator, _) => *operator == Operator::Child && at % 2 == 0,
+        Expression::This
+        | Expression::Parent
+        | Expression::Names(_)
+        | Expression::AnyName
+        | Expression::Indexes(_)
+        | Expression::Slice(_) => false,
+    });
+    if !plain {
+        return Shape::Tree(output);
+    }
+    let segments = output.into_iter().filter_map(|expression| match expression {
+        Expression::Step(segment) => Some(segment),
+        _ => None,
+    });
+    Shape::Plain(segments.collect())
+}
+
+struct Parser<'t> {
+    lexer: Lexer<'t>,
+    /// Postfix order.
+    output: Vec<Expression>,
+    /// For each complete operand: its last expression and how deep it is.
+    operands: Vec<Operand>,
+    pending: Vec<Pending>,
+    pieces: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Operand {
+    at: usize,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Pending {
+    Parenthesis,
+    Operator(Operator),
+}
+
+impl<'t> Parser<'t> {
+    /// Reads what may begin an expression.
+    fn operand(&mut self) -> Result<(), PathError> {
+        loop {
+            let token = self.lexer.next()?;
+            let at = token.at;
+            let expression = match token.kind {
+                TokenKind::Symbol('(') => {
+                    self.pending.push(Pending::Parenthesis);
+                    continue;
+                }
+                TokenKind::Symbol('$') => Expression::Root,
+                TokenKind::Symbol('*') => Expression::AnyName,
+                TokenKind::Symbol('[') => self.brackets()?,
+                TokenKind::Number(digits) => {
+                    Expression::Step(Segment::Name(canonical(digits, at)?.into()))
+                }
+                TokenKind::Name(name) => self.names(name, at)?,
+                TokenKind::Named(name) if name == "this" => Expression::This,
+                TokenKind::Named(name) if name == "parent" => Expression::Parent,
+                TokenKind::Named(name) => {
+                    let kind = PathErrorKind::UnknownOperator(name.into_owned());
+                    return Err(PathError { at, kind });
+                }
+                TokenKind::Symbol(_)
+                | TokenKind::DoubleDot
+                | TokenKind::Where
+                | TokenKind::WhereNot
+                | TokenKind::End => return Err(self.lexer.unexpected(&token)),
+            };
+            return self.push(expression, at);
+        }
+    }
+
+    /// Reads what follows complete expressions, to the end.
+    fn operators(&mut self) -> Result<(), PathError> {
+        loop {
+            let token = self.lexer.next()?;
+            let operator = match token.kind {
+                TokenKind::End => return self.finish(&token),
+                TokenKind::Symbol('[') => {
+                    self.reduce(|_| true, token.at)?;
+                    let brackets = self.brackets()?;
+                    self.push(brackets, token.at)?;
+                    self.join(Operator::Child, token.at)?;
+                    continue;
+                }
+                TokenKind::Symbol(')') => {
+                    self.reduce(|_| true, token.at)?;
+                    if self.pending.pop().is_none() {
+                        return Err(self.lexer.unexpected(&token));
+                    }
+                    continue;
+                }
+                TokenKind::Symbol('.') => Operator::Child,
+                TokenKind::DoubleDot => Operator::Descendants,
+                TokenKind::Symbol('|') => Operator::Union,
+                TokenKind::Symbol('&') => Operator::Intersection,
+                TokenKind::Where => Operator::Where,
+                TokenKind::WhereNot => Operator::WhereNot,
+                TokenKind::Symbol(_)
+                | TokenKind::Number(_)
+                | TokenKind::Name(_)
+                | TokenKind::Named(_) => return Err(self.lexer.unexpected(&token)),
+            };
+            self.reduce(|waiting| waiting >= operator, token.at)?;
+            self.pending.push(Pending::Operator(operator));
+            self.operand()?;
+        }
+    }
+
+    fn finish(&mut self, end: &Token<'t>) -> Result<(), PathError> {
+        self.reduce(|_| true, end.at)?;
+        if self.pending.is_empty() { Ok(()) } else { Err(self.lexer.unexpected(end)) }
+    }
+
+    /// Joins what waits on the stack, back to a parenthesis, while `ready`.
+    fn reduce(&mut self, ready: impl Fn(Operator) -> bool, at: usize) -> Result<(), PathError> {
+        while let Some(Pending::Operator(operator)) = self.pending.last().copied() {
+            if !ready(operator) {
+                return Ok(());
+            }
+            self.pending.pop();
+            self.join(operator, at)?;
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, operator: Operator, at: usize) -> Result<(), PathError> {
+        let right = self.operands.pop().expect("an operator is pushed between two operands");
+        let left = self.operands.pop().expect("an operator is pushed between two operands");
+        // A chain of children is walked in a loop, so only its right sides count.
+        let left_depth = if operator == Operator::Child { left.depth } else { left.depth + 1 };
+        let depth = left_depth.max(right.depth + 1);
+        if depth > MAX_NESTING {
+            return Err(PathError { at, kind: PathErrorKind::TooDeep });
+        }
+        self.operands.push(Operand { at: self.output.len(), depth });
+        self.output.push(Expression::Operation(operator, left.at));
+        Ok(())
+    }
+
+    fn push(&mut self, expression: Expression, at: usize) -> Result<(), PathError> {
+        self.count_piece(at)?;
+        self.operands.push(Operand { at: self.output.len(), depth: 1 });
+        self.output.push(expression);
+        Ok(())
+    }
+
+    fn count_piece(&mut self, at: usize) -> Result<(), PathError> {
+        self.pieces += 1;
+        // The root at the front is not counted by people.
+        if self.pieces > MAX_PIECES + 1 {
+            return Err(PathError { at, kind: PathErrorKind::TooLong });
+        }
+        Ok(())
+    }
+
+    /// `name` and what `,` adds to it.
+    fn names(&mut self, name: Cow<'t, str>, at: usize) -> Result<Expression, PathError> {
+        if !self.lexer.peek_is(',')? {
+            let wild = name == "*";
+            return Ok(if wild {
+                Expression::AnyName
+            } else {
+                Expression::Step(Segment::Name(name.into()))
+            });
+        }
+        let mut names: Vec<Arc<str>> = vec![name.into()];
+        while self.lexer.take(',')? {
+            self.count_piece(at)?;
+            let token = self.lexer.next()?;
+            let TokenKind::Name(name) = token.kind else {
+                return Err(self.lexer.unexpected(&token));
+            };
+            names.push(name.into());
+        }
+        // `'*'` in quotes is wild too, and makes the other names idle.
+        let wild = names.iter().any(|name| &**name == "*");
+        Ok(if wild { Expression::AnyName } else { Expression::Names(names) })
+    }
+
+    /// What stands in brackets, with the closing one; `[` has been read.
+    fn brackets(&mut self) -> Result<Expression, PathError> {
+        let token = self.lexer.next()?;
+        let at = token.at;
+        let expression = match token.kind {
+            TokenKind::Symbol('*') => Expression::Slice(Slice::default()),
+            TokenKind::Symbol(':') => self.slice(None)?,
+            TokenKind::Name(name) => self.names(name, at)?,
+            TokenKind::Number(digits) => {
+                let first = index(digits, at)?;
+                if self.lexer.take(':')? { self.slice(Some(first))? } else { self.indexes(first)? }
+            }
+            TokenKind::Symbol(_)
+            | TokenKind::DoubleDot
+            | TokenKind::Where
+            | TokenKind::WhereNot
+            | TokenKind::Named(_)
+            | TokenKind::End => return Err(self.lexer.unexpected(&token)),
+        };
+        if self.lexer.take(']')? {
+            return Ok(expression);
+        }
+        let token = self.lexer.next()?;
+        Err(self.lexer.unexpected(&token))
+    }
+
+    /// The slice from `start`; its first colon has been read.
+    fn slice(&mut self, start: Option<i64>) -> Result<Expression, PathError> {
+        let end = self.lexer.take_number()?;
+        let step = if self.lexer.take(':')? { self.lexer.take_number()? } else { None };
+        Ok(Expression::Slice(Slice { start, end, step }))
+    }
+
+    fn indexes(&mut self, first: i64) -> Result<Expression, PathError> {
+        if !self.lexer.peek_is(',')? {
+            return Ok(Expression::Step(Segment::Index(first)));
+        }
+        let mut indexes = vec![first];
+        while self.lexer.take(',')? {
+            let token = self.lexer.next()?;
+            self.count_piece(token.at)?;
+            let TokenKind::Number(digits) = token.kind else {
+                return Err(self.lexer.unexpected(&token));
+            };
+            indexes.push(index(digits, token.at)?);
+        }
+        Ok(Expression::Indexes(indexes))
+    }
+}
+
+/// A token and where it starts.
+struct Token<'t> {
+    at: usize,
+    kind: TokenKind<'t>,
+}
+
+enum TokenKind<'t> {
+    /// One of `* . [ ] ( ) $ , : | & ~`.
+    Symbol(char),
+    DoubleDot,
+    Where,
+    WhereNot,
+    Name(Cow<'t, str>),
+    /// As written, with its sign.
+    Number(&'t str),
+    /// A name in backquotes.
+    Named(Cow<'t, str>),
+    End,
+}
+
+/// Cuts a path into tokens (10.2), one at a time, so that the first thing
+/// wrong is the one reported.
+struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    peeked: Option<Token<'t>>,
+}
+
+impl<'t> Lexer<'t> {
+    fn next(&mut self) -> Result<Token<'t>, PathError> {
+        match self.peeked.take() {
+            Some(token) => Ok(token),
+            None => self.read(),
+        }
+    }
+
+    fn peek_is(&mut self, symbol: char) -> Result<bool, PathError> {
+        let token = self.next()?;
+        let is = matches!(token.kind, TokenKind::Symbol(found) if found == symbol);
+        self.peeked = Some(token);
+        Ok(is)
+    }
+
+    fn take(&mut self, symbol: char) -> Result<bool, PathError> {
+        let is = self.peek_is(symbol)?;
+        if is {
+            self.peeked = None;
+        }
+        Ok(is)
+    }
+
+    fn take_number(&mut self) -> Result<Option<i64>, PathError> {
+        let token = self.next()?;
+        if let TokenKind::Number(digits) = token.kind {
+            return index(digits, token.at).map(Some);
+        }
+        self.peeked = Some(token);
+        Ok(None)
+    }
+
+    fn read(&mut self) -> Result<Token<'t>, PathError> {
+        let blanks = self.text.as_bytes()[self.at..].iter();
+        self.at += blanks.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count();
+        let at = self.at;
+        let Some(character) = self.text[at..].chars().next() else {
+            return Ok(Token { at, kind: TokenKind::End });
+        };
+        let kind = match character {
+            '.' if self.text[at + 1..].starts_with('.') => {
+                self.at += 2;
+                TokenKind::DoubleDot
+            }
+            '*' | '.' | '[' | ']' | '(' | ')' | '$' | ',' | ':' | '|' | '&' | '~' => {
+                self.at += 1;
+                TokenKind::Symbol(character)
+            }
+            '\'' | '"' => TokenKind::Name(self.quoted(character)?),
+            '`' => TokenKind::Named(self.quoted(character)?),
+            '-' | '0'..='9' => self.number()?,
+            _ if starts_name(character) => self.name(),
+            _ => return Err(self.unexpected_character(at)),
+        };
+        Ok(Token { at, kind })
+    }
+
+    fn name(&mut self) -> TokenKind<'t> {
+        let rest = &self.text[self.at..];
+        let ascii =
+            rest.bytes().take_while(|byte| byte.is_ascii() && continues_name(char::from(*byte)));
+        let ascii = ascii.count();
+        let further = rest[ascii..].find(|character| !continues_name(character));
+        let end = further.map_or(rest.len(), |further| ascii + further);
+        self.at += end;
+        match &rest[..end] {
+            "where" => TokenKind::Where,
+            "wherenot" => TokenKind::WhereNot,
+            name => TokenKind::Name(Cow::Borrowed(name)),
+        }
+    }
+
+    fn number(&mut self) -> Result<TokenKind<'t>, PathError> {
+        let rest = &self.text[self.at..];
+        let sign = usize::from(rest.starts_with('-'));
+        let digits = rest.as_bytes()[sign..].iter().take_while(|byte| byte.is_ascii_digit());
+        let end = sign + digits.count();
+        if end == sign {
+            return Err(self.unexpected_character(self.at));
+        }
+        self.at += end;
+        Ok(TokenKind::Number(&rest[..end]))
+    }
+
+    /// A text in quotes; a backslash takes the next character as it is, but
+    /// not a line break.
+    fn quoted(&mut self, quote: char) -> Result<Cow<'t, str>, PathError> {
+        let start = self.at;
+        let inside = &self.text[start + 1..];
+        let mut text = Cow::Borrowed("");
+        let mut from = 0;
+        loop {
+            let rest = &inside[from..];
+            let Some(end) = rest.find([quote, '\\']) else {
+                return Err(PathError { at: start, kind: PathErrorKind::UnclosedQuote(quote) });
+            };
+            text += &rest[..end];
+            from += end + 1;
+            if rest[end..].starts_with(quote) {
+                self.at = start + 1 + from;
+                return Ok(text);
+            }
+            match inside[from..].chars().next() {
+                Some(escaped) if escaped != '\n' => {
+                    text += &inside[from..from + escaped.len_utf8()];
+                    from += escaped.len_utf8();
+                }
+                _ => return Err(self.unexpected_character(start + from)),
+            }
+        }
+    }
+
+    fn unexpected_character(&self, at: usize) -> PathError {
+        let character = self.text[at..].chars().next().expect("the caller has looked at it");
+        PathError { at, kind: PathErrorKind::UnexpectedCharacter(character) }
+    }
+
+    /// The error for `token`, which was the last one read.
+    fn unexpected(&self, token: &Token<'t>) -> PathError {
+        let kind = match token.kind {
+            TokenKind::End => PathErrorKind::UnexpectedEnd,
+            TokenKind::Symbol(_)
+            | TokenKind::DoubleDot
+            | TokenKind::Where
+            | TokenKind::WhereNot
+            | TokenKind::Name(_)
+            | TokenKind::Number(_)
+            | TokenKind::Named(_) => {
+                PathErrorKind::UnexpectedToken(self.text[token.at..self.at].to_owned())
+            }
+        };
+        PathError { at: token.at, kind }
+    }
+}
+
+fn starts_name(character: char) -> bool {
+    character.is_ascii_alphabetic()
+        || matches!(character, '_' | '@' | '\u{4E00}'..='\u{9FA5}' | '\u{1F600}'..='\u{1F64F}')
+}
+
+fn continues_name(character: char) -> bool {
+    starts_name(character) || character.is_ascii_digit() || character == '-'
+}
+
+/// An integer as Python would write it again.
+fn canonical(digits: &str, at: usize) -> Result<Cow<'_, str>, PathError> {
+    if digits.len() > MAX_DIGITS {
+        return Err(PathError { at, kind: PathErrorKind::TooLong });
+    }
+    let (sign, number) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let significant = number.trim_start_matches('0');
+    Ok(match significant {
+        "" => Cow::Borrowed("0"),
+        _ if significant.len() == number.len() => Cow::Borrowed(digits),
+        _ => Cow::Owned(format!("{sign}{significant}")),
+    })
+}
+
+/// An integer as an index. One beyond 64 bits lies outside every list, and so
+/// does the nearest one within.
+fn index(digits: &str, at: usize) -> Result<i64, PathError> {
+    let digits = canonical(digits, at)?;
+    let farthest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };
+    Ok(digits.parse().unwrap_or(farthest))
+}

@@ -1,0 +1,900 @@
+//! From the events of granit-parser to documents.
+//!
+//! granit-parser reads YAML 1.2 and knows no types; what makes this PyYAML's
+//! safe loader is here: tags, merge keys, sets, duplicate keys and anchors as
+//! `composer.py` and `constructor.py` have them. Nothing outside this file
+//! knows granit-parser.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
+
+use super::scalar::{self, Fault, Plain, ScalarTag};
+use super::{
+    Comment, Document, Key, Limit, Mapping, Node, Parsed, Problem, ProblemKind, Shared, Value,
+};
+use crate::source::{FileId, Span, offset};
+
+/// What reading gives: [`Parsed`], and more about each of its documents.
+pub(super) struct Read {
+    pub parsed: Parsed,
+    /// As many as there are documents, in the same order.
+    pub extents: Vec<Extent>,
+}
+
+/// What a document is to the second opinion.
+pub(super) struct Extent {
+    /// The text that belongs to it alone, from the end of the one before,
+    /// directives included.
+    pub range: Range<usize>,
+    /// Whether it holds something that YAML 1.1 and 1.2 do not agree on.
+    pub is_odd: bool,
+}
+
+/// Reads `text`, which begins at byte `base` of the file and has no byte
+/// order mark.
+pub(super) fn read(file: FileId, base: u32, text: &str) -> Read {
+    let mut reader = Reader::new(file, base, text);
+    let mut parser = Parser::new_from_str_with_options(text, options());
+    while let Some(event) = parser.next_event() {
+        let error = match event {
+            Ok((event, span)) => {
+                reader.event(event, span);
+                continue;
+            }
+            Err(error) => error,
+        };
+        reader.abandon(&error);
+        // Where nothing more can be read the parser ends, comments aside.
+        if parser.proceed_next_document().is_err() {
+            break;
+        }
+    }
+    reader.finish()
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.emit_unresolved_aliases = true;
+    options.emit_anchor_events = true;
+    options.max_buffered_comment_events = usize::MAX;
+    options.flow_nesting_limit = Limit::DEPTH;
+    options.block_nesting_limit = Limit::DEPTH;
+    options
+}
+
+struct Reader<'text> {
+    file: FileId,
+    base: u32,
+    text: &'text str,
+    /// Where the last event but a comment ended.
+    cursor: usize,
+    /// Where the last document ended.
+    boundary: usize,
+    /// Whether there was a document.
+    started: bool,
+    draft: Option<Draft>,
+    read: Read,
+}
+
+/// A document that is being read.
+struct Draft {
+    start: usize,
+    /// One past its last token so far.
+    end: usize,
+    root: Option<Node>,
+    frames: Vec<Frame>,
+    anchors: HashMap<usize, Anchored, foldhash::fast::RandomState>,
+    names: HashMap<String, Span, foldhash::fast::RandomState>,
+    shared: Vec<Shared>,
+    /// How many nodes there are, aliases written out.
+    nodes: u64,
+    state: State,
+    is_odd: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Sound,
+    /// Something in it cannot be; the rest is read for its problems.
+    Broken,
+    /// Beyond a limit; the rest is passed over.
+    Skipped,
+}
+
+/// A collection that is being read.
+struct Frame {
+    start: usize,
+    anchor: usize,
+    /// Nodes of the document before this one.
+    nodes_before: u64,
+    /// Collections inside collections, this one included.
+    height: usize,
+    is_flow: bool,
+    contents: Contents,
+}
+
+enum Contents {
+    Sequence(Vec<Node>),
+    Mapping(Entries),
+    Set(Entries),
+    /// The list that `!!omap` and `!!pairs` stand before.
+    Pairs(Vec<(Node, Node)>),
+    /// A mapping in that list: one key, one value.
+    Pair(Vec<Node>),
+}
+
+/// A mapping's entries so far.
+#[derive(Default)]
+struct Entries {
+    own: Mapping,
+    /// The key whose value comes next.
+    key: Option<PendingKey>,
+    /// What `<<` brings, in the order in which it counts, the last most.
+    merged: Vec<Arc<Mapping>>,
+    /// Of keys written more than once: the last span, and the first. Boxed,
+    /// because hardly any mapping has them.
+    repeated: Option<Box<Repeated>>,
+}
+
+type Repeated = HashMap<Span, Span, foldhash::fast::RandomState>;
+
+enum PendingKey {
+    Key(Key),
+    Merge,
+    /// No key can be made of it; the problem is told.
+    Bad,
+}
+
+/// What an anchor stands for.
+struct Anchored {
+    node: Node,
+    nodes: u64,
+    height: usize,
+}
+
+/// What a tag says about its node.
+enum Meaning<'tag> {
+    /// No tag, or none that says anything.
+    Untagged,
+    /// `!`: libyaml resolves the text as if it had no quotes.
+    Plain,
+    Scalar(ScalarTag),
+    Sequence,
+    Mapping,
+    Set,
+    Pairs,
+    /// `!!merge` and `!!value`, which are what `<<` and `=` resolve to.
+    Merge,
+    Default,
+    Unknown(&'tag Tag),
+}
+
+impl<'text> Reader<'text> {
+    fn new(file: FileId, base: u32, text: &'text str) -> Self {
+        let read = Read { parsed: Parsed::default(), extents: Vec::new() };
+        Self { file, base, text, cursor: 0, boundary: 0, started: false, draft: None, read }
+    }
+
+    fn finish(mut self) -> Read {
+        self.read.parsed.problems.sort_by_key(|problem| problem.span);
+        // What follows the last document belongs to it, unless it is broken.
+        if self.boundary != usize::MAX
+            && let Some(last) = self.read.extents.last_mut()
+            && last.range.end == self.boundary
+        {
+            last.range.end = self.text.len();
+        }
+        self.read
+    }
+
+    fn event(&mut self, event: Event<'_>, marks: granit_parser::Span) {
+        let range = marks.byte_range().expect("events of a text have byte offsets");
+        match event {
+            Event::StreamStart | Event::StreamEnd => {}
+            Event::Comment(..) => {
+                let span = self.span(range);
+                self.read.parsed.comments.push(Comment { span });
+                // A comment may be told before the block scalar above it.
+                return;
+            }
+            // Without `---` the place is that of the first token, yet to come.
+            Event::DocumentStart(false, _) => {
+                return self.start_document(range.start..range.start, false);
+            }
+            Event::DocumentStart(true, _) => self.start_document(range.clone(), true),
+            Event::DocumentEnd => self.end_document(range.clone()),
+            Event::Anchor(_, name) => self.name_anchor(&name, range.clone()),
+            Event::Scalar(text, style, anchor, tag) => {
+                self.tag(&marks);
+                self.scalar(text, style, anchor, tag.as_deref(), range.clone());
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.tag(&marks);
+                self.start_collection(
+                    Contents::Sequence(Vec::new()),
+                    anchor,
+                    tag.as_deref(),
+                    &range,
+                );
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.tag(&marks);
+                let contents = Contents::Mapping(Entries::default());
+                self.start_collection(contents, anchor, tag.as_deref(), &range);
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end_collection(range.clone()),
+            Event::Alias(id) => self.alias(id, range.clone()),
+            Event::UnresolvedAlias(name) => {
+                let span = self.touch(range.clone());
+                self.problem(span, ProblemKind::UndefinedAlias(name.as_ref().into()));
+                self.push(Node::new(Value::Null, span), 0);
+            }
+            // The enum may grow; what it has today is above.
+            _ => {}
+        }
+        self.cursor = self.cursor.max(range.end);
+    }
+
+    fn span(&self, range: Range<usize>) -> Span {
+        Span::new(self.file, self.base + offset(range.start), self.base + offset(range.end))
+    }
+
+    /// The span of a token of the document, which now reaches at least there.
+    fn touch(&mut self, range: Range<usize>) -> Span {
+        if let Some(draft) = &mut self.draft {
+            draft.end = draft.end.max(range.end);
+        }
+        self.span(range)
+    }
+
+    fn mark_odd(&mut self, is_odd: bool) {
+        if let Some(draft) = &mut self.draft {
+            draft.is_odd |= is_odd;
+        }
+    }
+
+    /// Notes a problem that costs the document.
+    fn problem(&mut self, span: Span, kind: ProblemKind) {
+        if let Some(draft) = &mut self.draft {
+            if draft.state == State::Skipped {
+                return;
+            }
+            draft.state = match kind {
+                ProblemKind::OverLimit(Limit::Depth | Limit::Nodes) => State::Skipped,
+                _ => State::Broken,
+            };
+        }
+        self.read.parsed.problems.push(Problem { span, kind });
+    }
+
+    /// A syntax error: what was read of the document is of no use.
+    fn abandon(&mut self, error: &ScanError) {
+        let at = error.marker().byte_offset().unwrap_or(self.cursor).min(self.text.len());
+        let kind = match error.kind() {
+            granit_parser::ErrorKind::RecursionLimitExceeded => {
+                ProblemKind::OverLimit(Limit::Depth)
+            }
+            kind => ProblemKind::Syntax(kind.to_string()),
+        };
+        let span = self.span(at..at);
+        self.problem(span, kind);
+        self.draft = None;
+        self.boundary = usize::MAX;
+    }
+
+    fn start_document(&mut self, range: Range<usize>, is_explicit: bool) {
+        // After a syntax error nobody knows where the broken document ended.
+        if self.boundary == usize::MAX {
+            self.boundary = range.start;
+        }
+        let gap = &self.text[self.boundary.min(range.start)..range.start];
+        let is_odd = !self.started && end_of_nothing(gap).is_some();
+        if self.started
+            && let Some(end) = end_of_nothing(gap)
+        {
+            self.boundary += end;
+        }
+        self.draft = Some(Draft {
+            start: range.start,
+            end: range.end,
+            root: None,
+            frames: Vec::new(),
+            anchors: HashMap::default(),
+            names: HashMap::default(),
+            shared: Vec::new(),
+            nodes: 0,
+            state: State::Sound,
+            is_odd,
+        });
+        // Only the first document may stand without `---`, even after `...`.
+        // A byte order mark counts as content there.
+        let has_mark = self.text[self.boundary.min(range.start)..].starts_with('\u{FEFF}');
+        if self.started && (!is_explicit || has_mark) {
+            let why = "did not find expected <document start>".to_owned();
+            self.problem(self.span(range.start..range.start), ProblemKind::RefusedByLibyaml(why));
+        }
+        self.started = true;
+    }
+
+    fn end_document(&mut self, range: Range<usize>) {
+        let start = self.boundary.min(range.end);
+        // White space goes with what it follows: a tab may end a line.
+        let rest = &self.text[range.end..];
+        self.boundary = self.text.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+        let Some(draft) = self.draft.take() else { return };
+        if draft.state != State::Sound {
+            return;
+        }
+        let mut span = self.span(draft.start..draft.end);
+        let root = draft.root.unwrap_or_else(|| Node::new(Value::Null, span));
+        // The first token may be the header of a block scalar.
+        span.start = span.start.min(root.span.start);
+        self.read.parsed.documents.push(Document { root, span, shared: draft.shared });
+        let range = start..self.boundary;
+        self.read.extents.push(Extent { range, is_odd: draft.is_odd });
+    }
+
+    /// Names are more to YAML 1.2. Where libyaml does not refuse such a one it
+    /// reads part of it as something else.
+    fn check_name(&mut self, name: &str, span: Span) {
+        let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if !name.bytes().all(accepts) {
+            let why = "did not find expected alphabetic or numeric character";
+            self.problem(span, ProblemKind::RefusedByLibyaml(why.to_owned()));
+        }
+    }
+
+    /// Passes over a node's tag, which stands before the node.
+    fn tag(&mut self, marks: &granit_parser::Span) {
+        let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else { return };
+        let accepts = |byte: u8| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte);
+        let stands_alone = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
+        self.mark_odd(!stands_alone || !self.text[range.clone()].bytes().all(accepts));
+        self.cursor = self.cursor.max(range.end);
+    }
+
+    fn name_anchor(&mut self, name: &str, range: Range<usize>) {
+        let span = self.span(range);
+        self.check_name(name, span);
+        let Some(draft) = &mut self.draft else { return };
+        match draft.names.get(name) {
+            Some(first) => {
+                let first = *first;
+                self.problem(span, ProblemKind::DuplicateAnchor { first });
+            }
+            None => {
+                draft.names.insert(name.to_owned(), span);
+            }
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+    ) {
+        // An absent plain scalar comes as `~`, with nothing in its range.
+        let absent = style == ScalarStyle::Plain && range.is_empty();
+        let mut text = if absent { Cow::Borrowed("") } else { text };
+        let range = match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                self.check_block_at_margin(&text, &range);
+                self.mend_block_scalar(&mut text, &range);
+                self.block_scalar_range(range)
+            }
+            _ if absent => self.absent_place(range.start),
+            _ => range,
+        };
+        let span = self.touch(range);
+        let meaning = match meaning(tag) {
+            // Where libyaml finds nothing it cannot take quotes away.
+            Meaning::Plain if absent => Meaning::Scalar(ScalarTag::String),
+            meaning => meaning,
+        };
+        let is_plain = style == ScalarStyle::Plain;
+        self.mark_odd_scalar(absent, style);
+        if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
+            let why = "`?` and `:` are indicators in a flow collection, whatever follows";
+            self.problem(span, ProblemKind::RefusedByLibyaml(why.to_owned()));
+        }
+        if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
+        {
+            return;
+        }
+        let value = self.scalar_value(&meaning, is_plain, &text, span);
+        let node = Node::new(value, span);
+        if anchor != 0
+            && let Some(draft) = &mut self.draft
+        {
+            draft.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
+        }
+        self.count(1, span);
+        self.push(node, 0);
+    }
+
+    /// A whole document may be a block scalar without indent to YAML 1.2; to
+    /// libyaml that is an empty one, and something else after it.
+    fn check_block_at_margin(&mut self, text: &str, range: &Range<usize>) {
+        let is_root = self.draft.as_ref().is_some_and(|draft| draft.frames.is_empty());
+        let is_at_margin = self.text[..range.start].ends_with(['\n', '\r']);
+        if is_root && is_at_margin && !text.trim_matches('\n').is_empty() {
+            let why = "did not find expected <document start>".to_owned();
+            let span = self.span(range.start..range.start);
+            self.problem(span, ProblemKind::RefusedByLibyaml(why));
+        }
+    }
+
+    fn is_in_flow(&self) -> bool {
+        let frame = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        frame.is_some_and(|frame| frame.is_flow)
+    }
+
+    /// A key that is not there, and a block scalar that is a whole document:
+    /// libyaml looks at the indent of both in its own way.
+    fn mark_odd_scalar(&mut self, absent: bool, style: ScalarStyle) {
+        let Some(draft) = &mut self.draft else { return };
+        draft.is_odd |= match draft.frames.last().map(|frame| &frame.contents) {
+            None => matches!(style, ScalarStyle::Literal | ScalarStyle::Folded),
+            Some(Contents::Mapping(entries) | Contents::Set(entries)) => {
+                absent && entries.key.is_none()
+            }
+            Some(Contents::Pair(nodes)) => absent && nodes.is_empty(),
+            Some(Contents::Sequence(_) | Contents::Pairs(_)) => false,
+        };
+    }
+
+    /// The value of a scalar; null where there is none, and the problem told.
+    fn scalar_value(&mut self, meaning: &Meaning, is_plain: bool, text: &str, span: Span) -> Value {
+        let result = match meaning {
+            Meaning::Untagged if !is_plain => Ok(Plain::Value(Value::String(text.into()))),
+            Meaning::Untagged | Meaning::Plain => scalar::plain(text),
+            Meaning::Scalar(tag) => scalar::tagged(*tag, text).map(Plain::Value),
+            Meaning::Merge => Ok(Plain::Merge),
+            Meaning::Default => Ok(Plain::Default),
+            Meaning::Sequence | Meaning::Mapping | Meaning::Set | Meaning::Pairs => {
+                Err(Fault::Invalid("a scalar under the tag of a collection"))
+            }
+            Meaning::Unknown(tag) => {
+                self.problem(span, ProblemKind::UnknownTag(tag.original().into()));
+                return Value::Null;
+            }
+        };
+        let fault = match result {
+            Ok(Plain::Value(value)) => return value,
+            Ok(Plain::Merge) => Fault::Invalid("`<<` that is not a key"),
+            Ok(Plain::Default) => Fault::Invalid("`=` that is not a key"),
+            Err(fault) => fault,
+        };
+        let kind = match fault {
+            Fault::Invalid(why) => ProblemKind::InvalidScalar(why.to_owned()),
+            Fault::TooManyDigits => ProblemKind::OverLimit(Limit::Digits),
+        };
+        self.problem(span, kind);
+        Value::Null
+    }
+
+    /// `<<` and `=` as keys of a mapping, as `flatten_mapping` treats them.
+    fn merge_or_default_key(
+        &mut self,
+        meaning: &Meaning,
+        is_plain: bool,
+        text: &str,
+        span: Span,
+        anchor: usize,
+    ) -> bool {
+        let resolves =
+            is_plain && matches!(meaning, Meaning::Untagged) || matches!(meaning, Meaning::Plain);
+        let key = match (meaning, text) {
+            (Meaning::Merge, _) => PendingKey::Merge,
+            (_, "<<") if resolves => PendingKey::Merge,
+            (Meaning::Default, _) => PendingKey::Key(Key::string(text, span)),
+            (_, "=") if resolves => PendingKey::Key(Key::string(text, span)),
+            _ => return false,
+        };
+        if anchor != 0
+            && let Some(draft) = &mut self.draft
+        {
+            let node = Node::new(Value::String(text.into()), span);
+            draft.anchors.insert(anchor, Anchored { node, nodes: 1, height: 0 });
+        }
+        self.count(1, span);
+        if let Some(entries) = self.entries() {
+            entries.key = Some(key);
+        }
+        true
+    }
+
+    fn entries(&mut self) -> Option<&mut Entries> {
+        match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
+            Contents::Mapping(entries) | Contents::Set(entries) => Some(entries),
+            Contents::Sequence(_) | Contents::Pairs(_) | Contents::Pair(_) => None,
+        }
+    }
+
+    fn is_key_next(&mut self) -> bool {
+        self.entries().is_some_and(|entries| entries.key.is_none())
+    }
+
+    /// The place of what is not there: behind the tag, and behind the colon,
+    /// where granit-parser says before it.
+    fn absent_place(&mut self, at: usize) -> Range<usize> {
+        let mut at = at.max(self.cursor);
+        let rest = self.text[at..].trim_start();
+        if !self.is_key_next() && rest.starts_with(':') {
+            at = self.text.len() - rest.len() + 1;
+        }
+        at..at
+    }
+
+    /// granit-parser ends the last line of a block scalar where the file ends
+    /// without a line break; libyaml does not.
+    fn mend_block_scalar(&self, text: &mut Cow<'_, str>, range: &Range<usize>) {
+        let ends_early = range.end >= self.text.len() && !self.text.ends_with(['\n', '\r']);
+        let Some(before) = text.strip_suffix('\n').filter(|_| ends_early) else { return };
+        let is_blank = |line: Option<&str>| line.is_some_and(|line| line.trim().is_empty());
+        let last = before.rsplit('\n').next().filter(|line| !line.is_empty());
+        // Blanks alone are a line of the text only where they are in it.
+        if !is_blank(self.text.rsplit('\n').next()) || is_blank(last) {
+            text.to_mut().pop();
+        }
+    }
+
+    /// The range of a block scalar from its header to the end of its last
+    /// line; granit-parser gives what is below the header.
+    fn block_scalar_range(&self, content: Range<usize>) -> Range<usize> {
+        let start = self.block_header(content.start);
+        let header = self.text[start..].lines().next().unwrap_or("");
+        let keeps = header.bytes().take(3).any(|byte| byte == b'+');
+        let mut text = &self.text[..content.end];
+        // What follows on the last line is the indent of the next token.
+        if content.end < self.text.len() {
+            text = text.trim_end_matches([' ', '\t']);
+        }
+        if keeps {
+            let is_blank = |line: &&str| line.ends_with('\n') && line.trim().is_empty();
+            let blank = self.text[text.len()..].split_inclusive('\n').take_while(is_blank);
+            return start..text.len() + blank.map(str::len).sum::<usize>();
+        }
+        let end = text[start..].trim_end_matches(['\n', '\r']).len() + start;
+        let line_break = match &text.as_bytes()[end..] {
+            [] => 0,
+            [b'\r', b'\n', ..] => 2,
+            _ => 1,
+        };
+        start..end + line_break
+    }
+
+    /// Where `|` or `>` stands, between the last event and the content.
+    fn block_header(&self, content: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut at = self.cursor.min(content);
+        while at < content {
+            let skip_to: &[u8] = match bytes[at] {
+                b'|' | b'>' => return at,
+                b'&' | b'!' => b" \t\r\n",
+                b'#' => b"\r\n",
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            let rest = &bytes[at..content];
+            at += rest.iter().position(|byte| skip_to.contains(byte)).unwrap_or(rest.len());
+        }
+        content
+    }
+
+    fn start_collection(
+        &mut self,
+        contents: Contents,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: &Range<usize>,
+    ) {
+        let span = self.touch(range.clone());
+        let contents = self.tagged_contents(contents, meaning(tag), span);
+        let Some(draft) = &mut self.draft else { return };
+        let nodes_before = draft.nodes;
+        let (start, is_flow) = (range.start, !range.is_empty());
+        draft.frames.push(Frame { start, anchor, nodes_before, height: 1, is_flow, contents });
+        let too_deep = draft.frames.len() > Limit::DEPTH;
+        self.count(1, span);
+        if too_deep {
+            self.problem(span, ProblemKind::OverLimit(Limit::Depth));
+        }
+    }
+
+    /// What the collection holds by its tag, and by its place.
+    fn tagged_contents(&mut self, plain: Contents, meaning: Meaning, span: Span) -> Contents {
+        let in_pairs = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        let in_pairs = in_pairs.is_some_and(|frame| matches!(frame.contents, Contents::Pairs(_)));
+        if in_pairs && matches!(plain, Contents::Mapping(_)) {
+            return Contents::Pair(Vec::new());
+        }
+        let why = match (&plain, meaning) {
+            (_, Meaning::Untagged | Meaning::Plain)
+            | (Contents::Sequence(_), Meaning::Sequence)
+            | (Contents::Mapping(_), Meaning::Mapping) => return plain,
+            (Contents::Mapping(_), Meaning::Set) => return Contents::Set(Entries::default()),
+            (Contents::Sequence(_), Meaning::Pairs) => return Contents::Pairs(Vec::new()),
+            (_, Meaning::Unknown(tag)) => {
+                self.problem(span, ProblemKind::UnknownTag(tag.original().into()));
+                return plain;
+            }
+            (_, Meaning::Merge | Meaning::Default | Meaning::Scalar(_)) => {
+                "a collection under the tag of a scalar"
+            }
+            (_, Meaning::Sequence | Meaning::Pairs) => "the tag of a list before something else",
+            (_, Meaning::Mapping | Meaning::Set) => "the tag of a mapping before something else",
+        };
+        self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+        plain
+    }
+
+    fn end_collection(&mut self, range: Range<usize>) {
+        let Some(frame) = self.draft.as_mut().and_then(|draft| draft.frames.pop()) else { return };
+        // A block collection ends where the next token stands: its own last
+        // token ended earlier. The end of a flow collection is a token.
+        self.touch(if range.is_empty() { 0..0 } else { range });
+        let text = self.text;
+        let Some(draft) = &mut self.draft else { return };
+        if frame.is_flow && !draft.frames.last().is_some_and(|outer| outer.is_flow) {
+            draft.is_odd |= is_odd_flow(&text[frame.start..draft.end]);
+        }
+        let Some(draft) = &self.draft else { return };
+        let span = self.span(frame.start..draft.end.max(frame.start));
+        let nodes = draft.nodes - frame.nodes_before;
+        let value = match frame.contents {
+            Contents::Sequence(items) => Value::Sequence(Arc::new(items)),
+            Contents::Mapping(entries) => Value::Mapping(Arc::new(entries.finish())),
+            Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
+            Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
+            Contents::Pair(nodes) => {
+                self.finish_pair(nodes, span);
+                return;
+            }
+        };
+        let node = Node::new(value, span);
+        if frame.anchor != 0
+            && let Some(draft) = &mut self.draft
+        {
+            let anchored = Anchored { node: node.clone(), nodes, height: frame.height };
+            draft.anchors.insert(frame.anchor, anchored);
+        }
+        self.push(node, frame.height);
+    }
+
+    /// As `construct_yaml_pairs`: a list of mappings of one entry each.
+    fn finish_pair(&mut self, nodes: Vec<Node>, span: Span) {
+        let Ok([key, value]) = <[Node; 2]>::try_from(nodes) else {
+            let why = "a pair that is not a mapping of one entry";
+            return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+        };
+        let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
+        if let Some(Frame { contents: Contents::Pairs(pairs), height, .. }) = frame {
+            *height = (*height).max(2);
+            pairs.push((key, value));
+        }
+    }
+
+    fn alias(&mut self, id: usize, range: Range<usize>) {
+        let name = &self.text[range.start + 1..range.end];
+        let span = self.touch(range);
+        self.check_name(name, span);
+        let Some(draft) = &mut self.draft else { return };
+        let Some(anchored) = draft.anchors.get(&id) else {
+            self.problem(span, ProblemKind::RecursiveAlias);
+            return self.push(Node::new(Value::Null, span), 0);
+        };
+        let Anchored { node, nodes, height } = anchored;
+        let (node, nodes, height) = (node.clone(), *nodes, *height);
+        let depth = draft.frames.len() + height;
+        if height > 0 {
+            draft.shared.push(Shared { collection: node.span, alias: span });
+        }
+        if depth > Limit::DEPTH {
+            self.problem(span, ProblemKind::OverLimit(Limit::Depth));
+        }
+        self.count(nodes, span);
+        self.push(node, height);
+    }
+
+    /// Counts nodes against the limit.
+    fn count(&mut self, nodes: u64, span: Span) {
+        let Some(draft) = &mut self.draft else { return };
+        draft.nodes = draft.nodes.saturating_add(nodes);
+        if draft.nodes > Limit::NODES {
+            self.problem(span, ProblemKind::OverLimit(Limit::Nodes));
+        }
+    }
+
+    /// Puts a finished node where it belongs.
+    fn push(&mut self, node: Node, height: usize) {
+        let Some(draft) = &mut self.draft else { return };
+        if draft.state == State::Skipped {
+            return;
+        }
+        let Some(frame) = draft.frames.last_mut() else {
+            draft.root = Some(node);
+            return;
+        };
+        frame.height = frame.height.max(height + 1);
+        let problem = match &mut frame.contents {
+            Contents::Sequence(items) => {
+                items.push(node);
+                None
+            }
+            Contents::Mapping(entries) | Contents::Set(entries) => entries.push(node),
+            Contents::Pairs(pairs) => push_pair(pairs, node),
+            Contents::Pair(nodes) => {
+                nodes.push(node);
+                None
+            }
+        };
+        match problem {
+            None => {}
+            // The one problem that costs nothing: the last value counts.
+            Some(problem @ Problem { kind: ProblemKind::DuplicateKey { .. }, .. }) => {
+                self.read.parsed.problems.push(problem);
+            }
+            Some(problem) => self.problem(problem.span, problem.kind),
+        }
+    }
+}
+
+/// A node in the list of `!!pairs` that is no mapping of its own: an alias.
+fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<Problem> {
+    let mut entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
+    match (entries.next(), entries.next()) {
+        (Some((key, value)), None) => {
+            pairs.push((Node::new(key.value.clone(), key.span), value.clone()));
+            None
+        }
+        _ => {
+            let why = "a pair that is not a mapping of one entry";
+            Some(Problem { span: node.span, kind: ProblemKind::InvalidScalar(why.to_owned()) })
+        }
+    }
+}
+
+impl Entries {
+    /// Takes the next key or value.
+    fn push(&mut self, node: Node) -> Option<Problem> {
+        let span = node.span;
+        match self.key.take() {
+            None => match node.value {
+                Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
+                    self.key = Some(PendingKey::Bad);
+                    Some(Problem { span, kind: ProblemKind::UnhashableKey })
+                }
+                value => {
+                    self.key = Some(PendingKey::Key(Key { value, span }));
+                    None
+                }
+            },
+            Some(PendingKey::Key(key)) => self.insert(key, node),
+            Some(PendingKey::Merge) => self.merge(&node),
+            Some(PendingKey::Bad) => None,
+        }
+    }
+
+    /// The last value counts, in the first one's place; whoever wrote the
+    /// value wrote its key.
+    fn insert(&mut self, key: Key, node: Node) -> Option<Problem> {
+        let span = key.span;
+        let (replaced, _) = self.own.put(key, node)?;
+        let repeated = self.repeated.get_or_insert_default();
+        let first = repeated.get(&replaced).copied().unwrap_or(replaced);
+        repeated.insert(span, first);
+        Some(Problem { span, kind: ProblemKind::DuplicateKey { first } })
+    }
+
+    /// As `flatten_mapping`: a mapping, or a list of mappings whose earlier
+    /// ones count more.
+    fn merge(&mut self, node: &Node) -> Option<Problem> {
+        let invalid = |span| Some(Problem { span, kind: ProblemKind::InvalidMerge });
+        match &node.value {
+            Value::Sequence(items) => {
+                for item in items.iter().rev() {
+                    match merge_source(&item.value) {
+                        Some(mapping) => self.merged.push(mapping),
+                        None => return invalid(item.span),
+                    }
+                }
+                None
+            }
+            value => match merge_source(value) {
+                Some(mapping) => {
+                    self.merged.push(mapping);
+                    None
+                }
+                None => invalid(node.span),
+            },
+        }
+    }
+
+    /// What is merged comes first, what stands here counts more.
+    fn finish(mut self) -> Mapping {
+        if self.merged.is_empty() {
+            return self.own;
+        }
+        let mut entries = Mapping::new();
+        for mapping in &self.merged {
+            for (key, node) in mapping.iter() {
+                entries.put(key.clone(), node.clone());
+            }
+        }
+        for (key, node) in std::mem::take(&mut self.own) {
+            entries.put(key, node);
+        }
+        entries
+    }
+}
+
+/// The mapping that a value after `<<` is to the composer, to which a set is
+/// a mapping too.
+fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
+    match value {
+        Value::Mapping(mapping) => Some(Arc::clone(mapping)),
+        Value::Set(keys) => {
+            let entries = keys.iter().map(|key| (key.clone(), Node::new(Value::Null, key.span)));
+            Some(Arc::new(entries.collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Where the last `...` is over in a text between documents, if there is one:
+/// after a document libyaml passes over it, before the first it does not.
+fn end_of_nothing(text: &str) -> Option<usize> {
+    const END: &str = "...";
+    let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with(['\n', '\r']);
+    text.rmatch_indices(END).map(|(at, _)| at).find(starts_line).map(|at| at + END.len())
+}
+
+/// Whether a flow collection holds a key over two lines, or a colon or a
+/// question mark that is text to one and an indicator to the other.
+fn is_odd_flow(text: &str) -> bool {
+    text.contains(['\n', '\r'])
+        || text.as_bytes().windows(3).any(|around| {
+            let begins = b" ,[{:".contains(&around[0]);
+            match around[1] {
+                b':' => begins || b",?[]{}".contains(&around[2]),
+                b'?' => begins,
+                _ => false,
+            }
+        })
+}
+
+fn meaning(tag: Option<&Tag>) -> Meaning<'_> {
+    let Some(tag) = tag else { return Meaning::Untagged };
+    if matches!(tag.parts(), ("", "!") | ("!", "")) {
+        return Meaning::Plain;
+    }
+    let Some(name) = tag.suffix_in_namespace("tag:yaml.org,2002:") else {
+        return Meaning::Unknown(tag);
+    };
+    match name.as_ref() {
+        "null" => Meaning::Scalar(ScalarTag::Null),
+        "bool" => Meaning::Scalar(ScalarTag::Bool),
+        "int" => Meaning::Scalar(ScalarTag::Int),
+        "float" => Meaning::Scalar(ScalarTag::Float),
+        "binary" => Meaning::Scalar(ScalarTag::Binary),
+        "timestamp" => Meaning::Scalar(ScalarTag::Timestamp),
+        "str" => Meaning::Scalar(ScalarTag::String),
+        "seq" => Meaning::Sequence,
+        "map" => Meaning::Mapping,
+        "set" => Meaning::Set,
+        "omap" | "pairs" => Meaning::Pairs,
+        "merge" => Meaning::Merge,
+        "value" => Meaning::Default,
+        _ => Meaning::Unknown(tag),
+    }
+}

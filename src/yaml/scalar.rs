@@ -1,0 +1,685 @@
+//! What a scalar means: the resolver and the scalar constructors of PyYAML 6.
+//!
+//! [`plain`] says what an unquoted scalar is (`deckhand.md` 1.2, the patterns
+//! of `resolver.py`), [`tagged`] builds what a tag asks for (`deckhand.md`
+//! 1.3, `constructor.py`). No regular expressions: this is the hot path, and
+//! nearly every scalar is text by its first byte.
+//!
+//! What is wrong with a scalar is told without its text, which may be secret.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use num_bigint::{BigInt, BigUint, Sign};
+
+use super::{Date, Limit, Timestamp, Value};
+
+/// What a plain scalar is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Plain {
+    /// A value.
+    Value(Value),
+    /// `<<`: as a key it merges, anywhere else it is an error.
+    Merge,
+    /// `=`: as a key it is text, anywhere else it is an error.
+    Default,
+}
+
+/// The tags of YAML 1.1 that the safe loader builds scalars for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScalarTag {
+    Null,
+    Bool,
+    Int,
+    Float,
+    Binary,
+    Timestamp,
+    String,
+}
+
+/// Why a scalar has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// PyYAML's constructor raises; the text says why.
+    Invalid(&'static str),
+    /// An integer of more than [`Limit::DIGITS`] digits.
+    TooManyDigits,
+}
+
+/// The value of an unquoted scalar, as PyYAML's implicit resolvers find it.
+pub(super) fn plain(text: &str) -> Result<Plain, Fault> {
+    let Some(first) = text.bytes().next() else {
+        return Ok(Plain::Value(Value::Null));
+    };
+    let value = match first {
+        b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' => word(text),
+        b'~' if text.len() == 1 => Some(Value::Null),
+        b'<' if text == "<<" => return Ok(Plain::Merge),
+        b'=' if text.len() == 1 => return Ok(Plain::Default),
+        b'-' | b'+' | b'.' | b'0'..=b'9' => number_or_time(text)?,
+        _ => None,
+    };
+    Ok(Plain::Value(value.unwrap_or_else(|| Value::String(text.into()))))
+}
+
+/// The value of a scalar with an explicit tag, quoted or not.
+pub(super) fn tagged(tag: ScalarTag, text: &str) -> Result<Value, Fault> {
+    match tag {
+        ScalarTag::Null => Ok(Value::Null),
+        ScalarTag::Bool => boolean(text),
+        ScalarTag::Int => integer(text),
+        ScalarTag::Float => float(text),
+        ScalarTag::Binary => base64(text).map(Value::Binary),
+        ScalarTag::Timestamp => match Moment::read(text) {
+            Some(moment) => moment.value(),
+            None => Err(Fault::Invalid("no timestamp")),
+        },
+        ScalarTag::String => Ok(Value::String(text.into())),
+    }
+}
+
+fn word(text: &str) -> Option<Value> {
+    match text {
+        "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Some(Value::Bool(true))
+        }
+        "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Some(Value::Bool(false))
+        }
+        "null" | "Null" | "NULL" => Some(Value::Null),
+        _ => None,
+    }
+}
+
+fn number_or_time(text: &str) -> Result<Option<Value>, Fault> {
+    let bytes = text.as_bytes();
+    if is_integer(bytes) {
+        return integer(text).map(Some);
+    }
+    if is_float(bytes) {
+        return float(text).map(Some);
+    }
+    match Moment::read(text) {
+        Some(moment) if moment.resolves_unquoted(text) => moment.value().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The pattern of `tag:yaml.org,2002:int`:
+///
+/// ```text
+/// [-+]?0b[0-1_]+ | [-+]?0[0-7_]+ | [-+]?(?:0|[1-9][0-9_]*)
+/// | [-+]?0x[0-9a-fA-F_]+ | [-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+
+/// ```
+fn is_integer(bytes: &[u8]) -> bool {
+    match unsigned(bytes) {
+        [b'0', b'b', rest @ ..] => all(rest, |byte| matches!(byte, b'0' | b'1' | b'_')),
+        [b'0', b'x', rest @ ..] => all(rest, |byte| byte.is_ascii_hexdigit() || byte == b'_'),
+        [b'0'] => true,
+        [b'0', rest @ ..] => all(rest, |byte| matches!(byte, b'0'..=b'7' | b'_')),
+        digits @ [b'1'..=b'9', ..] => {
+            let rest = after_digits(digits);
+            rest.is_empty() || after_sixties(rest).is_some_and(<[u8]>::is_empty)
+        }
+        _ => false,
+    }
+}
+
+/// The pattern of `tag:yaml.org,2002:float`:
+///
+/// ```text
+/// [-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)? | \.[0-9][0-9_]*(?:[eE][-+][0-9]+)?
+/// | [-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]* | [-+]?\.(?:inf|Inf|INF) | \.(?:nan|NaN|NAN)
+/// ```
+fn is_float(bytes: &[u8]) -> bool {
+    match unsigned(bytes) {
+        digits @ [b'0'..=b'9', ..] => match after_digits(digits) {
+            [b'.', fraction @ ..] => is_exponent(after_digits(fraction)),
+            sixties => match after_sixties(sixties) {
+                Some([b'.', fraction @ ..]) => after_digits(fraction).is_empty(),
+                _ => false,
+            },
+        },
+        b".inf" | b".Inf" | b".INF" => true,
+        _ => match bytes {
+            b".nan" | b".NaN" | b".NAN" => true,
+            [b'.', b'0'..=b'9', fraction @ ..] => is_exponent(after_digits(fraction)),
+            _ => false,
+        },
+    }
+}
+
+fn unsigned(bytes: &[u8]) -> &[u8] {
+    match bytes {
+        [b'-' | b'+', rest @ ..] => rest,
+        _ => bytes,
+    }
+}
+
+fn all(bytes: &[u8], accepts: impl Fn(u8) -> bool) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|byte| accepts(*byte))
+}
+
+/// What follows `[0-9_]*`.
+fn after_digits(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'_');
+    &bytes[end.unwrap_or(bytes.len())..]
+}
+
+/// What follows `(?::[0-5]?[0-9])+`, if that is there.
+fn after_sixties(bytes: &[u8]) -> Option<&[u8]> {
+    let mut rest = bytes;
+    while let [b':', after @ ..] = rest {
+        rest = match after {
+            [b'0'..=b'5', b'0'..=b'9', rest @ ..] | [b'0'..=b'9', rest @ ..] => rest,
+            _ => return None,
+        };
+    }
+    (rest.len() < bytes.len()).then_some(rest)
+}
+
+/// Whether this is `(?:[eE][-+][0-9]+)?`.
+fn is_exponent(bytes: &[u8]) -> bool {
+    match bytes {
+        [] => true,
+        [b'e' | b'E', b'-' | b'+', digits @ ..] => all(digits, |byte| byte.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+/// As `construct_yaml_bool`: with a tag, case does not matter.
+fn boolean(text: &str) -> Result<Value, Fault> {
+    match text.to_lowercase().as_str() {
+        "yes" | "true" | "on" => Ok(Value::Bool(true)),
+        "no" | "false" | "off" => Ok(Value::Bool(false)),
+        _ => Err(Fault::Invalid("no boolean")),
+    }
+}
+
+/// As `construct_yaml_int`.
+fn integer(text: &str) -> Result<Value, Fault> {
+    let text = without_underscores(text);
+    let (negative, digits) = signed(&text);
+    let magnitude = match digits.as_bytes() {
+        [b'0'] => Int::Small(0),
+        [b'0', b'b', ..] => python_int(&digits[2..], 2)?,
+        [b'0', b'x', ..] => python_int(&digits[2..], 16)?,
+        [b'0', ..] => python_int(digits, 8)?,
+        bytes if bytes.contains(&b':') => sexagesimal(digits)?,
+        _ => python_int(digits, 10)?,
+    };
+    magnitude.value(negative)
+}
+
+/// An integer on its way to a value.
+enum Int {
+    Small(i64),
+    Big(BigInt),
+}
+
+impl Int {
+    fn value(self, negative: bool) -> Result<Value, Fault> {
+        let big = match self {
+            // The one small integer that has no small opposite is the minimum.
+            Int::Small(int) => match if negative { int.checked_neg() } else { Some(int) } {
+                Some(int) => return Ok(Value::Int(int)),
+                None => -BigInt::from(int),
+            },
+            Int::Big(big) if negative => -big,
+            Int::Big(big) => big,
+        };
+        if let Ok(int) = i64::try_from(&big) {
+            return Ok(Value::Int(int));
+        }
+        let text = big.to_string();
+        if text.len() - usize::from(big.sign() == Sign::Minus) > Limit::DIGITS {
+            return Err(Fault::TooManyDigits);
+        }
+        Ok(Value::BigInt(text.into()))
+    }
+}
+
+/// `int(text, radix)` of Python: white space around it, a sign and the
+/// radix's own prefix are allowed.
+fn python_int(text: &str, radix: u32) -> Result<Int, Fault> {
+    const INVALID: Fault = Fault::Invalid("no integer");
+    let (negative, digits) = signed(text.trim());
+    let prefix = match radix {
+        2 => ["0b", "0B"],
+        8 => ["0o", "0O"],
+        16 => ["0x", "0X"],
+        _ => ["", ""],
+    };
+    let digits = prefix.iter().find_map(|prefix| digits.strip_prefix(prefix)).unwrap_or(digits);
+    if !all(digits.as_bytes(), |byte| char::from(byte).is_digit(radix)) {
+        return Err(INVALID);
+    }
+    let int = match i64::from_str_radix(digits, radix) {
+        Ok(int) => Int::Small(int),
+        Err(_) => Int::Big(big(digits, radix)?),
+    };
+    Ok(match (negative, int) {
+        (false, int) => int,
+        // Never the minimum: digits alone are not negative.
+        (true, Int::Small(int)) => Int::Small(-int),
+        (true, Int::Big(big)) => Int::Big(-big),
+    })
+}
+
+/// Digits that do not fit 64 bits. The limit holds before the work is done,
+/// which grows with the square of the length.
+fn big(digits: &str, radix: u32) -> Result<BigInt, Fault> {
+    // A decimal digit is worth 3.32 bits: four bits a digit of any radix here
+    // stay below five times the limit.
+    if digits.len() > Limit::DIGITS * 4 {
+        return Err(Fault::TooManyDigits);
+    }
+    BigUint::parse_bytes(digits.as_bytes(), radix)
+        .map(BigInt::from)
+        .ok_or(Fault::Invalid("no integer"))
+}
+
+/// `12:30:45`, in base sixty.
+fn sexagesimal(text: &str) -> Result<Int, Fault> {
+    let mut small = Some(0_i64);
+    let mut total = BigInt::ZERO;
+    if text.len() > Limit::DIGITS * 2 {
+        return Err(Fault::TooManyDigits);
+    }
+    for part in text.split(':') {
+        let part = python_int(part, 10)?;
+        match (small, &part) {
+            (Some(sum), Int::Small(part)) => {
+                small = sum.checked_mul(60).and_then(|sum| sum.checked_add(*part));
+                if small.is_none() {
+                    total = BigInt::from(sum) * 60 + part;
+                }
+            }
+            (Some(sum), Int::Big(part)) => {
+                small = None;
+                total = BigInt::from(sum) * 60 + part;
+            }
+            (None, Int::Small(part)) => total = total * 60 + part,
+            (None, Int::Big(part)) => total = total * 60 + part,
+        }
+    }
+    Ok(small.map_or(Int::Big(total), Int::Small))
+}
+
+/// As `construct_yaml_float`.
+fn float(text: &str) -> Result<Value, Fault> {
+    let text = without_underscores(text).to_lowercase();
+    let (negative, digits) = signed(&text);
+    let magnitude = match digits {
+        ".inf" => f64::INFINITY,
+        ".nan" => return Ok(Value::Float(f64::NAN)),
+        _ if digits.contains(':') => float_sexagesimal(digits)?,
+        _ => python_float(digits)?,
+    };
+    Ok(Value::Float(if negative { -magnitude } else { magnitude }))
+}
+
+/// `1:30.5`, summed from the right as PyYAML does, so that it rounds alike.
+fn float_sexagesimal(text: &str) -> Result<f64, Fault> {
+    let mut base = 1.0_f64;
+    let mut sum = 0.0_f64;
+    for part in text.rsplit(':') {
+        if base.is_infinite() {
+            return Err(Fault::Invalid("a float beyond all bounds"));
+        }
+        sum += python_float(part)? * base;
+        base *= 60.0;
+    }
+    Ok(sum)
+}
+
+fn python_float(text: &str) -> Result<f64, Fault> {
+    text.trim().parse().map_err(|_| Fault::Invalid("no float"))
+}
+
+fn without_underscores(text: &str) -> Cow<'_, str> {
+    if text.contains('_') { text.replace('_', "").into() } else { text.into() }
+}
+
+fn signed(text: &str) -> (bool, &str) {
+    match text.as_bytes() {
+        [b'-', ..] => (true, &text[1..]),
+        [b'+', ..] => (false, &text[1..]),
+        _ => (false, text),
+    }
+}
+
+/// As `base64.decodebytes`, which skips what is not of its alphabet and stops
+/// at the padding.
+fn base64(text: &str) -> Result<Arc<[u8]>, Fault> {
+    if !text.is_ascii() {
+        return Err(Fault::Invalid("base64 with characters beyond ASCII"));
+    }
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut pending, mut place, mut pads) = (0_u8, 0, 0);
+    for character in text.bytes() {
+        let sextet = match character {
+            b'A'..=b'Z' => character - b'A',
+            b'a'..=b'z' => character - b'a' + 26,
+            b'0'..=b'9' => character - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => {
+                pads += usize::from(place >= 2);
+                if place >= 2 && place + pads >= 4 {
+                    return Ok(bytes.into());
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        pads = 0;
+        match place {
+            0 => pending = sextet << 2,
+            1 => {
+                bytes.push(pending | sextet >> 4);
+                pending = sextet << 4;
+            }
+            2 => {
+                bytes.push(pending | sextet >> 2);
+                pending = sextet << 6;
+            }
+            _ => bytes.push(pending | sextet),
+        }
+        place = (place + 1) % 4;
+    }
+    if place == 0 { Ok(bytes.into()) } else { Err(Fault::Invalid("base64 with wrong padding")) }
+}
+
+/// The fields of a timestamp as written, before anyone asked the calendar.
+#[derive(Default)]
+struct Moment {
+    year: u16,
+    month: u8,
+    day: u8,
+    time: Option<Time>,
+}
+
+#[derive(Default)]
+struct Time {
+    hour: u8,
+    minute: u8,
+    second: u8,
+    microsecond: u32,
+    offset: Option<i16>,
+}
+
+impl Moment {
+    /// `SafeConstructor.timestamp_regexp`:
+    ///
+    /// ```text
+    /// YYYY-M?M-D?D (?:(?:[Tt]|[ \t]+) h?h:mm:ss (?:\.[0-9]*)?
+    ///              (?:[ \t]*(?:Z|[-+]h?h(?::mm)?))?)?
+    /// ```
+    fn read(text: &str) -> Option<Self> {
+        let mut fields = Fields(text.as_bytes());
+        let year = u16::from(fields.two()?) * 100 + u16::from(fields.two()?);
+        let month = fields.after(b'-')?.one_or_two()?;
+        let day = fields.after(b'-')?.one_or_two()?;
+        if fields.0.is_empty() {
+            return Some(Self { year, month, day, time: None });
+        }
+        if !fields.skip_any(b"Tt") && fields.skip_blanks() == 0 {
+            return None;
+        }
+        let time = fields.time()?;
+        fields.0.is_empty().then_some(Self { year, month, day, time: Some(time) })
+    }
+
+    /// The implicit resolver takes a lone date only with all its digits.
+    fn resolves_unquoted(&self, text: &str) -> bool {
+        self.time.is_some() || text.len() == "2001-01-01".len()
+    }
+
+    fn value(self) -> Result<Value, Fault> {
+        let Self { year, month, day, time } = self;
+        if year == 0 || !(1..=days_in(year, month)).contains(&day) {
+            return Err(Fault::Invalid("a day that no calendar has"));
+        }
+        let date = Date { year, month, day };
+        let Some(Time { hour, minute, second, microsecond, offset }) = time else {
+            return Ok(Value::Date(date));
+        };
+        if hour > 23 || minute > 59 || second > 59 {
+            return Err(Fault::Invalid("a time that no clock shows"));
+        }
+        if offset.is_some_and(|minutes| minutes.abs() >= 24 * 60) {
+            return Err(Fault::Invalid("an offset of a day or more from UTC"));
+        }
+        Ok(Value::Timestamp(Timestamp { date, hour, minute, second, microsecond, offset }))
+    }
+}
+
+/// The days of a month; none in a month that there is not.
+fn days_in(year: u16, month: u8) -> u8 {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        _ => 0,
+    }
+}
+
+/// The rest of a timestamp's text.
+struct Fields<'text>(&'text [u8]);
+
+impl Fields<'_> {
+    fn time(&mut self) -> Option<Time> {
+        let hour = self.one_or_two()?;
+        let minute = self.after(b':')?.two()?;
+        let second = self.after(b':')?.two()?;
+        let microsecond = if self.skip_any(b".") { self.fraction() } else { 0 };
+        let mut ahead = Fields(self.0);
+        ahead.skip_blanks();
+        let offset = match ahead.0.first() {
+            Some(b'Z') => {
+                ahead.0 = &ahead.0[1..];
+                Some(0)
+            }
+            Some(sign @ (b'-' | b'+')) => {
+                ahead.0 = &ahead.0[1..];
+                let minutes = ahead.offset()?;
+                Some(if *sign == b'-' { -minutes } else { minutes })
+            }
+            _ => None,
+        };
+        // Blanks belong to an offset; without one they stay, and are an error.
+        if offset.is_some() {
+            self.0 = ahead.0;
+        }
+        Some(Time { hour, minute, second, microsecond, offset })
+    }
+
+    fn offset(&mut self) -> Option<i16> {
+        let hours = self.one_or_two()?;
+        let minutes = if self.skip_any(b":") { self.two()? } else { 0 };
+        Some(i16::from(hours) * 60 + i16::from(minutes))
+    }
+
+    /// Six digits count, missing ones are zero, further ones are dropped.
+    fn fraction(&mut self) -> u32 {
+        let mut microsecond = 0;
+        let mut weight = 100_000;
+        while let Some(digit) = self.digit() {
+            microsecond += u32::from(digit) * weight;
+            weight /= 10;
+        }
+        microsecond
+    }
+
+    fn digit(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        let digit = first.is_ascii_digit().then(|| first - b'0')?;
+        self.0 = rest;
+        Some(digit)
+    }
+
+    fn two(&mut self) -> Option<u8> {
+        Some(self.digit()? * 10 + self.digit()?)
+    }
+
+    fn one_or_two(&mut self) -> Option<u8> {
+        let first = self.digit()?;
+        Some(self.digit().map_or(first, |second| first * 10 + second))
+    }
+
+    fn after(&mut self, separator: u8) -> Option<&mut Self> {
+        self.skip_any(&[separator]).then_some(self)
+    }
+
+    fn skip_any(&mut self, bytes: &[u8]) -> bool {
+        match self.0.split_first() {
+            Some((first, rest)) if bytes.contains(first) => {
+                self.0 = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn skip_blanks(&mut self) -> usize {
+        let before = self.0.len();
+        while self.skip_any(b" \t") {}
+        before - self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(cases: &[(&str, Value)]) {
+        for (text, expected) in cases {
+            assert_eq!(plain(text), Ok(Plain::Value(expected.clone())), "{text}");
+        }
+    }
+
+    fn text(text: &str) -> Value {
+        Value::String(text.into())
+    }
+
+    #[test]
+    fn words() {
+        check(&[
+            ("yes", Value::Bool(true)),
+            ("On", Value::Bool(true)),
+            ("FALSE", Value::Bool(false)),
+            ("y", text("y")),
+            ("tRUE", text("tRUE")),
+            ("Null", Value::Null),
+            ("nULL", text("nULL")),
+            ("~", Value::Null),
+            ("~a", text("~a")),
+            ("", Value::Null),
+        ]);
+        assert_eq!(plain("<<"), Ok(Plain::Merge));
+        assert_eq!(plain("="), Ok(Plain::Default));
+        assert_eq!(plain("<<<"), Ok(Plain::Value(text("<<<"))));
+    }
+
+    #[test]
+    fn integers() {
+        check(&[
+            ("0", Value::Int(0)),
+            ("-0", Value::Int(0)),
+            ("+12_", Value::Int(12)),
+            ("1__0", Value::Int(10)),
+            ("010", Value::Int(8)),
+            ("0_", Value::Int(0)),
+            ("08", text("08")),
+            ("0o10", text("0o10")),
+            ("0x1F", Value::Int(31)),
+            ("0X1f", text("0X1f")),
+            ("-0b101", Value::Int(-5)),
+            ("12:30:45", Value::Int(45045)),
+            ("-1:30", Value::Int(-90)),
+            ("01:30", text("01:30")),
+            ("1:60", text("1:60")),
+            ("1:75", text("1:75")),
+            ("9223372036854775807", Value::Int(i64::MAX)),
+            ("-9223372036854775808", Value::Int(i64::MIN)),
+            ("9223372036854775808", Value::BigInt("9223372036854775808".into())),
+            ("0xffffffffffffffffff", Value::BigInt("4722366482869645213695".into())),
+            ("-1:0:0:0:0:0:0:0:0:0:0:0", Value::BigInt("-36279705600000000000".into())),
+        ]);
+        assert_eq!(plain("0b_"), Err(Fault::Invalid("no integer")));
+        assert_eq!(plain(&"9".repeat(Limit::DIGITS + 1)), Err(Fault::TooManyDigits));
+        assert_eq!(plain(&format!("0x{}", "f".repeat(3600))), Err(Fault::TooManyDigits));
+        assert!(plain(&format!("0x{}", "f".repeat(3500))).is_ok());
+        assert_eq!(plain(&format!("1{}", ":00".repeat(100_000))), Err(Fault::TooManyDigits));
+    }
+
+    #[test]
+    fn floats() {
+        check(&[
+            ("1.", Value::Float(1.0)),
+            ("1_0.5", Value::Float(10.5)),
+            (".5", Value::Float(0.5)),
+            ("-.5", text("-.5")),
+            ("1.0e+3", Value::Float(1000.0)),
+            ("1.0e3", text("1.0e3")),
+            ("1e3", text("1e3")),
+            ("-.INF", Value::Float(f64::NEG_INFINITY)),
+            ("inf", text("inf")),
+            ("+.nan", text("+.nan")),
+            ("1:30.5", Value::Float(90.5)),
+            ("0:30.5", Value::Float(30.5)),
+            ("190:20:30.15", Value::Float(685_230.15)),
+            ("1.2.3", text("1.2.3")),
+        ]);
+        assert!(matches!(plain(".NaN"), Ok(Plain::Value(Value::Float(nan))) if nan.is_nan()));
+    }
+
+    #[test]
+    fn times() {
+        let date = Date { year: 2001, month: 12, day: 14 };
+        let moment = Timestamp {
+            date,
+            hour: 21,
+            minute: 59,
+            second: 43,
+            microsecond: 100_000,
+            offset: None,
+        };
+        check(&[
+            ("2001-12-14", Value::Date(date)),
+            ("2001-12-4", text("2001-12-4")),
+            ("2001-12-14t21:59:43.1", Value::Timestamp(moment)),
+            (
+                "2001-12-14 21:59:43.10 -5",
+                Value::Timestamp(Timestamp { offset: Some(-300), ..moment }),
+            ),
+            ("2001-12-14 \t21:59:43.1Z", Value::Timestamp(Timestamp { offset: Some(0), ..moment })),
+            ("2001-12-14 21:59", text("2001-12-14 21:59")),
+            ("2001-12-14 21:59:43 ", text("2001-12-14 21:59:43 ")),
+        ]);
+        for impossible in
+            ["2001-02-29", "0000-01-01", "2001-01-01 24:00:00", "2001-01-01 00:00:00+24"]
+        {
+            assert!(matches!(plain(impossible), Err(Fault::Invalid(_))), "{impossible}");
+        }
+        assert!(plain("2000-02-29").is_ok());
+    }
+
+    #[test]
+    fn tags() {
+        assert_eq!(tagged(ScalarTag::Int, " 12 "), Ok(Value::Int(12)));
+        assert_eq!(tagged(ScalarTag::Int, "0o17"), Ok(Value::Int(15)));
+        assert_eq!(tagged(ScalarTag::Int, ""), Err(Fault::Invalid("no integer")));
+        assert_eq!(tagged(ScalarTag::Bool, "yEs"), Ok(Value::Bool(true)));
+        assert_eq!(tagged(ScalarTag::Float, "1e3"), Ok(Value::Float(1000.0)));
+        assert_eq!(
+            tagged(ScalarTag::Binary, "YW I=\nxx"),
+            Ok(Value::Binary(b"ab".as_slice().into()))
+        );
+        assert!(tagged(ScalarTag::Binary, "YWI").is_err());
+        assert!(matches!(tagged(ScalarTag::Timestamp, "2001-1-1"), Ok(Value::Date(_))));
+    }
+}

@@ -1,0 +1,178 @@
+//! What the reference implementations do, recorded: our result equals theirs,
+//! or both refuse.
+//!
+//! The recorded cases are found through `LAYERCAKE_CORPUS`. Where that is not
+//! set the tests say so and pass; where it is set and nothing is there, they
+//! fail.
+
+mod exceptions;
+mod yaml;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use layercake::source::{FileId, SourceMap, Span};
+use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
+use serde_json::Value as Json;
+
+/// The cases of a file such as `deckhand/yaml.json`, or nothing where there
+/// is no corpus.
+pub fn recorded(file: &str) -> Option<Vec<Json>> {
+    let Some(folder) = std::env::var_os("LAYERCAKE_CORPUS") else {
+        eprintln!("skipped: LAYERCAKE_CORPUS is not set, {file} is not compared");
+        return None;
+    };
+    let path = PathBuf::from(folder).join(file);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("LAYERCAKE_CORPUS is set, but {}: {error}", path.display()));
+    Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}")))
+}
+
+/// The node that a recorded value stands for, spans aside; none where it is
+/// opaque, or holds something opaque.
+pub fn node_of(json: &Json) -> Option<Node> {
+    let value = match json {
+        Json::Null => Value::Null,
+        Json::Bool(bool) => Value::Bool(*bool),
+        Json::Number(number) => match number.as_i64() {
+            Some(int) => Value::Int(int),
+            None if number.is_f64() => Value::Float(number.as_f64()?),
+            None => Value::BigInt(number.to_string().into()),
+        },
+        Json::String(text) => Value::String(text.as_str().into()),
+        Json::Array(items) => Value::Sequence(Arc::new(nodes_of(items)?)),
+        Json::Object(object) => match object.get("$py").and_then(Json::as_str) {
+            Some(kind) => python_value(kind, object)?,
+            None => {
+                let entry = |(key, value): (&String, _)| Some((key_of(text(key)), node_of(value)?));
+                let entries: Option<Mapping> = object.iter().map(entry).collect();
+                Value::Mapping(Arc::new(entries?))
+            }
+        },
+    };
+    Some(Node::new(value, nowhere()))
+}
+
+/// Whether two values are the same: types, order of keys, and NaN included.
+pub fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Float(left), Value::Float(right)) => {
+            left.to_bits() == right.to_bits() || left.is_nan() && right.is_nan()
+        }
+        (Value::Sequence(left), Value::Sequence(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|(l, r)| same(&l.value, &r.value))
+        }
+        (Value::Mapping(left), Value::Mapping(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
+                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
+                })
+        }
+        // Python's sets have no order, and its pairs are lists when recorded.
+        (Value::Set(_), Value::Set(_)) => left.equals_in_python(right),
+        (Value::Pairs(left), Value::Pairs(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
+                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
+                })
+        }
+        (Value::Pairs(pairs), Value::Sequence(items)) => {
+            pairs.len() == items.len()
+                && pairs.iter().zip(items.iter()).all(|((key, value), item)| {
+                    matches!(item.as_sequence(), Some([k, v])
+                        if same(&key.value, &k.value) && same(&value.value, &v.value))
+                })
+        }
+        _ => left == right,
+    }
+}
+
+fn nodes_of(items: &[Json]) -> Option<Vec<Node>> {
+    items.iter().map(node_of).collect()
+}
+
+fn python_value(kind: &str, object: &serde_json::Map<String, Json>) -> Option<Value> {
+    let items = || object["items"].as_array().expect("a list of items");
+    let written = || object["value"].as_str().expect("a value as text");
+    match kind {
+        "map" => {
+            let entry = |item: &Json| Some((key_of(node_of(&item[0])?.value), node_of(&item[1])?));
+            let entries: Option<Mapping> = items().iter().map(entry).collect();
+            Some(Value::Mapping(Arc::new(entries?)))
+        }
+        "set" => {
+            let keys: Option<Arc<[Key]>> =
+                items().iter().map(|item| Some(key_of(node_of(item)?.value))).collect();
+            Some(Value::Set(keys?))
+        }
+        "date" => Some(Value::Date(date_of(written()))),
+        "timestamp" => Some(Value::Timestamp(timestamp_of(written()))),
+        "binary" => Some(Value::Binary(bytes_of(written()).into())),
+        "float" => Some(Value::Float(match written() {
+            "nan" => f64::NAN,
+            "inf" => f64::INFINITY,
+            "-inf" => f64::NEG_INFINITY,
+            other => panic!("a float `{other}`"),
+        })),
+        "int" => Some(match written().parse() {
+            Ok(int) => Value::Int(int),
+            Err(_) => Value::BigInt(written().into()),
+        }),
+        "opaque" => None,
+        other => panic!("a kind of value that the corpus does not describe: {other}"),
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::String(text.into())
+}
+
+fn key_of(value: Value) -> Key {
+    Key { value, span: nowhere() }
+}
+
+fn nowhere() -> Span {
+    Span::point(some_file(), 0)
+}
+
+/// A file's id, for texts that are in no file.
+pub fn some_file() -> FileId {
+    SourceMap::new().upcoming(0)
+}
+
+/// `2001-12-14`.
+fn date_of(iso: &str) -> Date {
+    let number = |range| iso.get(range).and_then(|digits: &str| digits.parse().ok());
+    let part = |range| number(range).expect("a date in ISO form");
+    Date { year: part(0..4), month: part(5..7) as u8, day: part(8..10) as u8 }
+}
+
+/// `2001-12-14T21:59:43.100000-05:00`, the last two parts optional.
+fn timestamp_of(iso: &str) -> Timestamp {
+    let number = |digits: &str| digits.parse::<u32>().expect("digits");
+    let field = |range: std::ops::Range<usize>| number(&iso[range]) as u8;
+    let rest = &iso[19..];
+    let (fraction, zone) = rest.split_at(rest.find(['+', '-']).unwrap_or(rest.len()));
+    let offset = (!zone.is_empty()).then(|| {
+        let minutes = number(&zone[1..3]) as i16 * 60 + number(&zone[4..6]) as i16;
+        if zone.starts_with('-') { -minutes } else { minutes }
+    });
+    Timestamp {
+        date: date_of(iso),
+        hour: field(11..13),
+        minute: field(14..16),
+        second: field(17..19),
+        microsecond: fraction.strip_prefix('.').map_or(0, number),
+        offset,
+    }
+}
+
+fn bytes_of(base64: &str) -> Vec<u8> {
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let sextets = base64.bytes().filter_map(|byte| ALPHABET.iter().position(|a| *a == byte));
+    let bits: Vec<bool> =
+        sextets.flat_map(|sextet| (0..6).rev().map(move |bit| sextet >> bit & 1 == 1)).collect();
+    let byte = |bits: &[bool]| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit));
+    bits.chunks_exact(8).map(byte).collect()
+}

@@ -1,0 +1,55 @@
+//! `deckhand/yaml.json`: texts as PyYAML over libyaml reads them.
+
+use layercake::yaml::{Parsed, ProblemKind, parse};
+use serde_json::Value as Json;
+
+use super::exceptions::yaml_exception;
+use super::{node_of, recorded, same, some_file};
+
+#[test]
+fn reads_what_pyyaml_reads() {
+    let Some(cases) = recorded("deckhand/yaml.json") else { return };
+    let mut passed = 0;
+    let mut excused = Vec::new();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let text = case["yaml"].as_str().expect("a case has a text");
+        match (compare(text, &case["outcome"]), yaml_exception(text)) {
+            (Ok(()), _) => passed += 1,
+            (Err(_), Some(reason)) => excused.push(format!("{} {reason}", case["id"])),
+            (Err(difference), None) => failures.push(format!("{} {difference}", case["id"])),
+        }
+    }
+    eprintln!("yaml: {passed} of {} pass, excused:\n{}", cases.len(), excused.join("\n"));
+    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n\n"));
+}
+
+fn compare(text: &str, outcome: &Json) -> Result<(), String> {
+    let parsed = parse(some_file(), text);
+    let fatal = is_refused(&parsed);
+    let Some(expected) = outcome["documents"].as_array() else {
+        return if fatal {
+            Ok(())
+        } else {
+            Err(format!("is refused by PyYAML: {}\n{text}", outcome["error"]))
+        };
+    };
+    if fatal {
+        return Err(format!("is read by PyYAML: {:?}\n{text}", parsed.problems));
+    }
+    if expected.len() != parsed.documents.len() {
+        return Err(format!("has {} documents: {:?}", expected.len(), parsed.documents));
+    }
+    for (expected, document) in expected.iter().zip(&parsed.documents) {
+        let Some(node) = node_of(expected) else { continue };
+        if !same(&document.root.value, &node.value) {
+            return Err(format!("is {expected}\nnot {:?}\n{text}", document.root.value));
+        }
+    }
+    Ok(())
+}
+
+/// Whether anything but a duplicate key is wrong.
+fn is_refused(parsed: &Parsed) -> bool {
+    !parsed.problems.iter().all(|it| matches!(it.kind, ProblemKind::DuplicateKey { .. }))
+}

@@ -1,0 +1,215 @@
+//! What is written reads back.
+
+use std::sync::Arc;
+
+use layercake::source::Span;
+use layercake::yaml::emit::{Options, scalar_text, to_yaml};
+use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value, parse};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::conformance::{recorded, same, some_file};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn generated_nodes_read_back(value in any_value()) {
+        reads_back(&node(value));
+    }
+}
+
+#[test]
+fn recorded_documents_read_back() {
+    for case in recorded("deckhand/yaml.json").unwrap_or_default() {
+        let text = case["yaml"].as_str().expect("a case has a text");
+        for document in parse(some_file(), text).documents {
+            reads_back(&document.root);
+        }
+    }
+}
+
+#[test]
+fn is_what_a_person_would_write() {
+    let text = "\
+a: 1
+list:
+- x
+- k: v
+  l:
+  - nested
+- - 1
+  - 2
+empty: {}
+none: null
+block: |
+  one
+    two
+
+  three
+strip: |-
+  one
+  two
+keep: |+
+  one
+
+
+indented: |2
+   one
+  two
+quoted: \"yes\"
+time: \"12:30\"
+date: 2001-12-14
+moment: 2001-12-14T21:59:43.1-05:00
+big: 123456789012345678901234567890
+float: 1.0e+20
+binary: !!binary \"YWI=\"
+set: !!set
+  ? a
+  ? b
+pairs: !!pairs
+- a: 1
+- ? - b
+  : c
+2: int
+true: bool
+null: none
+";
+    let parsed = parse(some_file(), text);
+    assert_eq!(parsed.problems, []);
+    assert_eq!(to_yaml(&parsed.documents[0].root, &Options::default()), text);
+}
+
+#[test]
+fn hides_secrets_whole() {
+    let secret = read("a: {b: [1, 2]}\nc: |\n  x\n  y\n").into_secret();
+    assert_eq!(to_yaml(&secret, &Options::default()), "(hidden)\n");
+    let mut mapping = Mapping::new();
+    mapping.insert(Key::string("key", secret.span), secret);
+    let node = node(Value::Mapping(Arc::new(mapping)));
+    assert_eq!(to_yaml(&node, &Options::default()), "key: (hidden)\n");
+    let shown = to_yaml(&node, &Options { show_secrets: true, origin: None });
+    assert_eq!(shown, "key:\n  a:\n    b:\n    - 1\n    - 2\n  c: |\n    x\n    y\n");
+}
+
+#[test]
+fn says_where_leaves_come_from() {
+    let root = read("a: 1\nb: |\n  x\n  y\nc: []\nd: !!set {e}\nf: [{g: h}]\n");
+    let origin = |span: Span| format!("at {}\nnext", span.start);
+    let text = to_yaml(&root, &Options { show_secrets: false, origin: Some(&origin) });
+    let expected = "\
+a: 1  # at 3 next
+b: |  # at 8 next
+  x
+  y
+c: []  # at 21 next
+d: !!set
+  ? e  # at 34 next
+f:
+- g: h  # at 45 next
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn scalars_have_a_plain_text() {
+    for (text, expected) in [
+        ("yes", "true"),
+        ("~", "null"),
+        ("1_0.50", "10.5"),
+        ("0x1f", "31"),
+        ("1e3", "1e3"),
+        ("1.0e-7", "1.0e-07"),
+        ("-0.0", "-0.0"),
+        ("2001-12-14 21:59:43 Z", "2001-12-14T21:59:43Z"),
+        ("!!binary YQ==", "YQ=="),
+        ("[1, a]", "- 1\n- a"),
+    ] {
+        assert_eq!(scalar_text(&read(text).value), expected);
+    }
+}
+
+/// Parse after emit is the identity, with comments behind the leaves too.
+pub fn reads_back(node: &Node) {
+    let origin = |_: Span| "site/a.yaml:1 | > \" ' \u{7f}".to_owned();
+    for origin in [None, Some(&origin as &dyn Fn(Span) -> String)] {
+        let text = to_yaml(node, &Options { show_secrets: true, origin });
+        let parsed = parse(some_file(), &text);
+        assert_eq!(parsed.problems, [], "{text}");
+        assert_eq!(parsed.documents.len(), 1, "{text}");
+        let read = &parsed.documents[0].root;
+        assert!(same(&read.value, &node.value), "{text}\n{:?}\n{:?}", read.value, node.value);
+    }
+}
+
+fn read(text: &str) -> Node {
+    parse(some_file(), text).documents.swap_remove(0).root
+}
+
+fn node(value: Value) -> Node {
+    Node::new(value, Span::point(some_file(), 0))
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    any_scalar().prop_recursive(5, 40, 5, |inner| {
+        let entries = vec((any_scalar(), inner.clone()), 0..5);
+        let mapping = entries.prop_map(|entries| {
+            let entries = entries.into_iter().map(|(key, value)| (key_of(key), node(value)));
+            Value::Mapping(Arc::new(entries.collect()))
+        });
+        let set = vec(any_scalar(), 0..4).prop_map(|keys| {
+            let keys: Mapping =
+                keys.into_iter().map(|key| (key_of(key), node(Value::Null))).collect();
+            Value::Set(keys.keys().cloned().collect())
+        });
+        let pairs = vec((inner.clone(), inner.clone()), 0..4).prop_map(|pairs| {
+            Value::Pairs(pairs.into_iter().map(|(key, value)| (node(key), node(value))).collect())
+        });
+        let list = vec(inner, 0..5)
+            .prop_map(|items| Value::Sequence(Arc::new(items.into_iter().map(node).collect())));
+        prop_oneof![4 => mapping, 3 => list, 1 => set, 1 => pairs]
+    })
+}
+
+fn key_of(value: Value) -> Key {
+    Key { value, span: Span::point(some_file(), 0) }
+}
+
+fn any_scalar() -> impl Strategy<Value = Value> {
+    let text = prop_oneof![
+        "[a-z]{1,8}",
+        "[-?:,\\[\\]{}#&*!|>'\"%@`~=<. \ta1\n_\\\\]{0,8}",
+        "[0-9+-.:_exbTZ ]{1,10}",
+        "([ \t]{0,3}[a#:-]{0,3}[ \t]{0,2}\n{0,3}){1,4}",
+        any::<String>(),
+        "[a-z ]{1010,1100}",
+        prop::sample::select(vec!["yes", "y", "null", "~", "", "<<", "=", "---", "...", "- a"])
+            .prop_map(str::to_owned),
+    ];
+    let date = (1..=9999_u16, 1..=12_u8, 1..=28_u8).prop_map(|(year, month, day)| Date {
+        year,
+        month,
+        day,
+    });
+    let moment = (date.clone(), 0..24_u8, 0..60_u8, 0..1_000_000_u32, any::<Option<i16>>())
+        .prop_map(|(date, hour, minute, microsecond, offset)| Timestamp {
+            date,
+            hour,
+            minute,
+            second: minute,
+            microsecond,
+            offset: offset.map(|minutes| minutes % 1440),
+        });
+    prop_oneof![
+        8 => text.prop_map(|text| Value::String(text.into())),
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::Bool),
+        1 => any::<i64>().prop_map(Value::Int),
+        1 => "-?[1-9][0-9]{20,40}".prop_map(|digits| Value::BigInt(digits.into())),
+        2 => any::<f64>().prop_map(Value::Float),
+        1 => (-1e7..1e7_f64).prop_map(Value::Float),
+        1 => date.prop_map(Value::Date),
+        1 => moment.prop_map(Value::Timestamp),
+        1 => any::<Vec<u8>>().prop_map(|bytes| Value::Binary(bytes.into())),
+    ]
+}

@@ -1,0 +1,253 @@
+//! What is read of odd and of broken texts.
+
+use layercake::yaml::{Limit, Parsed, ProblemKind, Value, parse};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::conformance::{recorded, some_file};
+
+#[test]
+fn problems_stand_at_their_place() {
+    for (text, place, kind) in [
+        ("a: [1\n", "[", "Syntax"),
+        ("a: x\n\tb: y\n", "x", "Syntax"),
+        ("a: {b:\tc, :d}\n", ":d", "RefusedByLibyaml"),
+        ("a: 1\na: 2\n", "a: 2", "DuplicateKey"),
+        ("? [a]\n: b\n", "[a]", "UnhashableKey"),
+        ("a: !x/y b\n", "b", "UnknownTag"),
+        ("a: !x\n  b: c\n", "b: c", "UnknownTag"),
+        ("a: 2001-02-30\n", "2001", "InvalidScalar"),
+        ("a: =\n", "=", "InvalidScalar"),
+        ("a: [<<]\n", "<<", "InvalidScalar"),
+        ("a: !!int x\n", "x", "InvalidScalar"),
+        ("a: !!set [x]\n", "[x]", "InvalidScalar"),
+        ("a: !!omap [x]\n", "x]", "InvalidScalar"),
+        ("<<: 1\n", "1", "InvalidMerge"),
+        ("<<: [{}, 1]\n", "1", "InvalidMerge"),
+        ("a: *x\n", "*x", "UndefinedAlias"),
+        ("- &x 1\n- &x 2\n", "&x 2", "DuplicateAnchor"),
+        ("a: &x\n  b: *x\n", "*x", "RecursiveAlias"),
+    ] {
+        let parsed = parse(some_file(), text);
+        let [problem] = parsed.problems.as_slice() else { panic!("{text}{:?}", parsed.problems) };
+        assert!(format!("{:?}", problem.kind).starts_with(kind), "{text}{problem:?}");
+        assert!(text[problem.span.start as usize..].starts_with(place), "{text}{problem:?}");
+        assert_eq!(parsed.documents.len(), usize::from(kind == "DuplicateKey"), "{text}");
+    }
+}
+
+#[test]
+fn later_documents_need_their_dashes() {
+    let parsed = parse(some_file(), "a: 1\n...\nb: 2\n...\n---\nc: 3\n");
+    assert!(matches!(parsed.problems[0].kind, ProblemKind::RefusedByLibyaml(_)));
+    assert_eq!(parsed.problems[0].span.start, 9);
+    assert_eq!(parsed.documents.len(), 2);
+}
+
+#[test]
+fn a_problem_costs_one_document() {
+    let broken =
+        ["b: [", "b: !x 1", "b: *c", "? {}", "b: 2001-02-30", "b: {c: ,d\n}\n  x", "-\tb:\n\t- 1"];
+    for broken in broken {
+        let text = format!("---\na: 1\n---\n{broken}\n---\nc: 2\n...\n---\nd: 3\n");
+        let parsed = parse(some_file(), &text);
+        assert!(!parsed.problems.is_empty(), "{text}");
+        let keys: Vec<_> =
+            parsed.documents.iter().map(|document| keys(&document.root.value)).collect();
+        assert_eq!(keys, [["a"], ["c"], ["d"]], "{text}{:?}", parsed.problems);
+    }
+}
+
+#[test]
+fn every_problem_of_a_document_is_told() {
+    let parsed = parse(some_file(), "a: !x 1\nb: *c\nd: 2001-02-30\ne: {e: 1, e: 2}\n");
+    assert_eq!(parsed.problems.len(), 4);
+}
+
+#[test]
+fn keys_are_equal_as_in_python() {
+    for (text, count) in [
+        ("{1: a, true: b, 1.0: c}", 1),
+        ("{1: a, '1': b}", 2),
+        ("{0: a, false: b, -0.0: c, ~: d, '': e}", 3),
+        ("{100000000000000000000: a, 1.0e+20: b}", 1),
+        ("{2001-12-14t21:59:43-05:00: a, 2001-12-15t02:59:43Z: b}", 1),
+        ("{2001-12-14t21:59:43: a, 2001-12-14t21:59:43Z: b, 2001-12-14: c}", 3),
+        ("{.nan: a, .NAN: b}", 2),
+    ] {
+        let parsed = parse(some_file(), text);
+        let mapping = parsed.documents[0].root.as_mapping().expect("a mapping");
+        assert_eq!(mapping.len(), count, "{text}");
+    }
+}
+
+#[test]
+fn merges_come_first_and_count_less() {
+    let text = "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b], w: 3}\n";
+    let parsed = parse(some_file(), text);
+    assert_eq!(parsed.problems, []);
+    let merged = parsed.documents[0].root.get("c").expect("a key");
+    assert_eq!(keys(&merged.value), ["y", "z", "x", "w"]);
+    let written: Vec<&str> = ["y", "z", "x", "w"]
+        .map(|key| {
+            let (key, node) = merged.as_mapping().and_then(|it| it.get_entry(key)).expect("a key");
+            &text[key.span.to(node.span).range()]
+        })
+        .into();
+    assert_eq!(written, ["y: 1", "z: 3", "x: 1", "w: 3"]);
+}
+
+#[test]
+fn a_merge_may_name_a_set_or_nothing() {
+    let parsed =
+        parse(some_file(), "{<<: !!set {a, b}, <<: [], \"<<\": 1, =: 2, !!merge x: {c: 3}}");
+    assert_eq!(parsed.problems, []);
+    assert_eq!(keys(&parsed.documents[0].root.value), ["a", "b", "c", "<<", "="]);
+}
+
+#[test]
+fn the_exclamation_mark_alone_takes_quotes_away() {
+    let parsed = parse(some_file(), "- ! \"12\"\n- ! x\n- ! [1]\n");
+    let items = parsed.documents[0].root.as_sequence().expect("a list");
+    assert_eq!(items[0].value, Value::Int(12));
+    assert_eq!(items[1].as_str(), Some("x"));
+}
+
+#[test]
+fn integers_have_a_limit() {
+    let parsed = parse(some_file(), &format!("a: {}", "7".repeat(Limit::DIGITS + 1)));
+    assert_eq!(parsed.problems[0].kind, ProblemKind::OverLimit(Limit::Digits));
+}
+
+/// The second opinion is asked wherever it would differ: no text that we
+/// read without a problem is one that libyaml refuses.
+#[test]
+fn nothing_that_libyaml_refuses_is_read() {
+    let Some(cases) = recorded("deckhand/yaml.json") else { return };
+    let texts: Vec<&str> = cases.iter().filter_map(|case| case["yaml"].as_str()).collect();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for round in 0..60_000 {
+        let mut text = texts[round % texts.len()].to_owned();
+        for _ in 0..round / texts.len() % 4 {
+            mutate(&mut text, &texts, &mut random);
+        }
+        let parsed = parse(some_file(), &text);
+        assert!(!reads_without_problem(&parsed) || libyaml_reads(&text), "{text:?}");
+    }
+}
+
+fn reads_without_problem(parsed: &Parsed) -> bool {
+    parsed.problems.iter().all(|it| matches!(it.kind, ProblemKind::DuplicateKey { .. }))
+}
+
+fn libyaml_reads(text: &str) -> bool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_yaml::Deserializer::from_str(text)
+        .map(IgnoredAny::deserialize)
+        .find_map(Result::err)
+        // A bound of the translation, not of libyaml.
+        .is_none_or(|error| error.to_string().starts_with("recursion limit exceeded"))
+}
+
+/// Puts in a token, takes out a stretch, or puts in a line of another text.
+fn mutate(text: &mut String, texts: &[&str], random: &mut Random) {
+    const TOKENS: [&str; 58] = [
+        "\t",
+        " ",
+        "\n",
+        "-",
+        " - ",
+        "- ",
+        ":",
+        ": ",
+        "?",
+        "? ",
+        "#",
+        " #",
+        "\"",
+        "'",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        "|",
+        "|-\n",
+        ">",
+        "&a ",
+        "*a",
+        "!",
+        "!!str ",
+        "!a!b ",
+        "!<x> ",
+        "%",
+        "% ",
+        "---",
+        "--- ",
+        "...",
+        "\n---\n",
+        "\n...\n",
+        "a",
+        "0",
+        "\u{85}",
+        "\u{feff}",
+        "é",
+        "\u{7f}",
+        "\r",
+        "\\",
+        "<<: ",
+        "=",
+        "~",
+        "@",
+        "`",
+        "\u{1}",
+        "&é ",
+        "?a",
+        "-a",
+        ":a",
+        "\"a\"",
+        "'a'",
+        "%YAML 1.2\n---\n",
+        "|2\n",
+        "\n  ",
+    ];
+    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let at = *random.pick(&places);
+    match random.below(5) {
+        0 => {
+            let other = *random.pick(&places);
+            text.replace_range(at.min(other)..at.max(other), "");
+        }
+        1 => {
+            let lines: Vec<&str> = random.pick(texts).split_inclusive('\n').collect();
+            let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+            if !lines.is_empty() {
+                text.insert_str(start, random.pick::<&str>(&lines));
+            }
+        }
+        _ => text.insert_str(at, random.pick::<&str>(&TOKENS)),
+    }
+}
+
+/// The same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Mapping(mapping) => mapping.keys().filter_map(|key| key.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,149 @@
+//! Every node says where it was written, and its text there reads as it.
+
+use layercake::source::Span;
+use layercake::yaml::{Node, Value, parse};
+
+use crate::conformance::{recorded, same, some_file};
+
+#[test]
+fn tokens_and_nothing_else() {
+    for (text, expected) in [
+        ("a: 1\n", ["a", "1"].as_slice()),
+        ("a: 'it''s' # c\n", &["a", "'it''s'"]),
+        ("\"ä\": é b  \n", &["\"ä\"", "é b"]),
+        ("a:\nb: \n", &["a", "", "b", ""]),
+        ("{a, b: }", &["a", "", "b", ""]),
+        ("a: &x !!str 12\nb: *x\n", &["a", "12", "b", "12"]),
+        ("a: |  # why |\n  x\n\n  y\n\n# end\n", &["a", "|  # why |\n  x\n\n  y\n"]),
+        ("a: # > no\n  &b >+\n  x\n\nc: |-", &["a", ">+\n  x\n\n", "c", "|-"]),
+        ("--- |2-\n   x\r\n\r\n", &["|2-\n   x\r\n"]),
+        ("\u{feff}a: b\u{85}c: d", &["a", "b", "c", "d"]),
+        ("x: &m {k: v}\ny:\n  <<: *m\n  l: w\n", &["x", "k", "v", "y", "k", "v", "l", "w"]),
+    ] {
+        let parsed = parse(some_file(), text);
+        let mut found = Vec::new();
+        leaves(&parsed.documents[0].root, &mut |span, _| found.push(&text[span.range()]));
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn collections_reach_from_their_first_token_to_their_last() {
+    let text = "a: # first\n  - &b\n    c: [1,\n      2]\n  - d:\n\n# later\ne: *b\n";
+    let parsed = parse(some_file(), text);
+    assert_eq!(parsed.problems, []);
+    let root = &parsed.documents[0].root;
+    let list = root.get("a").expect("a key");
+    let texts = |node: &Node| text[node.span.range()].to_owned();
+    let items = list.as_sequence().expect("a list");
+    assert_eq!(texts(root), text.trim_end());
+    assert_eq!(texts(list), "- &b\n    c: [1,\n      2]\n  - d:");
+    assert_eq!(texts(&items[0]), "c: [1,\n      2]");
+    assert_eq!(texts(&items[1]), "d:");
+    let shared = parsed.documents[0].shared[0];
+    assert_eq!(shared.collection, items[0].span);
+    assert_eq!(&text[shared.alias.range()], "*b");
+    assert_eq!(texts(root.get("e").expect("a key")), texts(&items[0]));
+}
+
+#[test]
+fn documents_and_comments() {
+    let text = "# top\n---\na: 1 # one\n---\n---\n- b\n...\n# end\n";
+    let parsed = parse(some_file(), text);
+    let documents: Vec<&str> = parsed.documents.iter().map(|it| &text[it.span.range()]).collect();
+    assert_eq!(documents, ["---\na: 1", "---", "---\n- b"]);
+    let comments: Vec<&str> = parsed.comments.iter().map(|it| &text[it.span.range()]).collect();
+    assert_eq!(comments, ["# top", "# one", "# end"]);
+}
+
+/// The law that lets a rendered leaf name the text it came from.
+#[test]
+fn every_scalar_reads_as_itself() {
+    let mut count = 0;
+    for case in recorded("deckhand/yaml.json").unwrap_or_default() {
+        let text = case["yaml"].as_str().expect("a case has a text");
+        for document in parse(some_file(), text).documents {
+            assert!(document.span.contains(document.root.span), "{text}");
+            leaves(&document.root, &mut |span, value| {
+                count += 1;
+                assert!(
+                    text_reads_as(text, span, value),
+                    "{:?} {value:?}\n{text}",
+                    &text[span.range()]
+                );
+            });
+            within(&document.root);
+        }
+    }
+    eprintln!("{count} scalars read as themselves");
+}
+
+/// Whether a span's text, put in a place like the one it was in, is `value`.
+pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
+    let before = text[..span.start as usize].trim_end_matches([' ', '\t', '\r', '\n']);
+    let token = before.rsplit([' ', '\t', '\r', '\n', '[', '{', ',']).next().unwrap_or("");
+    // A tag has its say about the value; it is not in the span.
+    if token.starts_with('!') || before.rsplit(['\n', ' ']).take(3).any(|it| it.starts_with('!')) {
+        return true;
+    }
+    let written = &text[span.range()];
+    let places = (0..8).flat_map(|indent| {
+        let blanks = " ".repeat(indent);
+        [
+            format!("{blanks}- {written}"),
+            format!("{blanks}- [{written}]"),
+            format!("{blanks}- {written}: value"),
+        ]
+    });
+    let mut places = places.chain([format!("--- {written}")]);
+    places.any(|place| {
+        let mut found = false;
+        for document in parse(some_file(), &place).documents {
+            leaves(&document.root, &mut |_, read| {
+                found |= same(read, value) || read.equals_in_python(value);
+            });
+        }
+        found
+    })
+}
+
+/// Children are inside their parents, unless they came from elsewhere by an
+/// alias or a merge.
+fn within(node: &Node) {
+    for child in node.as_sequence().unwrap_or_default() {
+        let from_elsewhere = child.span.end <= node.span.start;
+        assert!(from_elsewhere || node.span.contains(child.span));
+        within(child);
+    }
+    for (key, child) in node.as_mapping().into_iter().flat_map(layercake::yaml::Mapping::iter) {
+        for span in [key.span, child.span] {
+            assert!(
+                span.end <= node.span.start
+                    || node.span.contains(span)
+                    || child.span.end <= span.start
+            );
+        }
+        within(child);
+    }
+}
+
+/// Calls `visit` with every scalar and every key.
+fn leaves(node: &Node, visit: &mut dyn FnMut(Span, &Value)) {
+    match &node.value {
+        Value::Sequence(items) => items.iter().for_each(|item| leaves(item, visit)),
+        Value::Mapping(mapping) => {
+            for (key, value) in mapping.iter() {
+                visit(key.span, &key.value);
+                leaves(value, visit);
+            }
+        }
+        Value::Pairs(pairs) => {
+            for (key, value) in pairs.iter() {
+                leaves(key, visit);
+                leaves(value, visit);
+            }
+        }
+        Value::Set(keys) => keys.iter().for_each(|key| visit(key.span, &key.value)),
+        scalar => visit(node.span, scalar),
+    }
+}
