@@ -20,6 +20,7 @@
 //!   folder.
 
 pub mod error;
+pub mod merge;
 mod near;
 pub mod source;
 pub mod yaml;

@@ -14,4 +14,5 @@
 mod conformance;
 mod git;
 mod path;
+mod pattern;
 mod yaml;

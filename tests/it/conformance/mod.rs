@@ -6,6 +6,7 @@
 //! fail.
 
 mod exceptions;
+mod jsonpath;
 mod yaml;
 
 use std::path::PathBuf;

@@ -1,0 +1,4 @@
+//! How one node is laid over another, system by system.
+
+pub mod deckhand;
+pub mod pattern;

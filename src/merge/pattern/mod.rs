@@ -1,0 +1,350 @@
+//! Regular expressions, replacement templates and values as Python has them.
+//!
+//! Deckhand hands the patterns of substitutions to Python's `re`, and what it
+//! inserts to `str` (`deckhand.md` 12.4). [`Pattern`] reads a pattern as
+//! Python 3.11 does: what Python refuses is refused, and what both know is
+//! translated for the engine beneath. [`python_text`] is
+//! Python's `str`.
+//!
+//! A search that takes too many steps, or a replacement that grows too large,
+//! is a [`PatternFailure`]; nothing here hangs or fills the memory.
+
+mod template;
+mod text;
+mod translate;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use template::{Piece, Template};
+pub use template::{TemplateError, TemplateErrorKind};
+pub use text::{float_repr, python_text};
+
+/// A replaced text may be this long, in bytes.
+pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
+/// A search may go back this often to try another way.
+pub const MAX_BACKTRACKS: usize = 1_000_000;
+/// One compiled pattern may take this much memory, in bytes.
+const MAX_SIZE: usize = 10 * 1024 * 1024;
+
+/// A regular expression as Python's `re` reads it. Cheap to clone.
+#[derive(Clone)]
+pub struct Pattern {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    text: Box<str>,
+    matcher: Matcher,
+}
+
+enum Matcher {
+    /// A text without metacharacters: found without the engine.
+    Literal,
+    Expression(Box<Expression>),
+}
+
+struct Expression {
+    regex: Regex,
+    /// The same, where a match at the place the search starts from must not
+    /// be empty; compiled when first needed.
+    advancing: OnceLock<Option<Regex>>,
+    source: translate::Translation,
+}
+
+/// Why a text is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    /// The byte of the text it concerns, where there is one.
+    pub at: Option<usize>,
+    /// What is wrong: lower case, one line.
+    pub message: String,
+}
+
+/// Why a pattern could not be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternFailure {
+    /// The search takes too many steps.
+    TooManySteps,
+    /// The replaced text would be longer than [`MAX_OUTPUT`].
+    OutputTooLarge,
+    /// The replacement is no template (Python reads one even where the pattern
+    /// matches nothing).
+    Template(TemplateError),
+}
+
+/// What a match captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captures<'t> {
+    groups: Vec<Option<&'t str>>,
+}
+
+/// What to put in place of each match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement<'a> {
+    /// The text as it stands.
+    Literal(&'a str),
+    /// A template of Python's `re.sub`: `\1`, `\g<name>`, `\n`.
+    Template(&'a str),
+}
+
+/// Patterns read before: compiling one costs as much as reading a file, and
+/// most are written many times.
+#[derive(Debug, Default)]
+pub struct Patterns {
+    known: Mutex<HashMap<Box<str>, Pattern, foldhash::fast::RandomState>>,
+}
+
+impl Patterns {
+    /// Reads `text`, or finds it read.
+    ///
+    /// # Errors
+    /// As [`Pattern::parse`].
+    pub fn parse(&self, text: &str) -> Result<Pattern, PatternError> {
+        if let Some(known) = self.known().get(text) {
+            return Ok(known.clone());
+        }
+        let pattern = Pattern::parse(text)?;
+        self.known().insert(text.into(), pattern.clone());
+        Ok(pattern)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Pattern, foldhash::fast::RandomState>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pattern {
+    /// Reads `text`.
+    ///
+    /// # Errors
+    /// Where it is no regular expression of Python's.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let matcher = if text.contains(is_special) {
+            Matcher::Expression(Box::new(Expression::compile(text)?))
+        } else {
+            Matcher::Literal
+        };
+        Ok(Self { inner: Arc::new(Inner { text: text.into(), matcher }) })
+    }
+
+    /// The pattern as it was written.
+    pub fn text(&self) -> &str {
+        &self.inner.text
+    }
+
+    /// The first match in `text`: Python's `re.search`.
+    ///
+    /// # Errors
+    /// Where the search takes too long.
+    pub fn search<'t>(&self, text: &'t str) -> Result<Option<Captures<'t>>, PatternFailure> {
+        let Some(spans) = self.find(text, 0, Empty::Allowed)? else { return Ok(None) };
+        let groups = spans.iter().map(|span| span.map(|(start, end)| &text[start..end]));
+        Ok(Some(Captures { groups: groups.collect() }))
+    }
+
+    /// `text` with every match replaced, and how many there were: Python's
+    /// `re.sub`, which since 3.7 also replaces an empty match right after
+    /// another match.
+    ///
+    /// # Errors
+    /// Where the search takes too long, the result grows too large, or the
+    /// template is none of Python's.
+    pub fn replace_all(
+        &self,
+        text: &str,
+        replacement: Replacement<'_>,
+    ) -> Result<(String, usize), PatternFailure> {
+        let template = match replacement {
+            Replacement::Literal(literal) => Template::literal(literal),
+            Replacement::Template(template) => {
+                Template::parse(template, self.groups(), |name| self.group_named(name))
+                    .map_err(PatternFailure::Template)?
+            }
+        };
+        let mut output = Output(String::new());
+        let (mut copied, mut from, mut count) = (0, 0, 0);
+        let mut empty = Empty::Allowed;
+        while let Some(spans) = self.find(text, from, empty)? {
+            let (start, end) = spans[0].expect("the whole match takes part in itself");
+            output.push(&text[copied..start])?;
+            for piece in template.pieces() {
+                match piece {
+                    Piece::Text(text) => output.push(text)?,
+                    Piece::Group(group) => {
+                        let (start, end) = spans[*group].unwrap_or_default();
+                        output.push(&text[start..end])?;
+                    }
+                }
+            }
+            (copied, from) = (end, end);
+            count += 1;
+            empty = if start == end { Empty::NotAtStart } else { Empty::Allowed };
+        }
+        output.push(&text[copied..])?;
+        Ok((output.0, count))
+    }
+
+    /// The spans of the groups of the first match from byte `from` on.
+    fn find(&self, text: &str, from: usize, empty: Empty) -> Result<Option<Spans>, PatternFailure> {
+        let expression = match &self.inner.matcher {
+            Matcher::Literal => return Ok(find_literal(self.text(), text, from, empty)),
+            Matcher::Expression(expression) => expression,
+        };
+        let regex = match empty {
+            Empty::Allowed => &expression.regex,
+            Empty::NotAtStart => expression.advancing().ok_or(PatternFailure::TooManySteps)?,
+        };
+        let captures = regex.captures_from_pos(text, from);
+        let captures = captures.map_err(|_| PatternFailure::TooManySteps)?;
+        Ok(captures.map(|captures| {
+            let groups = captures.iter();
+            groups.map(|group| group.map(|group| (group.start(), group.end()))).collect()
+        }))
+    }
+
+    /// How many groups there are, the whole match not counted.
+    fn groups(&self) -> usize {
+        match &self.inner.matcher {
+            Matcher::Literal => 0,
+            Matcher::Expression(expression) => expression.source.groups,
+        }
+    }
+
+    fn group_named(&self, name: &str) -> Option<usize> {
+        match &self.inner.matcher {
+            Matcher::Literal => None,
+            Matcher::Expression(expression) => expression.source.names.get(name).copied(),
+        }
+    }
+}
+
+type Spans = Vec<Option<(usize, usize)>>;
+
+/// Where an empty match counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    Allowed,
+    /// Not where the search starts: there was an empty match just before.
+    NotAtStart,
+}
+
+fn find_literal(literal: &str, text: &str, from: usize, empty: Empty) -> Option<Spans> {
+    if literal.is_empty() && empty == Empty::NotAtStart {
+        let next = text[from..].chars().next()?;
+        let at = from + next.len_utf8();
+        return Some(vec![Some((at, at))]);
+    }
+    let start = from + text[from..].find(literal)?;
+    Some(vec![Some((start, start + literal.len()))])
+}
+
+/// Whether Python's `re` may take the character for more than itself.
+fn is_special(character: char) -> bool {
+    matches!(
+        character,
+        '\\' | '.' | '[' | ']' | '{' | '}' | '(' | ')' | '*' | '+' | '?' | '^' | '$' | '|'
+    )
+}
+
+impl Expression {
+    fn compile(text: &str) -> Result<Self, PatternError> {
+        let source = translate::translate(text)?;
+        let regex = build(&source.whole()).map_err(|error| PatternError {
+            at: None,
+            message: format!("the pattern is not supported: {}", one_line(&error.to_string())),
+        })?;
+        Ok(Self { regex, advancing: OnceLock::new(), source })
+    }
+
+    fn advancing(&self) -> Option<&Regex> {
+        self.advancing.get_or_init(|| build(&self.source.advancing()).ok()).as_ref()
+    }
+}
+
+fn build(pattern: &str) -> Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(pattern).backtrack_limit(MAX_BACKTRACKS).delegate_size_limit(MAX_SIZE).build()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text that grows no further than [`MAX_OUTPUT`].
+struct Output(String);
+
+impl Output {
+    fn push(&mut self, text: &str) -> Result<(), PatternFailure> {
+        if self.0.len() + text.len() > MAX_OUTPUT {
+            return Err(PatternFailure::OutputTooLarge);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+impl<'t> Captures<'t> {
+    /// What group `index` matched; 0 is the whole match. The outer option is
+    /// none where the pattern has no such group, the inner one where the group
+    /// took no part in the match.
+    pub fn group(&self, index: usize) -> Option<Option<&'t str>> {
+        self.groups.get(index).copied()
+    }
+
+    /// How many groups there are, the whole match counted.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Never: there is the whole match.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Pattern({:?})", self.text())
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.text())
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Pattern {}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl fmt::Display for PatternFailure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PatternFailure::TooManySteps => {
+                formatter.write_str("the pattern takes too many steps to match")
+            }
+            PatternFailure::OutputTooLarge => {
+                write!(formatter, "the replaced text would be longer than {MAX_OUTPUT} bytes")
+            }
+            PatternFailure::Template(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for PatternFailure {}
