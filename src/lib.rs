@@ -5,7 +5,7 @@
 //! source ──▶ yaml ──▶ system ──▶ graph ──▶ render ──▶ rules ──▶ triage ──▶ report
 //! ```
 //!
-//! `check` is this line as code, `commands` are the verbs on top of it. A
+//! [`check`] is this line as code, `commands` are the verbs on top of it. A
 //! module knows those before it and none after it; `docs/architecture.md` says
 //! what each promises, and `tests/it/layers.rs` holds the walls.
 //!
@@ -14,13 +14,20 @@
 //! - A node carries the span of the text that wrote it; merging moves nodes
 //!   and never rewrites spans.
 //! - A node knows whether it is secret, wherever it travels to; reports ask it.
-//! - A fault of a document is a diagnostic with its place; an [`error`] is
+//! - A fault of a document is a [`diagnostic`] with its place; an [`error`] is
 //!   what keeps layercake from its work.
 //! - Nothing depends on the order of files, on threads, or on the current
 //!   folder.
 
+pub mod check;
+pub mod diagnostic;
 pub mod error;
+pub mod graph;
 pub mod merge;
 mod near;
+pub mod render;
+pub mod rules;
 pub mod source;
+pub mod system;
+pub mod triage;
 pub mod yaml;

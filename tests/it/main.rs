@@ -15,4 +15,6 @@ mod conformance;
 mod git;
 mod path;
 mod pattern;
+mod rules;
+mod support;
 mod yaml;

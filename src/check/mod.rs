@@ -1,0 +1,250 @@
+//! The pipeline, top to bottom: files, documents, sites, graphs, rendered
+//! documents, findings.
+//!
+//! Files are read and parsed in parallel, each once; then sites are made in
+//! parallel, each by itself. What a caller wants of a rendered site it takes
+//! from there (`per_site`), so that not all sites are in memory at
+//! once.
+
+mod load;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+use globset::GlobSet;
+use rayon::prelude::*;
+
+use self::load::{Loaded, Parse, SetFiles};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::render::{self, Rendered};
+use crate::rules::{self, SiteFacts};
+use crate::source::{FileId, RepoPath, SourceMap, Span, Tree};
+use crate::system::deckhand::document::Document;
+use crate::system::deckhand::layout::Layout;
+use crate::system::deckhand::{Options, Site};
+use crate::triage::{self, Findings};
+
+/// Which documents belong together.
+pub enum Scope<'a> {
+    /// The sites of a repository.
+    Repository {
+        /// How its files lie in the tree.
+        layout: &'a Layout,
+        /// Further repositories that its sites may name.
+        further: Vec<Further<'a>>,
+    },
+    /// All documents below these paths, as one set without layout.
+    Set(Vec<RepoPath>),
+}
+
+/// A further repository.
+pub struct Further<'a> {
+    /// The name by which site definitions know it.
+    pub name: String,
+    /// Its files.
+    pub tree: &'a dyn Tree,
+    /// Where its `global/`, `type/` and `site/` are in the tree.
+    pub root: RepoPath,
+}
+
+/// What is to be done.
+pub struct Plan<'a> {
+    /// Where the files are.
+    pub tree: &'a dyn Tree,
+    /// Which of them belong together.
+    pub scope: Scope<'a>,
+    /// How they are understood.
+    pub options: Options,
+    /// Names of the sites wanted; all where none is given.
+    pub sites: Option<GlobSet>,
+    /// Files and folders to which findings are limited; all where none is
+    /// given.
+    pub only: Vec<RepoPath>,
+    /// Told how far the run is.
+    pub progress: &'a Progress,
+}
+
+/// How far a run is, to be looked at from another thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    files: AtomicUsize,
+    files_read: AtomicUsize,
+    sites: AtomicUsize,
+    sites_rendered: AtomicUsize,
+}
+
+impl Progress {
+    /// Files read so far, of how many.
+    pub fn files(&self) -> (usize, usize) {
+        (self.files_read.load(Relaxed), self.files.load(Relaxed))
+    }
+
+    /// Sites rendered so far, of how many; none are known before all files
+    /// have been read.
+    pub fn sites(&self) -> (usize, usize) {
+        (self.sites_rendered.load(Relaxed), self.sites.load(Relaxed))
+    }
+}
+
+impl Plan<'_> {
+    /// Whether `file` is among those to which the run is limited.
+    pub fn concerns(&self, path: &RepoPath) -> bool {
+        triage::concerns(&self.only, path)
+    }
+}
+
+/// A rendered site, while it is at hand.
+pub struct RenderedSite<'a> {
+    /// Its documents and how they are related.
+    pub site: &'a Site<'a>,
+    /// The recipes they were lowered to.
+    pub graph: &'a Graph,
+    /// What came of them.
+    pub rendered: &'a Rendered,
+    /// All texts.
+    pub sources: &'a SourceMap,
+}
+
+/// What a run found.
+#[derive(Debug)]
+pub struct Checked<T> {
+    /// All texts, to show places in.
+    pub sources: SourceMap,
+    /// The sites, by name.
+    pub sites: Vec<CheckedSite<T>>,
+    /// The findings.
+    pub findings: Findings,
+    /// The stretches of text that hold secrets, which no report may show.
+    pub secrets: Vec<Span>,
+    /// Files that may hold secrets in places nobody knows, for they could not
+    /// be read to their end.
+    pub opaque: Vec<FileId>,
+    /// How many documents all files hold.
+    pub documents: usize,
+    /// Whether a part of layercake itself failed.
+    pub internal_error: bool,
+}
+
+/// One site, with what the caller took from it.
+#[derive(Debug)]
+pub struct CheckedSite<T> {
+    /// Its name; none for a set without layout.
+    pub name: Option<Arc<str>>,
+    /// Its type; none for a set without layout.
+    pub site_type: Option<Arc<str>>,
+    /// How many files it is made of.
+    pub files: usize,
+    /// How many documents these hold.
+    pub documents: usize,
+    /// How many documents it renders to.
+    pub outputs: usize,
+    /// What the caller took; none where rendering failed inside layercake.
+    pub taken: Option<T>,
+}
+
+/// Reads, renders and judges what `plan` says; `per_site` takes from each
+/// rendered site what the caller wants of it.
+///
+/// # Errors
+/// Where there is no such site, or a tree that cannot be listed. Faults of
+/// documents are findings.
+pub fn check<T: Send>(
+    plan: &Plan<'_>,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Result<Checked<T>, Error> {
+    let loaded = Loaded::new(plan)?;
+    let wanted = loaded.wanted_sites(plan)?;
+    plan.progress.sites.store(wanted.len(), Relaxed);
+    let mut diagnostics = loaded.file_findings();
+    diagnostics.extend(loaded.layout_findings());
+    let sites: Vec<(CheckedSite<T>, Vec<Diagnostic>)> =
+        wanted.par_iter().map(|files| site(plan, &loaded, files, &per_site)).collect();
+    let internal_error = loaded.has_failed() || sites.iter().any(|(site, _)| site.taken.is_none());
+    let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
+    diagnostics.extend(found.into_iter().flatten());
+    if let Some(globs) = &plan.sites {
+        diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
+    }
+    let findings = Findings::new(diagnostics, &loaded.sources, &plan.only);
+    let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
+    let documents = loaded.documents(plan, &wanted);
+    let sources = loaded.sources;
+    Ok(Checked { sources, sites, findings, secrets, opaque, documents, internal_error })
+}
+
+/// Whether a finding counts for one of the sites asked for; the others are
+/// left out of it.
+fn counts_for(diagnostic: &mut Diagnostic, sites: &GlobSet) -> bool {
+    diagnostic.sites.retain(|site| sites.is_match(&**site));
+    !diagnostic.sites.is_empty()
+}
+
+/// How much a run read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseTotals {
+    /// Files.
+    pub files: usize,
+    /// YAML documents in them.
+    pub documents: usize,
+    /// Bytes of text.
+    pub bytes: usize,
+}
+
+/// Reads and parses the files of `plan`, and does nothing with them.
+///
+/// # Errors
+/// As [`check`].
+pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
+    let read = Parse::new(plan)?;
+    Ok(ParseTotals {
+        files: read.parsed.len(),
+        documents: read.parsed.iter().map(|(_, parsed)| parsed.documents.len()).sum(),
+        bytes: read.sources.iter().map(|(_, source)| source.text().len()).sum(),
+    })
+}
+
+/// Renders and judges one site.
+fn site<T>(
+    plan: &Plan<'_>,
+    loaded: &Loaded,
+    files: &SetFiles,
+    per_site: &(impl Fn(&RenderedSite<'_>) -> T + Sync),
+) -> (CheckedSite<T>, Vec<Diagnostic>) {
+    let documents: Vec<&Document> =
+        files.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
+    let count = documents.len();
+    // A fault in layercake itself costs this site and says so; the others go
+    // on. Nothing of the site is used after one, so no state can be torn.
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let mut site = Site::new(files.name.clone(), documents, &plan.options);
+        let graph = site.to_graph(&plan.options);
+        let rendered = render::render(&graph);
+        let sources = &loaded.sources;
+        let facts = SiteFacts { sources, site: &site, graph: &graph, rendered: &rendered };
+        let found = rules::word_site(&facts);
+        let outputs = graph.recipes.iter().filter(|recipe| recipe.emit).count();
+        let at_hand = RenderedSite { site: &site, graph: &graph, rendered: &rendered, sources };
+        (outputs, found, per_site(&at_hand))
+    }));
+    let (outputs, mut found, taken) = match outcome {
+        Ok((outputs, found, taken)) => (outputs, found, Some(taken)),
+        Err(_) => (0, files.files.first().map(rules::word_internal).into_iter().collect(), None),
+    };
+    for diagnostic in &mut found {
+        diagnostic.sites = files.name.iter().cloned().collect();
+    }
+    let checked = CheckedSite {
+        name: files.name.clone(),
+        site_type: files.site_type.clone(),
+        files: files.files.len(),
+        documents: count,
+        outputs,
+        taken,
+    };
+    plan.progress.sites_rendered.fetch_add(1, Relaxed);
+    (checked, found)
+}

@@ -1,0 +1,274 @@
+//! What is to be rendered, without any system's words: one recipe a document,
+//! the order in which they can be made, and the cycles that cannot.
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graphmap::DiGraphMap;
+
+use crate::merge::deckhand::{ActionPath, Method, Semantics};
+use crate::merge::pattern::Pattern;
+use crate::source::{DocKey, Span, Spanned};
+use crate::yaml::Node;
+use crate::yaml::path::Path;
+
+/// A document of one graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocId(pub u32);
+
+impl DocId {
+    /// The id of the document at this index of the graph's recipes.
+    pub fn at(index: usize) -> Self {
+        DocId(u32::try_from(index).expect("a site holds far fewer than 2^32 documents"))
+    }
+
+    /// The index into the graph's recipes.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All recipes of one site, and how to follow them.
+#[derive(Debug)]
+pub struct Graph {
+    /// One recipe a document, in the order of the input.
+    pub recipes: Vec<Recipe>,
+    /// Which meaning the steps have where two are known.
+    pub semantics: Semantics,
+    /// What becomes of a source that is missing.
+    pub missing_source: MissingSource,
+}
+
+/// What is done where a substitution's source value is missing or null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingSource {
+    /// The entry is skipped; that is an error.
+    Error,
+    /// The entry is skipped, or null is written where Deckhand's code does
+    /// that; that is a warning.
+    Warning,
+}
+
+/// How one document is made.
+#[derive(Debug)]
+pub struct Recipe {
+    /// What a user calls the document.
+    pub key: DocKey,
+    /// The document's text.
+    pub span: Span,
+    /// Its own data.
+    pub data: Node,
+    /// The document it is laid on, and what found that one.
+    pub base: Option<Link>,
+    /// The document it stands for from then on.
+    pub replaces: Option<DocId>,
+    /// What it needs made before it, and the text that says so.
+    pub needs: Vec<Need>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+    /// Whether it is part of the output.
+    pub emit: bool,
+}
+
+impl Recipe {
+    /// Whether the document starts as its base's data instead of its own: it
+    /// does where a step merges the two.
+    pub fn starts_as_base(&self) -> bool {
+        self.base.is_some() && self.steps.iter().any(|step| matches!(step.op, Op::Merge { .. }))
+    }
+}
+
+/// One document found by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The document found.
+    pub doc: DocId,
+    /// The text that looked for it.
+    pub selector: Span,
+    /// The text that made it be found.
+    pub label: Span,
+}
+
+/// One document needed by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The document needed.
+    pub doc: DocId,
+    /// The text that needs it.
+    pub at: Span,
+}
+
+/// One thing that is done to a document's data.
+#[derive(Debug)]
+pub struct Step {
+    /// What.
+    pub op: Op,
+    /// The text that says so.
+    pub at: Span,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub enum Op {
+    /// Lays the document's own data over what there is.
+    Merge {
+        /// How.
+        method: Method,
+        /// At which path.
+        path: Spanned<ActionPath>,
+    },
+    /// Writes a value of another document.
+    Substitute(Substitution),
+}
+
+/// A value read from one document and written into another.
+#[derive(Clone, Debug)]
+pub struct Substitution {
+    /// The document read from.
+    pub source: DocId,
+    /// Where it stands there.
+    pub from: Spanned<Path>,
+    /// What part of it is used, if not all.
+    pub extract: Option<Extract>,
+    /// Where it is written.
+    pub to: Vec<Destination>,
+    /// Whether Deckhand copies the value all the way down; it is a copy here
+    /// in any case.
+    pub deepcopy: bool,
+}
+
+/// The part of a source text that is used.
+#[derive(Clone, Debug)]
+pub struct Extract {
+    /// What to look for.
+    pub pattern: Spanned<Pattern>,
+    /// Which group of it to take.
+    pub group: Spanned<i64>,
+}
+
+/// A place a value is written to.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// Where.
+    pub path: Spanned<Path>,
+    /// What part of the text there is replaced, if not all of the value.
+    pub part: Option<Part>,
+}
+
+/// The part of a destination that is replaced.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What is replaced, at every occurrence.
+    pub pattern: Spanned<Pattern>,
+    /// How deep to look for texts below the path; none where the text must
+    /// stand at the path itself. Negative: as deep as there is.
+    pub depth: Option<i64>,
+}
+
+/// The order in which documents can be made.
+#[derive(Debug, Default)]
+pub struct Waves {
+    /// Sets of documents; each set needs only those before it.
+    pub waves: Vec<Vec<DocId>>,
+    /// Cycles: each member needs the next, the last needs the first.
+    pub cycles: Vec<Vec<Edge>>,
+}
+
+/// One document's need of another, as an edge of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The document in need.
+    pub doc: DocId,
+    /// What it needs.
+    pub need: Need,
+}
+
+impl Graph {
+    /// The recipe of a document.
+    pub fn recipe(&self, doc: DocId) -> &Recipe {
+        &self.recipes[doc.index()]
+    }
+
+    /// Every document with its recipe.
+    pub fn iter(&self) -> impl Iterator<Item = (DocId, &Recipe)> {
+        self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), recipe))
+    }
+
+    /// The order of making (Kahn's algorithm, by generations). Documents of a
+    /// cycle, and those that need them, are in no wave.
+    pub fn waves(&self) -> Waves {
+        let mut open = self.open_needs();
+        let users = self.users();
+        let mut waves = Vec::new();
+        let mut wave: Vec<DocId> =
+            self.iter().filter(|(doc, _)| open[doc.index()] == 0).map(|(doc, _)| doc).collect();
+        while !wave.is_empty() {
+            let mut next = Vec::new();
+            for doc in &wave {
+                for user in &users[doc.index()] {
+                    open[user.index()] -= 1;
+                    if open[user.index()] == 0 {
+                        next.push(*user);
+                    }
+                }
+            }
+            next.sort_unstable();
+            waves.push(std::mem::replace(&mut wave, next));
+        }
+        Waves { waves, cycles: self.cycles(&open) }
+    }
+
+    fn open_needs(&self) -> Vec<usize> {
+        self.recipes.iter().map(|recipe| recipe.needs.len()).collect()
+    }
+
+    fn users(&self) -> Vec<Vec<DocId>> {
+        let mut users = vec![Vec::new(); self.recipes.len()];
+        for (doc, recipe) in self.iter() {
+            for need in &recipe.needs {
+                users[need.doc.index()].push(doc);
+            }
+        }
+        users
+    }
+
+    /// One cycle for each knot (strongly connected component) among the
+    /// documents whose needs stay open.
+    fn cycles(&self, open: &[usize]) -> Vec<Vec<Edge>> {
+        if open.iter().all(|count| *count == 0) {
+            return Vec::new();
+        }
+        let mut needs = DiGraphMap::<DocId, ()>::new();
+        for (doc, recipe) in self.iter().filter(|(doc, _)| open[doc.index()] > 0) {
+            for need in recipe.needs.iter().filter(|need| open[need.doc.index()] > 0) {
+                needs.add_edge(doc, need.doc, ());
+            }
+        }
+        let mut cycles: Vec<_> = kosaraju_scc(&needs)
+            .into_iter()
+            .filter_map(|mut knot| {
+                knot.sort_unstable();
+                self.cycle_within(&knot)
+            })
+            .collect();
+        cycles.sort_by_key(|cycle| cycle[0].doc);
+        cycles
+    }
+
+    /// The cycle met by following, from the first document of a knot, always
+    /// the first need that stays inside it; none where the knot is a single
+    /// document that does not need itself.
+    fn cycle_within(&self, knot: &[DocId]) -> Option<Vec<Edge>> {
+        let mut way: Vec<Edge> = Vec::new();
+        let mut entered = vec![None; knot.len()];
+        let mut member = 0;
+        loop {
+            if let Some(entry) = entered[member].replace(way.len()) {
+                return Some(way.split_off(entry));
+            }
+            let doc = knot[member];
+            let inside = |need: &&Need| knot.binary_search(&need.doc).is_ok();
+            let need = *self.recipe(doc).needs.iter().find(inside)?;
+            way.push(Edge { doc, need });
+            member = knot.binary_search(&need.doc).expect("the need is inside");
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Graph to rendered documents.
+//!
+//! [`render`] follows each recipe once what it needs is made, wave by wave, in
+//! parallel. A step that fails is reported and skipped, and its document is
+//! made without it; only cycles, and what needs their members, stay unmade.
+//! Nodes are moved and shared, never copied deeply and never given another
+//! span. Who says which document lies on which is not known here.
+
+mod limits;
+mod substitute;
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use self::limits::Allowance;
+use crate::graph::{DocId, Edge, Graph, Op, Recipe};
+use crate::merge::deckhand::{self, ActionPath, Difference, Failure, Method};
+use crate::merge::pattern::PatternFailure;
+use crate::source::{Span, Spanned};
+use crate::yaml::path::{Location, Path, Segment, WalkError};
+use crate::yaml::{Limit, Node, Value};
+
+/// What a graph renders to.
+#[derive(Debug)]
+pub struct Rendered {
+    outcomes: Vec<Outcome>,
+    traces: Vec<Vec<Write>>,
+    /// What went wrong, by document and step.
+    pub problems: Vec<Problem>,
+}
+
+/// What became of one document.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Its rendered data.
+    Ready(Node),
+    /// Not made: it is on a cycle, or needs this document, which is.
+    Blocked(DocId),
+}
+
+/// A place of a document that a step wrote.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// Index of the step in the recipe.
+    pub step: usize,
+    /// The place.
+    pub location: Location,
+    /// How much of it was written.
+    pub kind: WriteKind,
+    /// The text that says where to write.
+    pub at: Span,
+    /// The topmost place that had to be created for it, if any.
+    pub created: Option<Location>,
+}
+
+/// How much of a place a step wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteKind {
+    /// The document's own data, by a layering action.
+    Layered,
+    /// The whole value, from another document.
+    Whole,
+    /// Part of a text, from another document.
+    Part,
+}
+
+/// Something that went wrong while a document was made.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The document.
+    pub doc: DocId,
+    /// The text to mend: of the step, or of a part of it.
+    pub at: Span,
+    /// What.
+    pub kind: ProblemKind,
+}
+
+/// The kinds of [`Problem`].
+#[derive(Clone, Debug)]
+pub enum ProblemKind {
+    /// Documents need each other in a circle.
+    Cycle(Vec<Edge>),
+    /// An action's path leads to nothing, or to null.
+    MissingActionPath {
+        /// What the action does.
+        method: Method,
+        /// The path, as it is written.
+        path: String,
+        /// Whether it is the parent that lacks it, and not the child.
+        in_parent: bool,
+        /// A key that is there and looks alike.
+        near: Option<String>,
+    },
+    /// An action's path cannot be followed or written.
+    ActionPath {
+        /// What the action does.
+        method: Method,
+        /// Why not.
+        error: WalkError,
+    },
+    /// An action gives another result in the other meaning.
+    DifferentAction {
+        /// What the action does.
+        method: Method,
+        /// How.
+        difference: Difference,
+    },
+    /// A source document has nothing at the path, or null.
+    MissingValue {
+        /// The document read from.
+        source: DocId,
+        /// The path, as it is written.
+        path: String,
+        /// The null that stands there.
+        null: Option<Span>,
+        /// A key that is there and looks alike.
+        near: Option<String>,
+    },
+    /// A source document whose data is no mapping is read with a path.
+    IgnoredSourcePath {
+        /// The document read from.
+        source: DocId,
+        /// The path, as it is written.
+        path: String,
+    },
+    /// A source path cannot be followed.
+    SourcePath {
+        /// The document read from.
+        source: DocId,
+        /// Why not.
+        error: WalkError,
+    },
+    /// A source pattern meets a value that is no text.
+    SourceNotText {
+        /// The value.
+        value: Span,
+        /// What kind of value it is.
+        found: &'static str,
+    },
+    /// A source pattern does not match; the whole text is used.
+    UnmatchedSourcePattern {
+        /// The text.
+        value: Span,
+    },
+    /// A source pattern has no such group.
+    MissingGroup {
+        /// The group asked for.
+        group: i64,
+    },
+    /// A value cannot be written to its destination.
+    DestinationPath(WalkError),
+    /// An empty value is written to the root (`deckhand.md` 12.4).
+    EmptyRoot,
+    /// A destination pattern, and nothing stands at the path.
+    MissingPatternTarget {
+        /// The path, as it is written.
+        path: String,
+        /// A key that is there and looks alike.
+        near: Option<String>,
+    },
+    /// A destination pattern meets a value in which it cannot look.
+    PatternTargetType {
+        /// The value.
+        target: Span,
+        /// What kind of value it is.
+        found: &'static str,
+        /// Whether looking below the path would find texts.
+        container: bool,
+    },
+    /// A destination pattern matches nothing; the value is kept.
+    UnmatchedPattern {
+        /// What was searched; none where it must not be shown.
+        target: Span,
+    },
+    /// A destination list's element is written with a list (10.5).
+    DifferentListWrite,
+    /// A pattern is looked for below a path, and Deckhand's code finds other
+    /// texts than the documentation says (D13).
+    DifferentRecursion {
+        /// A text that only one meaning changes.
+        text: Span,
+    },
+    /// A value with backslashes is put in by a pattern (12.4).
+    BackslashInPatternValue {
+        /// The value.
+        value: Span,
+        /// Whether Deckhand's code refuses it instead of changing it.
+        refused: bool,
+    },
+    /// A value that is no text is put in by a pattern (12.4).
+    DifferentPatternText {
+        /// The value.
+        value: Span,
+        /// What kind of value it is.
+        found: &'static str,
+        /// What the documentation's meaning puts in.
+        documented: String,
+        /// What Deckhand's code puts in.
+        deckhand: String,
+    },
+    /// A pattern that costs too much to look for.
+    PatternFailure(PatternFailure),
+    /// A document that grew beyond a limit.
+    OverLimit(Limit),
+}
+
+impl Rendered {
+    /// What became of a document.
+    pub fn outcome(&self, doc: DocId) -> &Outcome {
+        &self.outcomes[doc.index()]
+    }
+
+    /// A document's rendered data, if it was made.
+    pub fn data(&self, doc: DocId) -> Option<&Node> {
+        match self.outcome(doc) {
+            Outcome::Ready(data) => Some(data),
+            Outcome::Blocked(_) => None,
+        }
+    }
+
+    /// What the steps of a document wrote, in order.
+    pub fn writes(&self, doc: DocId) -> &[Write] {
+        &self.traces[doc.index()]
+    }
+}
+
+/// Renders every document of `graph`.
+pub fn render(graph: &Graph) -> Rendered {
+    let order = graph.waves();
+    let allowance = Allowance::of_each(graph);
+    let mut made: Vec<Option<Made>> = Vec::new();
+    made.resize_with(graph.recipes.len(), || None);
+    for wave in &order.waves {
+        let outcomes: Vec<(DocId, Made)> = wave
+            .par_iter()
+            .with_min_len(32)
+            .map(|doc| (*doc, make(graph, *doc, &made, allowance)))
+            .collect();
+        for (doc, outcome) in outcomes {
+            made[doc.index()] = Some(outcome);
+        }
+    }
+    collect(graph, made, order.cycles)
+}
+
+/// One document and what happened on the way.
+struct Made {
+    data: Node,
+    writes: Vec<Write>,
+    problems: Vec<Problem>,
+}
+
+fn collect(graph: &Graph, made: Vec<Option<Made>>, cycles: Vec<Vec<Edge>>) -> Rendered {
+    let blockers = blockers(graph, &made, &cycles);
+    let mut rendered = Rendered { outcomes: Vec::new(), traces: Vec::new(), problems: Vec::new() };
+    for (index, made) in made.into_iter().enumerate() {
+        let made = made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index))));
+        let blocker = blockers.get(&DocId::at(index));
+        rendered.outcomes.push(match blocker {
+            Some(blocker) => Outcome::Blocked(*blocker),
+            None => Outcome::Ready(made.data),
+        });
+        rendered.traces.push(made.writes);
+        rendered.problems.extend(made.problems);
+    }
+    rendered.problems.extend(cycles.into_iter().map(|cycle| Problem {
+        doc: cycle[0].doc,
+        at: cycle[0].need.at,
+        kind: ProblemKind::Cycle(cycle),
+    }));
+    rendered
+}
+
+/// For every document that was not made, the member of a cycle to blame: for
+/// a member itself, for another the one its first unmade need leads to.
+fn blockers(
+    graph: &Graph,
+    made: &[Option<Made>],
+    cycles: &[Vec<Edge>],
+) -> HashMap<DocId, DocId, foldhash::fast::RandomState> {
+    let mut blockers: HashMap<_, _, _> =
+        cycles.iter().flatten().map(|edge| (edge.doc, edge.doc)).collect();
+    for (doc, _) in graph.iter().filter(|(doc, _)| made[doc.index()].is_none()) {
+        let mut way = Vec::new();
+        let mut at = doc;
+        while !blockers.contains_key(&at) && !way.contains(&at) {
+            way.push(at);
+            let needs = &graph.recipe(at).needs;
+            let unmade = needs.iter().find(|need| made[need.doc.index()].is_none());
+            at = unmade.expect("what was not made needs something that was not made").doc;
+        }
+        let blocker = blockers.get(&at).copied().unwrap_or(at);
+        blockers.extend(way.into_iter().map(|doc| (doc, blocker)));
+    }
+    blockers
+}
+
+impl Made {
+    fn nothing(recipe: &Recipe) -> Self {
+        let data = Node::made(Value::Null, recipe.span);
+        Self { data, writes: Vec::new(), problems: Vec::new() }
+    }
+}
+
+/// Makes one document; all it needs has been made.
+fn make(graph: &Graph, doc: DocId, made: &[Option<Made>], allowance: Allowance) -> Made {
+    let recipe = graph.recipe(doc);
+    let ready = |doc: DocId| {
+        let made = made[doc.index()].as_ref();
+        &made.expect("a wave needs only what earlier waves made").data
+    };
+    let start = match recipe.base {
+        Some(base) if recipe.starts_as_base() => ready(base.doc),
+        _ => &recipe.data,
+    };
+    let mut making = Making {
+        graph,
+        doc,
+        data: start.clone(),
+        writes: Vec::new(),
+        problems: Vec::new(),
+        step: 0,
+        allowance,
+    };
+    for (index, step) in recipe.steps.iter().enumerate() {
+        making.step = index;
+        match &step.op {
+            Op::Merge { method, path } => making.merge(*method, path, step.at),
+            Op::Substitute(substitution) => {
+                making.substitute(substitution, ready(substitution.source));
+            }
+        }
+    }
+    making.within_limits(recipe);
+    Made { data: making.data, writes: making.writes, problems: making.problems }
+}
+
+/// A document while it is made.
+struct Making<'a> {
+    graph: &'a Graph,
+    doc: DocId,
+    data: Node,
+    writes: Vec<Write>,
+    problems: Vec<Problem>,
+    step: usize,
+    allowance: Allowance,
+}
+
+impl Making<'_> {
+    fn problem(&mut self, at: Span, kind: ProblemKind) {
+        self.problems.push(Problem { doc: self.doc, at, kind });
+    }
+
+    fn wrote(&mut self, locations: Vec<Location>, kind: WriteKind, at: Span) {
+        self.wrote_into(locations, kind, at, None);
+    }
+
+    fn wrote_into(
+        &mut self,
+        locations: Vec<Location>,
+        kind: WriteKind,
+        at: Span,
+        created: Option<Location>,
+    ) {
+        let step = self.step;
+        self.writes.extend(locations.into_iter().map(|location| Write {
+            step,
+            location,
+            kind,
+            at,
+            created: created.clone(),
+        }));
+    }
+
+    fn merge(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
+        let semantics = self.graph.semantics;
+        let Some(effective) = path.value.effective(method, semantics) else { return };
+        let own = &self.graph.recipe(self.doc).data;
+        if let Err(error) = self.pad(effective) {
+            return self.problem(path.span, ProblemKind::ActionPath { method, error });
+        }
+        match deckhand::apply(method, effective, &mut self.data, own, semantics, at) {
+            Ok(applied) => {
+                if let Some(difference) = applied.difference {
+                    self.problem(path.span, ProblemKind::DifferentAction { method, difference });
+                }
+                self.wrote(applied.locations, WriteKind::Layered, path.span);
+            }
+            Err(Failure::Walk(error)) => {
+                self.problem(path.span, ProblemKind::ActionPath { method, error });
+            }
+            Err(failure) => {
+                let in_parent = failure == Failure::MissingInParent;
+                let searched = if in_parent { &self.data } else { own };
+                let near = effective.near_miss(searched);
+                let path_text = effective.text().to_owned();
+                let kind =
+                    ProblemKind::MissingActionPath { method, path: path_text, in_parent, near };
+                self.problem(path.span, kind);
+            }
+        }
+    }
+
+    /// Refuses a document that shared values have blown up: written out it
+    /// would not fit into memory, and walking it would overflow the stack.
+    fn within_limits(&mut self, recipe: &Recipe) {
+        // As it was read, a document is within the limits of reading.
+        if recipe.steps.is_empty() {
+            return;
+        }
+        let Some(limit) = limits::exceeded(&self.data) else { return };
+        self.problem(recipe.span, ProblemKind::OverLimit(limit));
+        self.data = recipe.data.clone();
+    }
+
+    /// Takes the elements to which a path may pad lists from what the document
+    /// may make.
+    fn pad(&mut self, path: &Path) -> Result<(), WalkError> {
+        let indexes = path.segments().into_iter().flatten().filter_map(|segment| match segment {
+            Segment::Index(index) => usize::try_from(*index).ok(),
+            Segment::Name(_) => None,
+        });
+        let index = indexes.fold(0, usize::saturating_add);
+        let cost = (index as u64).saturating_mul(size_of::<Node>() as u64);
+        let padded = self.allowance.make(cost);
+        padded.map_err(|_| WalkError::IndexTooLarge { index })
+    }
+}

@@ -1,0 +1,35 @@
+//! `ambiguous-parent`: several documents of the nearest layer match a
+//! parentSelector.
+
+use super::{SiteFacts, of_layer};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::system::deckhand::Matches;
+
+super::rule!(
+    "ambiguous-parent",
+    Error,
+    "several documents of the nearest layer match a parentSelector",
+    was "P005"
+);
+
+pub(super) fn word(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) -> Diagnostic {
+    let document = facts.document(child);
+    let label = Label::new(facts.selector(child).span, "more than one document has these labels");
+    let title = facts.name(child);
+    let message = format!("several documents match the parentSelector of `{title}`");
+    let mut diagnostic = Diagnostic::new(&RULE, message, label)
+        .note("Deckhand refuses the whole site; here the first one is taken as the parent")
+        .help("give the parent a label that no other document of its layer has, and select that")
+        .document(document.key.clone());
+    for candidate in &candidates.first {
+        let key = &facts.document(*candidate).key;
+        let found = format!("matches `{}` {}", facts.name(*candidate), of_layer(key));
+        diagnostic =
+            diagnostic.related(facts.label(*candidate, child), found).document(key.clone());
+    }
+    match candidates.more {
+        0 => diagnostic,
+        more => diagnostic.note(format!("it matches {more} more of that layer")),
+    }
+}

@@ -1,0 +1,26 @@
+//! `duplicate-document`: two documents with one schema, layer and name.
+
+use super::{SiteFacts, of_layer};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+
+super::rule!(
+    "duplicate-document",
+    Error,
+    "two documents with one schema, layer and name",
+    was "P004", "P005"
+);
+
+pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
+    let (earlier, document) = (facts.document(first), facts.document(again));
+    let key = &document.key;
+    let title = facts.name(again);
+    let label =
+        Label::new(document.name_span, "there is one of this schema, layer and name already");
+    let message = format!("a second `{}` `{title}` {}", key.schema, of_layer(key));
+    Diagnostic::new(&RULE, message, label)
+        .related(earlier.name_span, "the first one")
+        .note("Deckhand refuses the whole site")
+        .help("remove one of them, or give it another name")
+        .document(key.clone())
+}

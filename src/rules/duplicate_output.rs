@@ -1,0 +1,28 @@
+//! `duplicate-output`: a site renders two documents with one schema and name.
+
+use super::{SiteFacts, of_layer};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+
+super::rule!("duplicate-output", Error, "a site renders two documents with one schema and name", was "P005");
+
+pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
+    let (earlier, document) = (facts.document(first), facts.document(again));
+    let title = facts.name(again);
+    let label = Label::new(document.name_span, format!("one of them, {}", of_layer(&document.key)));
+    let message = format!("`{}` `{title}` is rendered twice", document.key.schema);
+    let diagnostic = Diagnostic::new(&RULE, message, label)
+        .related(earlier.name_span, format!("the other, {}", of_layer(&earlier.key)))
+        .document(document.key.clone())
+        .document(earlier.key.clone());
+    let parent = facts.site.parent(again);
+    match parent.filter(|parent| facts.site.parent(first) == Some(*parent)) {
+        Some(parent) => diagnostic
+            .related(facts.document(parent).name_span, "both replace this document")
+            .note("Deckhand returns both, and their order decides which one others substitute from")
+            .help("let one of them replace it, and remove the other or give it another name"),
+        None => diagnostic
+            .note("Deckhand refuses the whole site")
+            .help("give one of them another name, or let the lower one replace the higher one"),
+    }
+}

@@ -1,0 +1,74 @@
+//! `generated-source-missing`: substitution sources that the site's catalogs say are made at deploy time.
+
+use std::collections::BTreeMap;
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::system::deckhand::GeneratedSource;
+use crate::system::deckhand::document::Substitution;
+
+super::rule!(
+    "generated-source-missing",
+    Note,
+    "substitution sources that the site's catalogs say are made at deploy time"
+);
+
+/// The note names so many sources.
+const NAMED: usize = 8;
+
+pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagnostic {
+    // By where it is declared: the catalog's order, the same in every run.
+    let sources: BTreeMap<_, &GeneratedSource> = missing
+        .iter()
+        .rev()
+        .map(|missing| {
+            let substitution = substitution(facts, missing);
+            ((missing.declared, &substitution.schema.value), missing)
+        })
+        .collect();
+    let first = sources.values().next().expect("at least one source is missing");
+    let name = &substitution(facts, first).name;
+    let message = match sources.len() {
+        1 => format!("the substitution source `{}` is made at deploy time", name.value),
+        count => format!("{count} substitution sources are made at deploy time"),
+    };
+    let label = Label::new(first.declared, format!("{} is declared here", named(facts, first)));
+    let diagnostic = Diagnostic::new(&RULE, message, label)
+        .related(name.span, format!("`{}` substitutes from it", facts.name(first.doc)))
+        .note("what these substitutions would write is not in the rendered documents");
+    let diagnostic = match listed(facts, sources.values().skip(1)) {
+        Some(others) => diagnostic.note(format!("the others: {others}")),
+        None => diagnostic,
+    };
+    let mut users: Vec<_> = missing.iter().map(|missing| missing.doc).collect();
+    users.sort_unstable();
+    users.dedup();
+    users
+        .into_iter()
+        .fold(diagnostic, |diagnostic, user| diagnostic.document(facts.document(user).key.clone()))
+}
+
+fn substitution<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a Substitution {
+    &facts.document(missing.doc).substitutions[missing.substitution]
+}
+
+/// A source's name and kind: a certificate and its key have one name.
+fn named(facts: &SiteFacts<'_>, missing: &GeneratedSource) -> String {
+    let Substitution { schema, name, .. } = substitution(facts, missing);
+    let kind = schema.value.split('/').nth(1).unwrap_or(&schema.value);
+    format!("`{}` ({kind})", name.value)
+}
+
+/// The sources in one line.
+fn listed<'a>(
+    facts: &SiteFacts<'_>,
+    sources: impl Iterator<Item = &'a &'a GeneratedSource>,
+) -> Option<String> {
+    let mut names: Vec<String> = sources.map(|source| named(facts, source)).collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}

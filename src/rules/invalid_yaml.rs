@@ -1,0 +1,54 @@
+//! `invalid-yaml`: a file that is not YAML.
+
+use super::FileFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::yaml::{Problem, ProblemKind};
+
+super::rule!("invalid-yaml", Error, "a file that is not YAML", was "P007");
+
+pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
+    let at = problem.span;
+    let found = |message: &str, label: &str| {
+        Diagnostic::new(&RULE, message, Label::new(at, label)).note(
+            "Pegleg and Deckhand fail on the file; nothing of this YAML document is read here",
+        )
+    };
+    let text = "put it in quotes if it is meant as text";
+    match &problem.kind {
+        ProblemKind::Syntax(reason) => {
+            found(&format!("not YAML: {reason}"), "the reader stops here")
+        }
+        ProblemKind::RefusedByLibyaml(reason) => {
+            found(&format!("not YAML to libyaml: {reason}"), "libyaml stops here")
+                .note("YAML 1.2 may allow it, but Pegleg and Deckhand read with libyaml")
+        }
+        ProblemKind::UnhashableKey => {
+            found("a key that is a list or a mapping", "this cannot be a key").help(text)
+        }
+        ProblemKind::InvalidMerge => found(
+            "`<<` over something that is no mapping",
+            "neither a mapping nor a list of mappings",
+        )
+        .help("give `<<` a mapping, such as an alias of one"),
+        ProblemKind::UndefinedAlias(_) => {
+            let name = facts.quote(at);
+            found(&format!("no anchor for the alias `{name}`"), "no such anchor stands before this")
+                .help("write the anchor first, in the same YAML document; or put it in quotes")
+        }
+        ProblemKind::DuplicateAnchor { first } => {
+            let name = facts.quote(at);
+            found(&format!("anchor `{name}` stands twice in one YAML document"), "the second time")
+                .related(*first, "the first time")
+                .help("give one of them another name")
+        }
+        ProblemKind::RecursiveAlias => {
+            found("an alias inside the collection that it stands for", "this never ends")
+                .help("write out what is meant")
+        }
+        ProblemKind::DuplicateKey { .. }
+        | ProblemKind::UnknownTag(_)
+        | ProblemKind::InvalidScalar(_)
+        | ProblemKind::OverLimit(_)
+        | ProblemKind::Internal => unreachable!("another rule puts this into words"),
+    }
+}

@@ -1,0 +1,131 @@
+//! `leaking-alias`: in Deckhand, writing into an aliased value changes all its places.
+
+use std::collections::{HashMap, HashSet};
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::render::Write;
+use crate::source::Span;
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Node, Shared, Value};
+
+super::rule!(
+    "leaking-alias",
+    Warning,
+    "in Deckhand, writing into an aliased value changes all its places"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let aliases = aliases(facts);
+    if aliases.is_empty() {
+        return;
+    }
+    for (doc, _) in facts.site.iter() {
+        let writes = facts.rendered.writes(doc);
+        let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
+        let mut said = HashSet::new();
+        for write in writes {
+            if let Some(leak) = leak(data, write, &aliases)
+                && said.insert(write.at)
+            {
+                found.push(word(facts, doc, data, write, &leak));
+            }
+        }
+    }
+}
+
+/// The collections of a site that have aliases, with the first alias of each.
+type Aliases = HashMap<Span, Shared, foldhash::fast::RandomState>;
+
+fn aliases(facts: &SiteFacts<'_>) -> Aliases {
+    let mut aliases = Aliases::default();
+    for shared in facts.site.iter().flat_map(|(_, document)| &document.shared) {
+        aliases.entry(shared.collection).or_insert(*shared);
+    }
+    aliases
+}
+
+/// A write into a collection that the document has in another place too.
+struct Leak {
+    shared: Shared,
+    /// What Deckhand changes as well.
+    other: Location,
+}
+
+fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
+    let mut around = data;
+    for (depth, piece) in write.location.0.iter().enumerate() {
+        if is_collection(around)
+            && let Some(shared) = aliases.get(&around.span)
+        {
+            let here = Location(write.location.0[..depth].to_vec());
+            if let Some(other) = elsewhere(data, around.span, &here) {
+                let below = Location(write.location.0[depth..].to_vec());
+                return Some(Leak { shared: *shared, other: other.joined(&below) });
+            }
+        }
+        around = Location(vec![piece.clone()]).get(around)?;
+    }
+    None
+}
+
+fn is_collection(node: &Node) -> bool {
+    matches!(node.value, Value::Mapping(_) | Value::Sequence(_))
+}
+
+/// The first place but `here` at which the collection written at `span`
+/// stands. Only a write that may leak pays for the walk.
+fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
+    let mut place = Location::root();
+    search(data, span, here, &mut place).then_some(place)
+}
+
+fn search(node: &Node, span: Span, here: &Location, place: &mut Location) -> bool {
+    if node.span == span && is_collection(node) && place != here {
+        return true;
+    }
+    let mut inside = |piece: Piece, node: &Node| {
+        place.0.push(piece);
+        let found = search(node, span, here, place);
+        if !found {
+            place.0.pop();
+        }
+        found
+    };
+    match &node.value {
+        Value::Mapping(mapping) => {
+            mapping.iter().any(|(key, node)| inside(Piece::Key(key.clone()), node))
+        }
+        Value::Sequence(items) => {
+            items.iter().enumerate().any(|(index, node)| inside(Piece::Index(index), node))
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::Set(_)
+        | Value::Pairs(_)
+        | Value::String(_) => false,
+    }
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, data: &Node, write: &Write, leak: &Leak) -> Diagnostic {
+    let document = facts.document(doc);
+    let other = facts.shown_place(data, &leak.other);
+    let other = other.map_or("another place".into(), |place| format!("`{place}`"));
+    let message = format!("in Deckhand, a write into `{}` changes {other} too", document.key.name);
+    Diagnostic::new(&RULE, message, Label::new(write.at, "writes into a value that has an alias"))
+        .related(facts.first_line(leak.shared.collection), "the value")
+        .related(leak.shared.alias, "its alias")
+        .note(
+            "Deckhand's loader makes one object of a value and its aliases, and what is written \
+             into one place stands in all; layercake renders copies",
+        )
+        .help("write the value out instead of the alias")
+        .document(document.key.clone())
+}

@@ -1,0 +1,139 @@
+//! `leaking-substitution`: in Deckhand, a substitution changes the document its value came from.
+
+use std::collections::{HashMap, HashSet};
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::{DocId, Substitution};
+use crate::render::{Write, WriteKind};
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Node, Value};
+
+super::rule!(
+    "leaking-substitution",
+    Warning,
+    "in Deckhand, a substitution changes the document its value came from"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    for (doc, _) in facts.site.iter() {
+        let writes = facts.rendered.writes(doc);
+        let whole = writes.iter().filter(|write| write.kind == WriteKind::Whole).count();
+        if whole > 0 && writes.len() > 1 {
+            check_document(facts, doc, writes, found);
+        }
+    }
+}
+
+fn check_document(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    writes: &[Write],
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut owners = Owners::default();
+    let mut said = HashSet::new();
+    for write in writes {
+        let Some(substitution) = facts.substitution(doc, write) else { continue };
+        if let Some(leak) = owners.leak(write)
+            && said.insert(write.at)
+        {
+            found.push(word(facts, doc, &leak, write));
+        }
+        owners.record(facts, substitution, write);
+    }
+}
+
+/// An earlier write whose value is still part of the source document.
+struct Leak<'a> {
+    earlier: &'a Write,
+    source: DocId,
+}
+
+/// Whose the objects of a document would be in Deckhand, by place. A place has
+/// the owner that was last recorded for it or for a place around it.
+#[derive(Default)]
+struct Owners<'a> {
+    places: HashMap<Vec<Piece>, (usize, Owner<'a>), foldhash::fast::RandomState>,
+}
+
+enum Owner<'a> {
+    /// The document itself, all the way down.
+    Document,
+    /// A source: of what is at the place too, or only of what is inside it,
+    /// because the outermost level was copied.
+    Source { earlier: &'a Write, source: DocId, outermost: bool },
+}
+
+impl<'a> Owners<'a> {
+    /// What a write changes that is not the document's own: the collection
+    /// that holds the topmost place it creates or overwrites.
+    fn leak(&self, write: &Write) -> Option<Leak<'a>> {
+        let target = write.created.as_ref().unwrap_or(&write.location);
+        let (_, changed) = target.0.split_last()?;
+        let around = (0..=changed.len()).filter_map(|end| {
+            let (order, owner) = self.places.get(&changed[..end])?;
+            Some((*order, end, owner))
+        });
+        let (_, end, owner) = around.max_by_key(|(order, _, _)| *order)?;
+        match owner {
+            Owner::Document => None,
+            Owner::Source { outermost: false, .. } if end == changed.len() => None,
+            Owner::Source { earlier, source, .. } => Some(Leak { earlier, source: *source }),
+        }
+    }
+
+    /// Takes down whose the objects are that a write has put somewhere.
+    fn record(&mut self, facts: &SiteFacts<'_>, substitution: &Substitution, write: &'a Write) {
+        if let Some(created) = &write.created {
+            self.put(created, Owner::Document);
+        }
+        if write.kind != WriteKind::Whole {
+            return;
+        }
+        let value = facts.source_value(substitution);
+        let value = value.filter(|value| !substitution.deepcopy && is_collection(value));
+        let source = substitution.source;
+        match value.as_ref().map(|value| &value.value) {
+            None => self.put(&write.location, Owner::Document),
+            // A mapping put into the root is copied entry by entry, and each
+            // of its own collections is still the source's.
+            Some(Value::Mapping(entries)) if write.location.is_root() => {
+                for (key, _) in entries.iter().filter(|(_, entry)| is_collection(entry)) {
+                    let place = Location(vec![Piece::Key(key.clone())]);
+                    self.put(&place, Owner::Source { earlier: write, source, outermost: true });
+                }
+            }
+            Some(_) => {
+                let owner = Owner::Source { earlier: write, source, outermost: false };
+                self.put(&write.location, owner);
+            }
+        }
+    }
+
+    fn put(&mut self, place: &Location, owner: Owner<'a>) {
+        let order = self.places.len();
+        self.places.insert(place.0.clone(), (order, owner));
+    }
+}
+
+fn is_collection(node: &Node) -> bool {
+    matches!(node.value, Value::Mapping(_) | Value::Sequence(_))
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, leak: &Leak<'_>, write: &Write) -> Diagnostic {
+    let (document, source) = (facts.document(doc), facts.document(leak.source));
+    let (name, source_name) = (&document.key.name, &source.key.name);
+    let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
+    let label = format!("writes into what came from `{source_name}`");
+    Diagnostic::new(&RULE, message, Label::new(write.at, label))
+        .related(leak.earlier.at, format!("a value of `{source_name}` is put here"))
+        .related(source.name_span, "this document is changed, for all that substitute from it")
+        .note(
+            "Deckhand copies a substituted value one level deep: what lies deeper stays one object \
+             with the source; layercake renders a copy",
+        )
+        .help("add `deepcopy: true` to `src` of the earlier substitution, or substitute smaller parts")
+        .document(document.key.clone())
+        .document(source.key.clone())
+}

@@ -1,0 +1,38 @@
+//! `missing-action-path`: an action's path leads to nothing.
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::merge::deckhand::Method;
+use crate::render::{Problem, ProblemKind};
+
+super::rule!("missing-action-path", Error, "an action's path leads to nothing", was "P005");
+
+pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+    let ProblemKind::MissingActionPath { method, path, in_parent, near } = &problem.kind else {
+        unreachable!("the rule words this kind of problem only")
+    };
+    let name = facts.name(problem.doc);
+    let base = facts.graph.recipe(problem.doc).base.expect("only a document with a parent acts");
+    let verb = match method {
+        Method::Merge => "merges",
+        Method::Replace => "replaces",
+        Method::Delete => "deletes",
+    };
+    let (lacks, label) = if *in_parent {
+        ("where its parent has nothing", "missing, or null, in the parent")
+    } else {
+        ("where its own data has nothing", "missing, or null, in the document's own data")
+    };
+    let message = format!("`{name}` {verb} `{path}`, {lacks}");
+    let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, label));
+    if *in_parent {
+        let parent = facts.document(base.doc);
+        diagnostic = diagnostic.related(parent.name_span, "the parent");
+    }
+    let diagnostic = diagnostic.note("the action is skipped; Deckhand refuses the whole site");
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if *in_parent => diagnostic.help("remove the action, or mend its path"),
+        None => diagnostic.help(format!("give `{name}` a value there, or mend the path")),
+    }
+}

@@ -1,0 +1,33 @@
+//! `missing-pattern-target`: a destination pattern, and nothing stands at its path.
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::render::Problem;
+
+super::rule!(
+    "missing-pattern-target",
+    Error,
+    "a destination pattern, and nothing stands at its path", was "P005"
+);
+
+pub(super) fn word(
+    facts: &SiteFacts<'_>,
+    problem: &Problem,
+    path: &str,
+    near: Option<&str>,
+) -> Diagnostic {
+    let name = facts.name(problem.doc);
+    let message = format!("`{name}` has nothing at `{path}` for a pattern to change");
+    let diagnostic =
+        Diagnostic::new(&RULE, message, Label::new(problem.at, "nothing stands there")).note(
+            "a destination with a pattern changes part of a string that is there: nothing is \
+             written; Deckhand fails, or with `recurse` leaves `{}` there in silence",
+        );
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help(
+            "put a string that contains the pattern there, or leave `pattern` out to write the \
+             whole value",
+        ),
+    }
+}

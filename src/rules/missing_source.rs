@@ -1,0 +1,102 @@
+//! `missing-source`: a substitution whose source is missing.
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::graph::{DocId, MissingSource};
+use crate::merge::deckhand::Semantics;
+use crate::render::{Problem, ProblemKind};
+
+super::rule!("missing-source", Error, "a substitution whose source is missing", was "P005");
+
+pub(super) fn word_document(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    substitution: usize,
+    of_abstract: Option<DocId>,
+    near: Option<&str>,
+) -> Diagnostic {
+    let document = facts.document(doc);
+    let substitution = &document.substitutions[substitution];
+    let (schema, wanted) = (&substitution.schema.value, &substitution.name);
+    let lacks = if of_abstract.is_some() { "which is abstract" } else { "which is not there" };
+    let message = format!("`{}` substitutes from `{}`, {lacks}", document.key.name, wanted.value);
+    let label = match of_abstract {
+        Some(_) => "an abstract document cannot be a source".to_owned(),
+        None => format!("no `{schema}` has this name"),
+    };
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(wanted.span, label))
+        .note(skipped(facts, Lacking::Document))
+        .document(document.key.clone());
+    let diagnostic = with_severity(facts, diagnostic);
+    if let Some(found) = of_abstract {
+        return diagnostic
+            .related(facts.document(found).name_span, "the abstract document")
+            .help("substitute from a concrete document, or make this one concrete");
+    }
+    let Some(near) = near else {
+        return diagnostic.help("add the document, or mend its name or schema in `src`");
+    };
+    let is_near = |document: &&crate::system::deckhand::document::Document| {
+        document.key.schema == *schema && &*document.key.name == near
+    };
+    let found = facts.site.iter().map(|(_, document)| document).find(is_near);
+    found
+        .into_iter()
+        .fold(diagnostic, |diagnostic, found| {
+            diagnostic.related(found.name_span, "this name is nearly the same")
+        })
+        .help(format!("did you mean `{near}`?"))
+}
+
+pub(super) fn word_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+    let ProblemKind::MissingValue { source, path, null, near } = &problem.kind else {
+        unreachable!("the rule words this kind of problem only")
+    };
+    let (name, source) = (facts.name(problem.doc), facts.document(*source));
+    let lacks = if null.is_some() { "where it has null" } else { "where it has nothing" };
+    let message = format!("`{name}` reads `{path}` of `{}`, {lacks}", source.key.name);
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, "no value to read"));
+    let diagnostic = match null {
+        Some(null) => diagnostic.related(*null, "null"),
+        None => diagnostic.related(source.name_span, "the source document"),
+    };
+    let diagnostic = with_severity(facts, diagnostic).note(skipped(facts, Lacking::Value));
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => {
+            diagnostic.help(format!("give `{}` a value there, or mend the path", source.key.name))
+        }
+    }
+}
+
+/// What of a source is not there.
+enum Lacking {
+    Document,
+    Value,
+}
+
+/// What becomes of a substitution without a value.
+fn skipped(facts: &SiteFacts<'_>, lacking: Lacking) -> &'static str {
+    match (facts.graph.missing_source, facts.graph.semantics, lacking) {
+        (MissingSource::Error, _, _) => {
+            "the substitution is skipped: its destinations keep what they have; Deckhand refuses \
+             the whole site"
+        }
+        (MissingSource::Warning, Semantics::Deckhand, Lacking::Value) => {
+            "null is written to its destinations, as Deckhand does"
+        }
+        (MissingSource::Warning, Semantics::Documented, _)
+        | (MissingSource::Warning, Semantics::Deckhand, Lacking::Document) => {
+            "the substitution is skipped: its destinations keep what they have"
+        }
+    }
+}
+
+/// A missing source is an error, unless the run is told to go on.
+fn with_severity(facts: &SiteFacts<'_>, diagnostic: Diagnostic) -> Diagnostic {
+    let severity = match facts.graph.missing_source {
+        MissingSource::Error => Severity::Error,
+        MissingSource::Warning => Severity::Warning,
+    };
+    Diagnostic { severity, ..diagnostic }
+}

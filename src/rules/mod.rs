@@ -1,0 +1,546 @@
+//! The rules: from facts to findings in words.
+//!
+//! A rule is a pair side by side: `missing_parent.rs` says when and in which
+//! words, `missing-parent.md` is its page for users, whose examples are its
+//! test. Faults that the engine meets come as problems, facts without prose;
+//! [`word_file`], [`word_layout`] and [`word_site`] match them, exhaustively,
+//! to the rules that put them into words. The other rules look at what was
+//! rendered themselves (`CHECKS`).
+
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::graph::{Destination, DocId, Graph, Op, Substitution};
+use crate::merge::deckhand::Semantics;
+use crate::merge::pattern::PatternFailure;
+use crate::render::{self, Rendered, Write};
+use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
+use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
+use crate::system::deckhand::layout;
+use crate::system::deckhand::{self, Site};
+use crate::yaml::path::Location;
+use crate::yaml::{self, Node};
+
+/// Declares a rule beside its page: name, level, summary, and the names it
+/// had or has elsewhere.
+macro_rules! rule {
+    ($name:literal, $level:ident, $summary:literal $(, was $($alias:literal),+)?) => {
+        #[doc = include_str!(concat!($name, ".md"))]
+        pub(super) static RULE: crate::diagnostic::Rule = crate::diagnostic::Rule {
+            name: $name,
+            summary: $summary,
+            page: include_str!(concat!($name, ".md")),
+            level: crate::diagnostic::Level::$level,
+            aliases: &[$($($alias),+)?],
+        };
+    };
+}
+use rule;
+
+mod abstract_replacement;
+mod ambiguous_parent;
+mod backslash_in_pattern_value;
+mod control_parent;
+mod dependency_cycle;
+mod different_delete;
+mod different_index_merge;
+mod different_list_write;
+mod different_path;
+mod different_pattern_text;
+mod different_recursion;
+mod duplicate_document;
+mod duplicate_key;
+mod duplicate_layering_policy;
+mod duplicate_output;
+mod empty_document;
+mod generated_source_missing;
+mod ignored_source_path;
+mod internal_error;
+mod invalid_action;
+mod invalid_document;
+mod invalid_encoding;
+mod invalid_path;
+mod invalid_pattern;
+mod invalid_replacement;
+mod invalid_scalar;
+mod invalid_site_definition;
+mod invalid_substitution;
+mod invalid_yaml;
+mod leaking_alias;
+mod leaking_substitution;
+mod missing_action_path;
+mod missing_data;
+mod missing_encryption_source;
+mod missing_layering_policy;
+mod missing_parent;
+mod missing_pattern_target;
+mod missing_repository;
+mod missing_site_definition;
+mod missing_source;
+mod missing_type;
+mod mixed_keys;
+mod near_destination;
+mod nested_replacement;
+mod not_a_document;
+mod over_limit;
+mod refused_parent_match;
+mod repeated_destination;
+mod repeated_layer;
+mod unknown_document_key;
+mod unknown_layer;
+mod unknown_tag;
+mod unmatched_pattern;
+mod unmatched_source_pattern;
+mod unread_file;
+mod unreadable_file;
+mod unusable_schema_name;
+
+/// Every rule, by name.
+pub static RULES: &[&Rule] = &[
+    &abstract_replacement::RULE,
+    &ambiguous_parent::RULE,
+    &backslash_in_pattern_value::RULE,
+    &control_parent::RULE,
+    &dependency_cycle::RULE,
+    &different_delete::RULE,
+    &different_index_merge::RULE,
+    &different_list_write::RULE,
+    &different_path::RULE,
+    &different_pattern_text::RULE,
+    &different_recursion::RULE,
+    &duplicate_document::RULE,
+    &duplicate_key::RULE,
+    &duplicate_layering_policy::RULE,
+    &duplicate_output::RULE,
+    &empty_document::RULE,
+    &generated_source_missing::RULE,
+    &ignored_source_path::RULE,
+    &internal_error::RULE,
+    &invalid_action::RULE,
+    &invalid_document::RULE,
+    &invalid_encoding::RULE,
+    &invalid_path::RULE,
+    &invalid_pattern::RULE,
+    &invalid_replacement::RULE,
+    &invalid_scalar::RULE,
+    &invalid_site_definition::RULE,
+    &invalid_substitution::RULE,
+    &invalid_yaml::RULE,
+    &leaking_alias::RULE,
+    &leaking_substitution::RULE,
+    &missing_action_path::RULE,
+    &missing_data::RULE,
+    &missing_encryption_source::RULE,
+    &missing_layering_policy::RULE,
+    &missing_parent::RULE,
+    &missing_pattern_target::RULE,
+    &missing_repository::RULE,
+    &missing_site_definition::RULE,
+    &missing_source::RULE,
+    &missing_type::RULE,
+    &mixed_keys::RULE,
+    &near_destination::RULE,
+    &nested_replacement::RULE,
+    &not_a_document::RULE,
+    &over_limit::RULE,
+    &refused_parent_match::RULE,
+    &repeated_destination::RULE,
+    &repeated_layer::RULE,
+    &unknown_document_key::RULE,
+    &unknown_layer::RULE,
+    &unknown_tag::RULE,
+    &unmatched_pattern::RULE,
+    &unmatched_source_pattern::RULE,
+    &unread_file::RULE,
+    &unreadable_file::RULE,
+    &unusable_schema_name::RULE,
+];
+
+/// The rules that look at a rendered site themselves.
+const CHECKS: &[fn(&SiteFacts<'_>, &mut Vec<Diagnostic>)] = &[
+    leaking_alias::check,
+    leaking_substitution::check,
+    near_destination::check,
+    repeated_destination::check,
+];
+
+/// The rules that answer to an alias, such as one of Pegleg's codes.
+pub fn with_alias(alias: &str) -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().copied().filter(move |rule| rule.aliases.contains(&alias))
+}
+
+/// The rule of this name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.name == name)
+}
+
+/// What is known of one file by itself.
+#[derive(Clone, Copy)]
+pub struct FileFacts<'a> {
+    /// All texts.
+    pub sources: &'a SourceMap,
+    /// The file.
+    pub file: FileId,
+    /// What is wrong with its YAML.
+    pub problems: &'a [yaml::Problem],
+    /// Its Deckhand documents, with their faults.
+    pub documents: &'a [Document],
+    /// Its YAML documents that are none of Deckhand's.
+    pub others: &'a [Fault],
+    /// Where secrets stand in it, as far as can be told.
+    pub secrets: &'a [Span],
+}
+
+/// What is known of one site, rendered.
+#[derive(Clone, Copy)]
+pub struct SiteFacts<'a> {
+    /// All texts.
+    pub sources: &'a SourceMap,
+    /// The site's documents and how they are related.
+    pub site: &'a Site<'a>,
+    /// The recipes they were lowered to.
+    pub graph: &'a Graph,
+    /// What came of them.
+    pub rendered: &'a Rendered,
+}
+
+impl SiteFacts<'_> {
+    /// A document of the site.
+    pub fn document(&self, doc: DocId) -> &Document {
+        self.site.document(doc)
+    }
+
+    /// What a headline calls a document.
+    pub fn name(&self, doc: DocId) -> &str {
+        title(&self.document(doc).key)
+    }
+
+    /// Which of two results is rendered, for findings about places where
+    /// Deckhand's documentation and its code give two.
+    pub fn rendered_meaning(&self) -> &'static str {
+        match self.graph.semantics {
+            Semantics::Documented => {
+                "layercake renders what the documentation says; `--semantics deckhand` renders \
+                 what Deckhand does"
+            }
+            Semantics::Deckhand => {
+                "layercake renders what Deckhand does; `--semantics documented` renders what the \
+                 documentation says"
+            }
+        }
+    }
+
+    /// The substitution that wrote; none where a layering action did.
+    pub fn substitution(&self, doc: DocId, write: &Write) -> Option<&Substitution> {
+        match &self.graph.recipe(doc).steps[write.step].op {
+            Op::Substitute(substitution) => Some(substitution),
+            Op::Merge { .. } => None,
+        }
+    }
+
+    /// The path of a substitution's destination, as it is written; `at` is the
+    /// place of the path, or of the pattern beside it.
+    pub fn destination_path(&self, doc: DocId, at: Span) -> &str {
+        let steps = self.graph.recipe(doc).steps.iter();
+        let mut destinations = steps.flat_map(|step| match &step.op {
+            Op::Substitute(substitution) => &substitution.to[..],
+            Op::Merge { .. } => &[],
+        });
+        let is_meant = |destination: &&Destination| {
+            let part = destination.part.as_ref();
+            destination.path.span == at || part.is_some_and(|part| part.pattern.span == at)
+        };
+        let meant = destinations.find(is_meant).expect("a destination is told by its own text");
+        meant.path.value.text()
+    }
+
+    /// The whole value that a substitution reads, if it reads a whole one.
+    pub fn source_value(&self, substitution: &Substitution) -> Option<Node> {
+        let source = self.rendered.data(substitution.source)?;
+        if substitution.extract.is_some() {
+            return None;
+        }
+        if source.as_mapping().is_none() {
+            return Some(source.clone());
+        }
+        let found = substitution.from.value.first(source).ok()??;
+        Some(found.node.into_owned())
+    }
+
+    /// The place as text, unless a key of it stands in a secret mapping.
+    pub fn shown_place(&self, data: &Node, place: &Location) -> Option<String> {
+        let mut around = place.parent();
+        while let Some(place) = around {
+            if place.get(data).is_some_and(|node| node.secret) {
+                return None;
+            }
+            around = place.parent();
+        }
+        Some(place.to_string())
+    }
+
+    /// The first line of what stands at `span`.
+    pub fn first_line(&self, span: Span) -> Span {
+        let line = self.sources.slice(span).lines().next().unwrap_or_default();
+        Span::new(span.file, span.start, span.start + crate::source::offset(line.len()))
+    }
+
+    /// What a document that has a parent looks for.
+    fn selector(&self, child: DocId) -> &Selector {
+        self.document(child).parent_selector.as_ref().expect("only a selector finds a parent")
+    }
+
+    /// The label by which `child` finds `parent`.
+    fn label(&self, parent: DocId, child: DocId) -> Span {
+        self.site.matching_label(parent, self.document(child))
+    }
+}
+
+impl FileFacts<'_> {
+    /// Whether a span is part of a secret.
+    pub fn is_secret(&self, span: Span) -> bool {
+        self.secrets.iter().any(|secret| secret.contains(span))
+    }
+
+    /// What a headline calls the document that this stands in.
+    pub fn name_at(&self, at: Span) -> &str {
+        let document = self.documents.iter().find(|document| document.span.contains(at));
+        document.map_or("", |document| title(&document.key))
+    }
+
+    /// The text of a span for a message: shortened to one line of at most 60
+    /// characters, and hidden where it is part of a secret.
+    pub fn quote(&self, span: Span) -> String {
+        if self.is_secret(span) {
+            return "(hidden)".into();
+        }
+        let line = self.sources.slice(span).lines().next().unwrap_or_default();
+        match line.char_indices().nth(60) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line.to_owned(),
+        }
+    }
+}
+
+/// What a headline calls a document: its name, or its schema where it has no
+/// name.
+fn title(key: &DocKey) -> &str {
+    if key.name.is_empty() { &key.schema } else { &key.name }
+}
+
+/// A document's layer as a headline tells it.
+fn of_layer(key: &DocKey) -> String {
+    match &*key.layer {
+        "" => "without a layer".into(),
+        layer => format!("of layer `{layer}`"),
+    }
+}
+
+/// All findings of one file by itself.
+pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if let Some(fault) = facts.sources.get(facts.file).fault() {
+        found.push(word_text(facts, fault));
+    }
+    found.extend(facts.problems.iter().map(|problem| word_yaml(facts, problem)));
+    found.extend(facts.others.iter().map(|fault| word_fault(facts, fault, "")));
+    for document in facts.documents {
+        let faults = document.faults.iter();
+        found.extend(faults.map(|fault| {
+            word_fault(facts, fault, title(&document.key)).document(document.key.clone())
+        }));
+    }
+    found
+}
+
+/// All findings of one rendered site, the faults of its files apart.
+pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> =
+        facts.site.problems.iter().map(|problem| word_relation(facts, problem)).collect();
+    found.extend(facts.rendered.problems.iter().map(|problem| word_rendering(facts, problem)));
+    for check in CHECKS {
+        check(facts, &mut found);
+    }
+    found
+}
+
+/// The finding for a fault of layercake itself, met in the set of documents
+/// that `file` begins.
+pub fn word_internal(file: &FileId) -> Diagnostic {
+    internal_error::word(*file)
+}
+
+fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Diagnostic {
+    match fault {
+        TextFault::BadEncoding(encoding, at) => invalid_encoding::word(facts, *encoding, *at),
+        TextFault::Unreadable(reason) => unreadable_file::word(facts, reason),
+        TextFault::TooLarge(bytes) => over_limit::word_large(facts, *bytes),
+    }
+}
+
+fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::Problem) -> Diagnostic {
+    use yaml::ProblemKind as Kind;
+    let at = problem.span;
+    match &problem.kind {
+        Kind::Syntax(_)
+        | Kind::RefusedByLibyaml(_)
+        | Kind::UnhashableKey
+        | Kind::InvalidMerge
+        | Kind::UndefinedAlias(_)
+        | Kind::DuplicateAnchor { .. }
+        | Kind::RecursiveAlias => invalid_yaml::word(facts, problem),
+        Kind::DuplicateKey { first } => duplicate_key::word(facts, at, *first),
+        Kind::UnknownTag(tag) => unknown_tag::word(facts, at, tag),
+        Kind::InvalidScalar(reason) => invalid_scalar::word(at, reason),
+        Kind::OverLimit(limit) => over_limit::word_text(at, *limit),
+        Kind::Internal => internal_error::word_file(at),
+    }
+}
+
+/// `title` is what the document is called; what is no document has none.
+fn word_fault(facts: &FileFacts<'_>, fault: &Fault, title: &str) -> Diagnostic {
+    use FaultKind as Kind;
+    let at = fault.at;
+    match &fault.kind {
+        Kind::NotADocument { found } => not_a_document::word(at, found),
+        Kind::Empty => empty_document::word(at),
+        Kind::MissingField { field } => invalid_document::word_missing(at, title, field),
+        Kind::WrongType { field, expected, found } => {
+            invalid_document::word_type(at, title, field, expected, found)
+        }
+        Kind::WrongValue { field, expected } => {
+            invalid_document::word_value(at, title, field, expected)
+        }
+        Kind::UnknownField { field, near } => {
+            invalid_document::word_unknown(at, title, field, *near)
+        }
+        Kind::Unpaired { has, lacks } => invalid_document::word_unpaired(at, title, has, lacks),
+        Kind::UnknownKey { key, near } => unknown_document_key::word(at, title, key, *near),
+        Kind::MixedKeys { other } => mixed_keys::word(at, title, *other),
+        Kind::MissingData => missing_data::word(at, title),
+        Kind::UnknownMethod { method, near } => {
+            invalid_action::word_method(facts, at, method, *near)
+        }
+        Kind::InvalidPath { field, error } => invalid_path::word(at, title, field, error),
+        Kind::InvalidPattern { field, message } => invalid_pattern::word(at, title, field, message),
+        Kind::DifferentPath { method, path, deckhand } => {
+            different_path::word(facts, at, *method, path, deckhand.as_deref())
+        }
+        Kind::MissingDepth => invalid_substitution::word_depth(facts, at),
+        Kind::UnusableSchemaName { name } => unusable_schema_name::word(at, name),
+    }
+}
+
+/// The finding for a fault of the layout.
+pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
+    use layout::Problem;
+    let (diagnostic, site) = match problem {
+        Problem::Odd { file, oddity } => return unread_file::word(*file, *oddity),
+        Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
+        Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
+        Problem::MissingType { site, site_type, near } => {
+            (missing_type::word(site_type, near.as_deref()), site)
+        }
+        Problem::MissingRepository { site, name } => (missing_repository::word(name), site),
+    };
+    Diagnostic { sites: vec![site.clone()], ..diagnostic }
+}
+
+fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnostic {
+    use deckhand::Problem;
+    match problem {
+        Problem::MissingPolicy => missing_layering_policy::word(facts),
+        Problem::ExtraPolicy { used, extra } => {
+            duplicate_layering_policy::word(facts, *used, *extra)
+        }
+        Problem::RepeatedLayer { layer, first, again } => {
+            repeated_layer::word(facts, layer, *first, *again)
+        }
+        Problem::UnknownLayer { doc, near } => unknown_layer::word(facts, *doc, near.as_deref()),
+        Problem::MissingParent { child } => missing_parent::word(facts, *child),
+        Problem::AmbiguousParent { child, candidates } => {
+            ambiguous_parent::word(facts, *child, candidates)
+        }
+        Problem::RefusedMatch { child, parents, refusal } => {
+            refused_parent_match::word(facts, *child, parents, *refusal)
+        }
+        Problem::ControlParent { child, parent } => control_parent::word(facts, *child, *parent),
+        Problem::DuplicateDocument { first, again } => {
+            duplicate_document::word(facts, *first, *again)
+        }
+        Problem::ReplacementWithoutParent { doc } => {
+            invalid_replacement::word_without_parent(facts, *doc)
+        }
+        Problem::ReplacementOfAnother { doc, parent } => {
+            invalid_replacement::word_of_another(facts, *doc, *parent)
+        }
+        Problem::UndeclaredReplacement { doc, parent } => {
+            invalid_replacement::word_undeclared(facts, *doc, *parent)
+        }
+        Problem::SharedName { first, again } => {
+            invalid_replacement::word_shared_name(facts, *first, *again)
+        }
+        Problem::NestedReplacement { middle, last } => {
+            nested_replacement::word(facts, *middle, *last)
+        }
+        Problem::AbstractReplacement { doc, replaced } => {
+            abstract_replacement::word(facts, *doc, *replaced)
+        }
+        Problem::DuplicateOutput { first, again } => duplicate_output::word(facts, *first, *again),
+        Problem::MissingSource { doc, substitution, of_abstract, near } => {
+            missing_source::word_document(facts, *doc, *substitution, *of_abstract, near.as_deref())
+        }
+        Problem::GeneratedSources { missing } => generated_source_missing::word(facts, missing),
+        Problem::MissingEncryptionSource { doc } => missing_encryption_source::word(facts, *doc),
+    }
+}
+
+fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnostic {
+    use crate::merge::deckhand::Difference;
+    use render::ProblemKind as Kind;
+    let title = facts.name(problem.doc);
+    let diagnostic = match &problem.kind {
+        Kind::Cycle(cycle) => return dependency_cycle::word(facts, cycle),
+        Kind::MissingActionPath { .. } => missing_action_path::word(facts, problem),
+        Kind::ActionPath { method, error } => {
+            invalid_action::word_walk(facts, problem, *method, error)
+        }
+        Kind::DifferentAction { method, difference } => match difference {
+            Difference::IndexMerge => different_index_merge::word(facts, problem),
+            Difference::Delete { .. } | Difference::DeleteOne { .. } => {
+                different_delete::word(facts, problem, difference)
+            }
+            Difference::ListWrite => different_list_write::word(facts, problem, Some(*method)),
+        },
+        Kind::MissingValue { .. } => missing_source::word_value(facts, problem),
+        Kind::IgnoredSourcePath { source, path } => {
+            ignored_source_path::word(facts, problem, *source, path)
+        }
+        Kind::SourcePath { .. }
+        | Kind::SourceNotText { .. }
+        | Kind::MissingGroup { .. }
+        | Kind::DestinationPath(_)
+        | Kind::EmptyRoot
+        | Kind::PatternTargetType { .. } => invalid_substitution::word(facts, problem),
+        Kind::UnmatchedSourcePattern { value } => {
+            unmatched_source_pattern::word(facts, problem, *value)
+        }
+        Kind::MissingPatternTarget { path, near } => {
+            missing_pattern_target::word(facts, problem, path, near.as_deref())
+        }
+        Kind::UnmatchedPattern { target } => unmatched_pattern::word(facts, problem, *target),
+        Kind::DifferentListWrite => different_list_write::word(facts, problem, None),
+        Kind::DifferentRecursion { text } => different_recursion::word(facts, problem, *text),
+        Kind::BackslashInPatternValue { value, refused } => {
+            backslash_in_pattern_value::word(facts, problem, *value, *refused)
+        }
+        Kind::DifferentPatternText { value, found, documented, deckhand } => {
+            different_pattern_text::word(facts, problem, *value, found, documented, deckhand)
+        }
+        Kind::PatternFailure(failure) => match failure {
+            PatternFailure::TooManySteps => over_limit::word_search(problem, title),
+            PatternFailure::OutputTooLarge => over_limit::word_output(problem, title),
+            PatternFailure::Template(_) => invalid_substitution::word(facts, problem),
+        },
+        Kind::OverLimit(limit) => over_limit::word_rendered(problem, title, *limit),
+    };
+    diagnostic.document(facts.document(problem.doc).key.clone())
+}

@@ -1,0 +1,74 @@
+//! `over-limit`: input beyond what layercake holds in memory.
+
+use super::FileFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::render::Problem;
+use crate::source::{Source, Span};
+use crate::yaml::Limit;
+
+super::rule!("over-limit", Error, "input beyond what layercake holds in memory");
+
+pub(super) fn word_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
+    let mebibytes = Source::MAX_BYTES >> 20;
+    let label = Label::new(Span::point(facts.file, 0), format!("the file has {bytes} bytes"));
+    Diagnostic::new(&RULE, format!("a file of more than {mebibytes} MiB is not read"), label)
+        .help("split the file, or move what is no document out of the layer folders")
+}
+
+pub(super) fn word_text(at: Span, limit: Limit) -> Diagnostic {
+    let (message, label, help) = match limit {
+        Limit::Depth => (
+            format!("collections are nested more than {} deep", Limit::DEPTH),
+            "one too deep",
+            "make the structure flatter",
+        ),
+        Limit::Nodes => (
+            format!("a YAML document of more than {} values, aliases written out", Limit::NODES),
+            "this is one too many",
+            "use fewer aliases that stand for aliases",
+        ),
+        Limit::Digits => (
+            format!("an integer of more than {} digits", Limit::DIGITS),
+            "too long for an integer",
+            "put it in quotes if it is meant as text",
+        ),
+        Limit::Bytes => unreachable!("a file is smaller than what a document may hold"),
+    };
+    Diagnostic::new(&RULE, message, Label::new(at, label))
+        .note("nothing of this YAML document is read")
+        .help(help)
+}
+
+pub(super) fn word_rendered(problem: &Problem, title: &str, limit: Limit) -> Diagnostic {
+    let (message, help) = match limit {
+        Limit::Depth => (
+            format!("rendered, `{title}` is nested deeper than layercake can walk"),
+            "look for substitutions that put documents into each other",
+        ),
+        Limit::Nodes => (
+            format!("rendered, `{title}` has more than {} values", Limit::NODES),
+            "look for substitutions that multiply whole documents",
+        ),
+        Limit::Bytes => (
+            format!("rendered, the texts of `{title}` have more than {} MiB", Limit::BYTES >> 20),
+            "look for substitutions that multiply long texts",
+        ),
+        Limit::Digits => unreachable!("rendering makes no integers"),
+    };
+    let label = Label::new(problem.at, "left as it is written: no layering, no substitutions");
+    Diagnostic::new(&RULE, message, label).help(help)
+}
+
+pub(super) fn word_search(problem: &Problem, title: &str) -> Diagnostic {
+    let message = format!("a pattern of `{title}` takes too many steps to look for");
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "this pattern"))
+        .note("the substitution is skipped; Deckhand's code may take hours")
+        .help("avoid repetitions inside repetitions, such as `(a+)+`")
+}
+
+pub(super) fn word_output(problem: &Problem, title: &str) -> Diagnostic {
+    let message = format!("a pattern of `{title}` makes a text too long to hold in memory");
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "this pattern"))
+        .note("the substitution is skipped")
+        .help("look for a pattern that matches in too many places")
+}

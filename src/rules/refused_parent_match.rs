@@ -1,0 +1,108 @@
+//! `refused-parent-match`: labels match in a way for which Deckhand refuses
+//! the whole site.
+
+use super::{SiteFacts, of_layer};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::system::deckhand::{Matches, Refusal};
+
+super::rule!(
+    "refused-parent-match",
+    Error,
+    "labels match in a way for which Deckhand refuses the whole site",
+    was "P005"
+);
+
+pub(super) fn word(
+    facts: &SiteFacts<'_>,
+    child: DocId,
+    parents: &Matches,
+    refusal: Refusal,
+) -> Diagnostic {
+    let diagnostic = match refusal {
+        Refusal::OtherSchema => other_schema(facts, child, parents),
+        Refusal::NotAbove => not_above(facts, child, parents),
+        Refusal::TwoFarther { nearer } => two_farther(facts, child, parents, nearer),
+    };
+    let child = facts.document(child).key.clone();
+    parents.first.iter().fold(diagnostic.document(child), |diagnostic, parent| {
+        diagnostic.document(facts.document(*parent).key.clone())
+    })
+}
+
+fn other_schema(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnostic {
+    let (title, found) = (facts.name(child), named(facts, parents));
+    let has = if parents.count() == 1 { "which has another schema" } else { "of other schemas" };
+    let message = format!("the parentSelector of `{title}` matches {found}, {has}");
+    let schema = &facts.document(child).key.schema;
+    let are = if parents.count() == 1 { "is" } else { "are" };
+    let label = format!("matches {found} too, which {are} no `{schema}`");
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(facts.selector(child).span, label))
+        .note("Deckhand refuses the whole site, even where there is a proper parent")
+        .help(format!("give {found} another label, or select one that only the parent has"));
+    parents.first.iter().fold(diagnostic, |diagnostic, parent| {
+        let (name, schema) = (facts.name(*parent), &facts.document(*parent).key.schema);
+        let label = format!("the label of `{name}`, whose schema is `{schema}`");
+        diagnostic.related(facts.label(*parent, child), label)
+    })
+}
+
+fn not_above(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnostic {
+    let (title, found) = (facts.name(child), named(facts, parents));
+    let (which, parent, it) = match parents.first[..] {
+        [only] => {
+            let layer = of_layer(&facts.document(only).key);
+            (format!("{found} {layer}, which is not above it"), "a parent", "it")
+        }
+        _ => (format!("{found}, which are not above it"), "parents", "them"),
+    };
+    let message = format!("the parentSelector of `{title}` matches {which}");
+    let label = format!("matches {found} too, which cannot be {parent}");
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(facts.selector(child).span, label))
+        .note("Deckhand refuses the whole site, even where there is a proper parent")
+        .help(format!("remove the label from {found}, or give {it} another one"));
+    let diagnostic = labels(facts, child, parents, diagnostic);
+    match &facts.document(child).layer {
+        Some(layer) => diagnostic.related(layer.span, format!("the layer of `{title}`")),
+        None => diagnostic,
+    }
+}
+
+fn two_farther(
+    facts: &SiteFacts<'_>,
+    child: DocId,
+    parents: &Matches,
+    nearer: DocId,
+) -> Diagnostic {
+    let (title, found) = (facts.name(child), named(facts, parents));
+    let both = if parents.count() == 2 { "both " } else { "" };
+    let layer = of_layer(&facts.document(parents.first[0]).key);
+    let message = format!("the parentSelector of `{title}` matches {both}{found} {layer}");
+    let label = Label::new(facts.selector(child).span, "matches more than one document of a layer");
+    let diagnostic = Diagnostic::new(&RULE, message, label)
+        .note("by Deckhand's documentation the nearer one is the parent; its code refuses the site")
+        .help(format!("remove the label from {}", found.replace(" and ", " or ")));
+    labels(facts, child, parents, diagnostic)
+        .related(facts.label(nearer, child), format!("`{}` is nearer", facts.name(nearer)))
+}
+
+fn labels(
+    facts: &SiteFacts<'_>,
+    child: DocId,
+    parents: &Matches,
+    diagnostic: Diagnostic,
+) -> Diagnostic {
+    parents.first.iter().fold(diagnostic, |diagnostic, parent| {
+        let label = format!("the label of `{}`", facts.name(*parent));
+        diagnostic.related(facts.label(*parent, child), label)
+    })
+}
+
+/// One or two documents by name, several by how many they are.
+fn named(facts: &SiteFacts<'_>, parents: &Matches) -> String {
+    match parents.first[..] {
+        [only] => format!("`{}`", facts.name(only)),
+        [one, other] => format!("`{}` and `{}`", facts.name(one), facts.name(other)),
+        _ => format!("{} documents", parents.count()),
+    }
+}

@@ -1,0 +1,98 @@
+//! `repeated-destination`: two substitutions write one place.
+
+use std::collections::HashMap;
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::render::{Write, WriteKind};
+use crate::source::Span;
+use crate::yaml::Value;
+use crate::yaml::path::Piece;
+
+super::rule!("repeated-destination", Warning, "two substitutions write one place");
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    for (doc, _) in facts.site.iter() {
+        let whole = facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
+        let mut places = Places::default();
+        for write in whole {
+            if merges_at_root(facts, doc, write) {
+                continue;
+            }
+            if let Some(earlier) = places.lost_by(write) {
+                found.push(word(facts, doc, earlier, write));
+            }
+            places.add(write);
+        }
+    }
+}
+
+/// What has been written so far.
+#[derive(Default)]
+struct Places<'a> {
+    /// The last write at each place.
+    at: Lookup<'a>,
+    /// The first write inside each place.
+    inside: Lookup<'a>,
+    /// How many places each destination wrote.
+    count: HashMap<(usize, Span), usize, foldhash::fast::RandomState>,
+}
+
+type Lookup<'a> = HashMap<&'a [Piece], &'a Write, foldhash::fast::RandomState>;
+
+impl<'a> Places<'a> {
+    /// The earlier write of which nothing is left after `write`. One that
+    /// wrote several places is a default of which one is overridden.
+    fn lost_by(&self, write: &Write) -> Option<&'a Write> {
+        let pieces = &write.location.0[..];
+        let earlier = *self.at.get(pieces).or_else(|| self.inside.get(pieces))?;
+        let is_other = destination(earlier) != destination(write);
+        (is_other && self.count[&destination(earlier)] == 1).then_some(earlier)
+    }
+
+    fn add(&mut self, write: &'a Write) {
+        let pieces = &write.location.0[..];
+        *self.count.entry(destination(write)).or_default() += 1;
+        self.at.insert(pieces, write);
+        for end in 0..pieces.len() {
+            self.inside.entry(&pieces[..end]).or_insert(write);
+        }
+    }
+}
+
+/// Which destination wrote. The place of its path alone does not tell, because
+/// substitutions too can have aliases.
+fn destination(write: &Write) -> (usize, Span) {
+    (write.step, write.at)
+}
+
+/// Whether the write put a mapping into the root, which keeps what is there.
+fn merges_at_root(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
+    if !write.location.is_root() {
+        return false;
+    }
+    let substitution = facts.substitution(doc, write);
+    let value = substitution.and_then(|substitution| facts.source_value(substitution));
+    value.is_some_and(|value| matches!(value.value, Value::Mapping(_)))
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Diagnostic {
+    let name = facts.name(doc);
+    let path = facts.destination_path(doc, write.at);
+    let message = if earlier.location == write.location {
+        format!("two substitutions of `{name}` write `{path}`")
+    } else {
+        let inside = facts.destination_path(doc, earlier.at);
+        format!("a substitution of `{name}` into `{path}` overwrites the one into `{inside}`")
+    };
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(write.at, "overwrites what was written there before"),
+    )
+    .related(earlier.at, "written here first, and lost")
+    .note("substitutions are applied in the order in which they stand")
+    .help("remove one of the two, or mend its path")
+    .document(facts.document(doc).key.clone())
+}

@@ -1,0 +1,21 @@
+//! `unknown-document-key`: a top-level key that Deckhand does not read.
+
+use crate::diagnostic::{Diagnostic, Label};
+use crate::source::Span;
+
+super::rule!("unknown-document-key", Warning, "a top-level key that Deckhand does not read");
+
+/// Keys that are at home in `metadata`.
+const OF_METADATA: [&str; 6] =
+    ["name", "storagePolicy", "layeringDefinition", "labels", "replacement", "substitutions"];
+
+pub(super) fn word(at: Span, title: &str, key: &str, near: Option<&str>) -> Diagnostic {
+    let message = format!("`{title}` has an unknown key `{key}`");
+    Diagnostic::new(&RULE, message, Label::new(at, "neither `schema`, `metadata` nor `data`"))
+        .note("Deckhand drops it in silence")
+        .help(match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if OF_METADATA.contains(&key) => "move it below `metadata`".into(),
+            None => "move it below `data`, or remove it".into(),
+        })
+}

@@ -1,0 +1,32 @@
+//! `unread-file`: a file below a layer folder that is not read.
+
+use crate::diagnostic::{Diagnostic, Label};
+use crate::source::{FileId, Span};
+use crate::system::deckhand::layout::Oddity;
+
+super::rule!("unread-file", Note, "a file below a layer folder that is not read");
+
+pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
+    let (message, help) = match oddity {
+        Oddity::OtherExtension => (
+            "a file that ends in `.yml` is not read",
+            "rename it to `.yaml`, or move it out of the layer folders",
+        ),
+        Oddity::Submodule => (
+            "a git submodule below a layer folder is not read",
+            "name its repository in `data.repositories` of the site definition, \
+             or add its files to this one",
+        ),
+        Oddity::NameNotUtf8 => {
+            ("a file whose name is not UTF-8 is not read", "rename it with plain letters")
+        }
+    };
+    let label = Label::new(Span::point(file, 0), "its documents are in no site");
+    Diagnostic::new(&RULE, message, label)
+        .note(match oddity {
+            Oddity::OtherExtension => "Pegleg reads only files that end in `.yaml`",
+            Oddity::Submodule => "its content is not part of this repository",
+            Oddity::NameNotUtf8 => "reports could not name it",
+        })
+        .help(help)
+}

@@ -1,0 +1,15 @@
+//! `unreadable-file`: a file that cannot be read.
+
+use super::FileFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::source::Span;
+
+super::rule!("unreadable-file", Error, "a file that cannot be read");
+
+pub(super) fn word(facts: &FileFacts<'_>, reason: &str) -> Diagnostic {
+    let message = format!("a file that cannot be read: {reason}");
+    let label = Label::new(Span::point(facts.file, 0), reason);
+    Diagnostic::new(&RULE, message, label)
+        .note("its documents are missing, and other findings may come of that")
+        .help("make it readable, or move it out of the layer folders")
+}

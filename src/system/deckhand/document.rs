@@ -1,0 +1,202 @@
+//! One Deckhand document, typed: every field with the text it was written in.
+//!
+//! A document is read once per file, whatever number of sites use it. Nothing
+//! is refused here: what is wrong is a [`Fault`] with its place, and the rest
+//! of the document is used (`deckhand.md` sections 2 and 4).
+
+use std::sync::Arc;
+
+use crate::graph::{Destination, Extract};
+use crate::merge::deckhand::{ActionPath, Method};
+use crate::source::{DocKey, Span, Spanned};
+use crate::yaml::path::{Path, PathError};
+use crate::yaml::{Mapping, Node, Shared};
+
+/// One document of a file.
+#[derive(Debug)]
+pub struct Document {
+    /// What a user calls it.
+    pub key: DocKey,
+    /// Its whole text.
+    pub span: Span,
+    /// Where it names itself: `metadata.name`, or `schema`.
+    pub name_span: Span,
+    /// Where `schema` stands.
+    pub schema_span: Span,
+    /// `metadata` as it is written; rendering never changes it.
+    pub metadata: Node,
+    /// `metadata.layeringDefinition.layer`.
+    pub layer: Option<Spanned<Arc<str>>>,
+    /// Whether it is a control document (`metadata.schema`).
+    pub control: bool,
+    /// Whether it only serves others.
+    pub is_abstract: bool,
+    /// `metadata.labels`.
+    pub labels: Arc<Mapping>,
+    /// `metadata.layeringDefinition.parentSelector`, if it selects anything.
+    pub parent_selector: Option<Selector>,
+    /// `metadata.layeringDefinition.actions`, those that can be followed.
+    pub actions: Vec<Action>,
+    /// `metadata.substitutions`, those that can be followed.
+    pub substitutions: Vec<Substitution>,
+    /// Where `metadata.replacement` says true.
+    pub replacement: Option<Span>,
+    /// Whether `metadata.storagePolicy` is `encrypted`.
+    pub encrypted: bool,
+    /// The layers, if this is a LayeringPolicy.
+    pub layer_order: Option<Vec<Spanned<Arc<str>>>>,
+    /// `data`; null where there is none. Marked secret if it is.
+    pub data: Node,
+    /// What is wrong with the document by itself.
+    pub faults: Vec<Fault>,
+    /// Aliases of collections in it.
+    pub shared: Vec<Shared>,
+}
+
+/// What a child looks for in its parent's labels.
+#[derive(Debug)]
+pub struct Selector {
+    /// The labels wanted.
+    pub labels: Arc<Mapping>,
+    /// Where they stand.
+    pub span: Span,
+}
+
+/// One layering action.
+#[derive(Debug)]
+pub struct Action {
+    /// Its whole text.
+    pub span: Span,
+    /// What it does.
+    pub method: Method,
+    /// Where.
+    pub path: Spanned<ActionPath>,
+}
+
+/// One substitution.
+#[derive(Debug)]
+pub struct Substitution {
+    /// Its whole text.
+    pub span: Span,
+    /// The source's schema.
+    pub schema: Spanned<Arc<str>>,
+    /// The source's name.
+    pub name: Spanned<Arc<str>>,
+    /// Where the value stands in the source.
+    pub from: Spanned<Path>,
+    /// What part of it is used.
+    pub extract: Option<Extract>,
+    /// Where it goes.
+    pub to: Vec<Destination>,
+    /// Whether Deckhand copies the value deeply.
+    pub deepcopy: bool,
+}
+
+/// Something wrong with one document by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub at: Span,
+    /// What.
+    pub kind: FaultKind,
+}
+
+/// The kinds of [`Fault`]. Fields are written as `metadata.name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A mapping, list or scalar that is no Deckhand document.
+    NotADocument {
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// A document without content.
+    Empty,
+    /// A field that must be there is not; the place is what should hold it.
+    MissingField {
+        /// The field.
+        field: String,
+    },
+    /// A field holds the wrong kind of value.
+    WrongType {
+        /// The field.
+        field: String,
+        /// What it must be, e.g. `a string`.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A field holds a value that means nothing there.
+    WrongValue {
+        /// The field.
+        field: String,
+        /// What it must be, e.g. "`encrypted` or `cleartext`".
+        expected: &'static str,
+    },
+    /// A field that Deckhand does not know.
+    UnknownField {
+        /// The field.
+        field: String,
+        /// A field it knows that is spelled nearly the same.
+        near: Option<&'static str>,
+    },
+    /// `parentSelector` without `actions`, or the other way round.
+    Unpaired {
+        /// The one that is there.
+        has: &'static str,
+        /// The one that is not.
+        lacks: &'static str,
+    },
+    /// A top-level key beside schema, metadata and data.
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// A key that is known and spelled nearly the same.
+        near: Option<&'static str>,
+    },
+    /// A mapping with keys of several types, in a document that selects a
+    /// parent: Deckhand cannot put them in order (`deckhand.md` 6.7).
+    MixedKeys {
+        /// A key of another type.
+        other: Span,
+    },
+    /// There is no `data`.
+    MissingData,
+    /// An action's method is none of Deckhand's.
+    UnknownMethod {
+        /// What it says.
+        method: String,
+        /// The method that is spelled nearly the same.
+        near: Option<&'static str>,
+    },
+    /// A path that does not parse.
+    InvalidPath {
+        /// The field.
+        field: String,
+        /// Why.
+        error: PathError,
+    },
+    /// A pattern that is no regular expression.
+    InvalidPattern {
+        /// The field.
+        field: String,
+        /// Why.
+        message: String,
+    },
+    /// An action's path that means two things (row D10).
+    DifferentPath {
+        /// The action's method.
+        method: Method,
+        /// The path as it is written.
+        path: String,
+        /// What Deckhand's code makes of it; nothing where the action has no
+        /// effect.
+        deckhand: Option<String>,
+    },
+    /// `dest.recurse` without `depth` (row D14).
+    MissingDepth,
+    /// A DataSchema whose name no document's schema can be (row D32).
+    UnusableSchemaName {
+        /// The name.
+        name: String,
+    },
+}

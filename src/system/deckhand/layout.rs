@@ -1,0 +1,363 @@
+//! Which files make one site (`pegleg.md` section 1): `global/`, the site's
+//! type below `type/`, and its own folder below `site/`, in the repository
+//! itself and in those it names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::near::nearest;
+use crate::source::{Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree};
+use crate::yaml::{Node, Parsed, Value};
+
+/// The files of a site repository, and of the further repositories given.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Where the repository's `global/`, `type/` and `site/` are.
+    pub root: RepoPath,
+    /// The YAML files of all layers, sorted by repository and path.
+    pub files: Vec<LayerFile>,
+    /// Files that are in the way, with what is odd about them.
+    pub odd: Vec<(RepoPath, Oddity)>,
+    sites: BTreeSet<Arc<str>>,
+    types: BTreeSet<Arc<str>>,
+}
+
+/// A YAML file and the sites it counts for.
+#[derive(Clone, Debug)]
+pub struct LayerFile {
+    /// Where it is.
+    pub path: RepoPath,
+    /// Which sites it counts for.
+    pub place: Place,
+    /// The further repository it is in, by index; none for the first.
+    pub repository: Option<usize>,
+}
+
+/// Where below a repository's root a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `global/`: for every site.
+    Global,
+    /// `type/NAME/`: for the sites of that type.
+    Type(Arc<str>),
+    /// `site/NAME/`: for that site.
+    Site(Arc<str>),
+}
+
+/// Why a file below a layer folder is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Oddity {
+    /// It ends in `.yml`.
+    OtherExtension,
+    /// It is a submodule.
+    Submodule,
+    /// Its name is not UTF-8.
+    NameNotUtf8,
+}
+
+/// One site: its name and its files.
+#[derive(Clone, Debug)]
+pub struct SiteFiles {
+    /// The name of its folder below `site/`.
+    pub name: Arc<str>,
+    /// Its `data.site_type`.
+    pub site_type: Arc<str>,
+    /// Its files, in path order.
+    pub files: Vec<FileId>,
+}
+
+/// Something wrong with how a repository is laid out.
+#[derive(Clone, Debug)]
+pub enum Problem {
+    /// A file that is not read.
+    Odd {
+        /// Its (empty) source.
+        file: FileId,
+        /// Why.
+        oddity: Oddity,
+    },
+    /// A folder below `site/` without `site-definition.yaml`.
+    MissingDefinition {
+        /// The (empty) source that stands for the missing file.
+        file: FileId,
+        /// The site.
+        site: Arc<str>,
+    },
+    /// A site definition without a usable `data.site_type`.
+    InvalidDefinition {
+        /// The site.
+        site: Arc<str>,
+        /// The text that lacks it.
+        at: Span,
+    },
+    /// A `site_type` that has no folder below `type/`.
+    MissingType {
+        /// The site.
+        site: Arc<str>,
+        /// The type, as the site definition names it.
+        site_type: Spanned<Arc<str>>,
+        /// A type that is spelled nearly the same.
+        near: Option<Arc<str>>,
+    },
+    /// A repository that a site names and that was not given.
+    MissingRepository {
+        /// The site.
+        site: Arc<str>,
+        /// Its name, as the site definition has it.
+        name: Spanned<Arc<str>>,
+    },
+}
+
+const DEFINITION: &str = "site-definition.yaml";
+
+impl Layout {
+    /// Finds the site repository that `from` is inside of: the nearest folder
+    /// at or above it that holds a `site` folder with a site definition, or
+    /// `site` beside `global` or `type`. None where there is none.
+    ///
+    /// # Errors
+    /// Where the tree cannot be listed.
+    pub fn discover(tree: &dyn Tree, from: &RepoPath) -> Result<Option<Self>, Error> {
+        let mut folder = Some(from.clone());
+        while let Some(root) = folder {
+            let mut layout = Self {
+                root: root.clone(),
+                files: Vec::new(),
+                odd: Vec::new(),
+                sites: BTreeSet::new(),
+                types: BTreeSet::new(),
+            };
+            let sites = tree.entries(&root.join("site"))?;
+            if !sites.is_empty() {
+                let global = tree.entries(&root.join("global"))?;
+                let types = tree.entries(&root.join("type"))?;
+                let defined = sites.iter().any(|entry| entry.path.as_str().ends_with(DEFINITION));
+                if defined || !global.is_empty() || !types.is_empty() {
+                    let entries = global.iter().chain(&sites).chain(&types);
+                    layout.add(entries, &root, None);
+                    return Ok(Some(layout));
+                }
+            }
+            folder = parent(&root);
+        }
+        Ok(None)
+    }
+
+    /// Adds the files of a further repository, whose root is `root` in `tree`.
+    ///
+    /// # Errors
+    /// Where the tree cannot be listed.
+    pub fn add_repository(
+        &mut self,
+        index: usize,
+        tree: &dyn Tree,
+        root: &RepoPath,
+    ) -> Result<(), Error> {
+        for layer in ["global", "site", "type"] {
+            let entries = tree.entries(&root.join(layer))?;
+            self.add(entries.iter(), root, Some(index));
+        }
+        Ok(())
+    }
+
+    /// Asks a tree whether the files of one repository are all there.
+    ///
+    /// # Errors
+    /// Where they are not, and what brings them.
+    pub fn ensure_present(&self, tree: &dyn Tree, repository: Option<usize>) -> Result<(), Error> {
+        let files = self.files.iter().filter(|file| file.repository == repository);
+        tree.ensure_present(&files.map(|file| file.path.clone()).collect::<Vec<_>>())
+    }
+
+    fn add<'a>(
+        &mut self,
+        entries: impl Iterator<Item = &'a Entry>,
+        root: &RepoPath,
+        repository: Option<usize>,
+    ) {
+        for entry in entries {
+            let below = entry.path.below(root).expect("the tree lists what is below the root");
+            let Some(place) = Place::of(below) else { continue };
+            match &place {
+                Place::Global => {}
+                Place::Type(name) => drop(self.types.insert(name.clone())),
+                // The sites are those of the first repository.
+                Place::Site(name) if repository.is_none() => drop(self.sites.insert(name.clone())),
+                Place::Site(_) => {}
+            }
+            if is_skipped(below) {
+                continue;
+            }
+            let oddity = match entry.kind {
+                EntryKind::Submodule => Some(Oddity::Submodule),
+                EntryKind::NotUtf8 => Some(Oddity::NameNotUtf8),
+                EntryKind::File if below.ends_with(".yml") => Some(Oddity::OtherExtension),
+                EntryKind::File => None,
+            };
+            match oddity {
+                Some(oddity) => self.odd.push((entry.path.clone(), oddity)),
+                None if below.ends_with(".yaml") => {
+                    self.files.push(LayerFile { path: entry.path.clone(), place, repository });
+                }
+                None => {}
+            }
+        }
+        // In path order, which decides where Deckhand leaves it to the order
+        // of documents.
+        self.files.sort_by(|one, other| {
+            (one.repository, &one.path).cmp(&(other.repository, &other.path))
+        });
+        self.odd.sort();
+    }
+
+    /// The path of a site's definition.
+    pub fn definition_of(&self, site: &str) -> RepoPath {
+        self.root.join("site").join(site).join(DEFINITION)
+    }
+
+    /// Sites whose definition is not there.
+    pub fn undefined_sites(&self) -> Vec<Arc<str>> {
+        let defined: BTreeSet<&RepoPath> = self.files.iter().map(|file| &file.path).collect();
+        let lacks = |site: &&Arc<str>| !defined.contains(&self.definition_of(site));
+        self.sites.iter().filter(lacks).cloned().collect()
+    }
+
+    /// The sites with their files, once the files have been read: `files`
+    /// gives, for each of [`Layout::files`], its id and content; `given` are
+    /// the names of the further repositories.
+    pub fn sites(
+        &self,
+        files: &[(FileId, &Parsed)],
+        given: &[String],
+        problems: &mut Vec<Problem>,
+    ) -> Vec<SiteFiles> {
+        let by_path: BTreeMap<&RepoPath, usize> =
+            self.files.iter().enumerate().map(|(at, file)| (&file.path, at)).collect();
+        self.sites
+            .iter()
+            .filter_map(|site| {
+                let (file, parsed) = files[*by_path.get(&self.definition_of(site))?];
+                let definition = Definition::read(site, file, parsed, problems)?;
+                self.check_type(site, &definition, problems);
+                let repositories = definition.repositories(site, given, problems);
+                let counts = |file: &LayerFile| {
+                    file.repository.is_none_or(|index| repositories.contains(&index))
+                        && match &file.place {
+                            Place::Global => true,
+                            Place::Type(name) => *name == definition.site_type.value,
+                            Place::Site(name) => name == site,
+                        }
+                };
+                let files = self.files.iter().zip(files).filter(|(file, _)| counts(file));
+                Some(SiteFiles {
+                    name: site.clone(),
+                    site_type: definition.site_type.value.clone(),
+                    files: files.map(|(_, (id, _))| *id).collect(),
+                })
+            })
+            .collect()
+    }
+
+    fn check_type(&self, site: &Arc<str>, definition: &Definition, problems: &mut Vec<Problem>) {
+        let site_type = &definition.site_type;
+        if self.types.contains(&site_type.value) {
+            return;
+        }
+        let near = nearest(&site_type.value, self.types.iter().map(|name| &**name));
+        problems.push(Problem::MissingType {
+            site: site.clone(),
+            site_type: site_type.clone(),
+            near: near.map(Arc::from),
+        });
+    }
+}
+
+impl Place {
+    /// The place of a file, by its path below the root. Plain files directly
+    /// in `type/` and `site/` have none.
+    fn of(below: &str) -> Option<Self> {
+        let (layer, rest) = below.split_once('/')?;
+        let named = || rest.split_once('/').map(|(name, _)| Arc::from(name));
+        match layer {
+            "global" => Some(Place::Global),
+            "type" => named().map(Place::Type),
+            "site" => named().map(Place::Site),
+            _ => None,
+        }
+    }
+}
+
+/// Hidden files, and what is in folders that are hidden or named `tools`.
+fn is_skipped(below: &str) -> bool {
+    let mut parts = below.split('/').rev();
+    let hidden = |part: &str| part.starts_with('.');
+    parts.next().is_some_and(hidden) || parts.any(|part| hidden(part) || part == "tools")
+}
+
+fn parent(folder: &RepoPath) -> Option<RepoPath> {
+    if folder.as_str().is_empty() {
+        return None;
+    }
+    let parent = folder.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
+    Some(RepoPath::new(parent))
+}
+
+/// What a site definition says about the site's files.
+struct Definition {
+    site_type: Spanned<Arc<str>>,
+    /// None where it has no `repositories`.
+    repositories: Option<Vec<Spanned<Arc<str>>>>,
+}
+
+impl Definition {
+    /// Reads the first document of a site definition.
+    fn read(
+        site: &Arc<str>,
+        file: FileId,
+        parsed: &Parsed,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
+        let root = parsed.documents.first().map(|document| &document.root);
+        let data = root.and_then(|root| root.as_mapping()?.get_entry("data"));
+        let site_type = data.and_then(|(_, data)| data.get("site_type"));
+        let Some(Node { value: Value::String(name), span, .. }) = site_type else {
+            let at = site_type
+                .map(|wrong| wrong.span)
+                .or(data.map(|(key, _)| key.span))
+                .or(root.and_then(|root| root.as_mapping()?.keys().next()).map(|key| key.span))
+                .unwrap_or(Span::point(file, 0));
+            problems.push(Problem::InvalidDefinition { site: site.clone(), at });
+            return None;
+        };
+        let named = data.and_then(|(_, data)| data.get("repositories")?.as_mapping());
+        let repositories = named.map(|named| {
+            let names = named
+                .keys()
+                .filter_map(|key| key.as_str().map(|name| Spanned::new(Arc::from(name), key.span)));
+            // The repository itself goes by this name (`pegleg.md` 1.1).
+            names.filter(|name: &Spanned<Arc<str>>| &*name.value != "site").collect()
+        });
+        Some(Self { site_type: Spanned::new(name.clone(), *span), repositories })
+    }
+
+    /// The indexes of the further repositories that the site uses: those it
+    /// names, or all that are given where it names none.
+    fn repositories(
+        &self,
+        site: &Arc<str>,
+        given: &[String],
+        problems: &mut Vec<Problem>,
+    ) -> Vec<usize> {
+        let Some(names) = &self.repositories else { return (0..given.len()).collect() };
+        let mut used = Vec::new();
+        for name in names {
+            match given.iter().position(|given| **given == *name.value) {
+                Some(index) => used.push(index),
+                None => problems
+                    .push(Problem::MissingRepository { site: site.clone(), name: name.clone() }),
+            }
+        }
+        used
+    }
+}

@@ -1,0 +1,683 @@
+//! Deckhand: documents in layers, with parents found by labels, replacement
+//! and substitution (`deckhand.md`), lowered to a [`Graph`].
+
+pub mod document;
+pub mod layout;
+mod parents;
+pub mod read;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use self::document::Document;
+use self::parents::Layers;
+use crate::graph::{DocId, Graph, Link, MissingSource, Need, Op, Recipe, Step};
+use crate::merge::deckhand::Semantics;
+use crate::near::nearest;
+use crate::source::{DocKey, Span, Spanned};
+use crate::yaml::{Mapping, Node, Origin, Value};
+
+/// Where nearly all of many names are wrong, no more than about so many are
+/// compared to find near misses.
+const MOST_COMPARISONS: usize = 500_000;
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// How a set of documents is understood.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which of the two meanings (`semantics.md`).
+    pub semantics: Semantics,
+    /// What becomes of a substitution whose source is missing.
+    pub missing_source: MissingSource,
+    /// The secrets that references in encrypted documents stand for
+    /// (`deckhand.md` 13.1); a secret store gives them, a repository has none.
+    pub encryption_sources: BTreeMap<String, Node>,
+}
+
+/// The documents that are rendered together, and how they are related.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The site's name; none for a set of files without layout.
+    pub name: Option<Arc<str>>,
+    /// Its documents, in path order.
+    pub documents: Vec<&'a Document>,
+    /// The layering policy in force.
+    pub policy: Option<DocId>,
+    /// What is wrong with how they are related.
+    pub problems: Vec<Problem>,
+    repeated: Vec<bool>,
+    parents: Vec<Option<DocId>>,
+    replaced_by: Vec<Option<DocId>>,
+    sources: Lookup<(Arc<str>, Arc<str>), DocId>,
+}
+
+/// Something wrong with how documents are related.
+#[derive(Clone, Debug)]
+pub enum Problem {
+    /// There are documents with layers and no LayeringPolicy.
+    MissingPolicy,
+    /// A LayeringPolicy beside the one in force.
+    ExtraPolicy {
+        /// The one in force.
+        used: DocId,
+        /// The other.
+        extra: DocId,
+    },
+    /// A layer that stands twice in `layerOrder`.
+    RepeatedLayer {
+        /// The layer.
+        layer: Arc<str>,
+        /// Where it stands first.
+        first: Span,
+        /// Where it stands again.
+        again: Span,
+    },
+    /// A document in a layer that the policy does not have.
+    UnknownLayer {
+        /// The document.
+        doc: DocId,
+        /// A layer that is spelled nearly the same.
+        near: Option<Arc<str>>,
+    },
+    /// A selector that finds no parent.
+    MissingParent {
+        /// The document that selects.
+        child: DocId,
+    },
+    /// A selector that finds several parents in the nearest layer.
+    AmbiguousParent {
+        /// The document that selects.
+        child: DocId,
+        /// What it finds; the first is used.
+        candidates: Matches,
+    },
+    /// Matches for which Deckhand's code refuses the whole set.
+    RefusedMatch {
+        /// The document that selects.
+        child: DocId,
+        /// What its labels match.
+        parents: Matches,
+        /// Why that is refused.
+        refusal: Refusal,
+    },
+    /// A control document that a selector finds (D23).
+    ControlParent {
+        /// The document that selects.
+        child: DocId,
+        /// The control document.
+        parent: DocId,
+    },
+    /// Two documents with one schema, layer and name.
+    DuplicateDocument {
+        /// The first.
+        first: DocId,
+        /// Another.
+        again: DocId,
+    },
+    /// A replacement without a parent to replace.
+    ReplacementWithoutParent {
+        /// The replacement.
+        doc: DocId,
+    },
+    /// A replacement whose parent has another schema or name.
+    ReplacementOfAnother {
+        /// The replacement.
+        doc: DocId,
+        /// Its parent.
+        parent: DocId,
+    },
+    /// A document with its parent's schema and name that does not say that it
+    /// replaces it.
+    UndeclaredReplacement {
+        /// The document.
+        doc: DocId,
+        /// Its parent.
+        parent: DocId,
+    },
+    /// A replacement that is replaced itself (D19).
+    NestedReplacement {
+        /// The replacement that is replaced.
+        middle: DocId,
+        /// What replaces it.
+        last: DocId,
+    },
+    /// An abstract replacement: nothing is rendered for the name (D21).
+    AbstractReplacement {
+        /// The replacement.
+        doc: DocId,
+        /// What it replaces.
+        replaced: DocId,
+    },
+    /// Two outputs with one schema and name (D20).
+    DuplicateOutput {
+        /// The first.
+        first: DocId,
+        /// Another.
+        again: DocId,
+    },
+    /// Two documents with one schema and name in two layers, neither of which
+    /// replaces the other, and not both of them outputs.
+    SharedName {
+        /// The first.
+        first: DocId,
+        /// Another.
+        again: DocId,
+    },
+    /// A substitution whose source document is not there.
+    MissingSource {
+        /// The document that substitutes.
+        doc: DocId,
+        /// Which of its substitutions.
+        substitution: usize,
+        /// An abstract document of that name, which cannot be a source.
+        of_abstract: Option<DocId>,
+        /// The name of a document of that schema that is spelled nearly the
+        /// same.
+        near: Option<Arc<str>>,
+    },
+    /// Sources that the site's own catalogs say are made at deploy time.
+    GeneratedSources {
+        /// The substitutions, and the catalog entry that names the source.
+        missing: Vec<GeneratedSource>,
+    },
+    /// An encrypted document's reference that cannot be looked up.
+    MissingEncryptionSource {
+        /// The document.
+        doc: DocId,
+    },
+}
+
+/// Documents that one selector matches.
+///
+/// Where many documents carry and select one label, all pairs of them would
+/// not fit into memory: the first few stand for the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// The first of them, in input order.
+    pub first: Vec<DocId>,
+    /// How many there are beside those.
+    pub more: usize,
+}
+
+impl Matches {
+    /// So many are kept.
+    const KEPT: usize = 5;
+
+    fn add(&mut self, doc: DocId) {
+        if self.first.len() < Self::KEPT { self.first.push(doc) } else { self.more += 1 }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.first.len() + self.more
+    }
+}
+
+/// A source document that is made at deploy time.
+#[derive(Clone, Debug)]
+pub struct GeneratedSource {
+    /// The document that substitutes from it.
+    pub doc: DocId,
+    /// Which of its substitutions.
+    pub substitution: usize,
+    /// Where the catalog declares it.
+    pub declared: Span,
+}
+
+/// Why Deckhand's code refuses a set in which labels match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// D04: the schemas differ.
+    OtherSchema,
+    /// D05: the match is in the same layer or a lower one.
+    NotAbove,
+    /// D06: several matches in a farther layer, although a nearer one is
+    /// unique.
+    TwoFarther {
+        /// The unique nearer one.
+        nearer: DocId,
+    },
+}
+
+impl<'a> Site<'a> {
+    /// Relates the documents of one site, which are in path order.
+    pub fn new(name: Option<Arc<str>>, documents: Vec<&'a Document>, options: &Options) -> Self {
+        let mut problems = Vec::new();
+        let policy = policy(&documents, &mut problems);
+        let layers = layers(&documents, policy, &mut problems);
+        let repeated = repeated(&documents, &mut problems);
+        let family = Family { documents: &documents, repeated: &repeated };
+        let parents = parents::find(family, &layers, options.semantics, &mut problems);
+        let replaced_by = parents::replacements(family, &layers, &parents, &mut problems);
+        shared_names(family, &parents, &replaced_by, &mut problems);
+        let mut site = Self {
+            name,
+            documents,
+            policy,
+            problems,
+            repeated,
+            parents,
+            replaced_by,
+            sources: Lookup::default(),
+        };
+        site.sources = site.index_sources();
+        site
+    }
+
+    /// A document of the site.
+    pub fn document(&self, doc: DocId) -> &'a Document {
+        self.documents[doc.index()]
+    }
+
+    /// Every document with its id.
+    pub fn iter(&self) -> impl Iterator<Item = (DocId, &'a Document)> {
+        self.documents.iter().enumerate().map(|(index, document)| (DocId::at(index), *document))
+    }
+
+    /// The parent of a document, as its selector finds it.
+    pub fn parent(&self, doc: DocId) -> Option<DocId> {
+        self.parents[doc.index()]
+    }
+
+    /// What a document is replaced by in the end (D19: the last one stands).
+    pub fn standing_for(&self, doc: DocId) -> DocId {
+        let mut last = doc;
+        // A replacement is in a lower layer than what it replaces, so that the
+        // chain ends.
+        while let Some(next) = self.replaced_by[last.index()] {
+            last = next;
+        }
+        last
+    }
+
+    /// The document that a substitution naming `schema` and `name` reads.
+    pub fn source(&self, schema: &Arc<str>, name: &Arc<str>) -> Option<DocId> {
+        self.sources.get(&(schema.clone(), name.clone())).copied()
+    }
+
+    /// Whether a document is part of the output.
+    pub fn is_output(&self, doc: DocId) -> bool {
+        !self.document(doc).is_abstract
+            && self.replaced_by[doc.index()].is_none()
+            && !self.repeated[doc.index()]
+    }
+
+    /// Concrete documents by schema and name; a later one takes an earlier
+    /// one's place, and a replacement stands for what it replaces (8.1).
+    fn index_sources(&self) -> Lookup<(Arc<str>, Arc<str>), DocId> {
+        let concrete = self
+            .iter()
+            .filter(|(doc, document)| !document.is_abstract && !self.repeated[doc.index()]);
+        concrete
+            .map(|(doc, document)| {
+                let key = (document.key.schema.clone(), document.key.name.clone());
+                (key, self.standing_for(doc))
+            })
+            .collect()
+    }
+
+    /// Lowers the site to recipes; substitutions without a source become
+    /// problems.
+    pub fn to_graph(&mut self, options: &Options) -> Graph {
+        let catalog = Catalog::of(self);
+        let mut missing = Vec::new();
+        let recipes = self
+            .iter()
+            .map(|(doc, document)| self.recipe(doc, document, options, &catalog, &mut missing))
+            .collect();
+        self.problems.extend(gather_generated(missing));
+        let Options { semantics, missing_source, .. } = *options;
+        Graph { recipes, semantics, missing_source }
+    }
+
+    fn recipe(
+        &self,
+        doc: DocId,
+        document: &Document,
+        options: &Options,
+        catalog: &Catalog,
+        problems: &mut Vec<Problem>,
+    ) -> Recipe {
+        let base = self.base(doc, document);
+        let mut needs: Vec<Need> = Vec::new();
+        needs.extend(base.map(|link| Need { doc: link.doc, at: link.selector }));
+        let mut steps = Vec::new();
+        if base.is_some() && !document.control {
+            steps.extend(document.actions.iter().map(|action| Step {
+                op: Op::Merge { method: action.method, path: action.path.clone() },
+                at: action.span,
+            }));
+        }
+        for (index, substitution) in document.substitutions.iter().enumerate() {
+            let Some(source) = self.source(&substitution.schema.value, &substitution.name.value)
+            else {
+                if !document.control {
+                    let problem = self.missing_source(doc, index, catalog, problems.len());
+                    problems.push(problem);
+                }
+                continue;
+            };
+            if !document.control {
+                steps.push(Step {
+                    op: Op::Substitute(crate::graph::Substitution {
+                        source,
+                        from: substitution.from.clone(),
+                        extract: substitution.extract.clone(),
+                        to: substitution.to.clone(),
+                        deepcopy: substitution.deepcopy,
+                    }),
+                    at: substitution.span,
+                });
+            }
+            // In Deckhand's code a control document waits for its sources
+            // although nothing is substituted into it (8.2, D23).
+            if !document.control || options.semantics == Semantics::Deckhand {
+                needs.push(Need { doc: source, at: substitution.name.span });
+            }
+        }
+        Recipe {
+            key: document.key.clone(),
+            span: document.span,
+            data: self.own_data(doc, document, options, problems),
+            base,
+            replaces: self.parents[doc.index()]
+                .filter(|parent| self.replaced_by[parent.index()] == Some(doc)),
+            needs,
+            steps,
+            emit: self.is_output(doc),
+        }
+    }
+
+    /// The document that `doc` is laid on: its parent, or what stands for it.
+    fn base(&self, doc: DocId, document: &Document) -> Option<Link> {
+        let parent = self.parents[doc.index()]?;
+        let selector = document.parent_selector.as_ref().expect("a parent was found by a selector");
+        let standing = self.replaced_by[parent.index()].filter(|replacement| *replacement != doc);
+        let base = standing.map_or(parent, |replacement| self.standing_for(replacement));
+        let base = if base == doc { parent } else { base };
+        let label = self.matching_label(parent, document);
+        Some(Link { doc: base, selector: selector.span, label })
+    }
+
+    /// The first label of `parent` that the child selects.
+    pub fn matching_label(&self, parent: DocId, child: &Document) -> Span {
+        let parent = self.document(parent);
+        let wanted = child.parent_selector.as_ref().and_then(|it| it.labels.keys().next());
+        let found = wanted.and_then(|key| parent.labels.get_entry(key));
+        found.map_or(parent.name_span, |(key, label)| key.span.to(label.span))
+    }
+
+    /// The document's data; where it is a reference to a secret, the secret
+    /// (13.1).
+    fn own_data(
+        &self,
+        doc: DocId,
+        document: &Document,
+        options: &Options,
+        problems: &mut Vec<Problem>,
+    ) -> Node {
+        let reference = document.data.as_str().filter(|text| is_secret_reference(text));
+        let Some(reference) = reference.filter(|_| document.encrypted) else {
+            return document.data.clone();
+        };
+        match options.encryption_sources.get(reference) {
+            Some(secret) => {
+                let secret = secret.clone().into_secret();
+                Node { span: document.data.span, origin: Origin::Made, ..secret }
+            }
+            None => {
+                problems.push(Problem::MissingEncryptionSource { doc });
+                document.data.clone()
+            }
+        }
+    }
+
+    /// `before` so many problems were met.
+    fn missing_source(
+        &self,
+        doc: DocId,
+        index: usize,
+        catalog: &Catalog,
+        before: usize,
+    ) -> Problem {
+        let substitution = &self.document(doc).substitutions[index];
+        let (schema, name) = (&substitution.schema.value, &substitution.name.value);
+        if let Some(declared) = catalog.declared(schema, name) {
+            let generated = GeneratedSource { doc, substitution: index, declared };
+            return Problem::GeneratedSources { missing: vec![generated] };
+        }
+        if before.saturating_mul(self.documents.len()) > MOST_COMPARISONS {
+            return Problem::MissingSource {
+                doc,
+                substitution: index,
+                of_abstract: None,
+                near: None,
+            };
+        }
+        let same =
+            |document: &Document| document.key.schema == *schema && document.key.name == *name;
+        let of_abstract = self.iter().find(|(_, document)| same(document)).map(|(doc, _)| doc);
+        let names = self.sources.keys().filter(|(other, _)| other == schema);
+        let mut names: Vec<&str> = names.map(|(_, name)| &**name).collect();
+        names.sort_unstable();
+        let near = nearest(name, names).map(Arc::from);
+        Problem::MissingSource { doc, substitution: index, of_abstract, near }
+    }
+}
+
+/// All sources made at deploy time as one problem, beside the others.
+fn gather_generated(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut gathered = Vec::new();
+    let mut rest = Vec::new();
+    for problem in problems {
+        match problem {
+            Problem::GeneratedSources { missing } => gathered.extend(missing),
+            other => rest.push(other),
+        }
+    }
+    if !gathered.is_empty() {
+        rest.push(Problem::GeneratedSources { missing: gathered });
+    }
+    rest
+}
+
+/// The policy in force: the first, as Deckhand's code takes it (D26).
+fn policy(documents: &[&Document], problems: &mut Vec<Problem>) -> Option<DocId> {
+    let mut policies = documents
+        .iter()
+        .enumerate()
+        .filter(|(_, document)| document.layer_order.is_some())
+        .map(|(index, _)| DocId::at(index));
+    let used = policies.next();
+    match used {
+        Some(used) => {
+            problems.extend(policies.map(|extra| Problem::ExtraPolicy { used, extra }));
+        }
+        None if !documents.is_empty() => problems.push(Problem::MissingPolicy),
+        None => {}
+    }
+    used
+}
+
+fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Problem>) -> Layers {
+    let Some(policy) = policy else { return Layers::default() };
+    let order: &[Spanned<Arc<str>>] =
+        documents[policy.index()].layer_order.as_deref().unwrap_or_default();
+    let mut firsts: Lookup<&str, Span> = Lookup::default();
+    for layer in order {
+        if let Some(first) = firsts.get(&*layer.value).copied() {
+            let again = layer.span;
+            problems.push(Problem::RepeatedLayer { layer: layer.value.clone(), first, again });
+        } else {
+            firsts.insert(&layer.value, layer.span);
+        }
+    }
+    let layers = Layers::new(order.iter().map(|layer| &layer.value));
+    for (index, document) in documents.iter().enumerate() {
+        if let Some(layer) = &document.layer
+            && layers.rank(document).is_none()
+        {
+            let names = order.iter().map(|layer| &*layer.value);
+            let few = problems.len().saturating_mul(order.len()) <= MOST_COMPARISONS;
+            let near = if few { nearest(&layer.value, names).map(Arc::from) } else { None };
+            problems.push(Problem::UnknownLayer { doc: DocId::at(index), near });
+        }
+    }
+    layers
+}
+
+/// A site's documents, and which of them repeat an identity: of several
+/// documents with one schema, layer and name the first counts (6.4).
+#[derive(Clone, Copy)]
+struct Family<'a> {
+    documents: &'a [&'a Document],
+    repeated: &'a [bool],
+}
+
+impl<'a> Family<'a> {
+    /// The documents that count, with their ids.
+    fn iter(self) -> impl Iterator<Item = (DocId, &'a Document)> {
+        let all = self.documents.iter().enumerate();
+        all.filter(move |(index, _)| !self.repeated[*index])
+            .map(|(index, document)| (DocId::at(index), *document))
+    }
+}
+
+/// Which documents have the schema, layer and name of an earlier one.
+fn repeated(documents: &[&Document], problems: &mut Vec<Problem>) -> Vec<bool> {
+    let mut identities: Lookup<&DocKey, DocId> = Lookup::default();
+    let mut repeated = Vec::with_capacity(documents.len());
+    for (index, document) in documents.iter().enumerate() {
+        let again = DocId::at(index);
+        if is_nameless(document) {
+            repeated.push(false);
+            continue;
+        }
+        let first = *identities.entry(&document.key).or_insert(again);
+        if first != again {
+            problems.push(Problem::DuplicateDocument { first, again });
+        }
+        repeated.push(first != again);
+    }
+    repeated
+}
+
+/// Whether a document lacks the name by which others could be compared with
+/// it, which has been told.
+fn is_nameless(document: &Document) -> bool {
+    document.key.name.is_empty() && !document.faults.is_empty()
+}
+
+/// Documents of one schema and name in several layers.
+fn shared_names(
+    family: Family<'_>,
+    parents: &[Option<DocId>],
+    replaced_by: &[Option<DocId>],
+    problems: &mut Vec<Problem>,
+) {
+    let documents = family.documents;
+    let mut names: Lookup<(&str, &str), Vec<DocId>> = Lookup::default();
+    let is_output = |doc: DocId| {
+        let document = documents[doc.index()];
+        // A replacement that replaces nothing has been told as such.
+        let failed = document.replacement.is_some()
+            && parents[doc.index()]
+                .is_none_or(|parent| documents[parent.index()].key.name != document.key.name);
+        !document.is_abstract && replaced_by[doc.index()].is_none() && !failed
+    };
+    // A document with its parent's name that does not replace it has been told
+    // as such.
+    let related = |one: DocId, other: DocId| {
+        parents[one.index()] == Some(other) || parents[other.index()] == Some(one)
+    };
+    let named = |document: &Document| !document.control && !is_nameless(document);
+    for (again, document) in family.iter().filter(|(_, document)| named(document)) {
+        let same = names.entry((&*document.key.schema, &*document.key.name)).or_default();
+        let others = same.iter().copied().filter(|first| !related(*first, again));
+        let plain = |doc: &DocId| documents[doc.index()].replacement.is_none();
+        if let Some(first) = others.clone().find(|first| is_output(*first) && is_output(again)) {
+            problems.push(Problem::DuplicateOutput { first, again });
+        } else if let Some(first) = others.clone().find(plain)
+            && plain(&again)
+        {
+            problems.push(Problem::SharedName { first, again });
+        }
+        same.push(again);
+    }
+}
+
+/// A Barbican reference: a URL with `secrets` in it that ends in a UUID
+/// (`deckhand.md` 2.1).
+fn is_secret_reference(text: &str) -> bool {
+    let is_url = text.starts_with("http://") || text.starts_with("https://");
+    let last = text.rsplit('/').next().unwrap_or_default();
+    is_url && text.contains("secrets") && is_uuid(last)
+}
+
+fn is_uuid(text: &str) -> bool {
+    let bare = text.strip_prefix("urn:").unwrap_or(text);
+    let bare = bare.strip_prefix("uuid:").unwrap_or(bare);
+    let digits = bare.trim_matches(['{', '}']).replace('-', "");
+    digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+/// What the site's own catalogs say is made at deploy time: certificates and
+/// keys (`PKICatalog`), passphrases (`PassphraseCatalog`).
+#[derive(Default)]
+struct Catalog {
+    declared: Lookup<(String, String), Span>,
+}
+
+impl Catalog {
+    fn of(site: &Site<'_>) -> Self {
+        let mut catalog = Self::default();
+        for (_, document) in site.iter().filter(|(_, document)| !document.is_abstract) {
+            match &*document.key.schema {
+                "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => catalog.pki(&document.data),
+                "pegleg/PassphraseCatalog/v1" => catalog.passphrases(&document.data),
+                _ => {}
+            }
+        }
+        catalog
+    }
+
+    fn declared(&self, schema: &str, name: &str) -> Option<Span> {
+        self.declared.get(&(schema.to_owned(), name.to_owned())).copied()
+    }
+
+    fn declare(&mut self, kinds: &[&str], name: &str, span: Span) {
+        for kind in kinds {
+            let schema = format!("deckhand/{kind}/v1");
+            self.declared.entry((schema, name.to_owned())).or_insert(span);
+        }
+    }
+
+    fn pki(&mut self, data: &Node) {
+        let authorities = data.get("certificate_authorities").and_then(Node::as_mapping);
+        for (name, authority) in authorities.into_iter().flat_map(Mapping::iter) {
+            if let Some(text) = name.as_str() {
+                let kinds = ["CertificateAuthority", "CertificateAuthorityKey"];
+                self.declare(&kinds, text, name.span);
+            }
+            self.named_items(
+                authority.get("certificates"),
+                "document_name",
+                &["Certificate", "CertificateKey"],
+            );
+        }
+        self.named_items(data.get("keypairs"), "name", &["PublicKey", "PrivateKey"]);
+    }
+
+    fn passphrases(&mut self, data: &Node) {
+        self.named_items(data.get("passphrases"), "document_name", &["Passphrase"]);
+    }
+
+    fn named_items(&mut self, items: Option<&Node>, field: &str, kinds: &[&str]) {
+        for item in items.and_then(Node::as_sequence).unwrap_or_default() {
+            if let Some(Node { value: Value::String(name), span, .. }) = item.get(field) {
+                self.declare(kinds, name, *span);
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Who inherits from whom: labels to parents, and replacements to what they
+//! replace (`deckhand.md` sections 5 to 7).
+
+use std::collections::HashMap;
+
+use super::document::{Document, Selector};
+use super::{Family, Matches, Problem, Refusal};
+use crate::graph::DocId;
+use crate::merge::deckhand::Semantics;
+use crate::yaml::{Key, Node, Value};
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// The layers of a site, the highest first.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    ranks: Lookup<std::sync::Arc<str>, usize>,
+}
+
+impl Layers {
+    pub(super) fn new<'a>(order: impl IntoIterator<Item = &'a std::sync::Arc<str>>) -> Self {
+        let mut ranks = Lookup::default();
+        for (rank, layer) in order.into_iter().enumerate() {
+            ranks.entry(layer.clone()).or_insert(rank);
+        }
+        Self { ranks }
+    }
+
+    /// How far down a document's layer is; none for a document without a
+    /// layer, or in one that the policy does not know.
+    pub(super) fn rank(&self, document: &Document) -> Option<usize> {
+        self.ranks.get(&document.layer.as_ref()?.value).copied()
+    }
+}
+
+/// Documents by the labels they carry.
+struct LabelIndex {
+    carriers: Lookup<(Key, Key), Vec<DocId>>,
+}
+
+impl LabelIndex {
+    fn new(family: Family<'_>) -> Self {
+        let mut carriers: Lookup<_, Vec<DocId>> = Lookup::default();
+        for (doc, document) in family.iter() {
+            for (key, value) in document.labels.iter() {
+                if let Some(value) = as_key(value) {
+                    carriers.entry((key.clone(), value)).or_default().push(doc);
+                }
+            }
+        }
+        Self { carriers }
+    }
+
+    /// The documents that carry all labels of `selector`, in input order.
+    fn carriers<'a>(
+        &'a self,
+        selector: &'a Selector,
+        documents: &'a [&Document],
+    ) -> impl Iterator<Item = DocId> + 'a {
+        let rarest = selector
+            .labels
+            .iter()
+            .map(|(key, value)| {
+                let pair = as_key(value).map(|value| (key.clone(), value));
+                pair.and_then(|pair| self.carriers.get(&pair)).map_or(&[][..], Vec::as_slice)
+            })
+            .min_by_key(|carriers| carriers.len())
+            .unwrap_or_default();
+        // One label alone has just been looked up.
+        let single = selector.labels.len() == 1;
+        let carries = move |doc: &DocId| single || carries_all(documents[doc.index()], selector);
+        rarest.iter().copied().filter(carries)
+    }
+}
+
+/// A label's value as something to look up; labels that are lists or
+/// mappings match nothing.
+fn as_key(value: &Node) -> Option<Key> {
+    match &value.value {
+        Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
+        scalar => Some(Key { value: scalar.clone(), span: value.span }),
+    }
+}
+
+fn carries_all(document: &Document, selector: &Selector) -> bool {
+    selector.labels.iter().all(|(key, wanted)| {
+        document.labels.get(key).is_some_and(|label| label.value.equals_in_python(&wanted.value))
+    })
+}
+
+/// Finds each document's parent; what goes wrong is added to `problems`.
+pub(super) fn find(
+    family: Family<'_>,
+    layers: &Layers,
+    semantics: Semantics,
+    problems: &mut Vec<Problem>,
+) -> Vec<Option<DocId>> {
+    let index = LabelIndex::new(family);
+    let search = Search { documents: family.documents, layers, semantics, index };
+    let mut parents = vec![None; family.documents.len()];
+    for (child, document) in family.iter() {
+        if let Some(selector) = &document.parent_selector {
+            parents[child.index()] = search.parent_of(child, selector, problems);
+        }
+    }
+    parents
+}
+
+struct Search<'a> {
+    documents: &'a [&'a Document],
+    layers: &'a Layers,
+    semantics: Semantics,
+    index: LabelIndex,
+}
+
+impl Search<'_> {
+    fn parent_of(
+        &self,
+        child: DocId,
+        selector: &Selector,
+        problems: &mut Vec<Problem>,
+    ) -> Option<DocId> {
+        let child_rank = self.layers.rank(self.documents[child.index()])?;
+        let before = problems.len();
+        let mut candidates: Vec<(usize, DocId)> = Vec::new();
+        let (mut of_other_schema, mut not_above) = (Matches::default(), Matches::default());
+        let mut controls = Matches::default();
+        for parent in self.index.carriers(selector, self.documents) {
+            // Deckhand never matches a document with itself, nor visits one
+            // without a layer (6.1, 6.2).
+            let rank = self.layers.rank(self.documents[parent.index()]);
+            let Some(rank) = rank.filter(|_| parent != child) else { continue };
+            // Each of the two is an error to Deckhand's code (D04, D05).
+            if self.documents[child.index()].key.schema != self.documents[parent.index()].key.schema
+            {
+                of_other_schema.add(parent);
+                continue;
+            }
+            if rank >= child_rank {
+                not_above.add(parent);
+                continue;
+            }
+            let control = self.documents[parent.index()].control;
+            if control {
+                controls.add(parent);
+            }
+            // D23.
+            if !control || self.semantics == Semantics::Deckhand {
+                candidates.push((rank, parent));
+            }
+        }
+        let refused = [(of_other_schema, Refusal::OtherSchema), (not_above, Refusal::NotAbove)];
+        for (parents, refusal) in refused.into_iter().filter(|(parents, _)| parents.count() > 0) {
+            problems.push(Problem::RefusedMatch { child, parents, refusal });
+        }
+        let controls = controls.first.into_iter();
+        problems.extend(controls.map(|parent| Problem::ControlParent { child, parent }));
+        // Stable: within a layer the input's order stands.
+        candidates.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        let Some((_, parent)) = candidates.first().copied() else {
+            // What is matched and no parent has been told already.
+            if problems.len() == before {
+                problems.push(Problem::MissingParent { child });
+            }
+            return None;
+        };
+        count(child, &candidates, problems);
+        Some(parent)
+    }
+}
+
+/// Several parents at once: in the nearest layer, or, as Deckhand's code
+/// counts, in a farther one (D06), of which the nearest is told.
+fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<Problem>) {
+    let mut layers = candidates.chunk_by(|(one, _), (other, _)| one == other);
+    let near = layers.next().expect("there is a nearest candidate");
+    if near.len() > 1 {
+        let mut candidates = Matches::default();
+        for (_, doc) in near {
+            candidates.add(*doc);
+        }
+        problems.push(Problem::AmbiguousParent { child, candidates });
+        return;
+    }
+    let (_, nearer) = near[0];
+    if let Some(farther) = layers.find(|layer| layer.len() > 1) {
+        let mut parents = Matches::default();
+        for (_, doc) in farther {
+            parents.add(*doc);
+        }
+        let refusal = Refusal::TwoFarther { nearer };
+        problems.push(Problem::RefusedMatch { child, parents, refusal });
+    }
+}
+
+/// What each document is replaced by; what goes wrong is added to `problems`.
+pub(super) fn replacements(
+    family: Family<'_>,
+    layers: &Layers,
+    parents: &[Option<DocId>],
+    problems: &mut Vec<Problem>,
+) -> Vec<Option<DocId>> {
+    let documents = family.documents;
+    let mut replaced_by: Vec<Option<DocId>> = vec![None; documents.len()];
+    for (doc, document) in family.iter() {
+        let parent = parents[doc.index()];
+        let same_name = parent.is_some_and(|parent| {
+            let parent = documents[parent.index()];
+            parent.key.schema == document.key.schema && parent.key.name == document.key.name
+        });
+        match (document.replacement, parent) {
+            // Without a place among the layers nothing could be found, which
+            // has been told.
+            (Some(_), None) if document.layer.is_some() && layers.rank(document).is_none() => {}
+            (Some(_), None) => problems.push(Problem::ReplacementWithoutParent { doc }),
+            (Some(_), Some(parent)) if !same_name => {
+                problems.push(Problem::ReplacementOfAnother { doc, parent });
+            }
+            (Some(_), Some(parent)) => replaced_by[parent.index()] = Some(doc),
+            (None, Some(parent)) if same_name => {
+                problems.push(Problem::UndeclaredReplacement { doc, parent });
+            }
+            (None, _) => {}
+        }
+    }
+    for (index, replacement) in replaced_by.iter().enumerate() {
+        let Some(replacement) = *replacement else { continue };
+        let (replaced, by) = (documents[index], documents[replacement.index()]);
+        if replaced.replacement.is_some() {
+            problems
+                .push(Problem::NestedReplacement { middle: DocId::at(index), last: replacement });
+        }
+        if by.is_abstract && !replaced.is_abstract {
+            problems.push(Problem::AbstractReplacement {
+                doc: replacement,
+                replaced: DocId::at(index),
+            });
+        }
+    }
+    replaced_by
+}

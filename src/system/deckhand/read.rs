@@ -1,0 +1,790 @@
+//! From a YAML document to a typed [`Document`] and its faults: the envelope
+//! and metadata as Deckhand's own schemas have them (`deckhand.md` 2.3, 4).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::document::{Action, Document, Fault, FaultKind, Selector, Substitution};
+use crate::graph::{Destination, Extract, Part};
+use crate::merge::deckhand::{ActionPath, Method};
+use crate::merge::pattern::{Pattern, Patterns};
+use crate::near::nearest;
+use crate::source::{DocKey, Span, Spanned};
+use crate::yaml::path::{Path, PathError};
+use crate::yaml::{self, Key, Mapping, Node, Value};
+
+/// What one YAML document turned out to be.
+#[derive(Debug)]
+pub enum Reading {
+    /// A Deckhand document, perhaps with faults.
+    Document(Box<Document>),
+    /// Not one.
+    Nothing(Fault),
+}
+
+/// Kinds of document that are secret whatever their storage policy says.
+const SECRET_SCHEMAS: [&str; 4] = [
+    "deckhand/CertificateAuthorityKey/",
+    "deckhand/CertificateKey/",
+    "deckhand/Passphrase/",
+    "deckhand/PrivateKey/",
+];
+
+/// Pegleg's wrapping of a whole document (`pegleg.md` 1.3).
+const MANAGED: &str = "pegleg/PeglegManagedDocument/v1";
+
+/// Reads one YAML document; `text` is its file's text, `patterns` those that
+/// were read before.
+pub fn read(document: &yaml::Document, text: &str, patterns: &Patterns) -> Reading {
+    let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
+    let root = match &document.root.value {
+        Value::Null => return nothing(FaultKind::Empty),
+        Value::Mapping(root) => root,
+        other => return nothing(FaultKind::NotADocument { found: other.kind() }),
+    };
+    let Some((schema_key, schema)) = root.get_entry("schema") else {
+        return nothing(FaultKind::NotADocument { found: "a mapping without `schema`" });
+    };
+    let Some(name) = schema.as_str() else {
+        return nothing(FaultKind::NotADocument { found: "a mapping whose `schema` is no string" });
+    };
+    let mut reader = Reader { text, patterns, faults: Vec::new() };
+    let root = if name == MANAGED {
+        match reader.managed(root, schema_key.span) {
+            Some(managed) => managed,
+            None => {
+                let encrypted = is_encrypted(root);
+                return Reading::Document(Box::new(reader.document(document, root, encrypted)));
+            }
+        }
+    } else {
+        Managed { root, encrypted: false }
+    };
+    Reading::Document(Box::new(reader.document(document, root.root, root.encrypted)))
+}
+
+/// The place to point at for a whole document: its first key, where its
+/// content starts, or where it does.
+fn heading(document: &yaml::Document) -> Span {
+    match document.root.as_mapping().and_then(|root| root.keys().next()) {
+        Some(first) => first.span,
+        None if document.root.is_null() => Span::point(document.span.file, document.span.start),
+        None => Span::point(document.span.file, document.root.span.start),
+    }
+}
+
+/// The stretch of `text` round byte `at` that may hold a secret, where no
+/// document could be made of it: from one `---` to the next, if it looks like a
+/// document that is secret.
+pub fn secret_stretch(text: &str, at: usize) -> Option<Range<usize>> {
+    const MARKER: &str = "\n---";
+    let start = text[..at].rfind(MARKER).map_or(0, |start| start + 1);
+    let end = text[at..].find(MARKER).map_or(text.len(), |end| at + end + 1);
+    let stretch = &text[start..end];
+    let is_secret =
+        stretch.contains("encrypted") || SECRET_SCHEMAS.iter().any(|kind| stretch.contains(kind));
+    is_secret.then_some(start..end)
+}
+
+/// The document inside a wrapped one.
+struct Managed<'a> {
+    root: &'a Arc<Mapping>,
+    /// Whether its data is a token of an encrypted text.
+    encrypted: bool,
+}
+
+/// Whether a wrapped document says that what it wraps is encrypted.
+fn is_encrypted(root: &Mapping) -> bool {
+    root.get("data").and_then(|data| data.get("encrypted")).is_some()
+}
+
+/// A mapping that is being read, with its name and the place to point at
+/// where something is missing in it.
+#[derive(Clone, Copy)]
+struct Section<'a> {
+    mapping: &'a Mapping,
+    field: &'a str,
+    at: Span,
+}
+
+impl Section<'_> {
+    fn path_of(&self, key: &str) -> String {
+        if self.field.is_empty() { key.to_owned() } else { format!("{}.{key}", self.field) }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    patterns: &'a Patterns,
+    faults: Vec<Fault>,
+}
+
+impl Reader<'_> {
+    fn document(
+        &mut self,
+        document: &yaml::Document,
+        root: &Arc<Mapping>,
+        encrypted_data: bool,
+    ) -> Document {
+        let at = root.keys().next().map_or_else(|| heading(document), |key| key.span);
+        let top = Section { mapping: root, field: "", at };
+        self.known_keys(top);
+        let schema = self.text_field(top, "schema").unwrap_or_else(|| Spanned::new("".into(), at));
+        self.schema_form("schema", &schema);
+        let metadata = self.section(top, "metadata");
+        let mut read = self.metadata(metadata, &schema, document.span);
+        let data = self.data(top, document, encrypted_data);
+        let secret = encrypted_data
+            || read.encrypted
+            || SECRET_SCHEMAS.iter().any(|kind| schema.value.starts_with(kind));
+        read.data = if secret { data.into_secret() } else { data };
+        self.control_data(&mut read, top);
+        if read.parent_selector.is_some()
+            && let Some((at, other)) = root.values().find_map(mixed_keys)
+        {
+            self.fault(at, FaultKind::MixedKeys { other });
+        }
+        read.shared.clone_from(&document.shared);
+        if let Some(metadata) = root.get("metadata") {
+            read.metadata = metadata.clone();
+        }
+        Document { faults: std::mem::take(&mut self.faults), ..read }
+    }
+
+    fn managed<'a>(&mut self, root: &'a Arc<Mapping>, at: Span) -> Option<Managed<'a>> {
+        let data = root.get("data").and_then(Node::as_mapping);
+        let inner = data.and_then(|data| data.get("managedDocument"));
+        let Some(Node { value: Value::Mapping(inner), .. }) = inner else {
+            self.fault(at, FaultKind::MissingField { field: "data.managedDocument".into() });
+            return None;
+        };
+        let encrypted = is_encrypted(root);
+        Some(Managed { root: inner, encrypted })
+    }
+
+    fn known_keys(&mut self, top: Section<'_>) {
+        const KNOWN: [&str; 3] = ["schema", "metadata", "data"];
+        for key in top.mapping.keys() {
+            let name = key_text(key);
+            if !KNOWN.contains(&name.as_str()) {
+                let near = near_static(&name, &KNOWN);
+                self.fault(key.span, FaultKind::UnknownKey { key: name, near });
+            }
+        }
+    }
+
+    fn data(&mut self, top: Section<'_>, document: &yaml::Document, encrypted: bool) -> Node {
+        let Some((key, data)) = top.mapping.get_entry("data") else {
+            let misspelled = |fault: &Fault| {
+                matches!(fault.kind, FaultKind::UnknownKey { near: Some("data"), .. })
+            };
+            if !self.faults.iter().any(misspelled) {
+                self.fault(top.at, FaultKind::MissingData);
+            }
+            return Node::made(Value::Null, document.span);
+        };
+        if matches!(
+            data.value,
+            Value::Date(_)
+                | Value::Timestamp(_)
+                | Value::Binary(_)
+                | Value::Set(_)
+                | Value::Pairs(_)
+        ) && !encrypted
+        {
+            let found = data.value.kind();
+            let expected = "a mapping, list, string, number, boolean or null";
+            self.fault(key.span, FaultKind::WrongType { field: "data".into(), expected, found });
+        }
+        // An encrypted document's token is binary; Pegleg reads it as text.
+        match &data.value {
+            Value::Binary(bytes) => match std::str::from_utf8(bytes) {
+                Ok(token) if encrypted => {
+                    Node { value: Value::String(token.into()), ..data.clone() }
+                }
+                _ => data.clone(),
+            },
+            _ => data.clone(),
+        }
+    }
+
+    fn metadata(
+        &mut self,
+        metadata: Option<Section<'_>>,
+        schema: &Spanned<Arc<str>>,
+        span: Span,
+    ) -> Document {
+        let mut read = Document {
+            key: DocKey { schema: schema.value.clone(), layer: "".into(), name: "".into() },
+            span,
+            name_span: schema.span,
+            schema_span: schema.span,
+            metadata: Node::made(Value::Null, span),
+            layer: None,
+            control: false,
+            is_abstract: false,
+            labels: Arc::default(),
+            parent_selector: None,
+            actions: Vec::new(),
+            substitutions: Vec::new(),
+            replacement: None,
+            encrypted: false,
+            layer_order: None,
+            data: Node::made(Value::Null, span),
+            faults: Vec::new(),
+            shared: Vec::new(),
+        };
+        let Some(metadata) = metadata else { return read };
+        if let Some(name) = self.text_field(metadata, "name") {
+            read.key.name = name.value;
+            read.name_span = name.span;
+        }
+        read.control = self.is_control(metadata);
+        read.encrypted = self.storage_policy(metadata, read.control);
+        read.labels = self.labels(metadata, read.control);
+        read.replacement = self.flag(metadata, "replacement");
+        self.layering(metadata, &mut read);
+        self.substitutions(metadata, &mut read);
+        if !read.control {
+            const KNOWN: [&str; 7] = [
+                "schema",
+                "name",
+                "storagePolicy",
+                "layeringDefinition",
+                "labels",
+                "replacement",
+                "substitutions",
+            ];
+            self.only(metadata, &KNOWN);
+        }
+        read
+    }
+
+    fn is_control(&mut self, metadata: Section<'_>) -> bool {
+        let Some(schema) = self.text_field(metadata, "schema") else { return false };
+        let version = |kind: &str| schema.value.strip_prefix(kind);
+        let valid = version("metadata/Document/v").or_else(|| version("metadata/Control/v"));
+        if valid != Some("1") {
+            let expected = "`metadata/Document/v1` or `metadata/Control/v1`";
+            let field = "metadata.schema".into();
+            self.fault(schema.span, FaultKind::WrongValue { field, expected });
+        }
+        schema.value.starts_with("metadata/Control")
+    }
+
+    fn storage_policy(&mut self, metadata: Section<'_>, control: bool) -> bool {
+        if control && metadata.mapping.get("storagePolicy").is_none() {
+            return false;
+        }
+        let Some(policy) = self.text_field(metadata, "storagePolicy") else { return false };
+        match &*policy.value {
+            "encrypted" => true,
+            "cleartext" => false,
+            _ if control => false,
+            _ => {
+                let expected = "`encrypted` or `cleartext`";
+                let field = "metadata.storagePolicy".into();
+                self.fault(policy.span, FaultKind::WrongValue { field, expected });
+                false
+            }
+        }
+    }
+
+    fn labels(&mut self, metadata: Section<'_>, control: bool) -> Arc<Mapping> {
+        let Some(labels) = metadata.mapping.get("labels").filter(|labels| !labels.is_null()) else {
+            return Arc::default();
+        };
+        let Value::Mapping(mapping) = &labels.value else {
+            self.wrong_type(metadata, "labels", "a mapping", labels);
+            return Arc::default();
+        };
+        for (key, label) in mapping.iter().filter(|_| control) {
+            if label.as_str().is_none() {
+                let field = format!("metadata.labels.{}", key_text(key));
+                let found = label.value.kind();
+                let kind = FaultKind::WrongType { field, expected: "a string", found };
+                self.fault(label.span, kind);
+            }
+        }
+        mapping.clone()
+    }
+
+    fn layering(&mut self, metadata: Section<'_>, read: &mut Document) {
+        let control = read.control;
+        if control && metadata.mapping.get("layeringDefinition").is_none() {
+            return;
+        }
+        let Some(layering) = self.section(metadata, "layeringDefinition") else { return };
+        if control && layering.mapping.get("layer").is_none() {
+            // Control documents need no layer.
+        } else if let Some(layer) = self.text_field(layering, "layer")
+            && !layer.value.is_empty()
+        {
+            read.key.layer = layer.value.clone();
+            read.layer = Some(layer);
+        }
+        read.is_abstract = self.flag(layering, "abstract").is_some();
+        let selector = self.parent_selector(layering);
+        let has_actions = self.actions(layering, read);
+        if !control {
+            match (&selector, has_actions) {
+                (Some((at, _)), None) => self.unpaired(*at, "parentSelector", "actions"),
+                (None, Some(at)) => self.unpaired(at, "actions", "parentSelector"),
+                _ => {}
+            }
+            self.only(layering, &["layer", "abstract", "parentSelector", "actions"]);
+        }
+        read.parent_selector = selector.and_then(|(_, selector)| selector);
+    }
+
+    fn unpaired(&mut self, at: Span, has: &'static str, lacks: &'static str) {
+        self.fault(at, FaultKind::Unpaired { has, lacks });
+    }
+
+    /// The selector's key, and the selector if it selects anything.
+    fn parent_selector(&mut self, layering: Section<'_>) -> Option<(Span, Option<Selector>)> {
+        let (key, selector) = layering.mapping.get_entry("parentSelector")?;
+        if selector.is_null() {
+            return None;
+        }
+        let Value::Mapping(labels) = &selector.value else {
+            self.wrong_type(layering, "parentSelector", "a mapping", selector);
+            return Some((key.span, None));
+        };
+        if labels.is_empty() {
+            let field = layering.path_of("parentSelector");
+            let expected = "a mapping with at least one label";
+            self.fault(key.span, FaultKind::WrongValue { field, expected });
+            return Some((key.span, None));
+        }
+        Some((key.span, Some(Selector { labels: labels.clone(), span: selector.span })))
+    }
+
+    /// Reads the actions; gives their key if they are there.
+    fn actions(&mut self, layering: Section<'_>, read: &mut Document) -> Option<Span> {
+        let (key, actions) = layering.mapping.get_entry("actions")?;
+        if actions.is_null() {
+            return None;
+        }
+        let Some(items) = actions.as_sequence() else {
+            self.wrong_type(layering, "actions", "a list", actions);
+            return Some(key.span);
+        };
+        if items.is_empty() {
+            let field = layering.path_of("actions");
+            let expected = "a list with at least one action";
+            self.fault(key.span, FaultKind::WrongValue { field, expected });
+        }
+        for (index, item) in items.iter().enumerate() {
+            let field = format!("metadata.layeringDefinition.actions[{index}]");
+            read.actions.extend(self.action(&field, item));
+        }
+        Some(key.span)
+    }
+
+    fn action(&mut self, field: &str, item: &Node) -> Option<Action> {
+        let section = self.item(field, item)?;
+        let method = self.text_field(section, "method");
+        let path = self.text_field(section, "path");
+        self.only(section, &["method", "path"]);
+        let (method, path) = (method?, path?);
+        let Some(known) = Method::parse(&method.value) else {
+            let near = near_static(&method.value, &["merge", "replace", "delete"]);
+            let method_text = method.value.to_string();
+            self.fault(method.span, FaultKind::UnknownMethod { method: method_text, near });
+            return None;
+        };
+        let parsed = match ActionPath::parse(&path.value) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.invalid_path(section.path_of("path"), &path, error);
+                return None;
+            }
+        };
+        if parsed.differs(known) {
+            let deckhand = parsed.deckhand_text().map(str::to_owned);
+            let path_text = path.value.to_string();
+            let kind = FaultKind::DifferentPath { method: known, path: path_text, deckhand };
+            self.fault(path.span, kind);
+        }
+        Some(Action { span: item.span, method: known, path: Spanned::new(parsed, path.span) })
+    }
+
+    fn substitutions(&mut self, metadata: Section<'_>, read: &mut Document) {
+        let Some(list) = metadata.mapping.get("substitutions") else { return };
+        let Some(items) = list.as_sequence() else {
+            return self.wrong_type(metadata, "substitutions", "a list", list);
+        };
+        for (index, item) in items.iter().enumerate() {
+            let field = format!("metadata.substitutions[{index}]");
+            read.substitutions.extend(self.substitution(&field, item));
+        }
+    }
+
+    fn substitution(&mut self, field: &str, item: &Node) -> Option<Substitution> {
+        let section = self.item(field, item)?;
+        let source = self.section(section, "src");
+        let to = self.destinations(section);
+        self.only(section, &["src", "dest"]);
+        let source_field = section.path_of("src");
+        let source = Section { field: &source_field, ..source? };
+        let schema = self.text_field(source, "schema");
+        let name = self.text_field(source, "name");
+        let path = self.text_field(source, "path");
+        self.only(source, &["schema", "name", "path", "pattern", "match_group", "deepcopy"]);
+        let extract = self.extract(source);
+        let deepcopy = self.flag(source, "deepcopy").is_some();
+        let (schema, name, path) = (schema?, name?, path?);
+        self.schema_form(&source.path_of("schema"), &schema);
+        let from = self.path(source.path_of("path"), &path)?;
+        let (span, extract) = (item.span, extract.ok()?);
+        Some(Substitution { span, schema, name, from, extract, to, deepcopy })
+    }
+
+    /// The part of the source to use; an error where it cannot be used, which
+    /// has been said then.
+    fn extract(&mut self, source: Section<'_>) -> Result<Option<Extract>, ()> {
+        let group = match source.mapping.get("match_group").filter(|group| !group.is_null()) {
+            None => None,
+            Some(Node { value: Value::Int(group), span, .. }) => Some(Spanned::new(*group, *span)),
+            Some(other) => {
+                self.wrong_type(source, "match_group", "an integer", other);
+                return Err(());
+            }
+        };
+        let Some(pattern) = self.optional_text(source, "pattern")? else { return Ok(None) };
+        let Some(pattern) = self.pattern(source.path_of("pattern"), pattern)? else {
+            return Ok(None);
+        };
+        let group = group.unwrap_or_else(|| Spanned::new(0, pattern.span));
+        Ok(Some(Extract { pattern, group }))
+    }
+
+    fn destinations(&mut self, section: Section<'_>) -> Vec<Destination> {
+        let field = section.path_of("dest");
+        let Some(dest) = section.mapping.get("dest").filter(|dest| !dest.is_null()) else {
+            self.missing(section, "dest");
+            return Vec::new();
+        };
+        let Some(items) = dest.as_sequence() else {
+            return self.destination(&field, dest).into_iter().collect();
+        };
+        if items.is_empty() {
+            let expected = "a mapping, or a list with at least one mapping";
+            self.fault(dest.span, FaultKind::WrongValue { field: field.clone(), expected });
+        }
+        let each = items.iter().enumerate();
+        each.filter_map(|(index, item)| self.destination(&format!("{field}[{index}]"), item))
+            .collect()
+    }
+
+    fn destination(&mut self, field: &str, item: &Node) -> Option<Destination> {
+        let section = self.item(field, item)?;
+        let path = self.text_field(section, "path");
+        self.only(section, &["path", "pattern", "recurse"]);
+        let depth = self.depth(section);
+        let pattern = self.optional_text(section, "pattern").ok()?;
+        let path = self.path(section.path_of("path"), &path?)?;
+        let part = match pattern {
+            Some(pattern) => match self.pattern(section.path_of("pattern"), pattern).ok()? {
+                Some(pattern) => Some(Part { pattern, depth: depth.ok()? }),
+                None => None,
+            },
+            None => None,
+        };
+        Some(Destination { path, part })
+    }
+
+    /// `recurse.depth`; an error where it cannot be used.
+    fn depth(&mut self, section: Section<'_>) -> Result<Option<i64>, ()> {
+        let Some((key, recurse)) = section.mapping.get_entry("recurse") else { return Ok(None) };
+        let Some(mapping) = recurse.as_mapping() else {
+            self.fault(key.span, FaultKind::MissingDepth);
+            return Err(());
+        };
+        match mapping.get("depth") {
+            Some(Node { value: Value::Int(depth), .. }) if *depth >= -1 => Ok(Some(*depth)),
+            Some(depth) => {
+                let field = section.path_of("recurse.depth");
+                let expected = "an integer from -1";
+                self.fault(depth.span, FaultKind::WrongValue { field, expected });
+                Err(())
+            }
+            None => {
+                self.fault(key.span, FaultKind::MissingDepth);
+                Err(())
+            }
+        }
+    }
+
+    /// What only documents of certain schemas hold in their data.
+    fn control_data(&mut self, read: &mut Document, top: Section<'_>) {
+        if read.key.schema.starts_with("deckhand/LayeringPolicy") {
+            read.layer_order = Some(self.layer_order(read, top));
+        }
+        if read.key.schema.starts_with("deckhand/DataSchema/")
+            && !read.data.value.is_falsy()
+            && !is_usable_schema_name(&read.key.name)
+        {
+            let name = read.key.name.to_string();
+            self.fault(read.name_span, FaultKind::UnusableSchemaName { name });
+        }
+    }
+
+    fn layer_order(&mut self, read: &Document, top: Section<'_>) -> Vec<Spanned<Arc<str>>> {
+        let field = "data.layerOrder";
+        let at = top.mapping.get_entry("data").map_or(top.at, |(key, _)| key.span);
+        if let Some(mapping) = read.data.as_mapping() {
+            self.only(Section { mapping, field: "data", at }, &["layerOrder"]);
+        }
+        let Some(order) = read.data.get("layerOrder") else {
+            self.fault(at, FaultKind::MissingField { field: field.into() });
+            return Vec::new();
+        };
+        let wrong = |found: &Node, field: String, expected| Fault {
+            at: found.span,
+            kind: FaultKind::WrongType { field, expected, found: found.value.kind() },
+        };
+        let Some(items) = order.as_sequence() else {
+            self.faults.push(wrong(order, field.into(), "a list of layers"));
+            return Vec::new();
+        };
+        let mut layers = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            match &item.value {
+                Value::String(layer) => layers.push(Spanned::new(layer.clone(), item.span)),
+                _ => self.faults.push(wrong(item, format!("{field}[{index}]"), "a string")),
+            }
+        }
+        layers
+    }
+
+    fn fault(&mut self, at: Span, kind: FaultKind) {
+        self.faults.push(Fault { at, kind });
+    }
+
+    fn missing(&mut self, section: Section<'_>, key: &str) {
+        self.fault(section.at, FaultKind::MissingField { field: section.path_of(key) });
+    }
+
+    fn wrong_type(
+        &mut self,
+        section: Section<'_>,
+        key: &str,
+        expected: &'static str,
+        found: &Node,
+    ) {
+        let kind = FaultKind::WrongType {
+            field: section.path_of(key),
+            expected,
+            found: found.value.kind(),
+        };
+        self.fault(found.span, kind);
+    }
+
+    /// A mapping that must be there.
+    fn section<'a>(&mut self, outer: Section<'a>, key: &'static str) -> Option<Section<'a>> {
+        let Some((written, node)) =
+            outer.mapping.get_entry(key).filter(|(_, node)| !node.is_null())
+        else {
+            self.missing(outer, key);
+            return None;
+        };
+        let Some(mapping) = node.as_mapping() else {
+            self.wrong_type(outer, key, "a mapping", node);
+            return None;
+        };
+        // Sections below lists get their field from `item`; these are named
+        // by their key, which is how people look for them.
+        let field = match (outer.field, key) {
+            ("metadata", "layeringDefinition") => "metadata.layeringDefinition",
+            _ => key,
+        };
+        Some(Section { mapping, field, at: written.span })
+    }
+
+    /// An item of a list that must be a mapping.
+    fn item<'a>(&mut self, field: &'a str, item: &'a Node) -> Option<Section<'a>> {
+        let Some(mapping) = item.as_mapping() else {
+            let found = item.value.kind();
+            let kind =
+                FaultKind::WrongType { field: field.to_owned(), expected: "a mapping", found };
+            self.fault(item.span, kind);
+            return None;
+        };
+        let at = mapping.keys().next().map_or(item.span, |key| key.span);
+        Some(Section { mapping, field, at })
+    }
+
+    /// A text that must be there.
+    fn text_field(&mut self, section: Section<'_>, key: &str) -> Option<Spanned<Arc<str>>> {
+        match section.mapping.get(key).filter(|node| !node.is_null()) {
+            Some(Node { value: Value::String(text), span, .. }) => {
+                Some(Spanned::new(text.clone(), *span))
+            }
+            Some(other) => {
+                self.wrong_type(section, key, "a string", other);
+                None
+            }
+            None => {
+                self.missing(section, key);
+                None
+            }
+        }
+    }
+
+    /// A text that may be there; an error where something else is.
+    fn optional_text(
+        &mut self,
+        section: Section<'_>,
+        key: &str,
+    ) -> Result<Option<Spanned<Arc<str>>>, ()> {
+        if section.mapping.get(key).is_none_or(Node::is_null) {
+            return Ok(None);
+        }
+        self.text_field(section, key).map(Some).ok_or(())
+    }
+
+    /// Where a boolean says true; null and absence say false.
+    fn flag(&mut self, section: Section<'_>, key: &str) -> Option<Span> {
+        let (written, node) = section.mapping.get_entry(key)?;
+        match &node.value {
+            Value::Bool(true) => Some(written.span.to(node.span)),
+            Value::Bool(false) | Value::Null => None,
+            _ => {
+                self.wrong_type(section, key, "a boolean", node);
+                None
+            }
+        }
+    }
+
+    /// Only these keys may stand in the section.
+    fn only(&mut self, section: Section<'_>, known: &[&'static str]) {
+        for key in section.mapping.keys() {
+            let name = key_text(key);
+            if known.contains(&name.as_str()) {
+                continue;
+            }
+            let near = near_static(&name, known);
+            if let Some(near) = near {
+                self.forget_missing(&section.path_of(near));
+            }
+            self.fault(key.span, FaultKind::UnknownField { field: section.path_of(&name), near });
+        }
+    }
+
+    /// A field that is there under a misspelled name is told as that.
+    fn forget_missing(&mut self, path: &str) {
+        self.faults.retain(
+            |fault| !matches!(&fault.kind, FaultKind::MissingField { field } if field == path),
+        );
+    }
+
+    fn schema_form(&mut self, field: &str, schema: &Spanned<Arc<str>>) {
+        if !is_schema_name(&schema.value) {
+            let expected = "of the form `namespace/Kind/v1`, letters only in the first two parts";
+            self.fault(schema.span, FaultKind::WrongValue { field: field.to_owned(), expected });
+        }
+    }
+
+    fn path(&mut self, field: String, text: &Spanned<Arc<str>>) -> Option<Spanned<Path>> {
+        match Path::parse(&text.value) {
+            Ok(path) => Some(Spanned::new(path, text.span)),
+            Err(error) => {
+                self.invalid_path(field, text, error);
+                None
+            }
+        }
+    }
+
+    fn invalid_path(&mut self, field: String, text: &Spanned<Arc<str>>, error: PathError) {
+        let at = self.place_in(text, error.at);
+        self.fault(at, FaultKind::InvalidPath { field, error });
+    }
+
+    /// A pattern; nothing where it is empty, an error where it is none.
+    fn pattern(
+        &mut self,
+        field: String,
+        text: Spanned<Arc<str>>,
+    ) -> Result<Option<Spanned<Pattern>>, ()> {
+        if text.value.is_empty() {
+            return Ok(None);
+        }
+        match self.patterns.parse(&text.value) {
+            Ok(pattern) => Ok(Some(Spanned::new(pattern, text.span))),
+            Err(error) => {
+                let at = error.at.map_or(text.span, |at| self.place_in(&text, at));
+                self.fault(at, FaultKind::InvalidPattern { field, message: error.message });
+                Err(())
+            }
+        }
+    }
+
+    /// The place of byte `at` of a text, where the text is written as it reads
+    /// (plain, or quoted without escapes); otherwise the whole of it.
+    fn place_in(&self, text: &Spanned<Arc<str>>, at: usize) -> Span {
+        let written = &self.text[text.span.range()];
+        let quotes = usize::from(written.starts_with(['"', '\'']));
+        let inner = written.get(quotes..written.len() - quotes);
+        if inner != Some(&*text.value) {
+            return text.span;
+        }
+        let start = text.span.start + crate::source::offset(quotes + at.min(text.value.len()));
+        let width = text.value[at.min(text.value.len())..].chars().next().map_or(0, char::len_utf8);
+        Span::new(text.span.file, start, start + crate::source::offset(width))
+    }
+}
+
+/// A key of a mapping in `node` that is not of the type of the first, and that
+/// first key. Keys that are text, and null, compare with nothing else.
+fn mixed_keys(node: &Node) -> Option<(Span, Span)> {
+    match &node.value {
+        Value::Mapping(mapping) => {
+            let mut keys = mapping.keys();
+            let first = keys.next()?;
+            let class = |key: &Key| match &key.value {
+                Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) => "a number",
+                other => other.kind(),
+            };
+            match keys.find(|key| class(key) != class(first)) {
+                Some(other) => Some((other.span, first.span)),
+                None => mapping.values().find_map(mixed_keys),
+            }
+        }
+        Value::Sequence(items) => items.iter().find_map(mixed_keys),
+        _ => None,
+    }
+}
+
+fn near_static(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let near = nearest(name, known.iter().copied())?;
+    known.iter().copied().find(|candidate| *candidate == near)
+}
+
+fn key_text(key: &Key) -> String {
+    key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value), str::to_owned)
+}
+
+/// `^[A-Za-z]+/[A-Za-z]+/v\d+$` (`deckhand.md` 4.3).
+pub(crate) fn is_schema_name(name: &str) -> bool {
+    let mut parts = name.strip_suffix('\n').unwrap_or(name).split('/');
+    let letters = |part: Option<&str>| {
+        part.is_some_and(|part| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic())
+        })
+    };
+    letters(parts.next())
+        && letters(parts.next())
+        && parts
+            .next()
+            .and_then(|version| version.strip_prefix('v'))
+            .is_some_and(|number| !number.is_empty() && number.chars().all(char::is_numeric))
+        && parts.next().is_none()
+}
+
+/// A DataSchema's name applies to documents only in versions 1 and 2
+/// (`deckhand.md` 4.6, 15.2).
+fn is_usable_schema_name(name: &str) -> bool {
+    is_schema_name(name) && (name.ends_with("/v1") || name.ends_with("/v2"))
+}

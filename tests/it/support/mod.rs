@@ -1,0 +1,74 @@
+//! What several tests need: running the engine on files in memory, and
+//! findings as text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::diagnostic::{Diagnostic, Label};
+use layercake::graph::MissingSource;
+use layercake::merge::deckhand::Semantics;
+use layercake::source::{MemoryTree, RepoPath, SourceMap, Span};
+use layercake::system::deckhand::Options;
+use layercake::system::deckhand::layout::Layout;
+
+/// Options as the command line has them by default, with this meaning.
+pub fn options(semantics: Semantics) -> Options {
+    Options { semantics, missing_source: MissingSource::Error, encryption_sources: BTreeMap::new() }
+}
+
+/// Checks files in memory: as a site repository where one of them lies below
+/// `site/NAME/`, as a set without layout otherwise.
+pub fn check_files<T: Send>(
+    tree: &MemoryTree,
+    options: Options,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Checked<T> {
+    let root = RepoPath::new("");
+    let paths = layercake::source::Tree::entries(tree, &root).expect("memory can be listed");
+    let in_site =
+        |path: &RepoPath| path.below(&RepoPath::new("site")).is_some_and(|it| it.contains('/'));
+    let layout = paths.iter().any(|entry| in_site(&entry.path)).then(|| {
+        let layout = Layout::discover(tree, &root).expect("memory can be listed");
+        layout.expect("the files are a site repository")
+    });
+    let scope = match &layout {
+        Some(layout) => Scope::Repository { layout, further: Vec::new() },
+        None => Scope::Set(vec![root]),
+    };
+    let progress = Progress::default();
+    let plan = Plan { tree, scope, options, sites: None, only: Vec::new(), progress: &progress };
+    check(&plan, per_site).expect("files in memory can be checked")
+}
+
+/// A finding as text: where, what, and everything around it.
+pub fn finding_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let mut text = format!(
+        "{} {}[{}] {}\n",
+        place(diagnostic.primary.span, sources),
+        diagnostic.severity.as_str(),
+        diagnostic.rule.name,
+        diagnostic.message
+    );
+    if !diagnostic.primary.message.is_empty() {
+        writeln!(text, "  ^ {}", diagnostic.primary.message).expect("strings take text");
+    }
+    for Label { span, message } in &diagnostic.related {
+        writeln!(text, "  {} {message}", place(*span, sources)).expect("strings take text");
+    }
+    for note in &diagnostic.notes {
+        writeln!(text, "  note: {note}").expect("strings take text");
+    }
+    if let Some(help) = &diagnostic.help {
+        writeln!(text, "  help: {help}").expect("strings take text");
+    }
+    if !diagnostic.sites.is_empty() {
+        writeln!(text, "  sites: {}", diagnostic.sites.join(" ")).expect("strings take text");
+    }
+    text
+}
+
+fn place(span: Span, sources: &SourceMap) -> String {
+    let start = sources.start(span);
+    format!("{}:{}:{}", sources.get(span.file).path(), start.line, start.column)
+}
