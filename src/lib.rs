@@ -5,7 +5,7 @@
 //! source ──▶ yaml ──▶ system ──▶ graph ──▶ render ──▶ rules ──▶ triage ──▶ report
 //! ```
 //!
-//! [`check`] is this line as code, `commands` are the verbs on top of it. A
+//! [`check`] is this line as code, [`commands`] are the verbs on top of it. A
 //! module knows those before it and none after it; `docs/architecture.md` says
 //! what each promises, and `tests/it/layers.rs` holds the walls.
 //!
@@ -20,12 +20,14 @@
 //!   folder.
 
 pub mod check;
+pub mod commands;
 pub mod diagnostic;
 pub mod error;
 pub mod graph;
 pub mod merge;
 mod near;
 pub mod render;
+pub mod report;
 pub mod rules;
 pub mod source;
 pub mod system;

@@ -11,10 +11,17 @@
     reason = "tests touch the world, say what they skip, and end by panics; their figures are as given"
 )]
 
+mod cli;
 mod conformance;
 mod git;
+mod hostile;
+mod layers;
 mod path;
 mod pattern;
+mod properties;
+mod report;
 mod rules;
+mod seeds;
+mod sites;
 mod support;
 mod yaml;

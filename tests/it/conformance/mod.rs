@@ -5,8 +5,11 @@
 //! set the tests say so and pass; where it is set and nothing is there, they
 //! fail.
 
+mod documents;
 mod exceptions;
 mod jsonpath;
+mod layering;
+mod treasuremap;
 mod yaml;
 
 use std::path::PathBuf;

@@ -1,0 +1,599 @@
+//! The command line: flags, and the one place with standard output, standard
+//! error and the environment.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use layercake::check::{Checked, Progress};
+use layercake::commands::{self, Selection};
+use layercake::error::Error;
+use layercake::graph::MissingSource;
+use layercake::merge::deckhand::Semantics;
+use layercake::report::terminal::Totals;
+use layercake::report::{self, Style, View};
+use layercake::system::deckhand::Options;
+
+const EXAMPLES: &str = "\
+Examples:
+  layercake lint                    all sites of the repository around you
+  layercake lint --rev HEAD~1       as they were one commit ago
+  layercake render --name keystone  what becomes of one document, in each site
+  layercake explain missing-parent  what a finding means, and what to do
+
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const LINT_EXAMPLES: &str = "\
+Examples:
+  layercake lint                       everything, with the lines that matter
+  layercake lint -o concise            one line for each finding
+  layercake lint -o json | jq .        for programs
+  layercake lint site/lab type/small   only what is wrong in these folders
+  layercake lint --set a.yaml b.yaml   two files by themselves, without any site
+
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const RENDER_EXAMPLES: &str = "\
+Examples:
+  layercake render --site lab --schema 'armada/Chart/*'
+  layercake render --site lab --name keystone --with-origin
+  layercake render --format json | jq '.sites[].documents[].name'
+  diff <(layercake render --rev HEAD~1) <(layercake render)
+
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const SITES_NOTE: &str = "\
+Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
+2 layercake could not do its work.";
+
+/// A linter for Airship Deckhand site repositories.
+///
+/// layercake renders every document of every site as Deckhand would, and shows
+/// every problem at the line that wrote it. It finds the repository around the
+/// current folder by itself, reads it, and never writes to it.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+struct Global {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(default_value = ".", hide_default_value = true)]
+    directory: PathBuf,
+
+    /// When to use colour
+    ///
+    /// `auto` uses it on a terminal, and heeds `NO_COLOR`.
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    color: When,
+
+    /// Show no progress, which long runs show on a terminal
+    #[arg(long, global = true)]
+    no_progress: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Report everything that is wrong
+    ///
+    /// Renders all sites, and reports what is wrong with their documents at the
+    /// lines that wrote it.
+    #[command(after_help = LINT_EXAMPLES)]
+    Lint {
+        #[command(flatten)]
+        selection: SelectionArgs,
+
+        /// How to print what was found
+        #[arg(short, long, value_name = "FORMAT", default_value = "full")]
+        #[arg(help_heading = "Output")]
+        output: LintFormat,
+    },
+
+    /// Print rendered documents
+    ///
+    /// Prints the concrete documents of all sites as they are rendered, sorted
+    /// by site, schema and name. What can be rendered is printed although other
+    /// documents have problems; how many there are is said on standard error.
+    #[command(after_help = RENDER_EXAMPLES)]
+    Render {
+        #[command(flatten)]
+        selection: SelectionArgs,
+
+        /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
+        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+        schema: Vec<String>,
+
+        /// Only documents whose name matches this glob
+        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+        name: Vec<String>,
+
+        /// How to print them
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
+        #[arg(help_heading = "Output")]
+        format: RenderFormat,
+
+        /// Add `# FILE:LINE` to each value: where it was written
+        #[arg(long, help_heading = "Output")]
+        with_origin: bool,
+
+        /// Print secrets instead of `(hidden)`
+        #[arg(long, help_heading = "Output")]
+        show_secrets: bool,
+    },
+
+    /// List the sites and what they are made of
+    #[command(after_help = SITES_NOTE)]
+    Sites {
+        #[command(flatten)]
+        repository: RepositoryArgs,
+
+        /// How to print them
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
+        #[arg(help_heading = "Output")]
+        format: SitesFormat,
+    },
+
+    /// Print the page of a rule, or the list of all rules
+    Explain {
+        /// The rule's name, e.g. `missing-parent`; without one, all are listed
+        rule: Option<String>,
+    },
+
+    /// For work on layercake itself
+    #[command(hide = true, subcommand)]
+    Debug(Debug),
+}
+
+#[derive(Debug, Subcommand)]
+enum Debug {
+    /// Read and parse what `lint` would, and nothing else
+    Parse {
+        #[command(flatten)]
+        selection: SelectionArgs,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LintFormat {
+    /// Every finding with its lines
+    Full,
+    /// One line a finding
+    Concise,
+    /// For programs
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RenderFormat {
+    Yaml,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SitesFormat {
+    Table,
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which documents")]
+struct RepositoryArgs {
+    /// Read this revision instead of the working tree
+    #[arg(long, value_name = "REV")]
+    rev: Option<String>,
+
+    /// Only sites whose name matches this glob
+    #[arg(long, value_name = "GLOB")]
+    site: Vec<String>,
+
+    /// Where a further repository is that site definitions name
+    #[arg(long, value_name = "NAME=PATH[@REV]")]
+    repository: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which documents")]
+struct SelectionArgs {
+    /// Files or folders to report on; the sites are rendered whole
+    ///
+    /// Outside a site repository, and with `--set`, the files to render
+    /// together.
+    #[arg(value_name = "FILE", help_heading = None)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    repository: RepositoryArgs,
+
+    /// Take the files as one set without sites, in a site repository too
+    #[arg(long, conflicts_with_all = ["site", "repository"])]
+    set: bool,
+
+    #[command(flatten)]
+    meaning: MeaningArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Meaning")]
+struct MeaningArgs {
+    /// What to render where Deckhand's documentation and its code differ
+    #[arg(long, value_name = "MEANING", default_value = "documented")]
+    semantics: SemanticsArg,
+
+    /// What a substitution without its source is
+    #[arg(long, value_name = "LEVEL", default_value = "error")]
+    missing_substitution_source: MissingSourceArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SemanticsArg {
+    /// What the documentation promises
+    Documented,
+    /// What the code does
+    Deckhand,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MissingSourceArg {
+    /// As Deckhand's service and `pegleg site lint` have it
+    Error,
+    /// As `pegleg site render` has it
+    Warning,
+}
+
+impl RepositoryArgs {
+    fn selection(self, directory: PathBuf) -> Selection {
+        Selection {
+            directory,
+            revision: self.rev,
+            sites: self.site,
+            files: Vec::new(),
+            set: false,
+            repositories: self.repository,
+            options: Options {
+                semantics: Semantics::Documented,
+                missing_source: MissingSource::Error,
+                encryption_sources: BTreeMap::new(),
+            },
+        }
+    }
+}
+
+impl SelectionArgs {
+    fn selection(self, directory: PathBuf) -> Selection {
+        let selection = self.repository.selection(directory);
+        let options = self.meaning.options(selection.options);
+        Selection { files: self.files, set: self.set, options, ..selection }
+    }
+}
+
+impl MeaningArgs {
+    fn options(self, options: Options) -> Options {
+        Options {
+            semantics: match self.semantics {
+                SemanticsArg::Documented => Semantics::Documented,
+                SemanticsArg::Deckhand => Semantics::Deckhand,
+            },
+            missing_source: match self.missing_substitution_source {
+                MissingSourceArg::Error => MissingSource::Error,
+                MissingSourceArg::Warning => MissingSource::Warning,
+            },
+            ..options
+        }
+    }
+}
+
+/// Runs the command line.
+pub(crate) fn run() -> ExitCode {
+    let done = match Cli::try_parse() {
+        Ok(cli) => verb(cli),
+        Err(refusal) => refuse(&refusal),
+    };
+    match done {
+        Ok(code) => code,
+        Err(Failure::Work(error)) => {
+            explain_failure(&error);
+            ExitCode::from(2)
+        }
+        // Whoever reads the output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Output(error)) => {
+            complain(&format!("error: the output cannot be written: {error}\n"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Why a verb did not come to its end.
+enum Failure {
+    Work(Error),
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Work(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+/// What comes of arguments that ask for help, or mean nothing.
+fn refuse(refusal: &clap::Error) -> Result<ExitCode, Failure> {
+    let unknown = refusal.get(ContextKind::InvalidArg);
+    if matches!(unknown, Some(ContextValue::String(flag)) if flag == "--show-secrets") {
+        complain(
+            "error: `--show-secrets` belongs to `layercake render` alone\n  \
+             help: no other command shows a secret\n",
+        );
+        return Ok(ExitCode::from(2));
+    }
+    if refusal.use_stderr() {
+        complain(&refusal.render().to_string());
+        return Ok(ExitCode::from(2));
+    }
+    refusal.print()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verb(cli: Cli) -> Result<ExitCode, Failure> {
+    let terminal = Terminal::new(cli.global.color, cli.global.no_progress);
+    let directory = cli.global.directory;
+    match cli.verb {
+        Verb::Lint { selection, output } => {
+            lint(&selection.selection(directory), output, &terminal)
+        }
+        Verb::Render { selection, schema, name, format, with_origin, show_secrets } => {
+            let wanted = commands::render::Wanted { schemas: schema, names: name };
+            let selection = selection.selection(directory);
+            let look = report::DocumentsLook { show_secrets, with_origin };
+            render(&selection, &wanted, format, look, &terminal)
+        }
+        Verb::Sites { repository, format } => {
+            sites(&repository.selection(directory), format, &terminal)
+        }
+        Verb::Explain { rule } => {
+            let text = match rule {
+                Some(rule) => commands::explain::page(&rule)?,
+                None => commands::explain::list(),
+            };
+            print(|out| out.write_all(text.as_bytes()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Verb::Debug(Debug::Parse { selection }) => {
+            let selection = selection.selection(directory);
+            let totals = commands::parse::run(&selection, &Progress::default())?;
+            let (files, documents, bytes) = (totals.files, totals.documents, totals.bytes);
+            print(|out| writeln!(out, "{files} files, {documents} documents, {bytes} bytes"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn lint(
+    selection: &Selection,
+    format: LintFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let checked = terminal.watch(|progress| commands::lint::run(selection, progress))?;
+    let (findings, view, style) = (&checked.findings, view(&checked), &terminal.style);
+    print(|out| match format {
+        LintFormat::Full => {
+            report::terminal::write(findings, &view, style, out)?;
+            report::terminal::write_totals(&totals(&checked, start.elapsed()), style, out)
+        }
+        LintFormat::Concise => report::terminal::write_concise(findings, &view, style, out),
+        LintFormat::Json => report::json::findings(findings, &view, out),
+    })?;
+    Ok(verdict(&checked))
+}
+
+fn render(
+    selection: &Selection,
+    wanted: &commands::render::Wanted,
+    format: RenderFormat,
+    look: report::DocumentsLook,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let mut checked =
+        terminal.watch(|progress| commands::render::run(selection, wanted, progress))?;
+    let rendered: Vec<_> = checked.sites.iter_mut().filter_map(|site| site.taken.take()).collect();
+    print(|out| match format {
+        RenderFormat::Yaml => report::documents::write(&rendered, &view(&checked), look, out),
+        RenderFormat::Json => report::json::rendered(&rendered, look, out),
+    })?;
+    if rendered.iter().all(|site| site.documents.is_empty()) {
+        complain("no document is rendered that is asked for\n");
+    }
+    complain(&problems(&checked)?);
+    Ok(verdict(&checked))
+}
+
+fn sites(
+    selection: &Selection,
+    format: SitesFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
+    print(|out| match format {
+        SitesFormat::Table => report::sites::write(&listed.rows, out),
+        SitesFormat::Json => report::json::sites(&listed.rows, out),
+    })?;
+    for site in &listed.undefined {
+        complain(&format!(
+            "site `{site}` is not listed: its definition is missing or broken; \
+             `layercake lint` shows how\n"
+        ));
+    }
+    if listed.internal_error {
+        return Ok(ExitCode::from(2));
+    }
+    Ok(ExitCode::from(u8::from(!listed.undefined.is_empty())))
+}
+
+fn view<T>(checked: &Checked<T>) -> View<'_> {
+    View::new(&checked.sources, &checked.secrets, &checked.opaque)
+}
+
+fn totals<T>(checked: &Checked<T>, elapsed: Duration) -> Totals {
+    Totals {
+        sites: checked.sites.iter().filter(|site| site.name.is_some()).count(),
+        documents: checked.documents,
+        outputs: checked.sites.iter().map(|site| site.outputs).sum(),
+        counts: checked.findings.counts(),
+        elapsed,
+    }
+}
+
+/// 0 without errors, 1 with errors, 2 where layercake itself failed.
+fn verdict<T>(checked: &Checked<T>) -> ExitCode {
+    if checked.internal_error {
+        return ExitCode::from(2);
+    }
+    ExitCode::from(u8::from(checked.findings.counts().errors > 0))
+}
+
+/// A line that says that what was printed is not the whole story; nothing
+/// where it is.
+fn problems<T>(checked: &Checked<T>) -> io::Result<String> {
+    let counts = checked.findings.counts();
+    if counts.errors + counts.warnings == 0 {
+        return Ok(String::new());
+    }
+    let mut line = Vec::new();
+    report::terminal::write_counts(&counts, &mut line)?;
+    Ok(format!("{}; `layercake lint` shows them\n", String::from_utf8_lossy(&line)))
+}
+
+/// Writes to standard output, to its end.
+#[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
+fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    write(&mut out)?;
+    out.flush()
+}
+
+/// Writes to standard error; where that is closed there is nobody to tell.
+#[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
+fn complain(text: &str) {
+    let mut errors = io::stderr().lock();
+    drop(errors.write_all(text.as_bytes()).and_then(|()| errors.flush()));
+}
+
+/// The error, what caused it, and what cures it.
+fn explain_failure(error: &Error) {
+    let mut text = format!("error: {error}\n");
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        text += &format!("  caused by: {source}\n");
+        cause = source.source();
+    }
+    if let Some(help) = error.help() {
+        text += &format!("  help: {help}\n");
+    }
+    complain(&text);
+}
+
+/// What is known of the terminal.
+struct Terminal {
+    style: Style,
+    progress: bool,
+}
+
+impl Terminal {
+    #[expect(clippy::disallowed_methods, reason = "this is where the terminal is asked")]
+    fn new(color: When, no_progress: bool) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let color = match color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => supports_color::on(supports_color::Stream::Stdout).is_some(),
+        };
+        let style = Style {
+            width: width(terminal),
+            color,
+            unicode: !terminal || supports_unicode::on(supports_unicode::Stream::Stdout),
+            links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
+        };
+        Self { style, progress: !no_progress && io::stderr().is_terminal() }
+    }
+
+    /// Does `work`, and shows on standard error how far it is where it takes
+    /// longer than a second.
+    fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
+        if !self.progress {
+            return work(&Progress::default());
+        }
+        let (progress, done) = (Progress::default(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| show_progress(&progress, &done));
+            let result = work(&progress);
+            done.store(true, Relaxed);
+            watcher.thread().unpark();
+            result
+        })
+    }
+}
+
+/// The columns to fill: those that `COLUMNS` asks for, or that the terminal
+/// has; output that is kept is read at the width of a page.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+fn width(terminal: bool) -> usize {
+    const PAGE: usize = 100;
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let present = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    asked.or_else(|| present().filter(|_| terminal)).unwrap_or(PAGE)
+}
+
+/// One line on standard error, rewritten until the work is done.
+fn show_progress(progress: &Progress, done: &AtomicBool) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    const BEAT: Duration = Duration::from_millis(100);
+    let start = Instant::now();
+    while !done.load(Relaxed) && start.elapsed() < PATIENCE {
+        std::thread::park_timeout(PATIENCE.saturating_sub(start.elapsed()));
+    }
+    let mut shown = false;
+    while !done.load(Relaxed) {
+        let (read, files) = progress.files();
+        let (rendered, sites) = progress.sites();
+        let line = if sites > 0 {
+            format!("rendering: {rendered} of {sites} sites")
+        } else {
+            format!("reading: {read} of {files} files")
+        };
+        complain(&format!("\r\x1b[2K{line}"));
+        shown = true;
+        std::thread::park_timeout(BEAT);
+    }
+    if shown {
+        complain("\r\x1b[2K");
+    }
+}

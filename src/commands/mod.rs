@@ -1,0 +1,324 @@
+//! The verbs: one file each, saying what it asks of [`check`](crate::check)
+//! and what it hands to the report. Nothing here prints or reads the
+//! environment; writers and folders are given.
+
+pub mod explain;
+pub mod lint;
+pub mod parse;
+pub mod render;
+pub mod sites;
+
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::check::{Further, Plan, Progress, Scope};
+use crate::error::{Error, ErrorKind};
+use crate::source::{Labelled, RepoPath, Repository, Tree, WorkTree};
+use crate::system::deckhand::Options;
+use crate::system::deckhand::layout::Layout;
+
+/// What every verb that reads documents is told.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// The folder it works in; everything is found from there.
+    pub directory: PathBuf,
+    /// Read this revision instead of the working tree.
+    pub revision: Option<String>,
+    /// Globs of the sites wanted; all where there is none.
+    pub sites: Vec<String>,
+    /// Files or folders; see [`Selection::set`].
+    pub files: Vec<PathBuf>,
+    /// Whether the files form one set without layout, although they may lie in
+    /// a site repository.
+    pub set: bool,
+    /// Further repositories: `NAME=PATH` or `NAME=PATH@REV`.
+    pub repositories: Vec<String>,
+    /// How documents are understood.
+    pub options: Options,
+}
+
+type AnyTree = Box<dyn Tree + Send>;
+
+/// A selection with its trees opened.
+pub struct Workspace {
+    tree: AnyTree,
+    further: Vec<(String, Labelled<AnyTree>)>,
+    scope: WorkspaceScope,
+    only: Vec<RepoPath>,
+    sites: Option<GlobSet>,
+    options: Options,
+    /// What was read: the revision's commit, if it was not the working tree.
+    pub commit: Option<String>,
+}
+
+enum WorkspaceScope {
+    Repository(Layout),
+    Set(Vec<RepoPath>),
+}
+
+impl Workspace {
+    /// Opens what the selection names.
+    ///
+    /// # Errors
+    /// Where there is no site repository, or a path, glob or revision means
+    /// nothing.
+    pub fn open(selection: &Selection) -> Result<Self, Error> {
+        let start = Start::find(selection)?;
+        let mut given = Vec::new();
+        for file in &selection.files {
+            given.push(start.path_of(&selection.directory, file)?);
+        }
+        let layout = if selection.set { None } else { start.layout()? };
+        let (scope, only) = match layout {
+            Some(layout) => (WorkspaceScope::Repository(layout), given),
+            None if given.is_empty() && !selection.set => return Err(no_repository(&start)),
+            None if given.is_empty() => (WorkspaceScope::Set(vec![start.from.clone()]), given),
+            None => (WorkspaceScope::Set(given), Vec::new()),
+        };
+        let further = selection.repositories.iter();
+        Ok(Self {
+            further: further
+                .map(|text| further_repository(text, &selection.directory))
+                .collect::<Result<_, _>>()?,
+            tree: start.tree,
+            scope,
+            only,
+            sites: globs(&selection.sites)?,
+            options: selection.options.clone(),
+            commit: start.commit,
+        })
+    }
+
+    /// The plan of a run over what was opened.
+    pub fn plan<'a>(&'a self, progress: &'a Progress) -> Plan<'a> {
+        let scope = match &self.scope {
+            WorkspaceScope::Set(paths) => Scope::Set(paths.clone()),
+            WorkspaceScope::Repository(layout) => Scope::Repository {
+                layout,
+                further: self
+                    .further
+                    .iter()
+                    .map(|(name, tree)| Further { name: name.clone(), tree, root: tree.root() })
+                    .collect(),
+            },
+        };
+        Plan {
+            tree: &self.tree,
+            scope,
+            options: self.options.clone(),
+            sites: self.sites.clone(),
+            only: self.only.clone(),
+            progress,
+        }
+    }
+}
+
+/// Where files are looked for.
+struct Start {
+    tree: AnyTree,
+    /// The tree's root on disk; none for a bare repository.
+    root: Option<PathBuf>,
+    /// The selection's folder, in the tree.
+    from: RepoPath,
+    commit: Option<String>,
+}
+
+impl Start {
+    fn find(selection: &Selection) -> Result<Self, Error> {
+        let directory = &selection.directory;
+        if !directory.is_dir() {
+            let message = format!("`{}` is not a folder", directory.display());
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        match (Repository::discover(directory)?, &selection.revision) {
+            (Some(repository), Some(revision)) => {
+                Self::at_revision(&repository, revision, directory)
+            }
+            (Some(repository), None) if repository.work_tree_root().is_none() => {
+                let message = "this is a bare repository, which has no files of its own";
+                let help = "say which revision to read, e.g. `--rev HEAD`";
+                Err(Error::new(ErrorKind::Git, message).with_help(help))
+            }
+            (Some(repository), None) => Self::in_work_tree(&repository, directory),
+            (None, Some(_)) => {
+                let message = format!("`{}` is not inside a git repository", directory.display());
+                let help = "`--rev` reads a commit; leave it out to read the files as they are";
+                Err(Error::new(ErrorKind::Git, message).with_help(help))
+            }
+            (None, None) => Self::outside_git(selection),
+        }
+    }
+
+    fn at_revision(
+        repository: &Repository,
+        revision: &str,
+        directory: &Path,
+    ) -> Result<Self, Error> {
+        let tree = repository.commit(revision)?;
+        let commit = Some(tree.id());
+        let root = repository.work_tree_root().map(canonical).transpose()?;
+        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        Ok(Self { tree: Box::new(tree), root, from, commit })
+    }
+
+    fn in_work_tree(repository: &Repository, directory: &Path) -> Result<Self, Error> {
+        let tree = WorkTree::in_repository(repository)?;
+        let root = Some(tree.root().to_owned());
+        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        Ok(Self { tree: Box::new(tree), root, from, commit: None })
+    }
+
+    /// Outside git the tree begins at the nearest folder that is a site
+    /// repository, or else at the folder that holds all that is named.
+    fn outside_git(selection: &Selection) -> Result<Self, Error> {
+        let directory = canonical(&selection.directory)?;
+        let rooted = |folder: &Path| -> Result<Self, Error> {
+            let tree = WorkTree::in_folder(folder.to_owned())?;
+            let root = tree.root().to_owned();
+            let from = relative(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
+            Ok(Self { tree: Box::new(tree), root: Some(root), from, commit: None })
+        };
+        if !selection.set {
+            for folder in directory.ancestors() {
+                let start = rooted(folder)?;
+                if Layout::discover(&start.tree, &RepoPath::new(""))?.is_some() {
+                    return Ok(start);
+                }
+            }
+        }
+        let mut common = directory.clone();
+        for file in &selection.files {
+            let file = file_on_disk(&selection.directory, file)?;
+            while !file.starts_with(&common) {
+                common.pop();
+            }
+        }
+        rooted(&common)
+    }
+
+    /// A file or folder that the user named, as a path of the tree.
+    fn path_of(&self, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
+        let file_text = file.display();
+        let outside = || {
+            let message = format!("`{file_text}` is not part of this repository");
+            Error::new(ErrorKind::Usage, message)
+        };
+        let root = self.root.as_ref().ok_or_else(outside)?;
+        let Some(commit) = &self.commit else {
+            let resolved = file_on_disk(directory, file)?;
+            return relative(root, &resolved).ok_or_else(outside);
+        };
+        let path = relative(root, &perhaps_gone(directory.join(file))?).ok_or_else(outside)?;
+        let entries = self.tree.entries(&RepoPath::new(""))?;
+        if entries.iter().any(|entry| entry.path == path || entry.path.below(&path).is_some()) {
+            return Ok(path);
+        }
+        let message = format!("`{file_text}` is not part of commit {commit}");
+        Err(Error::new(ErrorKind::Usage, message))
+    }
+
+    fn layout(&self) -> Result<Option<Layout>, Error> {
+        Layout::discover(&self.tree, &self.from)
+    }
+}
+
+/// Where the file is that the user named in `directory`.
+fn file_on_disk(directory: &Path, file: &Path) -> Result<PathBuf, Error> {
+    directory.join(file).canonicalize().map_err(|error| cannot_be_found(file, error))
+}
+
+/// Where `path` is, or was: a revision has files and folders that are no
+/// longer on disk.
+fn perhaps_gone(mut path: PathBuf) -> Result<PathBuf, Error> {
+    let mut gone = Vec::new();
+    loop {
+        match (path.canonicalize(), path.file_name()) {
+            (Ok(there), _) => return Ok(there.join(gone.iter().rev().collect::<PathBuf>())),
+            (Err(_), Some(name)) => gone.push(name.to_owned()),
+            (Err(error), None) => return Err(cannot_be_found(&path, error)),
+        }
+        path.pop();
+    }
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, Error> {
+    path.canonicalize().map_err(|error| cannot_be_found(path, error))
+}
+
+fn cannot_be_found(path: &Path, error: std::io::Error) -> Error {
+    let message = format!("`{}` cannot be found", path.display());
+    Error::new(ErrorKind::Usage, message).caused_by(error)
+}
+
+fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
+    let below = path.strip_prefix(root).ok()?;
+    let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
+    Some(RepoPath::new(parts?.join("/")))
+}
+
+/// `NAME=PATH` or `NAME=PATH@REV`.
+fn further_repository(text: &str, directory: &Path) -> Result<(String, Labelled<AnyTree>), Error> {
+    let malformed = || {
+        Error::new(ErrorKind::Usage, format!("`--repository {text}` names no repository"))
+            .with_help("write it as NAME=PATH or NAME=PATH@REV, e.g. `global=../treasuremap@v1.9`")
+    };
+    let (name, place) = text.split_once('=').ok_or_else(malformed)?;
+    if name.is_empty() || place.is_empty() || name.contains([':', '/']) {
+        return Err(malformed());
+    }
+    // A path may hold an `@` itself: what is there as it stands is taken so.
+    let (path, revision) = match place.rsplit_once('@') {
+        Some((path, revision)) if !directory.join(place).exists() => (path, Some(revision)),
+        _ => (place, None),
+    };
+    let folder = canonical(&directory.join(path))?;
+    let repository = Repository::discover_further(&folder)?;
+    let inside = repository.as_ref().and_then(|repository| repository.prefix(&folder));
+    let inside = inside.unwrap_or_else(|| RepoPath::new(""));
+    let tree: AnyTree = match (repository, revision) {
+        (Some(repository), Some(revision)) => Box::new(repository.commit(revision)?),
+        (Some(repository), None) if repository.work_tree_root().is_some() => {
+            Box::new(WorkTree::in_repository(&repository)?)
+        }
+        (Some(_), None) => {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                format!("`{path}` is a bare repository, which has no files of its own"),
+            )
+            .with_help(format!("say which revision to read: `--repository {name}={path}@REV`")));
+        }
+        (None, Some(_)) => {
+            let message = format!("`{path}` is not inside a git repository");
+            return Err(Error::new(ErrorKind::Git, message).with_help("leave `@REV` out"));
+        }
+        (None, None) => Box::new(WorkTree::in_folder(folder)?),
+    };
+    Ok((name.to_owned(), Labelled::new(name, tree, inside)))
+}
+
+fn globs(texts: &[String]) -> Result<Option<GlobSet>, Error> {
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let unusable = |error: globset::Error| {
+        Error::new(ErrorKind::Usage, "a glob on the command line cannot be used").caused_by(error)
+    };
+    let mut set = GlobSetBuilder::new();
+    for text in texts {
+        set.add(Glob::new(text).map_err(unusable)?);
+    }
+    set.build().map(Some).map_err(unusable)
+}
+
+fn no_repository(start: &Start) -> Error {
+    let place = match (&start.commit, start.from.as_str()) {
+        (Some(commit), "") => format!("commit {commit}"),
+        (Some(commit), folder) => format!("`{folder}` of commit {commit}"),
+        (None, _) => "this folder".into(),
+    };
+    Error::new(ErrorKind::Usage, format!("{place} is not inside a site repository")).with_help(
+        "a site repository has `site/NAME/site-definition.yaml`; name its folder with `-C DIR`, \
+         or check files without layout: `--set FILE...`",
+    )
+}

@@ -1,0 +1,76 @@
+//! `layercake render`: the rendered documents.
+
+use globset::GlobSet;
+
+use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, check};
+use crate::commands::{Selection, Workspace, globs};
+use crate::error::Error;
+use crate::report::{RenderedDocument, RenderedSite};
+
+/// Which of the rendered documents are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Globs of schemas; all where there is none.
+    pub schemas: Vec<String>,
+    /// Globs of names; all where there is none.
+    pub names: Vec<String>,
+}
+
+/// Renders what the selection names; what was rendered comes although other
+/// documents have problems.
+///
+/// # Errors
+/// Where the work cannot be done; faults of documents are findings.
+pub fn run(
+    selection: &Selection,
+    wanted: &Wanted,
+    progress: &Progress,
+) -> Result<Checked<RenderedSite>, Error> {
+    let workspace = Workspace::open(selection)?;
+    let filter = Filter { schemas: globs(&wanted.schemas)?, names: globs(&wanted.names)? };
+    let plan = workspace.plan(progress);
+    check(&plan, |site| {
+        let mut documents = outputs(site, &filter);
+        documents.retain(|document| plan.concerns(&document.file));
+        RenderedSite { site: site.site.name.clone(), documents }
+    })
+}
+
+struct Filter {
+    schemas: Option<GlobSet>,
+    names: Option<GlobSet>,
+}
+
+impl Filter {
+    fn takes(&self, document: &RenderedDocument) -> bool {
+        let matches = |globs: &Option<GlobSet>, text: &str| {
+            globs.as_ref().is_none_or(|globs| globs.is_match(text))
+        };
+        matches(&self.schemas, &document.key.schema) && matches(&self.names, &document.key.name)
+    }
+}
+
+/// The outputs of one site, by schema, name and layer.
+fn outputs(site: &SiteAtHand<'_>, filter: &Filter) -> Vec<RenderedDocument> {
+    let emitted = site.graph.iter().filter(|(_, recipe)| recipe.emit);
+    let mut documents: Vec<RenderedDocument> = emitted
+        .filter_map(|(doc, recipe)| {
+            Some(RenderedDocument {
+                key: recipe.key.clone(),
+                metadata: site.site.document(doc).metadata.clone(),
+                data: site.rendered.data(doc)?.clone(),
+                file: site.sources.get(recipe.span.file).path().clone(),
+                line: site.sources.start(recipe.span).line.get(),
+            })
+        })
+        .filter(|document| filter.takes(document))
+        .collect();
+    documents.sort_by(|left, right| {
+        let order = |document: &RenderedDocument| {
+            let key = &document.key;
+            (key.schema.clone(), key.name.clone(), key.layer.clone())
+        };
+        order(left).cmp(&order(right))
+    });
+    documents
+}

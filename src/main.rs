@@ -1,0 +1,9 @@
+//! The process edge: arguments in, exit code out.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

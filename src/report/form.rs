@@ -1,0 +1,191 @@
+//! Values as JSON says them.
+//!
+//! JSON has no dates, bytes, sets or infinite numbers, and its keys are text.
+//! These are written as strings that name their kind: `"!!date:2019-01-31"`,
+//! `"!!float:.inf"`, and for the key `1` `"!!int:1"`. A set is
+//! `{"!!set": [...]}`, and pairs are lists of two. Numbers are written as
+//! Python writes them, integers of any size in full.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+
+use crate::yaml::emit::{HIDDEN, scalar_text};
+use crate::yaml::{Key, Node, Timestamp, Value};
+
+/// The one text that stands for a value: keys sorted by code point, no
+/// spaces. Equal values of equal types have equal texts.
+///
+/// Secrets are in it: it is for comparing values, not for showing them.
+pub fn canonical(node: &Node) -> String {
+    let form = Form { node, order: Order::Sorted, show_secrets: true };
+    serde_json::to_string(&form).expect("every value has a form, and strings take text")
+}
+
+/// A node to be written as JSON.
+#[derive(Clone, Copy)]
+pub(super) struct Form<'a> {
+    pub(super) node: &'a Node,
+    pub(super) order: Order,
+    pub(super) show_secrets: bool,
+}
+
+/// The order of keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As in the document.
+    Document,
+    /// By code point.
+    Sorted,
+}
+
+impl Serialize for Form<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.node.secret && !self.show_secrets {
+            return serializer.serialize_str(HIDDEN);
+        }
+        match &self.node.value {
+            Value::Sequence(items) => {
+                serializer.collect_seq(items.iter().map(|item| self.of(item)))
+            }
+            Value::Mapping(mapping) => {
+                let mut entries: Vec<_> =
+                    mapping.iter().map(|(key, node)| (key_form(key), self.of(node))).collect();
+                if self.order == Order::Sorted {
+                    entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+                }
+                serializer.collect_map(entries)
+            }
+            Value::Pairs(pairs) => serializer
+                .collect_seq(pairs.iter().map(|(key, node)| [self.of(key), self.of(node)])),
+            Value::Set(keys) => {
+                let mut items: Vec<Scalar<'_>> =
+                    keys.iter().map(|key| Scalar(&key.value)).collect();
+                if self.order == Order::Sorted {
+                    items.sort_by_cached_key(|item| tagged(item.0));
+                }
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("!!set", &items)?;
+                map.end()
+            }
+            scalar => Scalar(scalar).serialize(serializer),
+        }
+    }
+}
+
+impl<'a> Form<'a> {
+    fn of(&self, node: &'a Node) -> Self {
+        Self { node, ..*self }
+    }
+}
+
+/// A value that is no collection.
+struct Scalar<'a>(&'a Value);
+
+impl Serialize for Scalar<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(bool) => serializer.serialize_bool(*bool),
+            Value::Int(int) => serializer.serialize_i64(*int),
+            Value::BigInt(digits) => number(digits.to_string(), serializer),
+            Value::Float(float) if float.is_finite() => number(float_repr(*float), serializer),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Float(_)
+            | Value::Date(_)
+            | Value::Timestamp(_)
+            | Value::Binary(_)
+            | Value::Set(_)
+            | Value::Pairs(_)
+            | Value::Sequence(_)
+            | Value::Mapping(_) => serializer.serialize_str(&tagged(self.0)),
+        }
+    }
+}
+
+/// A number in exactly these characters, which serde's own numbers would
+/// round or write otherwise.
+fn number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+}
+
+fn key_form(key: &Key) -> Cow<'_, str> {
+    tagged(&key.value)
+}
+
+/// A scalar as text that names its kind, unless it is text itself.
+fn tagged(value: &Value) -> Cow<'_, str> {
+    Cow::Owned(match value {
+        Value::String(text) => return Cow::Borrowed(text),
+        Value::Null => "!!null".to_owned(),
+        Value::Bool(bool) => format!("!!bool:{bool}"),
+        Value::Int(int) => format!("!!int:{int}"),
+        Value::BigInt(digits) => format!("!!int:{digits}"),
+        Value::Float(float) => format!("!!float:{}", float_repr(*float)),
+        Value::Timestamp(timestamp) => format!("!!datetime:{}", timestamp_text(timestamp)),
+        Value::Date(_) => format!("!!date:{}", scalar_text(value)),
+        Value::Binary(_) => format!("!!binary:{}", scalar_text(value)),
+        Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
+            format!("!!{}", value.kind())
+        }
+    })
+}
+
+/// A float as Python's `repr` writes it, and as YAML does where that is no
+/// number: the fewest digits that read back as the same float, an exponent
+/// below 1e-4 and from 1e16 on.
+fn float_repr(float: f64) -> String {
+    if float.is_nan() {
+        return ".nan".to_owned();
+    }
+    let sign = if float.is_sign_negative() { "-" } else { "" };
+    if float.is_infinite() {
+        return format!("{sign}.inf");
+    }
+    let shortest = format!("{:e}", float.abs());
+    let (mantissa, exponent) = shortest.split_once('e').expect("`{:e}` writes an exponent");
+    let exponent: i32 = exponent.parse().expect("`{:e}` writes a small integer as exponent");
+    let digits = mantissa.replace('.', "");
+    let body = match exponent {
+        0..16 => fixed(&digits, usize::try_from(exponent + 1).expect("it is positive")),
+        -4..0 => {
+            let zeros = usize::try_from(-exponent - 1).expect("it is not negative");
+            format!("0.{}{digits}", "0".repeat(zeros))
+        }
+        _ => scientific(&digits, exponent),
+    };
+    format!("{sign}{body}")
+}
+
+/// `digits` with the point after the first `whole` of them.
+fn fixed(digits: &str, whole: usize) -> String {
+    match digits.split_at_checked(whole) {
+        Some((before, after)) if !after.is_empty() => format!("{before}.{after}"),
+        Some(_) | None => format!("{digits:0<whole$}.0"),
+    }
+}
+
+fn scientific(digits: &str, exponent: i32) -> String {
+    let (first, rest) = digits.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{first}{point}{rest}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// As Python's `isoformat`.
+fn timestamp_text(timestamp: &Timestamp) -> String {
+    let Timestamp { date, hour, minute, second, microsecond, offset } = timestamp;
+    let mut text =
+        format!("{}T{hour:02}:{minute:02}:{second:02}", scalar_text(&Value::Date(*date)));
+    if *microsecond != 0 {
+        write!(text, ".{microsecond:06}").expect("strings take text");
+    }
+    if let Some(offset) = offset {
+        let sign = if *offset < 0 { '-' } else { '+' };
+        let minutes = offset.unsigned_abs();
+        write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60).expect("strings take text");
+    }
+    text
+}

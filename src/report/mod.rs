@@ -1,0 +1,132 @@
+//! Results to text: one file per format, all to a given writer.
+//!
+//! What may be shown is decided here and nowhere else: a [`View`] knows which
+//! stretches of which texts are secret, and every place and every excerpt
+//! comes through it. Standard output, the environment and the terminal's
+//! width are the caller's; how findings come about is not known here.
+//!
+//! | file | what |
+//! |---|---|
+//! | `terminal` | findings for people: in full, concise, and the closing line |
+//! | `excerpt` | lines of files with their labels, for `terminal` |
+//! | `json` | findings, rendered documents and sites for programs |
+//! | `documents` | rendered documents as YAML |
+//! | `sites` | the table of sites |
+//! | `form` | values as JSON says them |
+//! | `printable` | text that cannot drive a terminal |
+//! | `view` | what may be shown, and where it is |
+
+pub mod documents;
+mod excerpt;
+mod form;
+pub mod json;
+mod printable;
+pub mod sites;
+pub mod terminal;
+mod view;
+
+pub use view::View;
+
+use std::sync::Arc;
+
+use crate::source::{DocKey, RepoPath};
+use crate::yaml::Node;
+
+/// What a terminal, or whatever stands for one, can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns; texts are wrapped and source lines cut to them. Fewer than
+    /// [`Style::NARROWEST`] count as that many.
+    pub width: usize,
+    /// Whether colours are used.
+    pub color: bool,
+    /// Whether lines are drawn with Unicode characters, or with ASCII.
+    pub unicode: bool,
+    /// Whether text can be a link. Nothing has an address to link to yet.
+    pub links: bool,
+}
+
+impl Style {
+    /// Below this many columns nothing readable fits.
+    pub const NARROWEST: usize = 40;
+
+    /// The columns to use.
+    fn columns(&self) -> usize {
+        self.width.max(Self::NARROWEST)
+    }
+}
+
+/// What a site, or a set of files without layout, renders to.
+#[derive(Clone, Debug)]
+pub struct RenderedSite {
+    /// Its name; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// Its rendered documents, in the order to print them in.
+    pub documents: Vec<RenderedDocument>,
+}
+
+/// One rendered document.
+#[derive(Clone, Debug)]
+pub struct RenderedDocument {
+    /// What a user calls it.
+    pub key: DocKey,
+    /// Its `metadata`.
+    pub metadata: Node,
+    /// Its `data`, rendered.
+    pub data: Node,
+    /// The file it is written in.
+    pub file: RepoPath,
+    /// The line of that file on which it begins, from one.
+    pub line: u32,
+}
+
+/// What of rendered documents is printed beside their public values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DocumentsLook {
+    /// Secret values too, as somebody asked for; otherwise `(hidden)` stands
+    /// in their place.
+    pub show_secrets: bool,
+    /// The line that wrote each value, as a comment (YAML only).
+    pub with_origin: bool,
+}
+
+/// One site, as `sites` lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteRow {
+    /// Its name; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// Its type; none for a set without layout.
+    pub site_type: Option<Arc<str>>,
+    /// How many files it is made of.
+    pub files: usize,
+    /// How many documents these hold.
+    pub documents: usize,
+    /// How many documents it renders to.
+    pub outputs: usize,
+}
+
+/// The first few of `sites`, and how many more there are.
+fn some_sites(sites: &[Arc<str>]) -> String {
+    const FEW: usize = 3;
+    let shown = if sites.len() > FEW { FEW - 1 } else { sites.len() };
+    let names: Vec<_> = sites[..shown].iter().map(|site| printable::clean(site)).collect();
+    let names = names.join(", ");
+    match sites.len() - shown {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+/// `text` in lines of at most `width` columns, `first` before the first and
+/// `rest` before the others.
+fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
+    /// Narrower columns are no longer read as text.
+    const NARROWEST: usize = 8;
+    let options = textwrap::Options::new(width.max(NARROWEST))
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::fill(text, options)
+}

@@ -1,0 +1,351 @@
+//! Findings for people: in full with the lines that matter, or one on a line.
+//!
+//! miette draws; which lines, and how they may be shown, is settled before in
+//! `excerpt`. All excerpts of a finding, of whichever files, are handed to
+//! miette as one text of which it asks for parts (`Sheet`), so that they
+//! stand one below the other in one finding and no file is searched for
+//! lines again.
+
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+use std::time::Duration;
+
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    SourceCode, SourceSpan, SpanContents,
+};
+
+use super::excerpt::{Excerpt, excerpts};
+use super::printable::clean;
+use super::{Style, View, some_sites, wrap};
+use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::triage::{Counts, Findings};
+
+/// So many findings are shown in full; who has more begins with these, and
+/// the others are still there, one on a line.
+pub const MOST_IN_FULL: usize = 200;
+
+/// So many labels of one finding are drawn; the others are named.
+const MOST_DRAWN: usize = 12;
+
+/// So many labels of one finding are named.
+const MOST_NAMED: usize = 12;
+
+/// Writes all findings in full, each followed by an empty line.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(
+    findings: &Findings,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let diagnostics = &findings.diagnostics;
+    let (in_full, others) = diagnostics.split_at(diagnostics.len().min(MOST_IN_FULL));
+    for diagnostic in in_full {
+        write_in_full(diagnostic, view, style, out)?;
+    }
+    if others.is_empty() {
+        return Ok(());
+    }
+    let more = format!("and {} more, each on one line:", others.len());
+    writeln!(out, "{}\n", wrap(&more, style.columns(), "", ""))?;
+    for diagnostic in others {
+        write_on_one_line(diagnostic, view, style.color, out)?;
+    }
+    writeln!(out)
+}
+
+/// Writes one line for each finding:
+/// `path:line:column: severity[rule] message (sites: ...)`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_concise(
+    findings: &Findings,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut diagnostics = findings.diagnostics.iter();
+    diagnostics.try_for_each(|diagnostic| write_on_one_line(diagnostic, view, style.color, out))
+}
+
+/// How much a run had to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sites; none for a set without layout.
+    pub sites: usize,
+    /// Documents, those of each site counted for it.
+    pub documents: usize,
+    /// Documents rendered.
+    pub outputs: usize,
+    /// The findings.
+    pub counts: Counts,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Writes the closing line: what was looked at and what was found, in figures.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_totals(totals: &Totals, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut parts = Vec::new();
+    if totals.sites > 0 {
+        parts.push(counted(totals.sites, "site"));
+    }
+    parts.push(counted(totals.documents, "document"));
+    parts.push(format!("{} rendered", totals.outputs));
+    parts.push(counts_text(&totals.counts));
+    parts.push(format!("{:.2}s", totals.elapsed.as_secs_f64()));
+    let separator = if style.unicode { " · " } else { " | " };
+    writeln!(out, "{}", wrap(&parts.join(separator), style.columns(), "", ""))
+}
+
+/// Writes how many findings there are of each severity, without a line break.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_counts(counts: &Counts, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(counts_text(counts).as_bytes())
+}
+
+fn counts_text(counts: &Counts) -> String {
+    let of = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
+    let found: Vec<String> = of
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, it)| counted(count, it))
+        .collect();
+    if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn write_on_one_line(
+    diagnostic: &Diagnostic,
+    view: &View<'_>,
+    color: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let place = place_text(&diagnostic.primary, view);
+    let kind = kind_text(diagnostic);
+    let kind = Ink::of(diagnostic.severity).paint(&kind, color);
+    write!(out, "{place}: {kind} {}", clean(&diagnostic.message))?;
+    if !diagnostic.sites.is_empty() {
+        write!(out, " (sites: {})", some_sites(&diagnostic.sites))?;
+    }
+    writeln!(out)
+}
+
+fn write_in_full(
+    diagnostic: &Diagnostic,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let kind = format!("{}:", kind_text(diagnostic));
+    let headline = format!("{kind} {}", clean(&diagnostic.message));
+    let ink = Ink::of(diagnostic.severity);
+    write_paragraph(&kind, &headline, "  ", ink, style, out)?;
+    let drawn = diagnostic.related.len().min(MOST_DRAWN - 1);
+    let (drawn, named) = diagnostic.related.split_at(drawn);
+    let labels: Vec<&Label> = std::iter::once(&diagnostic.primary).chain(drawn).collect();
+    out.write_all(drawing(&labels, diagnostic.severity, view, style).as_bytes())?;
+    let item = |word: &str, text: &str, ink: Ink, out: &mut dyn Write| {
+        let first = format!("  {word}:");
+        let rest = " ".repeat(first.len() + 1);
+        write_paragraph(&first, &format!("{first} {}", clean(text)), &rest, ink, style, out)
+    };
+    for label in named.iter().take(MOST_NAMED) {
+        let text = format!("{}: {}", place_text(label, view), label.message);
+        item("also", &text, Ink::Bold, out)?;
+    }
+    if named.len() > MOST_NAMED {
+        let more = format!("at {}", counted(named.len() - MOST_NAMED, "more place"));
+        item("also", &more, Ink::Bold, out)?;
+    }
+    for note in &diagnostic.notes {
+        item("note", note, Ink::Bold, out)?;
+    }
+    if let Some(help) = &diagnostic.help {
+        item("help", help, Ink::Cyan, out)?;
+    }
+    if !diagnostic.sites.is_empty() {
+        item("sites", &some_sites(&diagnostic.sites), Ink::Bold, out)?;
+    }
+    writeln!(out)
+}
+
+/// Writes `text`, wrapped, with its beginning `word` painted.
+fn write_paragraph(
+    word: &str,
+    text: &str,
+    rest: &str,
+    ink: Ink,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let indent = &text[..text.len() - text.trim_start().len()];
+    let wrapped = wrap(text.trim_start(), style.columns(), indent, rest);
+    match wrapped.strip_prefix(word) {
+        Some(after) => writeln!(out, "{}{after}", ink.paint(word, style.color)),
+        None => writeln!(out, "{wrapped}"),
+    }
+}
+
+fn kind_text(diagnostic: &Diagnostic) -> String {
+    format!("{}[{}]", diagnostic.severity.as_str(), diagnostic.rule.name)
+}
+
+fn place_text(label: &Label, view: &View<'_>) -> String {
+    let place = view.place(label.span);
+    format!("{}:{}:{}", clean(place.path.as_str()), place.line, place.column)
+}
+
+/// A colour, as terminals know it by number.
+#[derive(Clone, Copy)]
+enum Ink {
+    Red,
+    Yellow,
+    Cyan,
+    Bold,
+}
+
+impl Ink {
+    fn of(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Ink::Red,
+            Severity::Warning => Ink::Yellow,
+            Severity::Note => Ink::Cyan,
+        }
+    }
+
+    fn paint(self, text: &str, color: bool) -> String {
+        let code = match self {
+            Ink::Red => "1;31",
+            Ink::Yellow => "1;33",
+            Ink::Cyan => "1;36",
+            Ink::Bold => "1",
+        };
+        if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// The excerpts at `labels`, the primary one first, as miette draws them.
+fn drawing(labels: &[&Label], severity: Severity, view: &View<'_>, style: &Style) -> String {
+    let sheet = Sheet::new(excerpts(labels, view, style));
+    let handler = GraphicalReportHandler::new_themed(theme(&sheet, severity, style))
+        .with_width(style.columns())
+        .with_context_lines(1)
+        .with_links(style.links)
+        .without_syntax_highlighting();
+    let mut text = String::new();
+    handler.render_report(&mut text, &sheet).expect("strings take text, and excerpts have spans");
+    // The first line is miette's headline; ours is at the edge, has the rule
+    // and stands there already.
+    text.split_once('\n').map(|(_, drawing)| drawing.to_owned()).unwrap_or_default()
+}
+
+fn theme(sheet: &Sheet, severity: Severity, style: &Style) -> GraphicalTheme {
+    let mut theme = match (style.color, style.unicode) {
+        (true, true) => GraphicalTheme::unicode(),
+        (true, false) => GraphicalTheme::ascii(),
+        (false, true) => GraphicalTheme::unicode_nocolor(),
+        (false, false) => GraphicalTheme::none(),
+    };
+    let primary = match severity {
+        Severity::Error => theme.styles.error,
+        Severity::Warning => theme.styles.warning,
+        Severity::Note => theme.styles.advice,
+    };
+    let other = theme.styles.help;
+    let marks = sheet.excerpts.iter().flat_map(|(_, excerpt)| &excerpt.marks);
+    theme.styles.highlights =
+        marks.map(|mark| if mark.primary { primary } else { other }).collect();
+    theme
+}
+
+/// The excerpts of one finding, one after the other, as one text: what miette
+/// calls a source and a diagnostic.
+#[derive(Debug)]
+struct Sheet {
+    /// Each with the byte at which it begins.
+    excerpts: Vec<(usize, Excerpt)>,
+}
+
+impl Sheet {
+    fn new(excerpts: Vec<Excerpt>) -> Self {
+        let mut end = 0;
+        let placed = excerpts.into_iter().map(|excerpt| {
+            let start = end;
+            end += excerpt.text.len();
+            (start, excerpt)
+        });
+        Self { excerpts: placed.collect() }
+    }
+}
+
+impl SourceCode for Sheet {
+    /// The excerpt that holds `span`, whole; never two, so that miette does
+    /// not make one of them. Where no context is asked for, it is the place
+    /// of the foremost label that miette wants to know.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let index = self.excerpts.partition_point(|(start, _)| *start <= span.offset());
+        let found = index.checked_sub(1).and_then(|index| self.excerpts.get(index));
+        let (start, excerpt) = found.ok_or(MietteError::OutOfBounds)?;
+        if span.offset() + span.len() > start + excerpt.text.len() {
+            return Err(MietteError::OutOfBounds);
+        }
+        let (line, column) = match (before, after) {
+            (0, 0) => (excerpt.line - 1, excerpt.column - 1),
+            _ => (excerpt.first_line, 0),
+        };
+        Ok(Box::new(MietteSpanContents::new_named(
+            excerpt.path.clone(),
+            excerpt.text.as_bytes(),
+            (*start, excerpt.text.len()).into(),
+            line,
+            column,
+            excerpt.text.matches('\n').count(),
+        )))
+    }
+}
+
+impl miette::Diagnostic for Sheet {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(self)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.excerpts.iter().flat_map(|(start, excerpt)| {
+            excerpt.marks.iter().map(move |mark| {
+                let span = (start + mark.range.start, mark.range.len());
+                let text = (!mark.message.is_empty()).then(|| mark.message.clone());
+                if mark.foremost {
+                    LabeledSpan::new_primary_with_span(text, span)
+                } else {
+                    LabeledSpan::new_with_span(text, span)
+                }
+            })
+        })))
+    }
+}
+
+impl Display for Sheet {
+    /// Nothing: the headline is not miette's.
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+impl std::error::Error for Sheet {}

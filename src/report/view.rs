@@ -1,0 +1,153 @@
+//! What may be shown, and where it is.
+//!
+//! No place tells more of a secret than where it begins: a position inside it
+//! is reported at its start, and columns after it are counted as if it were
+//! not there, since they would tell its length.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::source::{FileId, RepoPath, Source, SourceMap, Span};
+
+/// The texts of a run, with what of them may be shown.
+#[derive(Debug)]
+pub struct View<'a> {
+    sources: &'a SourceMap,
+    /// By file: sorted, apart from each other, none empty.
+    secrets: BTreeMap<FileId, Vec<Range<u32>>>,
+    opaque: BTreeSet<FileId>,
+}
+
+/// Where a span is, for people; all from one, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place<'a> {
+    pub(super) path: &'a RepoPath,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) end_line: usize,
+    pub(super) end_column: usize,
+}
+
+impl<'a> View<'a> {
+    /// `sources` without what is in `secrets`, and without any text of the
+    /// files `opaque`, which may hold secrets that nobody found.
+    pub fn new(sources: &'a SourceMap, secrets: &[Span], opaque: &[FileId]) -> Self {
+        let mut sorted: Vec<Span> =
+            secrets.iter().copied().filter(|it| it.start < it.end).collect();
+        sorted.sort_unstable();
+        let mut by_file: BTreeMap<FileId, Vec<Range<u32>>> = BTreeMap::new();
+        for span in sorted {
+            let ranges = by_file.entry(span.file).or_default();
+            match ranges.last_mut() {
+                Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+                Some(_) | None => ranges.push(span.start..span.end),
+            }
+        }
+        Self { sources, secrets: by_file, opaque: opaque.iter().copied().collect() }
+    }
+
+    pub(super) fn source(&self, file: FileId) -> &'a Source {
+        self.sources.get(file)
+    }
+
+    /// Whether no text of the file may be shown.
+    pub(super) fn is_opaque(&self, file: FileId) -> bool {
+        self.opaque.contains(&file)
+    }
+
+    /// The secret that holds the character after byte `at`.
+    pub(super) fn secret_after(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
+        self.first_ending_after(file, at).filter(|secret| secret.start <= at)
+    }
+
+    /// The secret that holds the character before byte `at`.
+    pub(super) fn secret_before(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
+        self.first_ending_after(file, at.checked_sub(1)?).filter(|secret| secret.start < at)
+    }
+
+    /// Whether a secret goes on at the beginning of a line (zero-based).
+    pub(super) fn continues_secret(&self, file: FileId, line: usize) -> bool {
+        let start = self.source(file).lines().start_of(line);
+        let secret = start.and_then(|start| Some((start, self.secret_after(file, start)?)));
+        secret.is_some_and(|(start, secret)| secret.start < start)
+    }
+
+    /// The stretch to point at for `span`: moved to the start of a secret
+    /// that it begins in, cut to its first line, line break apart.
+    pub(super) fn first_line(&self, span: Span) -> (usize, Range<u32>) {
+        let source = self.source(span.file);
+        let start = self.moved_start(span);
+        let line = source.lines().line_of(start);
+        let content = self.line(span.file, line);
+        let end = span.end.min(content.end);
+        let start = start.min(content.end);
+        (line, start..end.max(start))
+    }
+
+    /// The bytes of a line (zero-based), line break apart.
+    pub(super) fn line(&self, file: FileId, line: usize) -> Range<u32> {
+        let source = self.source(file);
+        let length = crate::source::offset(source.text().len());
+        let start = source.lines().start_of(line).unwrap_or(length);
+        let next = source.lines().start_of(line + 1).unwrap_or(length);
+        let text = &source.text()[start as usize..next as usize];
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        start..start + crate::source::offset(text.len())
+    }
+
+    /// Where a span is.
+    pub(super) fn place(&self, span: Span) -> Place<'a> {
+        let start = self.moved_start(span);
+        let (line, column) = self.position(span.file, start);
+        let (end_line, end_column) = self.position(span.file, self.moved_end(span, start));
+        let path = self.source(span.file).path();
+        Place { path, line, column, end_line, end_column }
+    }
+
+    /// Where `span` begins, or the start of the secret that this is inside of
+    /// or, on the same line, at the end of.
+    fn moved_start(&self, span: Span) -> u32 {
+        let at = span.start;
+        let begins_line = self.source(span.file).text()[..at as usize].ends_with('\n');
+        match self.secret_before(span.file, at) {
+            Some(secret) if at < secret.end || !begins_line => secret.start,
+            Some(_) | None => at,
+        }
+    }
+
+    /// Where `span` ends, or the start of the secret that this is inside of or
+    /// at the end of; never before `start`, where it was found to begin.
+    fn moved_end(&self, span: Span, start: u32) -> u32 {
+        let secret = self.secret_before(span.file, span.end);
+        secret.map_or(span.end, |secret| secret.start).max(start)
+    }
+
+    fn position(&self, file: FileId, at: u32) -> (usize, usize) {
+        let source = self.source(file);
+        let line = source.lines().line_of(at);
+        let start = source.lines().start_of(line).expect("a line that a byte is on");
+        let count = |range: Range<u32>| {
+            source.text()[range.start as usize..range.end as usize].chars().count()
+        };
+        let hidden: usize = self
+            .secrets_of(file)
+            .iter()
+            .skip_while(|secret| secret.end <= start)
+            .take_while(|secret| secret.start < at)
+            .map(|secret| count(secret.start.max(start)..secret.end.min(at)))
+            .sum();
+        // Editors do not count a byte order mark either.
+        let mark = usize::from(start == 0 && at > 0 && source.text().starts_with('\u{feff}'));
+        (line + 1, count(start..at).saturating_sub(hidden + mark) + 1)
+    }
+
+    fn secrets_of(&self, file: FileId) -> &[Range<u32>] {
+        self.secrets.get(&file).map_or(&[], Vec::as_slice)
+    }
+
+    fn first_ending_after(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
+        let secrets = self.secrets_of(file);
+        secrets.get(secrets.partition_point(|secret| secret.end <= at))
+    }
+}

@@ -1,0 +1,180 @@
+//! The program as its users meet it: the built binary, with an environment of
+//! its own, on real repositories made with the real `git`.
+
+mod errors;
+mod flags;
+mod git;
+mod origin;
+mod secrets;
+mod verbs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+/// A layering policy with the three usual layers.
+pub const POLICY: &str = "---
+schema: deckhand/LayeringPolicy/v1
+metadata: {schema: metadata/Control/v1, name: layering-policy}
+data: {layerOrder: [global, type, site]}
+";
+
+/// A folder of its own for one test, with a repository in it.
+pub struct Sandbox {
+    folder: TempDir,
+    /// The folder `repository`, in which everything runs.
+    pub root: PathBuf,
+}
+
+/// How a run ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Sandbox {
+    /// An empty folder, outside any repository.
+    pub fn outside_git() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("repository");
+        fs::create_dir(&root).unwrap();
+        Self { folder, root }
+    }
+
+    /// An empty git repository.
+    pub fn new() -> Self {
+        let sandbox = Self::outside_git();
+        sandbox.git(&["init", "--quiet", "--initial-branch=main"]);
+        sandbox
+    }
+
+    /// A git repository with two sites, `lab` and `prod`, without a fault;
+    /// nothing is committed.
+    pub fn with_sites() -> Self {
+        let sandbox = Self::new();
+        sandbox.write_sites();
+        sandbox
+    }
+
+    pub fn write_sites(&self) {
+        self.write("global/policy.yaml", POLICY);
+        self.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 1}}"));
+        self.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.1}"));
+        for site in ["lab", "prod"] {
+            self.write(&format!("site/{site}/site-definition.yaml"), definition(site, ""));
+            let data = format!("{{of: {site}}}");
+            self.write(&format!("site/{site}/only.yaml"), document("only", "site", &data));
+        }
+    }
+
+    /// Adds a fault to a site: a substitution without its source.
+    pub fn break_site(&self, site: &str) {
+        self.write(&format!("site/{site}/broken.yaml"), broken());
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// A folder beside the repository.
+    pub fn beside(&self, path: &str) -> PathBuf {
+        self.root.parent().unwrap().join(path)
+    }
+
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message=state"]);
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        self.scrub(&mut command).current_dir(&self.root);
+        command.args(["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]);
+        let output = command.args(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The program, to be run in the repository, and no variable but what it
+    /// needs to start.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
+        self.scrub(&mut command).current_dir(&self.root).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn scrub<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1")
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(&self.command(arguments).output().unwrap())
+    }
+
+    /// Runs below the repository, as a user who went there.
+    pub fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+        Ran::of(&self.command(arguments).current_dir(folder).output().unwrap())
+    }
+
+    /// The findings of a run as `lint -o json` gives them.
+    pub fn findings(&self, arguments: &[&str]) -> Vec<Json> {
+        let ran = self.run(&[&["lint", "-o", "json"], arguments].concat());
+        assert!(ran.code < 2, "{ran:?}");
+        ran.json()["findings"].as_array().unwrap().clone()
+    }
+
+    /// The rules that a run finds broken, each as often as it does.
+    pub fn rules(&self, arguments: &[&str]) -> Vec<String> {
+        let findings = self.findings(arguments);
+        findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+impl Ran {
+    pub fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code().expect("no signal ends it"),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// A concrete document; `metadata` and `data` in flow style.
+pub fn document(name: &str, layer: &str, data: &str) -> String {
+    format!(
+        "---\nschema: example/Any/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n  layeringDefinition: {{abstract: false, layer: {layer}}}\n\
+         data: {data}\n"
+    )
+}
+
+/// A document with one substitution, which has no source.
+pub fn broken() -> String {
+    let substitution = "  substitutions:\n    - src: {schema: example/Any/v1, name: nowhere, \
+                        path: .}\n      dest: {path: .value}\n";
+    document("broken", "site", "{}").replace("\ndata:", &format!("\n{substitution}data:"))
+}
+
+/// A site definition of the type `small`; `more` goes below `data`.
+pub fn definition(site: &str, more: &str) -> String {
+    let text = document(site, "site", "{}").replace("example/Any/v1", "pegleg/SiteDefinition/v1");
+    text.replace("data: {}", &format!("data:\n  site_type: small\n{more}"))
+}

@@ -1,0 +1,104 @@
+//! What keeps the program from its work, and how it says so.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Stdio;
+
+use super::{Ran, Sandbox, document};
+
+#[test]
+fn outside_a_site_repository_it_says_what_one_is() {
+    for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
+        for verb in ["lint", "render", "sites"] {
+            let ran = sandbox.run(&[verb]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+            assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+            assert!(ran.stderr.contains("\n  help: a site repository has"), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn unknown_revisions_are_named() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    for revision in ["nosuch", "HEAD~9", "0123456789", "HEAD:site"] {
+        let ran = sandbox.run(&["lint", "--rev", revision]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{revision}: {ran:?}");
+        assert!(ran.stderr.contains(revision), "{}", ran.stderr);
+    }
+    let outside = Sandbox::outside_git();
+    outside.write_sites();
+    let ran = outside.run(&["lint", "--rev", "HEAD"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("not inside a git repository"), "{}", ran.stderr);
+}
+
+#[test]
+fn unknown_sites_and_rules_get_a_hint() {
+    let sandbox = Sandbox::with_sites();
+    let ran = sandbox.run(&["lint", "--site", "laab"]);
+    assert!(ran.stderr.contains("the sites are: lab, prod"), "{}", ran.stderr);
+    let ran = sandbox.run(&["explain", "mising-parent"]);
+    assert!(ran.stderr.contains("did you mean `missing-parent`?"), "{}", ran.stderr);
+    let ran = sandbox.run(&["explain", "quite-another"]);
+    assert!(ran.stderr.contains("`layercake explain` lists all rules"), "{}", ran.stderr);
+}
+
+#[test]
+fn who_has_read_enough_is_no_error() {
+    let sandbox = Sandbox::with_sites();
+    for number in 0..2000 {
+        let name = format!("many-{number}");
+        sandbox.write(&format!("site/lab/{name}.yaml"), document(&name, "site", "{a: [1, 2]}"));
+    }
+    for arguments in
+        [&["render"][..], &["render", "--format", "json"], &["lint"], &["sites"], &["explain"]]
+    {
+        let mut command = sandbox.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 4];
+        if arguments[0] == "render" {
+            child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        }
+        drop(child.stdout.take());
+        let ran = Ran::of(&child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let sandbox = Sandbox::with_sites();
+    for arguments in [
+        &["lint"][..],
+        &["lint", "-o", "json"],
+        &["render"],
+        &["render", "--format", "json"],
+        &["sites"],
+        &["explain"],
+        &["explain", "missing-parent"],
+        &["lint", "--help"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let ran = Ran::of(&sandbox.command(arguments).stdout(full).output().unwrap());
+        assert_eq!(ran.code, 2, "{arguments:?}");
+        assert!(ran.stderr.contains("the output cannot be written"), "{}", ran.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_error_keeps_nothing_from_being_done() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let ran = Ran::of(&sandbox.command(&["render"]).stderr(full()).output().unwrap());
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("name: broken"));
+    assert_eq!(
+        sandbox.command(&["nosuch"]).stderr(full()).output().unwrap().status.code(),
+        Some(2)
+    );
+}

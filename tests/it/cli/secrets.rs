@@ -1,0 +1,310 @@
+//! Canaries: a repository is full of secrets, where secrets can be and where
+//! something can be wrong with them, and no output of any verb holds one. Nor
+//! does any output depend on them: with other secrets of another length it is
+//! the same, byte for byte.
+
+use super::{POLICY, Ran, Sandbox, definition, document};
+
+/// What every secret begins with; nothing else does.
+const CANARY: &str = "sesame";
+
+/// Secrets of one length, each recognisable.
+struct Secrets {
+    padding: &'static str,
+}
+
+impl Secrets {
+    fn named(&self, name: &str) -> String {
+        format!("{CANARY}-{name}-{}", self.padding)
+    }
+}
+
+fn secret(schema: &str, name: &str, policy: &str, data: &str) -> String {
+    document(name, "site", data)
+        .replace("example/Any/v1", schema)
+        .replace("storagePolicy: cleartext", &format!("storagePolicy: {policy}"))
+}
+
+fn passphrase(name: &str, data: &str) -> String {
+    secret("deckhand/Passphrase/v1", name, "encrypted", data)
+}
+
+/// A document whose substitutions are `(source schema, source, path, rest)`.
+fn taking(name: &str, sources: &[(&str, &str, &str, &str)], data: &str) -> String {
+    let substitutions: String = sources
+        .iter()
+        .map(|(schema, source, path, dest)| {
+            format!(
+                "    - src: {{schema: {schema}, name: {source}, path: {path}}}\n      dest: \
+                 {{{dest}}}\n"
+            )
+        })
+        .collect();
+    let text = document(name, "site", data);
+    text.replace("\ndata:", &format!("\n  substitutions:\n{substitutions}data:"))
+}
+
+fn child(name: &str, parent: &str, data: &str) -> String {
+    document(name, "site", data).replace(
+        "{abstract: false, layer: site}",
+        &format!(
+            "\n    abstract: false\n    layer: site\n    parentSelector: {{name: {parent}}}\n    \
+             actions: [{{method: merge, path: .}}, {{method: delete, path: .nowhere}}]"
+        ),
+    )
+}
+
+const PASSPHRASE: &str = "deckhand/Passphrase/v1";
+
+/// The files of site `lab` whose documents are as they should be.
+fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
+    let parent = secret("example/Any/v1", "parent", "encrypted", "{}")
+        .replace("storagePolicy", "labels: {name: parent}\n  storagePolicy")
+        .replace("layer: site", "layer: global");
+    let mapping = format!(
+        "\n  {}: {}\n  {}: [{}]\n",
+        of.named("key"),
+        of.named("below"),
+        of.named("list"),
+        of.named("item"),
+    );
+    let wrapped = format!(
+        "---\nschema: pegleg/PeglegManagedDocument/v1\nmetadata:\n  schema: \
+         metadata/Document/v1\n  name: wrapped\n  storagePolicy: cleartext\n  layeringDefinition: \
+         {{abstract: false, layer: site}}\ndata:\n  encrypted: {{at: '2020', by: pegleg}}\n  \
+         managedDocument:\n    schema: deckhand/CertificateKey/v1\n    metadata:\n      schema: \
+         metadata/Document/v1\n      name: wrapped\n      storagePolicy: encrypted\n      \
+         layeringDefinition: {{abstract: false, layer: site}}\n    data: {}\n",
+        of.named("wrapped"),
+    );
+    let block = format!(
+        "|\n  -----BEGIN PRIVATE KEY-----\n  {}\n  {}\n",
+        of.named("first-line"),
+        of.named("second-line")
+    );
+    vec![
+        ("encrypted.yaml", passphrase("encrypted", &of.named("encrypted"))),
+        ("kind.yaml", secret(PASSPHRASE, "kind", "cleartext", &of.named("kind"))),
+        ("key.yaml", secret("deckhand/PrivateKey/v1", "key", "cleartext", &block)),
+        ("mapping.yaml", secret("example/Secret/v1", "mapping", "encrypted", &mapping)),
+        ("parent.yaml", parent.replace("data: {}", &format!("data: {mapping}"))),
+        ("child.yaml", child("child", "parent", "{own: 1}")),
+        ("wrapped.yaml", wrapped),
+        (
+            "taker.yaml",
+            taking(
+                "taker",
+                &[
+                    (PASSPHRASE, "encrypted", ".", "path: .password"),
+                    (PASSPHRASE, "kind", ".", "path: .url, pattern: PASS"),
+                    ("deckhand/CertificateKey/v1", "wrapped", ".", "path: .wrapped"),
+                    ("example/Secret/v1", "mapping", ".", "path: .tree"),
+                    ("deckhand/PrivateKey/v1", "key", ".", "path: .pem"),
+                ],
+                "{url: 'mysql://user:PASS@host'}",
+            ),
+        ),
+        (
+            "second.yaml",
+            taking("second", &[("example/Any/v1", "taker", ".url", "path: .travelled")], "{}"),
+        ),
+    ]
+}
+
+/// Files in which something is wrong with a secret or beside it.
+fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
+    let broken = |name: &str, data: &str| passphrase(name, data);
+    let nested = |data: &str| secret("example/Secret/v1", "nested", "encrypted", data);
+    let from = |name: &'static str, dest: &'static str| (PASSPHRASE, name, ".", dest);
+    vec![
+        ("open.yaml", broken("open", &format!("{{a: {}", of.named("open")))),
+        ("quote.yaml", broken("quote", &format!("\"{}", of.named("quote")))),
+        ("tab.yaml", broken("tab", &format!("\n\t{}: {}", of.named("tab"), of.named("tab-value")))),
+        ("alias.yaml", broken("alias", &format!("*{}", of.named("alias")))),
+        ("anchor.yaml", broken("anchor", &format!("[&{0} x, &{0} y]", of.named("anchor")))),
+        ("tag.yaml", broken("tag", &format!("!{} x", of.named("tag")))),
+        ("int.yaml", broken("int", &format!("!!int {}", of.named("int")))),
+        (
+            "twice.yaml",
+            nested(&format!("\n  {0}: {1}\n  {0}: {1}\n", of.named("twice"), of.named("value")))
+                .replace("nested", "twice"),
+        ),
+        ("again.yaml", passphrase("encrypted", &of.named("again"))),
+        (
+            "unmatched.yaml",
+            taking("unmatched", &[from("kind", "path: .url, pattern: NOWHERE")], "{}")
+                .replace("cleartext", "encrypted")
+                .replace("data: {}", &format!("data: {{url: {}}}", of.named("searched"))),
+        ),
+        (
+            "source-pattern.yaml",
+            taking("source-pattern", &[from("kind", "path: .here")], "{}")
+                .replace("path: .}", "path: ., pattern: '(nowhere)'}"),
+        ),
+        (
+            "through.yaml",
+            taking("through", &[from("encrypted", "path: .a"), from("kind", "path: .a.b.c")], "{}"),
+        ),
+        (
+            "below.yaml",
+            taking("below", &[("example/Secret/v1", "mapping", ".nowhere", "path: .a")], "{}"),
+        ),
+        (
+            "over.yaml",
+            taking(
+                "over",
+                &[from("encrypted", "path: .a, pattern: X"), from("kind", "path: .a")],
+                "{a: {b: X}}",
+            ),
+        ),
+        ("backslash.yaml", passphrase("backslash", &format!("'{}\\1'", of.named("backslash")))),
+        (
+            "escapes.yaml",
+            taking("escapes", &[from("backslash", "path: .a, pattern: X")], "{a: aXb}"),
+        ),
+        (
+            "recursion.yaml",
+            taking("recursion", &[from("kind", "'path': '.', pattern: X")], "{a: [X]}"),
+        ),
+        (
+            "bare.yaml",
+            format!("---\nschema: {PASSPHRASE}\ndata: {}\nodd: {{a: 1, a: 2}}\n", of.named("bare")),
+        ),
+        (
+            "no-schema.yaml",
+            passphrase("no-schema", &of.named("no-schema")).replace("  name: no-schema\n", ""),
+        ),
+        (
+            "odd.yaml",
+            passphrase("odd", &of.named("odd")).replace("storagePolicy:", "storagePolicies:"),
+        ),
+        (
+            "indent.yaml",
+            passphrase(
+                "indent",
+                &format!("\n  a: {}\n b: {}", of.named("indent"), of.named("dedent")),
+            ),
+        ),
+    ]
+}
+
+fn repository(of: &Secrets, with_faults: bool) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("global/policy.yaml", POLICY);
+    sandbox.write("type/small/any.yaml", document("any", "type", "{}"));
+    sandbox.write("site/lab/site-definition.yaml", definition("lab", ""));
+    let mut files = sound(of);
+    if with_faults {
+        files.extend(faulty(of));
+        let mut latin = passphrase("latin", &of.named("latin")).into_bytes();
+        latin.extend(b"\xff\n");
+        sandbox.write("site/lab/secrets/latin.yaml", latin);
+    }
+    for (path, text) in files {
+        sandbox.write(&format!("site/lab/secrets/{path}"), text);
+    }
+    sandbox.commit();
+    sandbox
+}
+
+fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
+    let verbs = [
+        &["lint"][..],
+        &["lint", "-o", "concise"],
+        &["lint", "-o", "json"],
+        &["lint", "--color", "always"],
+        &["render"],
+        &["render", "--with-origin"],
+        &["render", "--format", "json"],
+        &["sites"],
+        &["sites", "--format", "json"],
+    ];
+    let with = [
+        &[][..],
+        &["--rev", "HEAD"],
+        &["--semantics", "deckhand"],
+        &["--set", "."],
+        &["--missing-substitution-source", "warning"],
+        &["site/lab/secrets"],
+    ];
+    let mut runs = Vec::new();
+    for verb in verbs {
+        for with in with {
+            if verb[0] == "sites" && !with.is_empty() {
+                continue;
+            }
+            let arguments = [verb, with].concat();
+            let mut ran = sandbox.run(&arguments);
+            assert!(ran.code < 2, "{arguments:?}: {ran:?}");
+            // the closing line ends with the time
+            if verb[0] == "lint" && !verb.contains(&"-o") {
+                let time = ran.stdout.rfind(" · ").expect("there is a closing line");
+                ran.stdout.truncate(time);
+            }
+            runs.push((arguments.join(" "), ran));
+        }
+    }
+    runs
+}
+
+#[test]
+fn no_output_holds_a_secret_or_depends_on_one() {
+    for with_faults in [false, true] {
+        let short = repository(&Secrets { padding: "q" }, with_faults);
+        let long =
+            repository(&Secrets { padding: "a-good-deal-longer-than-the-other-one" }, with_faults);
+        let (short, long) = (all_runs(&short), all_runs(&long));
+        for ((arguments, of_short), (_, of_long)) in short.iter().zip(&long) {
+            for ran in [of_short, of_long] {
+                let shown = [&ran.stdout[..], &ran.stderr].concat();
+                let held = shown.lines().find(|line| line.contains(CANARY));
+                assert!(held.is_none(), "{arguments}: {held:?}");
+            }
+            let lines = of_short.stdout.lines().zip(of_long.stdout.lines());
+            let different: Vec<_> = lines.filter(|(short, long)| short != long).take(3).collect();
+            assert!(different.is_empty(), "{arguments}: {different:#?}");
+            assert_eq!(of_short, of_long, "{arguments}");
+        }
+    }
+}
+
+/// The repository above would prove little if its faults were not met.
+#[test]
+fn the_faults_are_met() {
+    let sandbox = repository(&Secrets { padding: "q" }, true);
+    let met = sandbox.rules(&[]);
+    for rule in [
+        "backslash-in-pattern-value",
+        "duplicate-document",
+        "duplicate-key",
+        "invalid-document",
+        "invalid-encoding",
+        "invalid-scalar",
+        "invalid-substitution",
+        "invalid-yaml",
+        "missing-action-path",
+        "missing-source",
+        "unknown-tag",
+        "unmatched-pattern",
+        "unmatched-source-pattern",
+    ] {
+        assert!(met.iter().any(|it| it == rule), "{rule} is not met: {met:?}");
+    }
+}
+
+#[test]
+fn render_shows_secrets_to_who_asks() {
+    let of = Secrets { padding: "q" };
+    let sandbox = repository(&of, false);
+    for format in ["yaml", "json"] {
+        let ran = sandbox.run(&["render", "--format", format, "--show-secrets"]);
+        for name in ["encrypted", "kind", "key", "below", "item", "wrapped", "second-line"] {
+            assert!(ran.stdout.contains(&of.named(name)), "{format}: {name}");
+        }
+        let url = format!("mysql://user:{}@host", of.named("kind"));
+        assert_eq!(ran.stdout.matches(&url).count(), 2, "{format}: it travelled twice");
+        let hidden = sandbox.run(&["render", "--format", format]).stdout;
+        assert!(hidden.contains("(hidden)") || hidden.contains("hidden\":"), "{hidden}");
+        assert!(!hidden.contains("mysql://"), "a string built from a secret is one");
+    }
+}

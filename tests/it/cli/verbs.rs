@@ -1,0 +1,255 @@
+//! What each verb prints, and how it ends.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Sandbox, document};
+
+#[test]
+fn lint_ends_by_what_it_found() {
+    let sandbox = Sandbox::with_sites();
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let totals = "2 sites · 7 documents · 10 rendered · nothing found · ";
+    assert!(ran.stdout.starts_with(totals), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("s\n"));
+
+    // warnings are no reason to fail
+    sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("· 1 warning ·"), "{}", ran.stdout);
+
+    sandbox.break_site("prod");
+    let ran = sandbox.run(&["lint", "-o", "concise"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with("site/lab/twice.yaml:8:14: warning[duplicate-key] "));
+    assert!(lines[1].starts_with("site/prod/broken.yaml:9:"), "{}", lines[1]);
+    assert!(lines[1].ends_with("(sites: prod)"), "{}", lines[1]);
+}
+
+#[test]
+fn lint_as_json_has_the_stated_shape() {
+    let sandbox = Sandbox::with_sites();
+    assert_eq!(sandbox.run(&["lint", "-o", "json"]).json(), json!({"version": 1, "findings": []}));
+    sandbox.break_site("lab");
+    let report = sandbox.run(&["lint", "-o", "json"]).json();
+    assert_eq!(report["version"], 1);
+    let finding = &report["findings"][0];
+    assert_eq!(finding["rule"], "missing-source");
+    assert_eq!(finding["severity"], "error");
+    assert_eq!(finding["sites"], json!(["lab"]));
+    assert_eq!(finding["primary"]["file"], "site/lab/broken.yaml");
+    assert_eq!(finding["primary"]["line"], 9);
+    for field in ["fingerprint", "message", "help"] {
+        assert!(finding[field].is_string(), "{field}: {finding}");
+    }
+    for field in ["column", "end_line", "end_column"] {
+        assert!(finding["primary"][field].is_u64(), "{field}: {finding}");
+    }
+    for field in ["related", "notes", "documents"] {
+        assert!(finding[field].is_array(), "{field}: {finding}");
+    }
+}
+
+#[test]
+fn render_prints_what_can_be_rendered_and_says_what_is_wrong() {
+    let sandbox = Sandbox::with_sites();
+    let whole = sandbox.run(&["render"]);
+    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
+    sandbox.break_site("lab");
+    sandbox.write("site/lab/unreadable.yaml", "---\na: [\n");
+    let ran = sandbox.run(&["render"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "2 errors; `layercake lint` shows them\n"));
+    let broken = ran.stdout.find("---\n# lab · site/lab/broken.yaml:1\n").unwrap();
+    let rest = &ran.stdout[broken..];
+    let end = rest[4..].find("---\n").unwrap() + 4;
+    assert_eq!(ran.stdout.replace(&rest[..end], ""), whole.stdout);
+}
+
+#[test]
+fn render_sorts_and_selects() {
+    let sandbox = Sandbox::with_sites();
+    let other = document("zone", "global", "{}").replace("example/Any/v1", "example/AAA/v1");
+    sandbox.write("global/zone.yaml", other);
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let ran = sandbox.run(&[&["render", "--format", "json"], arguments].concat());
+        assert_eq!(ran.code, 0);
+        let report = ran.json();
+        assert_eq!(report["version"], 1);
+        let sites = report["sites"].as_array().unwrap().clone();
+        let of = |site: &serde_json::Value| -> Vec<String> {
+            let name = site["site"].as_str().unwrap().to_owned();
+            let documents = site["documents"].as_array().unwrap().clone();
+            documents.iter().map(|it| format!("{name} {}", it["name"].as_str().unwrap())).collect()
+        };
+        sites.iter().flat_map(of).collect()
+    };
+    let of_lab = ["lab layering-policy", "lab zone", "lab chart", "lab dns", "lab only", "lab lab"];
+    assert_eq!(names(&["--site", "l*"]), of_lab);
+    assert_eq!(names(&[]).len(), 12);
+    assert_eq!(names(&["--schema", "example/Any/*", "--site", "lab"]), of_lab[2..5]);
+    assert_eq!(names(&["--name", "only"]), ["lab only", "prod only"]);
+    assert_eq!(
+        names(&["--name", "dns", "--name", "zo*", "--site", "prod"]),
+        ["prod zone", "prod dns"]
+    );
+    assert_eq!(names(&["--name", "nosuch"]), Vec::<String>::new());
+    assert_eq!(
+        sandbox.run(&["render", "--name", "nosuch"]).stderr,
+        "no document is rendered that is asked for\n"
+    );
+}
+
+#[test]
+fn render_as_json_has_the_stated_shape() {
+    let sandbox = Sandbox::with_sites();
+    let ran = sandbox.run(&["render", "--format", "json", "--site", "lab", "--name", "dns"]);
+    let expected = json!({"version": 1, "sites": [{"site": "lab", "documents": [{
+        "schema": "example/Any/v1", "name": "dns", "layer": "type",
+        "file": "type/small/dns.yaml", "line": 1, "data": {"server": "10.0.0.1"}
+    }]}]});
+    assert_eq!(ran.json(), expected);
+    assert_eq!(sandbox.run(&["render", "-o", "json", "--site", "lab", "--name", "dns"]), ran);
+}
+
+#[test]
+fn sites_are_listed() {
+    let sandbox = Sandbox::with_sites();
+    let ran = sandbox.run(&["sites"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let table = "site  type   files  documents  rendered\n\
+                 lab   small      5          5         5\n\
+                 prod  small      5          5         5\n";
+    assert_eq!(ran.stdout, table);
+    let expected = json!({"version": 1, "sites": [{
+        "site": "lab", "type": "small", "files": 5, "documents": 5, "outputs": 5
+    }]});
+    assert_eq!(sandbox.run(&["sites", "--format", "json", "--site", "lab"]).json(), expected);
+
+    // what is wrong with documents is not asked here
+    sandbox.break_site("lab");
+    assert_eq!(sandbox.run(&["sites"]).code, 0);
+}
+
+#[test]
+fn a_site_without_a_definition_is_not_passed_over() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("site/new/only.yaml", document("only", "site", "{}"));
+    sandbox.write("site/old/site-definition.yaml", "---\ndata: [\n");
+    let ran = sandbox.run(&["sites"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("\nprod "));
+    let said: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].starts_with("site `new` is not listed: "), "{said:?}");
+    assert!(said[1].starts_with("site `old` is not listed: "), "{said:?}");
+    let ran = sandbox.run(&["sites", "--site", "lab"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(sandbox.run(&["sites", "--site", "new"]).code, 1);
+    assert_eq!(sandbox.rules(&["--site", "new"]), ["missing-site-definition"]);
+}
+
+#[test]
+fn only_the_sites_asked_for_are_reported() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.write("site/lab/unreadable.yaml", "---\na: [\n");
+    sandbox.write("global/unreadable.yaml", "---\na: [\n");
+    assert_eq!(sandbox.rules(&[]), ["invalid-yaml", "missing-source", "invalid-yaml"]);
+    assert_eq!(sandbox.findings(&["--site", "prod"]).len(), 1);
+    assert_eq!(sandbox.findings(&["--site", "prod"])[0]["sites"], json!(["prod"]));
+    assert_eq!(sandbox.findings(&["--site", "lab"]).len(), 3);
+    let ran = sandbox.run(&["lint", "--site", "prod"]);
+    assert!(ran.stdout.contains("\n1 site · 5 documents · 5 rendered · "), "{}", ran.stdout);
+}
+
+#[test]
+fn explain_knows_the_codes_of_pegleg() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["explain", "P005"]);
+    assert_eq!(ran.code, 0);
+    let named: Vec<&str> =
+        ran.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(named.contains(&"missing-source") && named.contains(&"dependency-cycle"), "{named:?}");
+    assert!(!named.contains(&"missing-parent"), "Pegleg takes this in silence");
+}
+
+#[test]
+fn rules_are_explained() {
+    let sandbox = Sandbox::outside_git();
+    let list = sandbox.run(&["explain"]);
+    assert_eq!(list.code, 0);
+    let rules = layercake::rules::RULES;
+    assert_eq!(list.stdout.lines().count(), rules.len());
+    for rule in rules {
+        let ran = sandbox.run(&["explain", rule.name]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", rule.name);
+        assert!(ran.stdout.starts_with(&format!("# {}\n\n", rule.name)), "{}", rule.name);
+        assert!(ran.stdout.contains(rule.summary), "{}", rule.name);
+        assert!(!ran.stdout.contains("<!--"), "{}", rule.name);
+        assert!(!ran.stdout.contains("\n\n\n"), "{}", rule.name);
+    }
+}
+
+#[test]
+fn files_limit_what_is_reported_in_a_repository() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.break_site("prod");
+    assert_eq!(sandbox.findings(&[]).len(), 2);
+    for files in [&["site/lab"][..], &["site/lab/broken.yaml"], &["global", "site/lab"]] {
+        let findings = sandbox.findings(files);
+        assert_eq!(findings.len(), 1, "{files:?}");
+        assert_eq!(findings[0]["sites"], json!(["lab"]));
+    }
+    assert_eq!(sandbox.findings(&["global"]).len(), 0);
+    assert_eq!(sandbox.run(&["lint", "global"]).code, 0);
+    // from where the user stands
+    assert_eq!(sandbox.findings(&["-C", "site", "prod"]).len(), 1);
+    let ran = sandbox.run_in(&sandbox.path("site/prod"), &["lint", "broken.yaml"]);
+    assert_eq!(ran.code, 1);
+    let absolute = sandbox.path("site/lab");
+    assert_eq!(sandbox.findings(&[absolute.to_str().unwrap()]).len(), 1);
+    // and what is rendered
+    let ran = sandbox.run(&["render", "type", "--site", "lab"]);
+    assert_eq!(ran.stdout.matches("---\n").count(), 1);
+}
+
+#[test]
+fn files_form_a_set_outside_a_repository_and_on_demand() {
+    let outside = Sandbox::outside_git();
+    outside.write("policy.yaml", super::POLICY);
+    outside.write("broken.yaml", super::broken());
+    let findings = outside.findings(&["policy.yaml", "broken.yaml"]);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0]["sites"], json!([]));
+    let report = outside.run(&["render", "-o", "json", "policy.yaml", "broken.yaml"]).json();
+    assert!(report["sites"][0]["site"].is_null());
+    assert_eq!(report["sites"][0]["documents"].as_array().unwrap().len(), 2);
+    assert!(outside.run(&["lint", "."]).stdout.contains("\n2 documents · 2 rendered · 1 error · "));
+
+    let inside = Sandbox::with_sites();
+    inside.break_site("lab");
+    let set = ["--set", "global/policy.yaml", "site/prod/only.yaml"];
+    assert_eq!(inside.rules(&set), Vec::<String>::new());
+    assert_eq!(inside.rules(&["--set", "global/policy.yaml", "site/lab"]), ["missing-source"]);
+    let report = inside.run(&[&["render", "-o", "json"], &set[..]].concat()).json();
+    assert!(report["sites"][0]["site"].is_null());
+    // the folder itself, where none is named
+    let ran = inside.run_in(&inside.path("global"), &["lint", "--set"]);
+    assert!(ran.stdout.starts_with("2 documents · 2 rendered · "), "{}", ran.stdout);
+}
+
+#[test]
+fn a_set_reads_files_of_any_name() {
+    let outside = Sandbox::outside_git();
+    outside.write("documents.txt", [super::POLICY, &super::broken()].concat());
+    outside.write("folder/other.yml", document("other", "site", "{}"));
+    assert_eq!(outside.rules(&["documents.txt"]), ["missing-source"]);
+    assert_eq!(outside.rules(&["documents.txt", "folder"]), ["missing-source"]);
+    assert!(Path::new(&outside.path("folder")).is_dir());
+}

@@ -1,0 +1,305 @@
+//! The largest public site repository: every recorded commit renders to the
+//! recorded documents, in both meanings, and every leaf of the head says
+//! where it was written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::graph::MissingSource;
+use layercake::merge::deckhand::Semantics;
+use layercake::report::json::canonical;
+use layercake::source::{RepoPath, Repository, SourceMap};
+use layercake::system::deckhand::Options;
+use layercake::system::deckhand::layout::Layout;
+use layercake::yaml::{Key, Node, Origin, Value};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use super::{node_of, recorded};
+use crate::yaml::spans::text_reads_as as reads_as;
+
+/// The branch of the recorded head.
+const HEAD: &str = "v1.9";
+
+const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
+
+/// Name, schema and layer, and the data in canonical form.
+type Outputs = Vec<([String; 3], String)>;
+
+#[test]
+fn every_recorded_commit_renders_as_recorded() {
+    let Some(repository) = Treasuremap::clone() else { return };
+    for path in repository.recorded_commits() {
+        let text = std::fs::read_to_string(&path).expect("a record can be read");
+        let record: Json = serde_json::from_str(&text).expect("a record is JSON");
+        let commit = record["commit"].as_str().expect("a commit");
+        for semantics in SEMANTICS {
+            let checked = repository.check(commit, semantics, outputs);
+            let expected = record["sites"].as_object().expect("sites");
+            let names: Vec<&str> =
+                checked.sites.iter().filter_map(|site| site.name.as_deref()).collect();
+            assert_eq!(names, expected.keys().map(String::as_str).collect::<Vec<_>>(), "{commit}");
+            for site in &checked.sites {
+                let name = site.name.as_deref().expect("a site has a name");
+                let actual = site.taken.as_ref().expect("no fault in layercake");
+                let told = told_to_differ(&checked, name, semantics);
+                let what = format!("{commit} {semantics:?} {name}");
+                assert_hashes(&what, actual, &expected[name]["documents"], &told);
+            }
+        }
+    }
+}
+
+/// Schema and name of the documents that a rule says are rendered differently
+/// in Deckhand's own meaning, which is the recorded one.
+fn told_to_differ<T>(
+    checked: &Checked<T>,
+    site: &str,
+    semantics: Semantics,
+) -> BTreeSet<[String; 2]> {
+    if semantics == Semantics::Deckhand {
+        return BTreeSet::new();
+    }
+    let findings = checked.findings.diagnostics.iter().filter(|finding| {
+        finding.rule.name.starts_with("different-")
+            && finding.sites.iter().any(|name| **name == *site)
+    });
+    findings
+        .flat_map(|finding| &finding.documents)
+        .map(|key| [key.schema.to_string(), key.name.to_string()])
+        .collect()
+}
+
+/// The recorded hashes are those of our documents; a document that is told to
+/// differ must.
+fn assert_hashes(what: &str, actual: &Outputs, expected: &Json, told: &BTreeSet<[String; 2]>) {
+    let mut expected: Vec<([String; 3], String)> = expected
+        .as_array()
+        .expect("documents")
+        .iter()
+        .map(|row| {
+            let text = |at: usize| row[at].as_str().unwrap_or_default().to_owned();
+            ([text(0), text(1), text(2)], text(3))
+        })
+        .collect();
+    expected.sort();
+    let actual: Vec<_> = actual.iter().map(|(key, data)| (key.clone(), sha256(data))).collect();
+    let differing: Vec<_> = actual.iter().filter(|row| !expected.contains(row)).collect();
+    let missing: Vec<_> = expected.iter().filter(|row| !actual.contains(row)).collect();
+    let names = |rows: &[&([String; 3], String)]| -> BTreeSet<[String; 2]> {
+        rows.iter().map(|([schema, name, _], _)| [schema.clone(), name.clone()]).collect()
+    };
+    assert_eq!(&names(&differing), told, "{what}: only here");
+    assert_eq!(&names(&missing), told, "{what}: only recorded");
+    assert_eq!(actual.len(), expected.len(), "{what}");
+}
+
+#[test]
+fn the_head_renders_leaf_by_leaf_as_recorded() {
+    let Some(repository) = Treasuremap::clone() else { return };
+    for semantics in SEMANTICS {
+        let checked = repository.check(HEAD, semantics, outputs);
+        assert_eq!(checked.sites.len(), 6);
+        for site in &checked.sites {
+            let name = site.name.as_deref().expect("a site has a name");
+            let documents =
+                recorded(&format!("treasuremap/head/{name}.json")).expect("the corpus is there");
+            let mut expected: Outputs = documents
+                .iter()
+                .map(|document| {
+                    let text =
+                        |field: &str| document[field].as_str().unwrap_or_default().to_owned();
+                    let data = node_of(&document["data"]).expect("plain data");
+                    ([text("schema"), text("name"), text("layer")], canonical(&data))
+                })
+                .collect();
+            expected.sort();
+            let actual = site.taken.as_ref().expect("no fault in layercake");
+            assert_eq!(actual.len(), expected.len(), "{name}");
+            let told = told_to_differ(&checked, name, semantics);
+            for (actual, expected) in actual.iter().zip(&expected) {
+                let [schema, document, _] = &actual.0;
+                let differs = told.contains(&[schema.clone(), document.clone()]);
+                assert_eq!(actual.0, expected.0, "{name} {semantics:?}");
+                assert_eq!(actual.1 != expected.1, differs, "{name} {semantics:?} {document}");
+            }
+        }
+    }
+}
+
+/// The law of provenance: a leaf that a person wrote reads, in the text its
+/// span names, as that leaf.
+#[test]
+fn every_rendered_leaf_reads_back_from_its_span() {
+    let Some(repository) = Treasuremap::clone() else { return };
+    let checked = repository.check(HEAD, Semantics::Documented, |site| {
+        let mut count = Leaves::default();
+        for (doc, _) in site.graph.iter() {
+            if let Some(data) = site.rendered.data(doc) {
+                count.walk(data, site.sources);
+            }
+        }
+        count
+    });
+    let mut total = Leaves::default();
+    for site in checked.sites {
+        let count = site.taken.expect("no fault in layercake");
+        assert!(count.wrong.is_empty(), "{}", count.wrong.join("\n"));
+        total.written += count.written;
+        total.derived += count.derived;
+        total.made += count.made;
+    }
+    eprintln!("leaves: {} written, {} derived, {} made", total.written, total.derived, total.made);
+    assert!(total.written > 50_000 && total.derived > 100, "the law was tried on real leaves");
+}
+
+#[derive(Default)]
+struct Leaves {
+    written: usize,
+    derived: usize,
+    made: usize,
+    wrong: Vec<String>,
+}
+
+impl Leaves {
+    fn walk(&mut self, node: &Node, sources: &SourceMap) {
+        match &node.value {
+            Value::Mapping(mapping) if !mapping.is_empty() => {
+                for (key, child) in mapping.iter() {
+                    self.key(key, sources);
+                    self.walk(child, sources);
+                }
+            }
+            Value::Sequence(items) if !items.is_empty() => {
+                items.iter().for_each(|item| self.walk(item, sources));
+            }
+            leaf => match node.origin {
+                Origin::Written => {
+                    self.written += 1;
+                    self.reads_as(leaf, node.span, sources);
+                }
+                Origin::Derived => self.derived += 1,
+                Origin::Made => self.made += 1,
+            },
+        }
+    }
+
+    /// A key reads as itself too, or it is a piece of the path that made it.
+    fn key(&mut self, key: &Key, sources: &SourceMap) {
+        let Some(name) = key.as_str() else {
+            return self.reads_as(&key.value, key.span, sources);
+        };
+        let text = sources.slice(key.span);
+        let made = text.split(['.', '[', '\'', '"']).any(|piece| piece == name);
+        if !made {
+            self.reads_as(&key.value, key.span, sources);
+        }
+    }
+
+    fn reads_as(&mut self, value: &Value, span: layercake::source::Span, sources: &SourceMap) {
+        let source = sources.get(span.file);
+        if let Value::Sequence(_) | Value::Mapping(_) = value {
+            let empty = if matches!(value, Value::Sequence(_)) { "[]" } else { "{}" };
+            let text: String = sources.slice(span).split_whitespace().collect();
+            if text != empty {
+                self.wrong.push(format!("{}: `{text}` is not empty", source.path()));
+            }
+            return;
+        }
+        if !reads_as(source.text(), span, value) {
+            let text = sources.slice(span);
+            self.wrong.push(format!("{}: `{text}` does not read as {value:?}", source.path()));
+        }
+    }
+}
+
+fn outputs(site: &RenderedSite<'_>) -> Outputs {
+    let emitted = site.graph.iter().filter(|(_, recipe)| recipe.emit);
+    let mut outputs: Outputs = emitted
+        .filter_map(|(doc, recipe)| {
+            let key = &recipe.key;
+            let names = [key.schema.to_string(), key.name.to_string(), key.layer.to_string()];
+            Some((names, canonical(site.rendered.data(doc)?)))
+        })
+        .collect();
+    outputs.sort();
+    outputs
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A bare clone of the recorded repository.
+struct Treasuremap {
+    folder: TempDir,
+    corpus: PathBuf,
+}
+
+impl Treasuremap {
+    /// None where there is no corpus, which has been said then.
+    fn clone() -> Option<Self> {
+        let Some(corpus) = std::env::var_os("LAYERCAKE_CORPUS") else {
+            eprintln!("skipped: LAYERCAKE_CORPUS is not set, treasuremap is not compared");
+            return None;
+        };
+        let corpus = PathBuf::from(corpus).join("treasuremap");
+        let folder = TempDir::new().expect("a temporary folder can be made");
+        let mut git = Command::new("git");
+        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+            git.env_remove(name);
+        }
+        let cloned = git
+            .args(["clone", "--quiet", "--bare"])
+            .arg(corpus.join("treasuremap.bundle"))
+            .arg(folder.path().join("treasuremap.git"))
+            .status();
+        assert!(cloned.expect("git runs").success(), "the bundle can be cloned");
+        Some(Self { folder, corpus })
+    }
+
+    fn recorded_commits(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.corpus.join("rendered")).expect("records are there");
+        let mut paths: Vec<PathBuf> =
+            entries.map(|entry| entry.expect("an entry can be read").path()).collect();
+        paths.sort();
+        assert!(!paths.is_empty());
+        paths
+    }
+
+    /// Renders a commit as `pegleg site render` does: a missing substitution
+    /// source is skipped.
+    fn check<T: Send>(
+        &self,
+        revision: &str,
+        semantics: Semantics,
+        per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+    ) -> Checked<T> {
+        let path: &Path = &self.folder.path().join("treasuremap.git");
+        let repository =
+            Repository::discover_further(path).expect("a repository can be looked for");
+        let repository = repository.expect("the clone is a repository");
+        let tree = repository.commit(revision).expect("the commit is there");
+        let options = Options {
+            semantics,
+            missing_source: MissingSource::Warning,
+            encryption_sources: BTreeMap::new(),
+        };
+        let progress = Progress::default();
+        let layout = Layout::discover(&tree, &RepoPath::new("")).expect("a commit can be listed");
+        let layout = layout.expect("the commit is a site repository");
+        let scope = Scope::Repository { layout: &layout, further: Vec::new() };
+        let plan = Plan {
+            tree: &tree,
+            scope,
+            options,
+            sites: None,
+            only: Vec::new(),
+            progress: &progress,
+        };
+        check(&plan, per_site).expect("the commit can be checked")
+    }
+}

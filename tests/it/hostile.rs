@@ -1,0 +1,554 @@
+//! Repositories made to break the engine: each run ends soon, without a panic,
+//! and says in a finding what is too much.
+//!
+//! Texts that break the reader alone are in `yaml/hostile.rs`.
+
+mod mutated;
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use layercake::check::Checked;
+use layercake::merge::deckhand::Semantics;
+use layercake::report::json::canonical;
+use layercake::source::{MemoryTree, Source};
+use layercake::yaml::emit;
+
+use crate::support::{check_files, finding_text, options};
+
+/// Far more than any of these takes, in a debug build on a busy machine.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// What a finding may hold of words; one that lists everything is of no use.
+const LONGEST_FINDING: usize = 20_000;
+
+/// Renders documents in both meanings, in bounded time; gives the findings of
+/// the documentation's.
+fn timed(text: &str) -> Checked<()> {
+    let tree = MemoryTree::new().with("documents.yaml", text);
+    run(&tree, Semantics::Deckhand);
+    run(&tree, Semantics::Documented)
+}
+
+fn run(tree: &MemoryTree, semantics: Semantics) -> Checked<()> {
+    let start = Instant::now();
+    let checked = check_files(tree, options(semantics), |_| ());
+    let elapsed = start.elapsed();
+    assert!(elapsed < LONGEST, "{elapsed:?}");
+    assert!(!checked.internal_error);
+    for finding in checked.findings.diagnostics.iter().take(100) {
+        let text = finding_text(finding, &checked.sources);
+        assert!(text.len() < LONGEST_FINDING, "{} bytes: {}", text.len(), finding.message);
+    }
+    checked
+}
+
+/// How many findings of a rule there are.
+fn count(checked: &Checked<()>, rule: &str) -> usize {
+    checked.findings.diagnostics.iter().filter(|finding| finding.rule.name == rule).count()
+}
+
+fn assert_only(checked: &Checked<()>, expected: &[(&str, usize)]) {
+    let rules = expected.iter().map(|(rule, _)| *rule);
+    let found: Vec<(&str, usize)> = rules.map(|rule| (rule, count(checked, rule))).collect();
+    assert_eq!(found, expected);
+    let others = checked.findings.diagnostics.iter();
+    let mut others = others.filter(|it| expected.iter().all(|(rule, _)| it.rule.name != *rule));
+    let other = others.next().map(|other| finding_text(other, &checked.sources));
+    assert_eq!(other, None);
+}
+
+fn policy(layers: &[String]) -> String {
+    format!(
+        "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {{schema: metadata/Control/v1, name: \
+         layering-policy}}\ndata: {{layerOrder: [{}]}}\n",
+        layers.join(", ")
+    )
+}
+
+fn three_layers() -> String {
+    policy(&["global".into(), "type".into(), "site".into()])
+}
+
+fn document(name: &str, layering: &str, more: &str, data: &str) -> String {
+    format!(
+        "---\nschema: example/Kind/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n  layeringDefinition: {{{layering}}}\n{more}data: {data}\n"
+    )
+}
+
+/// A document of the site with substitutions: source, path there, destination.
+fn substituting(name: &str, substitutions: &[(&str, &str, &str)], data: &str) -> String {
+    let mut more = String::from("  substitutions:\n");
+    for (source, from, dest) in substitutions {
+        writeln!(
+            more,
+            "    - {{src: {{schema: example/Kind/v1, name: {source}, path: {from}}}, dest: {dest}}}"
+        )
+        .expect("text can grow");
+    }
+    document(name, "layer: site", &more, data)
+}
+
+/// A chain of documents, each made by `link` of its name and the one before.
+fn chain(first: &str, length: usize, link: impl Fn(&str, &str) -> String) -> String {
+    let mut text = three_layers() + &document("d0", "layer: site", "", first);
+    for at in 1..=length {
+        text += &link(&format!("d{at}"), &format!("d{}", at - 1));
+    }
+    text
+}
+
+#[test]
+fn substitutions_that_double() {
+    let text = chain("{a: {x: 1}, b: {y: 2}}", 60, |name, before| {
+        substituting(name, &[(before, ".", "[{path: .a}, {path: .b}]")], "{}")
+    });
+    let checked = timed(&text);
+    assert!(count(&checked, "over-limit") >= 1);
+}
+
+#[test]
+fn substitutions_that_nest() {
+    let path = vec!["a"; 200].join(".");
+    for (length, path) in [(2000, "a".to_owned()), (40, path)] {
+        let text = chain("{x: 1}", length, |name, before| {
+            substituting(name, &[(before, ".", &format!("{{path: .{path}}}"))], "{}")
+        });
+        assert!(count(&timed(&text), "over-limit") >= 1);
+    }
+}
+
+/// What is nested as deep as may be is walked by every step and rule.
+#[test]
+fn the_deepest_that_is_rendered() {
+    let link = |name: &str, before: &str| {
+        substituting(
+            name,
+            &[(before, ".", "{path: .a}"), ("d0", ".", "{path: .b}")],
+            "{c: c, a: {}}",
+        )
+    };
+    let text = chain("{x: x}", 1010, link)
+        + &document("text", "layer: site", "", "x")
+        + &substituting(
+            "last",
+            &[
+                ("d1000", ".", "{path: .a}"),
+                ("text", ".", "{path: ., pattern: x, recurse: {depth: -1}}"),
+                ("d1000", ".", "{path: .c, pattern: c}"),
+                ("text", ".", "{path: '$..x'}"),
+            ],
+            "{c: c}",
+        );
+    timed(&text);
+    // What takes it from a worker thread writes it there.
+    let tree = MemoryTree::new().with("documents.yaml", &*text);
+    let written = check_files(&tree, options(Semantics::Documented), |site| {
+        let last = site.graph.iter().filter(|(_, recipe)| recipe.key.name.starts_with("d10"));
+        let data = last.filter_map(|(doc, _)| site.rendered.data(doc));
+        let options = emit::Options { show_secrets: true, origin: None };
+        data.map(|data| canonical(data).len().min(emit::to_yaml(data, &options).len())).max()
+    });
+    assert!(written.sites[0].taken.flatten() > Some(1000));
+    let secret = "  storagePolicy: encrypted\n";
+    timed(&text.replace("  storagePolicy: cleartext\n", secret));
+    let layered = (1..=300).map(|at| {
+        let path = vec!["a"; at].join(".");
+        format!("{{method: merge, path: .{path}}}")
+    });
+    let layered: Vec<String> = layered.collect();
+    let deep = format!("{}1{}", "{a: ".repeat(240), "}".repeat(240));
+    let text = three_layers()
+        + &document("parent", "layer: global", "  labels: {a: b}\n", &deep)
+        + &document(
+            "child",
+            &format!("layer: site, parentSelector: {{a: b}}, actions: [{}]", layered.join(", ")),
+            "",
+            &deep,
+        );
+    timed(&text);
+}
+
+#[test]
+fn one_document_that_grows() {
+    let big = format!("[{}]", vec!["x"; 50_000].join(", "));
+    let names: Vec<String> = (0..1000).map(|at| format!("{{path: .k{at}}}")).collect();
+    let text = three_layers()
+        + &document("d0", "layer: site", "", &big)
+        + &substituting("d1", &[("d0", ".", &format!("[{}]", names.join(", ")))], "{}");
+    assert_eq!(count(&timed(&text), "over-limit"), 1);
+}
+
+/// The texts below a value with shared parts are as many as written out.
+#[test]
+fn recursion_into_what_has_grown() {
+    let text = chain("{a: {x: t}, b: {y: t}}", 18, |name, before| {
+        substituting(name, &[(before, ".", "[{path: .a}, {path: .b}]")], "{}")
+    });
+    let recursions: Vec<(&str, &str, &str)> =
+        vec![("d0", ".a.x", "{path: .a, pattern: z, recurse: {depth: -1}}"); 300];
+    let mut all = vec![("d18", ".", "[{path: .a}, {path: .b}, {path: .c}, {path: .d}]")];
+    all.extend(recursions);
+    timed(&(text + &substituting("last", &all, "{}")));
+}
+
+#[test]
+fn patterns_whose_values_grow() {
+    // Every `a` becomes the whole text before.
+    let text = chain("{v: aaaaaaaaaa}", 12, |name, before| {
+        substituting(name, &[(before, ".v", "{path: .v, pattern: a}")], "{v: aaaaaaaaaa}")
+    });
+    assert!(count(&timed(&text), "over-limit") >= 1);
+    // Every document doubles the text before.
+    let text = chain("{v: a}", 60, |name, before| {
+        let half = "{path: .v, pattern: ";
+        substituting(
+            name,
+            &[(before, ".v", &format!("{half}x}}")), (before, ".v", &format!("{half}y}}"))],
+            "{v: x_y}",
+        )
+    });
+    assert!(count(&timed(&text), "over-limit") >= 1);
+    // Empty matches.
+    let text = chain("{v: aaaaaaaaaa}", 12, |name, before| {
+        substituting(name, &[(before, ".v", "{path: .v, pattern: 'b*'}")], "{v: aaaaaaaaaa}")
+    });
+    assert!(count(&timed(&text), "over-limit") >= 1);
+}
+
+/// Each of many documents may make a large text, but not all of them.
+#[test]
+fn many_documents_whose_values_grow() {
+    let long = "a".repeat(4000);
+    let text = three_layers() + &document("d0", "layer: site", "", &format!("{{v: {long}}}"));
+    let many = (0..400).map(|at| {
+        substituting(
+            &format!("e{at}"),
+            &[("d0", ".v", "{path: .v, pattern: a}")],
+            &format!("{{v: {long}}}"),
+        )
+    });
+    timed(&(text + &many.collect::<String>()));
+}
+
+/// A value with shared parts is not written out to be put into a text.
+#[test]
+fn large_values_put_into_texts() {
+    let text = chain("{a: {x: t}, b: {y: t}}", 19, |name, before| {
+        substituting(name, &[(before, ".", "[{path: .a}, {path: .b}]")], "{}")
+    });
+    let into: Vec<(&str, &str, &str)> = vec![("d19", ".", "{path: .v, pattern: x}"); 200];
+    let checked = timed(&(text + &substituting("last", &into, "{v: x}")));
+    assert!(count(&checked, "over-limit") >= 1);
+}
+
+#[test]
+fn regular_expressions_that_never_end() {
+    let subject = "a".repeat(60);
+    for pattern in [
+        r"(a+)+\b$c",
+        r"(?:(a+)\1?)+c",
+        r"(a|a?)+(?=b)c\1",
+        r"(?:a*)*(?<=b)",
+        r"(x+x+)+y",
+        r"(?!b)(.*)*\1z",
+    ] {
+        let text = three_layers()
+            + &document("d0", "layer: site", "", &format!("{{v: {subject}}}"))
+            + &substituting(
+                "d1",
+                &[
+                    ("d0", &format!(".v, pattern: '{pattern}'"), "{path: .w}"),
+                    ("d0", ".v", &format!("{{path: .v, pattern: '{pattern}'}}")),
+                    (
+                        "d0",
+                        ".v",
+                        &format!("{{path: ., pattern: '{pattern}', recurse: {{depth: -1}}}}"),
+                    ),
+                ],
+                &format!("{{v: {subject}}}"),
+            );
+        timed(&text);
+    }
+    let long = "((((a{1,50}){1,50}){1,50}){1,50}){1,50}";
+    timed(
+        &(three_layers()
+            + &substituting("d1", &[("d1", ".", &format!("{{path: ., pattern: '{long}'}}"))], "a")),
+    );
+}
+
+#[test]
+fn paths_with_huge_indexes() {
+    for index in [
+        "100001",
+        "4294967296",
+        "9223372036854775807",
+        "99999999999999999999999",
+        "-9223372036854775808",
+        "-1",
+    ] {
+        let text = three_layers()
+            + &document("parent", "layer: global", "  labels: {a: b}\n", "{a: [1]}")
+            + &document(
+                "child",
+                &format!(
+                    "layer: site, parentSelector: {{a: b}}, actions: [{{method: merge, path: '.a[{index}]'}}, \
+                          {{method: replace, path: '.a[{index}]'}}, {{method: delete, path: '.a[{index}]'}}]"
+                ),
+                "",
+                "{a: [1]}",
+            )
+            + &document("d0", "layer: site", "", "{v: [1]}")
+            + &substituting(
+                "d1",
+                &[
+                    ("d0", &format!("'.v[{index}]'"), "{path: .x}"),
+                    ("d0", ".v", &format!("{{path: '.x[{index}].y[{index}]'}}")),
+                ],
+                "{x: 1}",
+            )
+            + &substituting("d2", &[("d0", ".v", &format!("{{path: '.x[{index}]'}}"))], "{}");
+        assert!(
+            count(&timed(&text), "invalid-substitution") + count(&timed(&text), "invalid-path")
+                >= 1,
+            "{index}"
+        );
+    }
+    // Each fills a list of its own.
+    let destinations: Vec<String> =
+        (0..200).map(|at| format!("{{path: '.k{at}[99999]'}}")).collect();
+    let text = three_layers()
+        + &document("d0", "layer: site", "", "1")
+        + &substituting("d1", &[("d0", ".", &format!("[{}]", destinations.join(", ")))], "{}");
+    timed(&text);
+}
+
+#[test]
+fn one_parent_of_many() {
+    let mut text =
+        three_layers() + &document("parent", "layer: global", "  labels: {a: b}\n", "{x: 1}");
+    for at in 0..10_000 {
+        text += &document(
+            &format!("c{at}"),
+            "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]",
+            "",
+            "{y: 1}",
+        );
+    }
+    assert_only(&timed(&text), &[]);
+}
+
+#[test]
+fn many_parents_of_many() {
+    let mut text = three_layers();
+    for at in 0..3000 {
+        text += &document(&format!("p{at}"), "layer: global", "  labels: {a: b}\n", "{x: 1}");
+        text += &document(
+            &format!("c{at}"),
+            "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]",
+            "",
+            "{y: 1}",
+        );
+    }
+    assert_only(&timed(&text), &[("ambiguous-parent", 3000)]);
+}
+
+#[test]
+fn a_label_that_is_carried_and_selected_by_all() {
+    let mut text =
+        three_layers() + &document("parent", "layer: global", "  labels: {a: b}\n", "{x: 1}");
+    for at in 0..5000 {
+        text += &document(
+            &format!("c{at}"),
+            "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]",
+            "  labels: {a: b}\n",
+            "{y: 1}",
+        );
+    }
+    let checked = timed(&text);
+    assert_only(&checked, &[("refused-parent-match", 5000)]);
+    let finding = &checked.findings.diagnostics[0];
+    assert_eq!(
+        finding.message,
+        "the parentSelector of `c0` matches 4999 documents, which are not above it"
+    );
+    assert!(finding.related.len() < 10);
+}
+
+#[test]
+fn control_documents_that_all_select() {
+    let mut text = three_layers();
+    for at in 0..2000 {
+        let control = document(&format!("p{at}"), "layer: global", "  labels: {a: b}\n", "{x: 1}");
+        text += &control.replace("metadata/Document", "metadata/Control");
+        text += &document(
+            &format!("c{at}"),
+            "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]",
+            "",
+            "{y: 1}",
+        );
+    }
+    timed(&text);
+}
+
+#[test]
+fn two_thousand_layers() {
+    let layers: Vec<String> = (0..2000).map(|at| format!("l{at}")).collect();
+    let mut text = policy(&layers) + &document("d0", "layer: l0", "  labels: {n: n0}\n", "{k: 0}");
+    for at in 1..2000 {
+        text += &document(
+            &format!("d{at}"),
+            &format!(
+                "layer: l{at}, parentSelector: {{n: n{}}}, actions: [{{method: merge, path: .}}]",
+                at - 1
+            ),
+            &format!("  labels: {{n: n{at}}}\n"),
+            &format!("{{k{at}: 1}}"),
+        );
+    }
+    assert_only(&timed(&text), &[]);
+    // All of one name: each replaces the one above it.
+    let mut text = policy(&layers) + &document("d", "layer: l0", "  labels: {n: n0}\n", "{k: 0}");
+    for at in 1..2000 {
+        text += &document(
+            "d",
+            &format!(
+                "layer: l{at}, parentSelector: {{n: n{}}}, actions: [{{method: merge, path: .}}]",
+                at - 1
+            ),
+            &format!("  labels: {{n: n{at}}}\n  replacement: true\n"),
+            "{k: 1}",
+        );
+    }
+    timed(&text);
+    // No layer is known, and all are alike.
+    let text: String = (0..2000)
+        .map(|at| document(&format!("d{at}"), &format!("layer: m{at}"), "", "1"))
+        .collect();
+    assert_eq!(count(&timed(&(policy(&layers) + &text)), "unknown-layer"), 2000);
+    timed(&policy(&vec!["same".into(); 50_000]));
+}
+
+#[test]
+fn a_cycle_of_ten_thousand() {
+    let mut text = three_layers();
+    for at in 0..10_000 {
+        let next = format!("d{}", (at + 1) % 10_000);
+        text += &substituting(&format!("d{at}"), &[(&next, ".", "{path: .a}")], "{}");
+    }
+    assert_only(&timed(&text), &[("dependency-cycle", 1)]);
+    // A long way into a small cycle.
+    let mut text = three_layers();
+    for at in 0..10_000 {
+        let next = format!("d{}", if at == 9999 { 9998 } else { at + 1 });
+        text += &substituting(&format!("d{at}"), &[(&next, ".", "{path: .a}")], "{}");
+    }
+    assert_only(&timed(&text), &[("dependency-cycle", 1)]);
+}
+
+#[test]
+fn ten_thousand_substitutions_of_one_document() {
+    let source = three_layers() + &document("d0", "layer: site", "", "{v: {w: 1}}");
+    let destinations: Vec<String> = (0..10_000).map(|at| format!("{{path: .a.k{at}}}")).collect();
+    let substitutions: Vec<(&str, &str, &str)> =
+        destinations.iter().map(|dest| ("d0", ".v", &**dest)).collect();
+    assert_only(&timed(&(source.clone() + &substituting("d1", &substitutions, "{}"))), &[]);
+    // All to one place.
+    let same: Vec<(&str, &str, &str)> = vec![("d0", ".v", "{path: .a.b.c}"); 10_000];
+    let checked = timed(&(source.clone() + &substituting("d1", &same, "{}")));
+    assert_eq!(count(&checked, "repeated-destination"), 9999);
+    // All of them wrong.
+    let wrong: Vec<(&str, &str, &str)> = vec![("d0", ".u", "{path: .a.b.c, pattern: x}"); 10_000];
+    assert_eq!(
+        count(&timed(&(source + &substituting("d1", &wrong, "{}"))), "missing-source"),
+        10_000
+    );
+}
+
+#[test]
+fn sources_that_are_missing_and_alike() {
+    let mut text = three_layers();
+    for at in 0..3000 {
+        let missing = format!("source-number-{at}-missing");
+        text += &document(&format!("source-number-{at}"), "layer: site", "", "1");
+        text += &substituting(&format!("d{at}"), &[(&missing, ".", "{path: .a}")], "{}");
+    }
+    assert_eq!(count(&timed(&text), "missing-source"), 3000);
+}
+
+#[test]
+fn a_file_that_is_too_large() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = std::fs::File::create(folder.path().join("large.yaml")).expect("a file can be made");
+    file.set_len(Source::MAX_BYTES + 1).expect("a file can be long");
+    let tree = layercake::source::WorkTree::in_folder(folder.path().to_owned());
+    let tree = tree.expect("a folder is a tree");
+    let progress = layercake::check::Progress::default();
+    let plan = layercake::check::Plan {
+        tree: &tree,
+        scope: layercake::check::Scope::Set(vec![layercake::source::RepoPath::new("")]),
+        options: options(Semantics::Documented),
+        sites: None,
+        only: Vec::new(),
+        progress: &progress,
+    };
+    let checked = layercake::check::check(&plan, |_| ()).expect("a folder can be checked");
+    assert_only(&checked, &[("over-limit", 1)]);
+    let file = MemoryTree::new().with("large.yaml", vec![b' '; (Source::MAX_BYTES + 1) as usize]);
+    assert_only(&run(&file, Semantics::Documented), &[("over-limit", 1)]);
+}
+
+/// A fault in layercake itself, here in what a caller does with a rendered
+/// site, costs that site and is told; the exit code of it is 2.
+#[test]
+fn a_panic_is_told_and_the_rest_goes_on() {
+    let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
+                  name: layering-policy}\ndata: {layerOrder: [global, type, site]}\n";
+    let definition = |name: &str| {
+        format!(
+            "---\nschema: pegleg/SiteDefinition/v1\nmetadata: {{schema: metadata/Document/v1, \
+             name: {name}, storagePolicy: cleartext, layeringDefinition: {{layer: site}}}}\n\
+             data: {{site_type: foundry}}\n"
+        )
+    };
+    let tree = MemoryTree::new()
+        .with("global/policy.yaml", policy)
+        .with("type/foundry/empty.yaml", "")
+        .with("site/bad/site-definition.yaml", definition("bad"))
+        .with("site/good/site-definition.yaml", definition("good"));
+    let checked = check_files(&tree, options(Semantics::Documented), |site| {
+        assert_ne!(site.site.name.as_deref(), Some("bad"), "this is the planted fault");
+    });
+    assert!(checked.internal_error);
+    let findings = &checked.findings.diagnostics;
+    let told: Vec<_> = findings.iter().map(|it| (it.rule.name, it.sites.join(" "))).collect();
+    assert_eq!(told, [("internal-error", "bad".to_owned())]);
+    assert_eq!(checked.sites.iter().filter(|site| site.taken.is_some()).count(), 1);
+}
+
+/// A pair of `!!pairs` reads as a list of two, which nothing can be put into.
+#[test]
+fn a_pattern_below_a_pair_is_told() {
+    let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
+                  name: layering-policy}\ndata: {layerOrder: [site]}\n";
+    let metadata = "schema: metadata/Document/v1, storagePolicy: cleartext, \
+                    layeringDefinition: {layer: site}";
+    let source = format!("---\nschema: o/S/v1\nmetadata: {{{metadata}, name: s}}\ndata: new\n");
+    let substitutions = "substitutions: [{src: {schema: o/S/v1, name: s, path: .}, \
+                         dest: {path: '.l[0]', pattern: old, recurse: {depth: -1}}}]";
+    let destination = format!(
+        "---\nschema: o/D/v1\nmetadata: {{{metadata}, name: d, {substitutions}}}\n\
+         data: {{l: !!pairs [a: old]}}\n"
+    );
+    let tree = MemoryTree::new()
+        .with("d.yaml", destination)
+        .with("policy.yaml", policy)
+        .with("s.yaml", source);
+    for semantics in [Semantics::Documented, Semantics::Deckhand] {
+        let checked = check_files(&tree, options(semantics), |_| ());
+        assert!(!checked.internal_error);
+        let told = checked.findings.diagnostics.iter().map(|finding| finding.rule.name);
+        assert_eq!(told.collect::<Vec<_>>(), ["invalid-substitution"]);
+    }
+}

@@ -1,0 +1,206 @@
+//! The walls of the house: who may import whom, and who may touch the world.
+//!
+//! The table below *is* the architecture (`docs/architecture.md`): a module
+//! may use itself and what its row names. It is read off the source text:
+//! every `crate::NAME` and every `super::` path counts, tests too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Module, and what it may use of the crate. Lowest first.
+const TABLE: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("near", &[]),
+    ("source", &["error"]),
+    ("diagnostic", &["source"]),
+    ("yaml", &["source", "near"]),
+    ("merge", &["yaml", "source"]),
+    ("graph", &["merge", "yaml", "source"]),
+    ("system", &["graph", "merge", "yaml", "source", "near", "error"]),
+    ("render", &["graph", "merge", "yaml", "source"]),
+    ("rules", &["system", "render", "graph", "merge", "yaml", "diagnostic", "source", "near"]),
+    ("triage", &["diagnostic", "yaml", "source"]),
+    ("report", &["triage", "diagnostic", "render", "graph", "yaml", "source"]),
+    (
+        "check",
+        &[
+            "rules",
+            "triage",
+            "system",
+            "render",
+            "graph",
+            "merge",
+            "yaml",
+            "diagnostic",
+            "source",
+            "error",
+        ],
+    ),
+    (
+        "commands",
+        &[
+            "check",
+            "report",
+            "rules",
+            "triage",
+            "system",
+            "render",
+            "graph",
+            "merge",
+            "yaml",
+            "diagnostic",
+            "source",
+            "near",
+            "error",
+        ],
+    ),
+];
+
+/// A word of the source, and the only files that may hold it.
+const WALLS: &[(&str, &[&str])] = &[
+    ("gix::", &["source/git.rs"]),
+    ("std::process::Command", &[]),
+    ("std::fs", &["source/tree.rs"]),
+    ("std::env", &["cli.rs"]),
+    ("stdout()", &["cli.rs"]),
+    ("stderr()", &["cli.rs"]),
+    ("rayon::", &["check/", "render/mod.rs"]),
+    ("serde::Serialize", &["report/"]),
+    ("miette::", &["report/terminal.rs", "report/terminal/"]),
+    ("granit_parser", &["yaml/"]),
+    ("fancy_regex", &["merge/pattern/"]),
+];
+
+#[test]
+fn modules_import_only_what_the_table_allows() {
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        TABLE.iter().map(|(module, uses)| (*module, uses.iter().copied().collect())).collect();
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let module = module_of(&path);
+        if matches!(module.as_str(), "lib" | "main" | "cli") {
+            continue;
+        }
+        let Some(uses) = allowed.get(module.as_str()) else {
+            wrong.push(format!("{path}: module `{module}` is not in the table"));
+            continue;
+        };
+        for used in crate_imports(&text) {
+            if used != module && !uses.contains(used.as_str()) {
+                wrong.push(format!("{path}: `{module}` may not use `{used}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_row_of_the_table_is_a_module() {
+    let modules: BTreeSet<String> = sources().iter().map(|(path, _)| module_of(path)).collect();
+    for (module, uses) in TABLE {
+        assert!(modules.contains(*module), "`{module}` is gone");
+        for used in *uses {
+            assert!(modules.contains(*used), "`{used}`, which `{module}` may use, is gone");
+        }
+    }
+}
+
+#[test]
+fn the_world_is_touched_only_at_the_walls() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        for (word, places) in WALLS {
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let inside = places.iter().any(|place| path.starts_with(place));
+            if !inside && code.into_iter().any(|line| line.contains(word)) {
+                wrong.push(format!("{path} holds `{word}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    files.sort();
+    files
+        .into_iter()
+        .map(|file| {
+            let name = file.strip_prefix(&root).expect("it was found below the root");
+            let name = name.to_string_lossy().replace('\\', "/");
+            (name, fs::read_to_string(&file).expect("a source file can be read"))
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a source folder can be read") {
+        let path = entry.expect("an entry can be read").path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn module_of(path: &str) -> String {
+    let first = path.split('/').next().expect("a path has a first part");
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// The top-level modules that a file names: `crate::x`, and what stands in
+/// `crate::{x, y::z}`.
+fn crate_imports(text: &str) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    let code: String = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    for (at, found) in code.match_indices("crate::") {
+        let rest = &code[at + found.len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => used.extend(first_names(group)),
+            None => used.extend([name_at(rest)]),
+        }
+    }
+    used.remove("");
+    used
+}
+
+fn name_at(text: &str) -> String {
+    text.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '_').collect()
+}
+
+/// The names at the first level of a group that began just before `text`.
+fn first_names(text: &str) -> Vec<String> {
+    let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                names.push(name_at(text[start..].trim_start()));
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                names.push(name_at(text[start..].trim_start()));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn planted_violations_are_seen() {
+    let uses =
+        crate_imports("use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n");
+    let names: Vec<&str> = uses.iter().map(String::as_str).collect();
+    assert_eq!(names, ["report", "rules", "yaml"]);
+}

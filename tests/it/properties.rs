@@ -1,0 +1,366 @@
+//! The laws of the engine, over generated site repositories: most of them
+//! sound, some broken on purpose.
+
+mod repository;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
+use layercake::report::json::canonical;
+use layercake::report::{Style, View, json, terminal};
+use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree};
+use layercake::system::deckhand::layout::Layout;
+use layercake::yaml::path::Path;
+use layercake::yaml::{Key, Mapping, Node, Origin, Problem, Value, parse};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use rayon::ThreadPoolBuilder;
+
+use self::repository::{CANARY, Repository, data, repository};
+use crate::conformance::same;
+use crate::support::{finding_text, options};
+use crate::yaml::spans::text_reads_as;
+
+/// What a run says: the outputs by site and identity, and the findings.
+#[derive(Debug, PartialEq)]
+struct Told {
+    outputs: Vec<(String, String)>,
+    findings: Vec<String>,
+}
+
+/// What every site renders, with its name.
+type Outputs = Vec<(String, Node)>;
+
+fn checked<T: Send>(
+    tree: &dyn Tree,
+    from: &str,
+    semantics: Semantics,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Checked<T> {
+    let progress = Progress::default();
+    let layout = Layout::discover(tree, &RepoPath::new(from)).expect("memory can be listed");
+    let layout = layout.expect("the files are a site repository");
+    let plan = Plan {
+        tree,
+        scope: Scope::Repository { layout: &layout, further: Vec::new() },
+        options: options(semantics),
+        sites: None,
+        only: Vec::new(),
+        progress: &progress,
+    };
+    let checked = check(&plan, per_site).expect("files in memory can be checked");
+    assert!(!checked.internal_error, "layercake itself does not fail");
+    checked
+}
+
+fn outputs(site: &RenderedSite<'_>) -> Outputs {
+    let name = site.site.name.as_deref().unwrap_or_default();
+    let all = site.graph.iter();
+    all.map(|(doc, recipe)| {
+        let data = site.rendered.data(doc).cloned();
+        let blocked = || Node::made(Value::String("blocked".into()), recipe.span);
+        (format!("{name}: {} {}", recipe.key, recipe.emit), data.unwrap_or_else(blocked))
+    })
+    .collect()
+}
+
+fn told(tree: &dyn Tree, from: &str, semantics: Semantics) -> Told {
+    let checked = checked(tree, from, semantics, outputs);
+    let findings = checked.findings.diagnostics.iter();
+    Told {
+        findings: findings.map(|finding| finding_text(finding, &checked.sources)).collect(),
+        outputs: checked
+            .sites
+            .into_iter()
+            .flat_map(|site| site.taken.expect("layercake itself does not fail"))
+            .map(|(name, data)| (name, canonical(&data)))
+            .collect(),
+    }
+}
+
+/// A tree that lists its files in another order.
+struct Shuffled<'a> {
+    tree: &'a MemoryTree,
+    seed: usize,
+}
+
+impl Tree for Shuffled<'_> {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, layercake::error::Error> {
+        let mut entries = self.tree.entries(folder)?;
+        let weight = |entry: &Entry| {
+            let bytes = entry.path.as_str().bytes();
+            bytes.fold(self.seed, |sum, byte| {
+                sum.wrapping_mul(31).rotate_left(7) ^ usize::from(byte)
+            })
+        };
+        entries.sort_by_key(weight);
+        Ok(entries)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        self.tree.read(path)
+    }
+}
+
+const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn the_order_of_files_threads_and_folders_do_not_matter(
+        repository in repository(),
+        seed in any::<usize>(),
+        from in any::<prop::sample::Index>(),
+    ) {
+        let tree = repository.tree();
+        for semantics in SEMANTICS {
+            let first = told(&tree, "", semantics);
+            let shuffled = Shuffled { tree: &tree, seed };
+            prop_assert_eq!(&told(&shuffled, "", semantics), &first);
+            let folders = repository.folders();
+            let from = &folders[from.index(folders.len())];
+            prop_assert_eq!(&told(&tree, from, semantics), &first, "from {}", from);
+            for threads in [1, 4] {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool = pool.expect("threads can be started");
+                prop_assert_eq!(&pool.install(|| told(&tree, "", semantics)), &first);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(120))]
+
+    #[test]
+    fn findings_point_into_their_texts(repository in repository()) {
+        for semantics in SEMANTICS {
+            let checked = checked(&repository.tree(), "", semantics, |_| ());
+            for finding in &checked.findings.diagnostics {
+                let labels = std::iter::once(&finding.primary).chain(&finding.related);
+                for label in labels {
+                    let text = checked.sources.get(label.span.file).text();
+                    prop_assert!(text.get(label.span.range()).is_some(), "{:?} {:?}", finding, label);
+                }
+                prop_assert!(!finding.message.is_empty() && !finding.message.contains('\n'));
+            }
+        }
+    }
+
+    #[test]
+    fn every_written_leaf_reads_back_from_its_span(repository in repository()) {
+        for semantics in SEMANTICS {
+            let checked = checked(&repository.tree(), "", semantics, |site| {
+                let mut wrong = Vec::new();
+                for (name, data) in outputs(site) {
+                    leaves(&data, &mut |node| {
+                        let text = site.sources.get(node.span.file).text();
+                        if node.origin == Origin::Written && !text_reads_as(text, node.span, &node.value) {
+                            wrong.push(format!("{name}: {:?} at {:?}", node.value, site.sources.slice(node.span)));
+                        }
+                    });
+                }
+                wrong
+            });
+            for site in checked.sites {
+                prop_assert_eq!(site.taken, Some(Vec::new()));
+            }
+        }
+    }
+
+    /// A value that is substituted is a value: who reads it does not change it.
+    #[test]
+    fn a_consumer_does_not_change_its_source(repository in repository(), consumer in repository::consumer()) {
+        let with_consumer = repository.tree().with("site/one/zz-consumer.yaml", consumer.clone());
+        let rendered = |tree: &MemoryTree, semantics| -> BTreeMap<String, String> {
+            told(tree, "", semantics).outputs.into_iter().collect()
+        };
+        for semantics in SEMANTICS {
+            let before = rendered(&repository.tree(), semantics);
+            let mut after = rendered(&with_consumer, semantics);
+            after.retain(|name, _| !name.contains("the-consumer"));
+            prop_assert_eq!(after, before, "{}", consumer);
+        }
+    }
+
+    #[test]
+    fn secrets_are_seen_nowhere(repository in repository()) {
+        for semantics in SEMANTICS {
+            let checked = checked(&repository.tree(), "", semantics, |site| {
+                outputs(site).into_iter().filter(|(_, data)| tells(data)).map(|it| it.0).collect::<Vec<_>>()
+            });
+            for finding in &checked.findings.diagnostics {
+                let text = finding_text(finding, &checked.sources);
+                prop_assert!(!text.contains(CANARY), "{}", text);
+            }
+            for report in reports(&checked) {
+                prop_assert!(!report.contains(CANARY), "{}", report);
+            }
+            for site in &checked.sites {
+                prop_assert_eq!(site.taken.as_deref(), Some(&[][..]));
+            }
+        }
+    }
+}
+
+/// Everything that is written about findings.
+fn reports<T>(checked: &Checked<T>) -> [String; 2] {
+    let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+    let style = Style { width: 100, color: false, unicode: true, links: false };
+    let (mut full, mut as_json) = (Vec::new(), Vec::new());
+    terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
+    json::findings(&checked.findings, &view, &mut as_json).expect("memory can be written");
+    [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
+}
+
+/// Whether public parts of a value hold the canary.
+fn tells(node: &Node) -> bool {
+    if node.secret {
+        return false;
+    }
+    let key_tells = |key: &Key| key.as_str().is_some_and(|text| text.contains(CANARY));
+    match &node.value {
+        Value::String(text) => text.contains(CANARY),
+        Value::Mapping(mapping) => mapping.iter().any(|(key, node)| key_tells(key) || tells(node)),
+        Value::Sequence(items) => items.iter().any(tells),
+        Value::Pairs(pairs) => pairs.iter().any(|(left, right)| tells(left) || tells(right)),
+        Value::Set(keys) => keys.iter().any(key_tells),
+        _ => false,
+    }
+}
+
+fn leaves(node: &Node, visit: &mut dyn FnMut(&Node)) {
+    match &node.value {
+        Value::Sequence(items) => items.iter().for_each(|item| leaves(item, visit)),
+        Value::Mapping(mapping) => mapping.values().for_each(|node| leaves(node, visit)),
+        Value::Pairs(_) | Value::Set(_) => {}
+        _ => visit(node),
+    }
+}
+
+/// Two values in two files.
+fn two_sides() -> impl Strategy<Value = [Node; 2]> {
+    [data(), data()].prop_map(|texts| {
+        let mut files = SourceMap::new();
+        texts.map(|text| {
+            let file = files.upcoming(0);
+            let source = layercake::source::Source::new(RepoPath::new("a.yaml"), Ok(Vec::new()));
+            let mut parsed = parse(file, &format!("data: {text}\n"));
+            files.add(source);
+            let is_fatal = |problem: &Problem| problem.kind.is_fatal();
+            assert!(!parsed.problems.iter().any(is_fatal), "{text}: {:?}", parsed.problems);
+            parsed.documents.remove(0).root.get("data").expect("it is there").clone()
+        })
+    })
+}
+
+fn spans(node: &Node, all: &mut Vec<Span>) {
+    all.push(node.span);
+    for (key, child) in node.as_mapping().into_iter().flat_map(Mapping::iter) {
+        all.push(key.span);
+        spans(child, all);
+    }
+    node.as_sequence().unwrap_or_default().iter().for_each(|item| spans(item, all));
+    if let Value::Pairs(pairs) = &node.value {
+        for (left, right) in pairs.iter() {
+            spans(left, all);
+            spans(right, all);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn merging([base, over] in two_sides()) {
+        let merged = laid_over(&base, &over);
+        // Idempotent.
+        prop_assert!(same(&laid_over(&merged, &over).value, &merged.value));
+        prop_assert!(same(&laid_over(&base, &base).value, &base.value));
+        // Over an empty mapping nothing changes, spans included.
+        let empty = Node::made(Value::Mapping(Arc::default()), base.span);
+        let alone = laid_over(&empty, &over);
+        prop_assert!(same(&alone.value, &over.value));
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        spans(&over, &mut before);
+        spans(&alone, &mut after);
+        if over.as_mapping().is_none_or(|mapping| !mapping.is_empty()) {
+            prop_assert_eq!(after, before);
+        }
+        // Nothing is written that neither side has written.
+        let (mut sides, mut all) = (Vec::new(), Vec::new());
+        spans(&base, &mut sides);
+        spans(&over, &mut sides);
+        spans(&merged, &mut all);
+        prop_assert!(all.iter().all(|span| sides.contains(span)));
+        // What the child says stands.
+        for (key, node) in over.as_mapping().into_iter().flat_map(Mapping::iter) {
+            let merged = merged.as_mapping().and_then(|mapping| mapping.get(key));
+            let merged = merged.expect("a child's key is kept");
+            if node.as_mapping().is_none() {
+                prop_assert!(same(&merged.value, &node.value));
+            }
+        }
+    }
+
+    #[test]
+    fn actions([base, over] in two_sides(), path in repository::path(), method in 0..3_usize) {
+        let method = [Method::Merge, Method::Replace, Method::Delete][method];
+        let Ok(path) = Path::parse(&path) else { return Ok(()) };
+        for semantics in SEMANTICS {
+            let at = over.span;
+            let mut once = base.clone();
+            if apply(method, &path, &mut once, &over, semantics, at).is_err() {
+                // What fails changes nothing.
+                prop_assert!(same(&once.value, &base.value));
+                continue;
+            }
+            // A merge at an index extends the list each time, and a delete
+            // has nothing to delete the second time, or something else.
+            let is_idempotent = method != Method::Delete
+                && !path.text().contains('[')
+                && path.segments().is_some();
+            if is_idempotent {
+                let mut twice = once.clone();
+                let again = apply(method, &path, &mut twice, &over, semantics, at);
+                prop_assert!(again.is_ok());
+                prop_assert!(same(&twice.value, &once.value));
+            }
+            let (mut sides, mut all) = (vec![at], Vec::new());
+            spans(&base, &mut sides);
+            spans(&over, &mut sides);
+            spans(&once, &mut all);
+            prop_assert!(all.iter().all(|span| sides.contains(span)));
+        }
+    }
+}
+
+#[test]
+fn generated_repositories_are_of_use() {
+    // Of many, most sites render, and all kinds of findings are met.
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut rendered, mut rules) = (0, BTreeMap::<&str, usize>::new());
+    for _ in 0..100 {
+        let repository: Repository =
+            repository().new_tree(&mut runner).expect("a repository can be made").current();
+        let checked = checked(&repository.tree(), "", Semantics::Documented, |site| {
+            let writes = site.graph.iter().map(|(doc, _)| site.rendered.writes(doc).len());
+            writes.sum::<usize>()
+        });
+        rendered += checked.sites.iter().filter_map(|site| site.taken).sum::<usize>();
+        for finding in &checked.findings.diagnostics {
+            *rules.entry(finding.rule.name).or_default() += 1;
+        }
+    }
+    eprintln!("{rendered} writes, {rules:?}");
+    assert!(rendered > 300, "{rendered} writes");
+    assert!(rules.len() > 25, "{rules:?}");
+}

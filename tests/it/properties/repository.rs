@@ -1,0 +1,427 @@
+//! Site repositories, generated: three sites of two types, documents that find
+//! each other by few names and labels, and data of all kinds. Some are broken.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use layercake::source::MemoryTree;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+/// Stands in secret documents, in values and keys, and nowhere else.
+pub const CANARY: &str = "cnry";
+
+const SITES: [(&str, &str); 3] = [("one", "big"), ("two", "small"), ("three", "big")];
+const NAMES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+const SCHEMAS: [&str; 4] =
+    ["example/Kind/v1", "example/Kind/v1", "example/Other/v1", "deckhand/Passphrase/v1"];
+
+#[derive(Clone, Debug)]
+pub struct Repository {
+    pub files: Vec<(String, String)>,
+}
+
+impl Repository {
+    pub fn tree(&self) -> MemoryTree {
+        let files = self.files.iter();
+        files.fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.clone()))
+    }
+
+    /// All folders, the root among them.
+    pub fn folders(&self) -> Vec<String> {
+        let mut folders = BTreeSet::from([String::new()]);
+        for (path, _) in &self.files {
+            let ends = path.match_indices('/').map(|(at, _)| path[..at].to_owned());
+            folders.extend(ends);
+        }
+        folders.into_iter().collect()
+    }
+}
+
+/// A repository.
+pub fn repository() -> impl Strategy<Value = Repository> {
+    let policy = select(vec![
+        "[global, type, site]",
+        "[global, type, site]",
+        "[global, type, site]",
+        "[global, site]",
+        "[site, type, global]",
+        "[global, type, site, type]",
+    ]);
+    let documents = prop::collection::vec((file(), document()), 4..16);
+    (policy, documents, secret(), select(vec!["big", "big", "bog", "7"]), 0..12_usize).prop_map(
+        |(policy, documents, secret, site_type, broken)| {
+            let mut files: Vec<(String, String)> = Vec::new();
+            let mut add = |path: &str, text: &str| {
+                match files.iter_mut().find(|(known, _)| known == path) {
+                    Some((_, before)) => before.push_str(text),
+                    None => files.push((path.to_owned(), text.to_owned())),
+                }
+            };
+            if broken != 0 {
+                add("global/policy.yaml", &format!(
+                    "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {{schema: metadata/Control/v1, \
+                     name: layering-policy}}\ndata: {{layerOrder: {policy}}}\n"
+                ));
+            }
+            for (site, kind) in SITES {
+                let kind = if site == "three" { site_type } else { kind };
+                add(&format!("site/{site}/site-definition.yaml"), &format!(
+                    "---\nschema: pegleg/SiteDefinition/v1\nmetadata: {{schema: metadata/Document/v1, \
+                     name: {site}, storagePolicy: cleartext, layeringDefinition: {{abstract: false, \
+                     layer: site}}}}\ndata: {{site_type: {kind}}}\n"
+                ));
+            }
+            add("type/big/nothing.yaml", "# nothing\n");
+            add("type/small/nothing.yaml", "");
+            add("global/secret.yaml", &secret);
+            for (path, document) in read_from(documents) {
+                add(path, &document);
+            }
+            let last = files.last_mut().expect("there are files");
+            match broken {
+                1 => last.1.push_str("---\na: [1\n"),
+                2 => last.1.push_str("---\n- no document\n---\n"),
+                3 => last.1 = last.1.replace('\n', "\r\n"),
+                4 => last.1.insert(0, '\u{feff}'),
+                5 => last.1.push_str("---\nschema: example/Kind/v1\ndata: !odd 1\n"),
+                _ => {}
+            }
+            Repository { files }
+        },
+    )
+}
+
+/// The texts of the documents, most of which have a name of their own and read
+/// what is there.
+fn read_from(documents: Vec<(&'static str, Document)>) -> Vec<(&'static str, String)> {
+    let mut known = BTreeSet::new();
+    let mut kept: Vec<(&str, Document)> = documents;
+    kept.retain(|(_, it)| it.repeats || known.insert((it.schema, it.name.clone())));
+    let mut sources = vec!["schema: example/Kind/v1, name: s".to_owned()];
+    sources.push("schema: deckhand/Passphrase/v1, name: s".into());
+    let texts = kept.into_iter().map(|(path, document)| {
+        // What comes later is read seldom, so that few documents need
+        // themselves.
+        if document.reads_itself {
+            sources.push(document.as_source());
+        }
+        let mut text = document.text.clone();
+        for source in &document.sources {
+            text = text.replacen(SOURCE, &sources[source.index(sources.len())], 1);
+        }
+        if !document.is_abstract {
+            sources.push(document.as_source());
+        }
+        (path, text)
+    });
+    texts.collect()
+}
+
+/// Stands for a source's schema and name.
+const SOURCE: &str = "SOURCE";
+
+/// A document, before it is known what it can read.
+#[derive(Clone, Debug)]
+struct Document {
+    schema: &'static str,
+    name: String,
+    is_abstract: bool,
+    /// Whether it may have another one's name.
+    repeats: bool,
+    reads_itself: bool,
+    text: String,
+    sources: Vec<Index>,
+}
+
+impl Document {
+    fn as_source(&self) -> String {
+        format!("schema: {}, name: {}", self.schema, self.name)
+    }
+}
+
+/// Where a document stands.
+fn file() -> impl Strategy<Value = &'static str> {
+    select(vec![
+        "global/a.yaml",
+        "global/a.yaml",
+        "global/deep/er/b.yaml",
+        "global/deep/er/b.yaml",
+        "type/big/a.yaml",
+        "type/small/a.yaml",
+        "site/one/a.yaml",
+        "site/one/z/b.yaml",
+        "site/two/a.yaml",
+        "site/three/a.yaml",
+    ])
+}
+
+/// A document of the global layer whose data nobody may see.
+fn secret() -> impl Strategy<Value = String> {
+    let data = select(vec![
+        "cnry",
+        "{x: cnry, y: {x: 'INSERT_A cnry'}, l: [cnry, {x: \"cnry\\n\"}], cnry-key: 1}",
+        "[cnry, {x: cnry}]",
+        "|\n  cnry INSERT_A\n  cnry\n",
+        "{x: {y: 1cnry, cnryx: 2}, q: 'a\\1cnry', z: !!binary Y25yeQ==}",
+        "{x: cnry, x: cnry2}",
+        "cnry\nDATA: cnry3",
+        "cnry\ndata: cnry4",
+        "cnry\ndatas: {x: cnry5}",
+        "{x: &c cnry, y: *c, l: [*c]}",
+        "[cnry",
+    ]);
+    (select(vec!["s", "s", "a"]), data, any::<bool>(), 0..6_usize).prop_map(
+        |(name, data, kind, broken)| {
+            let (schema, policy) = if kind {
+                ("deckhand/Passphrase/v1", "cleartext")
+            } else {
+                ("example/Kind/v1", "encrypted")
+            };
+            let layer = if broken == 0 { "glabol" } else { "global" };
+            let odd = if broken == 1 { "  odd: 1\n" } else { "" };
+            format!(
+                "---\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+                 storagePolicy: {policy}\n{odd}  labels: {{k: s}}\n  layeringDefinition: {{layer: \
+                 {layer}}}\ndata: {data}\n"
+            )
+        },
+    )
+}
+
+/// A document of any layer; most are in the one that their file suggests,
+/// which is left to chance here.
+fn document() -> impl Strategy<Value = Document> {
+    let head =
+        (select(&NAMES[..]), select(&SCHEMAS[..]), layer(), prop::bool::weighted(0.3), 0..50_usize);
+    let layering = prop::option::of((
+        select(vec!["a", "b", "c", "a", "b", "c", "s", "d"]),
+        prop::collection::vec((select(vec!["merge", "merge", "replace", "delete"]), path()), 1..4),
+    ));
+    let labels = prop::option::weighted(0.7, select(vec!["a", "b", "c"]));
+    let substitutions = prop::collection::vec(substitution(), 0..4);
+    (head, labels, layering, substitutions, data()).prop_map(
+        |((name, schema, layer, is_abstract, broken), labels, layering, substitutions, data)| {
+            let mut text = format!(
+                "---\n# A document.\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  \
+                 name: {name}-{layer}\n"
+            );
+            let mut line = |line: String| writeln!(text, "{line}").expect("text can grow");
+            if broken != 0 {
+                line("  storagePolicy: cleartext".into());
+            }
+            match broken {
+                1 => line("  labels: 7".into()),
+                2 => line("  replacement: true".into()),
+                3 => line("  replacement: 'true'".into()),
+                4 => line("  odd: 1".into()),
+                _ => {}
+            }
+            // Only seldom is what is in a lower layer labelled like a parent.
+            let is_parent = layer == "global" || broken % 10 == 0;
+            if let Some(label) = labels.filter(|_| broken != 1 && is_parent) {
+                line(format!("  labels: {{k: {label}, n: {name}}}"));
+            }
+            line("  layeringDefinition:".into());
+            line(format!("    abstract: {is_abstract}"));
+            line(format!("    layer: {layer}"));
+            if let Some((selector, actions)) = layering.filter(|_| layer != "global") {
+                line(format!("    parentSelector: {{k: {selector}}}"));
+                line("    actions:".into());
+                for (method, path) in actions {
+                    line(format!("      - {{method: {method}, path: '{path}'}}"));
+                }
+            }
+            if !substitutions.is_empty() {
+                line("  substitutions:".into());
+                for (_, text) in &substitutions {
+                    line(text.clone());
+                }
+            }
+            match broken {
+                5 => {}
+                6 => text.push_str("DATA: 1\n"),
+                _ => writeln!(text, "data: {data}").expect("text can grow"),
+            }
+            let sources = substitutions.into_iter().map(|(source, _)| source).collect();
+            let (name, repeats, reads_itself) =
+                (format!("{name}-{layer}"), broken == 7, broken == 8);
+            Document { schema, name, is_abstract, repeats, reads_itself, text, sources }
+        },
+    )
+}
+
+fn layer() -> impl Strategy<Value = &'static str> {
+    select(vec!["global", "global", "type", "site", "site", "site"])
+}
+
+/// A place in data; some are no paths at all.
+pub fn path() -> impl Strategy<Value = String> {
+    let good = select(vec![
+        ".", ".x", ".y", ".x.y", ".x.x", ".y.x", ".l", ".l[0]", ".l[1].x", ".l[2]", ".q", ".x.q.r",
+        "$", "$.x", ".z", ".new-key",
+    ]);
+    let odd = select(vec![
+        ".x[*]",
+        "..x",
+        ".*",
+        ".x.*",
+        ".data.x",
+        ".database",
+        ".l[-1]",
+        ".l[0:2]",
+        "x",
+        ".x|y",
+        ".1",
+        ".on",
+        ".x.",
+        "",
+        "][",
+        ".l[100001]",
+        ".\"x\"",
+        ".x where y",
+        ".l[*].x",
+        ".l[0,1]",
+    ]);
+    prop_oneof![12 => good, 1 => odd].prop_map(str::to_owned)
+}
+
+fn pattern() -> impl Strategy<Value = &'static str> {
+    let sound = select(vec![
+        "INSERT_[A-Z]",
+        "INSERT_A",
+        "t",
+        "(\\w+) (\\w+)",
+        "x*",
+        "^",
+        "(?P<n>t).*",
+        "c",
+        ".+",
+        ".",
+        "",
+    ]);
+    prop_oneof![12 => sound, 1 => select(vec!["(", "[", "a**"])]
+}
+
+fn substitution() -> impl Strategy<Value = (Index, String)> {
+    let source = prop_oneof![
+        12 => Just(SOURCE),
+        1 => Just("schema: example/Kind/v1, name: nobody"),
+    ];
+    let src = (
+        any::<Index>(),
+        source,
+        prop_oneof![3 => Just(".".to_owned()), 2 => path()],
+        prop::option::weighted(0.2, (pattern(), prop::option::of(0..3_i8))),
+        any::<bool>(),
+    );
+    let dest = prop::collection::vec(
+        (path(), prop::option::weighted(0.4, (pattern(), prop::option::of(-2..4_i8)))),
+        1..3,
+    );
+    (src, dest).prop_map(|((index, source, path, extract, deepcopy), dest)| {
+        let mut text = format!("    - src: {{{source}, path: '{path}'");
+        if let Some((pattern, group)) = extract {
+            write!(text, ", pattern: '{pattern}'").expect("text can grow");
+            if let Some(group) = group {
+                write!(text, ", match_group: {group}").expect("text can grow");
+            }
+        }
+        if deepcopy {
+            text.push_str(", deepcopy: true");
+        }
+        text.push_str("}\n      dest:");
+        for (path, part) in dest {
+            write!(text, "\n      - path: '{path}'").expect("text can grow");
+            if let Some((pattern, depth)) = part {
+                write!(text, "\n        pattern: '{pattern}'").expect("text can grow");
+                if let Some(depth) = depth {
+                    write!(text, "\n        recurse: {{depth: {depth}}}").expect("text can grow");
+                }
+            }
+        }
+        (index, text)
+    })
+}
+
+/// A document of the first site that nobody reads, and that reads from and
+/// writes into others' values.
+pub fn consumer() -> impl Strategy<Value = String> {
+    let source = (select(&SCHEMAS[..]), select(&NAMES[..]), layer())
+        .prop_map(|(schema, name, layer)| format!("schema: {schema}, name: {name}-{layer}"));
+    let substitution = (substitution(), source);
+    prop::collection::vec(substitution, 1..5).prop_map(|substitutions| {
+        let texts = substitutions.iter().map(|((_, text), source)| text.replace(SOURCE, source));
+        let texts: Vec<String> = texts.collect();
+        format!(
+            "---\nschema: example/Kind/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: \
+             the-consumer\n  storagePolicy: cleartext\n  layeringDefinition: {{layer: site}}\n  \
+             substitutions:\n{}\ndata: {{x: {{y: 1}}, l: [t]}}\n",
+            texts.join("\n")
+        )
+    })
+}
+
+/// Data in flow style, or a block scalar; scalars are of all kinds.
+pub fn data() -> impl Strategy<Value = String> {
+    let scalar = select(vec![
+        "1",
+        "-7",
+        "0x1F",
+        "0644",
+        "1:30",
+        "1.5",
+        ".inf",
+        "1e3",
+        "99999999999999999999",
+        "yes",
+        "off",
+        "~",
+        "null",
+        "''",
+        "'it''s INSERT_A'",
+        "\"a\\tb INSERT_B\"",
+        "2001-01-01",
+        "2001-12-14 21:59:43.10 -5",
+        "!!binary aGk=",
+        "plain text",
+        "INSERT_A",
+        "http://x:INSERT_A@INSERT_B/",
+        "'t'",
+        "t t",
+        "é値 t",
+        "\"INSERT_A\\n\"",
+        "!!set {a, b}",
+        "!!pairs [a: 1]",
+        "'\\1 x'",
+    ])
+    .prop_map(str::to_owned);
+    let value = scalar.prop_recursive(3, 24, 4, |inner| {
+        let key = select(vec!["x", "y", "z", "q", "l", "new-kee", "'1'", "1", "on", "~", "\"é\""]);
+        let entries = prop::collection::btree_map(key, inner.clone(), 0..4);
+        prop_oneof![
+            3 => entries.prop_map(|entries| {
+                let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                format!("{{{}}}", entries.join(", "))
+            }),
+            1 => prop::collection::vec(inner, 0..3).prop_map(|items| format!("[{}]", items.join(", "))),
+        ]
+    });
+    let entry = (select(vec!["x", "y", "l", "z"]), value.clone());
+    let mapping = prop::collection::vec(entry, 1..4).prop_map(|entries| {
+        let mut text = String::new();
+        let mut seen = BTreeSet::new();
+        for (key, value) in entries.into_iter().filter(|(key, _)| seen.insert(*key)) {
+            write!(text, "\n  {key}: {value}").expect("text can grow");
+        }
+        text
+    });
+    let aliased = value.clone().prop_map(|value| format!("{{x: &v {value}, y: *v, l: [*v, *v]}}"));
+    prop_oneof![
+        5 => mapping,
+        2 => value,
+        1 => aliased,
+        1 => Just("|\n  text INSERT_A\n\n  more\n".to_owned()),
+        1 => Just("\n  x: >-\n    folded\n    INSERT_A\n  y: |+\n    kept\n\n".to_owned()),
+    ]
+}

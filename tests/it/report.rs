@@ -1,0 +1,104 @@
+//! What reports show, and what they must never show.
+
+mod documents;
+mod json;
+mod laws;
+mod secrets;
+mod terminal;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use layercake::diagnostic::{Diagnostic, Label, Rule};
+use layercake::report::{Style, View, terminal as format};
+use layercake::source::{FileId, RepoPath, Source, SourceMap, Span};
+use layercake::triage::Findings;
+
+/// Texts with marks in them: `«a:text»` is the place `a`, and `«!:text»` is
+/// secret. Marks may stand inside each other.
+#[derive(Default)]
+struct Files {
+    sources: SourceMap,
+    places: BTreeMap<char, Span>,
+    secrets: Vec<Span>,
+    opaque: Vec<FileId>,
+}
+
+impl Files {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let mut all = Self::default();
+        for (path, marked) in files {
+            all.add(path, marked);
+        }
+        all
+    }
+
+    fn add(&mut self, path: &str, marked: &str) -> FileId {
+        let file = self.sources.upcoming(0);
+        let (mut text, mut open, mut rest) = (String::new(), Vec::new(), marked.chars());
+        let length = |text: &String| u32::try_from(text.len()).unwrap();
+        while let Some(character) = rest.next() {
+            match character {
+                '«' => {
+                    open.push((rest.next().unwrap(), length(&text)));
+                    assert_eq!(rest.next(), Some(':'), "a mark is written `«a:text»`");
+                }
+                '»' => {
+                    let (name, start) = open.pop().unwrap();
+                    let span = Span::new(file, start, length(&text));
+                    match name {
+                        '!' => self.secrets.push(span),
+                        _ => drop(self.places.insert(name, span)),
+                    }
+                }
+                _ => text.push(character),
+            }
+        }
+        self.sources.add(Source::new(RepoPath::new(path), Ok(text.into_bytes())))
+    }
+
+    fn at(&self, place: char) -> Span {
+        self.places[&place]
+    }
+
+    fn view(&self) -> View<'_> {
+        View::new(&self.sources, &self.secrets, &self.opaque)
+    }
+
+    /// A finding at the place `a`, with what is said there.
+    fn finding(&self, message: &str, label: &str) -> Diagnostic {
+        Diagnostic::new(rule("missing-parent"), message, Label::new(self.at('a'), label))
+    }
+
+    fn full(&self, diagnostics: Vec<Diagnostic>, style: Style) -> String {
+        let mut out = Vec::new();
+        format::write(&Findings { diagnostics }, &self.view(), &style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn concise(&self, diagnostics: Vec<Diagnostic>) -> String {
+        let mut out = Vec::new();
+        format::write_concise(&Findings { diagnostics }, &self.view(), &plain(80), &mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn json(&self, diagnostics: Vec<Diagnostic>) -> String {
+        let mut out = Vec::new();
+        layercake::report::json::findings(&Findings { diagnostics }, &self.view(), &mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}
+
+fn rule(name: &str) -> &'static Rule {
+    layercake::rules::find(name).expect("a rule of this name")
+}
+
+fn plain(width: usize) -> Style {
+    Style { width, color: false, unicode: true, links: false }
+}
+
+fn sites(names: &[&str]) -> Vec<Arc<str>> {
+    names.iter().map(|name| Arc::from(*name)).collect()
+}

@@ -1,0 +1,55 @@
+use layercake::report::documents::write;
+use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite};
+use layercake::source::{DocKey, RepoPath};
+use layercake::yaml::{Key, Mapping, Node, Value, parse};
+
+use super::Files;
+
+#[test]
+fn documents_stand_one_after_the_other() {
+    assert_eq!(
+        shown(Some("aiab"), "a.yaml", DocumentsLook::default()),
+        "---\n# aiab · a.yaml:7\nschema: s/v1\nmetadata:\n  name: doc\ndata: value\n".repeat(2)
+    );
+    assert_eq!(
+        shown(None, "a.yaml", DocumentsLook { with_origin: true, ..DocumentsLook::default() }),
+        "---\n# a.yaml:7\nschema: s/v1\nmetadata:\n  name: doc  # a.yaml:2\ndata: value  # a.yaml:2\n"
+            .repeat(2)
+    );
+}
+
+#[test]
+fn a_name_cannot_add_to_the_documents() {
+    let plain = shown(Some("x"), "x.yaml", DocumentsLook::default());
+    for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
+        let evil = format!("x{end}injected: 1{end}---{end}");
+        let look = DocumentsLook { with_origin: true, ..DocumentsLook::default() };
+        let text = shown(Some(&evil), &evil, look);
+        let read = |text: &str| {
+            let parsed = parse(Files::default().sources.upcoming(0), text);
+            assert!(parsed.problems.is_empty(), "{:?}", parsed.problems);
+            parsed.documents.into_iter().map(|it| it.root).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&text), read(&plain), "{text}");
+    }
+}
+
+fn shown(site: Option<&str>, path: &str, look: DocumentsLook) -> String {
+    let files = Files::new(&[(path, "\n«a:here»\n")]);
+    let span = files.at('a');
+    let text = |text: &str| Node::new(Value::String(text.into()), span);
+    let mut metadata = Mapping::new();
+    metadata.insert(Key::string("name", span), text("doc"));
+    let document = RenderedDocument {
+        key: DocKey { schema: "s/v1".into(), layer: "site".into(), name: "n".into() },
+        metadata: Node::new(Value::Mapping(metadata.into()), span),
+        data: text("value"),
+        file: RepoPath::new(path),
+        line: 7,
+    };
+    let documents = vec![document.clone(), document];
+    let mut out = Vec::new();
+    let sites = [RenderedSite { site: site.map(Into::into), documents }];
+    write(&sites, &files.view(), look, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}

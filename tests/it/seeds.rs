@@ -1,0 +1,138 @@
+//! Deckhand's public documentation, passage by passage: every example and
+//! every sentence that is a rule of its pages on layering and on substitution,
+//! under the meaning that they promise (`semantics: documented`).
+//!
+//! The documents of a test stand in one file; `# <- rule-name` marks each line
+//! on which a finding begins, and there are no other findings. Examples that
+//! Deckhand's own schemas refuse, for a field that they lack, are there twice:
+//! as they are printed, and with the field.
+
+mod layering;
+mod substitution;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use layercake::check::Checked;
+use layercake::diagnostic::Severity;
+use layercake::merge::deckhand::Semantics;
+use layercake::report::json::canonical;
+use layercake::source::MemoryTree;
+use layercake::yaml::{Node, parse};
+
+use crate::conformance::some_file;
+use crate::support::{check_files, options};
+
+/// The layers of the documentation's examples.
+const POLICY: &str = "\
+---
+schema: deckhand/LayeringPolicy/v1
+metadata:
+  schema: metadata/Control/v1
+  name: layering-policy
+data:
+  layerOrder:
+    - global
+    - region
+    - site
+";
+
+/// What came of the documents of a text.
+struct Run {
+    checked: Checked<BTreeMap<String, Node>>,
+}
+
+/// Renders the documents of `text`, behind the layering policy, and checks
+/// that the findings are those that are marked.
+fn run(text: &str) -> Run {
+    run_alone(&format!("{POLICY}{text}"))
+}
+
+/// The same without a policy.
+fn run_alone(text: &str) -> Run {
+    let tree = MemoryTree::new().with("documents.yaml", text);
+    let checked = check_files(&tree, options(Semantics::Documented), |site| {
+        let outputs = site.graph.iter().filter(|(_, recipe)| recipe.emit);
+        let data = |doc| site.rendered.data(doc).cloned();
+        outputs.filter_map(|(doc, it)| Some((it.key.name.to_string(), data(doc)?))).collect()
+    });
+    let found: BTreeSet<(usize, String)> = checked
+        .findings
+        .diagnostics
+        .iter()
+        .map(|finding| {
+            let line = checked.sources.start(finding.primary.span).line.get() as usize;
+            (line, finding.rule.name.to_owned())
+        })
+        .collect();
+    let lines = text.lines().enumerate();
+    let marked: BTreeSet<(usize, String)> = lines
+        .filter_map(|(index, line)| Some((index + 1, line.split_once("# <- ")?.1)))
+        .flat_map(|(line, rules)| rules.split(", ").map(move |rule| (line, rule.to_owned())))
+        .collect();
+    assert_eq!(found, marked, "found, marked:\n{text}");
+    Run { checked }
+}
+
+impl Run {
+    fn outputs(&self) -> &BTreeMap<String, Node> {
+        self.checked.sites[0].taken.as_ref().expect("layercake itself does not fail")
+    }
+
+    /// The rendered data of a document.
+    fn data(&self, name: &str) -> &Node {
+        let data = self.outputs().get(name);
+        data.unwrap_or_else(|| panic!("`{name}` is rendered: {:?}", self.outputs().keys()))
+    }
+
+    /// A document renders to this data, which is given as YAML.
+    fn renders(&self, name: &str, expected: &str) -> &Self {
+        assert_eq!(canonical(self.data(name)), canonical(&read(expected)), "{name}");
+        self
+    }
+
+    /// A document is no part of the output.
+    fn leaves_out(&self, name: &str) -> &Self {
+        assert!(!self.outputs().contains_key(name), "{name}");
+        self
+    }
+
+    /// One of the findings is an error that says this.
+    fn raises(&self, words: &str) -> &Self {
+        let mut errors = self
+            .checked
+            .findings
+            .diagnostics
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .map(|finding| &finding.message);
+        assert!(errors.clone().any(|it| it.contains(words)), "{:?}", errors.next());
+        self
+    }
+
+    /// None of the findings is an error.
+    fn raises_nothing(&self) -> &Self {
+        let counts = self.checked.findings.counts();
+        assert_eq!(counts.errors, 0);
+        self
+    }
+}
+
+fn read(yaml: &str) -> Node {
+    let mut parsed = parse(some_file(), yaml);
+    assert_eq!(parsed.problems, [], "{yaml}");
+    parsed.documents.remove(0).root
+}
+
+/// A document of `example/Kind/v1`, with further lines of its metadata.
+fn document(name: &str, metadata: &str, data: &str) -> String {
+    document_of("example/Kind/v1", name, metadata, data)
+}
+
+fn document_of(schema: &str, name: &str, metadata: &str, data: &str) -> String {
+    let metadata: String =
+        metadata.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
+    format!(
+        "---\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n{metadata}data: {data}\n"
+    )
+}

@@ -1,0 +1,160 @@
+//! Broken repositories, byte by byte as they may lie on a disk.
+//!
+//! Every folder of `tests/sites` is one. Its `expected.txt` is all that is said
+//! about it, and what it renders to all the same; `LAYERCAKE_BLESS=1` rewrites
+//! it. `# <- rule-name` marks a line on which a finding begins, and
+//! `markers.txt` marks those of files that cannot carry a comment, as
+//! `PATH:LINE rule-name`; both are written by hand, so that a wrong line cannot
+//! be blessed.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::merge::deckhand::Semantics;
+use layercake::report::{Style, View, json, terminal};
+use layercake::source::{RepoPath, Tree, WorkTree};
+use layercake::system::deckhand::layout::Layout;
+use layercake::yaml::emit;
+
+use crate::support::{finding_text, options};
+
+/// What secrets of these repositories read; it may be seen nowhere.
+const SECRET: &str = "hunter2";
+
+#[test]
+fn broken_repositories_are_reported() {
+    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for folder in folders() {
+        let name = folder.file_name().expect("a folder has a name").to_string_lossy().into_owned();
+        let (report, places) = run(&folder);
+        let marked = markers(&folder);
+        if places != marked {
+            let unmarked: Vec<_> = places.difference(&marked).collect();
+            let unmet: Vec<_> = marked.difference(&places).collect();
+            wrong.push(format!("{name}: unmarked {unmarked:#?}, unmet {unmet:#?}"));
+        }
+        let expected = folder.join("expected.txt");
+        if bless {
+            fs::write(&expected, &report).expect("a report can be written");
+        }
+        let stated = fs::read_to_string(&expected).unwrap_or_default();
+        if stated != report {
+            wrong.push(format!("{name}: stated\n{stated}\nbut is\n{report}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+fn folders() -> Vec<PathBuf> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sites");
+    let entries = fs::read_dir(all).expect("the sites are there");
+    let paths = entries.map(|entry| entry.expect("an entry can be read").path());
+    let mut folders: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    assert!(folders.len() > 5, "there are broken repositories");
+    folders
+}
+
+type Places = BTreeSet<(String, usize, String)>;
+
+/// The report on a repository, and where its findings begin.
+fn run(folder: &Path) -> (String, Places) {
+    let tree = WorkTree::in_folder(folder.to_owned()).expect("the folder is there");
+    let root = RepoPath::new("");
+    let layout = Layout::discover(&tree, &root).expect("the folder can be listed");
+    assert_eq!(layout.is_some(), folder.join("site").is_dir(), "{}", folder.display());
+    let scope = match &layout {
+        Some(layout) => Scope::Repository { layout, further: Vec::new() },
+        None => Scope::Set(vec![root]),
+    };
+    let progress = Progress::default();
+    let (sites, only) = (None, Vec::new());
+    let options = options(Semantics::Documented);
+    let plan = Plan { tree: &tree, scope, options, sites, only, progress: &progress };
+    let checked = check(&plan, rendered).expect("a folder can be checked");
+    assert!(!checked.internal_error);
+    let (mut report, mut places) = (String::new(), Places::new());
+    for finding in &checked.findings.diagnostics {
+        report += &finding_text(finding, &checked.sources);
+        let span = finding.primary.span;
+        let path = checked.sources.get(span.file).path().to_string();
+        let line = checked.sources.start(span).line.get() as usize;
+        places.insert((path, line, finding.rule.name.to_owned()));
+    }
+    report += "\n";
+    for site in &checked.sites {
+        let name = site.name.as_deref().unwrap_or("all files");
+        let counts = (site.files, site.documents, site.outputs);
+        let (files, documents, outputs) = counts;
+        writeln!(report, "{name}: {files} files, {documents} documents, {outputs} outputs")
+            .expect("strings take text");
+        report += site.taken.as_deref().expect("layercake itself does not fail");
+    }
+    for text in reports(&checked).iter().chain([&report]) {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+    (report, places)
+}
+
+/// What a site renders to, policies and site definitions left out.
+fn rendered(site: &RenderedSite<'_>) -> String {
+    let mut text = String::new();
+    for (doc, recipe) in site.graph.iter().filter(|(_, recipe)| recipe.emit) {
+        if recipe.key.schema.contains("Policy") || recipe.key.schema.contains("SiteDefinition") {
+            continue;
+        }
+        let options = emit::Options { show_secrets: false, origin: None };
+        let data = site.rendered.data(doc).map(|data| emit::to_yaml(data, &options));
+        let data = data.unwrap_or_else(|| "(not rendered)\n".into());
+        writeln!(text, "  {}:", recipe.key).expect("strings take text");
+        for line in data.lines() {
+            writeln!(text, "    {line}").expect("strings take text");
+        }
+    }
+    text
+}
+
+/// All that is printed about findings.
+fn reports<T>(checked: &Checked<T>) -> [String; 2] {
+    let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+    let style = Style { width: 100, color: false, unicode: true, links: false };
+    let (mut full, mut as_json) = (Vec::new(), Vec::new());
+    terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
+    json::findings(&checked.findings, &view, &mut as_json).expect("memory can be written");
+    [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
+}
+
+fn markers(folder: &Path) -> Places {
+    let tree = WorkTree::in_folder(folder.to_owned()).expect("the folder is there");
+    let entries = tree.entries(&RepoPath::new("")).expect("the folder can be listed");
+    let mut markers = Places::new();
+    for entry in entries {
+        let bytes = fs::read(folder.join(entry.path.as_str())).expect("a file can be read");
+        let text = String::from_utf8_lossy(&bytes);
+        match entry.path.as_str() {
+            "expected.txt" => {}
+            "markers.txt" => {
+                for line in text.lines() {
+                    let (place, rule) = line.split_once(' ').expect("PATH:LINE rule");
+                    let (path, number) = place.rsplit_once(':').expect("PATH:LINE");
+                    let number = number.parse().expect("a number");
+                    markers.insert((path.to_owned(), number, rule.to_owned()));
+                }
+            }
+            path => {
+                let lines = text.lines().enumerate();
+                let marked =
+                    lines.filter_map(|(at, line)| Some((at + 1, line.split_once("# <- ")?.1)));
+                for (line, rules) in marked {
+                    let rules = rules.trim_end().split(", ");
+                    markers.extend(rules.map(|rule| (path.to_owned(), line, rule.to_owned())));
+                }
+            }
+        }
+    }
+    markers
+}
