@@ -13,6 +13,8 @@
 
 mod cli;
 mod conformance;
+mod docs;
+mod examples;
 mod git;
 mod hostile;
 mod layers;

@@ -1,0 +1,88 @@
+//! The pages in `docs/` say what the code says.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT};
+use layercake::rules::RULES;
+use layercake::source::Source;
+use layercake::yaml::Limit;
+use layercake::yaml::path::{MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES};
+
+#[test]
+fn the_index_of_rules_is_whole() {
+    let mut index = String::from(
+        "# Rules\n\nEvery rule, with its level. A rule's page says what is wrong, why it hurts, and \
+         what to do;\n`layercake explain RULE` prints it too.\n\n| rule | level | what it finds |\n\
+         |---|---|---|\n",
+    );
+    for rule in RULES {
+        let (name, level, summary) = (rule.name, rule.severity().as_str(), rule.summary);
+        writeln!(index, "| [`{name}`](../src/rules/{name}.md) | {level} | {summary} |").unwrap();
+    }
+    let path = root().join("docs/rules.md");
+    if std::env::var_os("LAYERCAKE_BLESS").is_some() {
+        fs::write(&path, &index).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, index, "docs/rules.md is behind; LAYERCAKE_BLESS=1 rewrites it");
+}
+
+#[test]
+fn the_limits_are_those_of_the_code() {
+    let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
+    for (what, limit) in [
+        ("bytes of a file", Source::MAX_BYTES),
+        ("collections inside each other", size(Limit::DEPTH)),
+        ("values of a YAML document, aliases written out", Limit::NODES),
+        ("digits of an integer", size(Limit::DIGITS)),
+        ("pieces of a path", size(MAX_PIECES)),
+        ("parentheses inside each other in a path", size(MAX_NESTING)),
+        ("index that a path may create", size(MAX_INDEX)),
+        ("matches of a path", size(MAX_MATCHES)),
+        ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
+        ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
+    ] {
+        assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
+    }
+}
+
+#[test]
+fn every_module_is_in_the_architecture() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let modules = lib
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
+    for module in modules {
+        assert!(page.contains(&format!("\n| `{module}` | ")), "`{module}`");
+    }
+}
+
+/// Links between pages lead somewhere.
+#[test]
+fn links_lead_somewhere() {
+    let mut pages: Vec<PathBuf> = vec![root().join("README.md")];
+    for folder in ["docs", "src/rules", "examples/sites"] {
+        let entries = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
+        pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
+    }
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            let is_elsewhere = link.starts_with("https://") || target.is_empty();
+            let there = page.parent().unwrap().join(target);
+            assert!(is_elsewhere || there.exists(), "{}: {link}", page.display());
+        }
+    }
+}
+
+fn size(limit: usize) -> u64 {
+    limit.try_into().unwrap()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}

@@ -1,0 +1,147 @@
+//! What the README shows is what layercake prints about `examples/`.
+//!
+//! A block ` ```console ` holds commands, each on a line that begins with
+//! `$ `, and what they print. A line `...` stands for any lines, and the time
+//! on the closing line of `lint` for any time. `LAYERCAKE_BLESS=1` rewrites
+//! outputs without `...`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const COMMANDS: [&str; 2] = ["cargo run --release -- ", "layercake "];
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let path = root().join("README.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    let (mut told, mut wrong) = (text.clone(), Vec::new());
+    for block in blocks(&text) {
+        for (command, shown) in commands(block) {
+            let Some(printed) = printed(command) else { continue };
+            if is_shown(&printed, &shown) {
+                continue;
+            }
+            let old = format!("$ {command}\n{}", joined(&shown));
+            if bless && !shown.contains(&"...") {
+                told = told.replace(&old, &format!("$ {command}\n{printed}"));
+            } else {
+                wrong.push(format!("$ {command}\n{printed}"));
+            }
+        }
+    }
+    if told != text {
+        fs::write(&path, told).unwrap();
+    }
+    assert!(wrong.is_empty(), "README.md shows other output than this:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_readme_names_both_commands() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let first_screen: Vec<&str> = text.lines().take(40).collect();
+    assert!(
+        first_screen.iter().any(|line| line.contains("cargo run --release -- lint -C examples"))
+    );
+    assert!(text.contains("\ncargo test\n"));
+}
+
+#[test]
+fn the_readme_knows_every_verb_and_flag() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    for verb in ["lint", "render", "sites", "explain"] {
+        assert!(
+            text.contains(&format!("`layercake {verb}")),
+            "`layercake {verb}` is in the README"
+        );
+        let help = run(&[verb, "--help"]);
+        let flags = help.split(|it: char| it.is_whitespace() || it == ',').filter(|word| {
+            word.starts_with("--") && word.len() > 3 && !["--help", "--no-progress"].contains(word)
+        });
+        for flag in flags {
+            assert!(text.contains(flag), "`{flag}` of `{verb}` is in the README");
+        }
+    }
+}
+
+/// The examples' own README tells which files have a fault; these and no
+/// others have one.
+#[test]
+fn the_examples_have_the_faults_they_are_said_to_have() {
+    let text = fs::read_to_string(root().join("examples/sites/README.md")).unwrap();
+    let mut said: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let found = run(&["lint", "-C", "examples/sites", "-o", "concise"]);
+    let mut found: Vec<&str> = found
+        .lines()
+        .map(|line| line.strip_prefix("examples/sites/").unwrap().split(':').next().unwrap())
+        .collect();
+    said.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(said, found);
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The contents of the console blocks.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    let after = text.split("```console\n").skip(1);
+    after.map(|rest| rest.split("```").next().unwrap())
+}
+
+/// Commands, each with the lines shown below it.
+fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), found.last_mut()) {
+            (Some(command), _) => found.push((command, Vec::new())),
+            (None, Some((_, shown))) => shown.push(line),
+            (None, None) => panic!("a console block begins with a command: {line}"),
+        }
+    }
+    found
+}
+
+/// What a command prints; none where it is not layercake's.
+fn printed(command: &str) -> Option<String> {
+    let arguments = COMMANDS.iter().find_map(|prefix| command.strip_prefix(prefix))?;
+    Some(run(&arguments.split(' ').collect::<Vec<_>>()))
+}
+
+fn run(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
+    command.current_dir(root()).args(arguments).env_remove("COLUMNS").env("NO_COLOR", "1");
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+fn joined(lines: &[&str]) -> String {
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Whether `printed` is what is shown, parts left out and times apart.
+fn is_shown(printed: &str, shown: &[&str]) -> bool {
+    let printed: Vec<&str> = printed.lines().map(without_time).collect();
+    let mut rest = &printed[..];
+    let parts: Vec<&[&str]> = shown.split(|line| *line == "...").collect();
+    for (index, part) in parts.iter().enumerate() {
+        let part: Vec<&str> = part.iter().map(|line| without_time(line)).collect();
+        let found = match (index == 0, index + 1 == parts.len()) {
+            (true, _) => rest.starts_with(&part).then_some(0),
+            (_, true) => rest.ends_with(&part).then(|| rest.len() - part.len()),
+            _ => rest.windows(part.len().max(1)).position(|lines| lines == part),
+        };
+        let Some(found) = found else { return false };
+        rest = &rest[found + part.len()..];
+    }
+    parts.last().is_some_and(|last| last.is_empty()) || rest.is_empty()
+}
+
+fn without_time(line: &str) -> &str {
+    match line.rsplit_once(" · ") {
+        Some((before, time)) if time.ends_with('s') && time.contains('.') => before,
+        _ => line,
+    }
+}
