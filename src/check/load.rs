@@ -159,22 +159,19 @@ impl Loaded {
 
     /// How many documents the files hold that the plan asks for.
     pub(super) fn documents(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> usize {
-        let of = |files: &mut dyn Iterator<Item = FileId>| {
-            files.map(|file| self.file(file).documents.len()).sum()
-        };
         if plan.sites.is_none() {
-            return of(&mut (0..self.files.len()).map(|index| FileId(offset(index))));
+            return self.files.iter().map(|file| file.documents.len()).sum();
         }
         let files: BTreeSet<FileId> = wanted.iter().flat_map(|set| &set.files).copied().collect();
-        of(&mut files.into_iter())
+        files.into_iter().map(|file| self.file(file).documents.len()).sum()
     }
 
     /// The findings of all files by themselves, with the sites they count for.
     pub(super) fn file_findings(&self) -> Vec<Diagnostic> {
         let mut sites: BTreeMap<FileId, Vec<Arc<str>>> = BTreeMap::new();
         for set in &self.sets {
-            for (file, name) in set.files.iter().zip(std::iter::repeat(&set.name)) {
-                sites.entry(*file).or_default().extend(name.clone());
+            for file in &set.files {
+                sites.entry(*file).or_default().extend(set.name.clone());
             }
         }
         let facts = self.files.iter().enumerate().map(|(index, loaded)| FileFacts {
@@ -218,7 +215,7 @@ impl Loaded {
             |file: &LoadedFile| file.problems.iter().any(|problem| problem.kind.is_fatal());
         let files = self.files.iter().enumerate().filter(|(_, file)| unread(file));
         files
-            .map(|(index, _)| FileId(crate::source::offset(index)))
+            .map(|(index, _)| FileId(offset(index)))
             .filter(|file| may_hold_secrets(self.sources.get(*file).text()))
             .collect()
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::source::Span;
-use crate::yaml::path::{ListWrite, Location, Path, PathError, Piece, Segment, WalkError};
+use crate::yaml::path::{ListWrite, Location, Path, PathError, Segment, WalkError, first_inside};
 use crate::yaml::{Mapping, Node, Value};
 
 /// Which of two meanings is rendered where Deckhand's documentation and its
@@ -394,28 +394,5 @@ fn delete_difference(at_path: &[Location], first_equal: &Location) -> Option<Dif
 /// The first place below the root whose value equals `value` as Python
 /// compares: depth first, a parent before what is in it, in order (11.5).
 fn first_equal(data: &Node, value: &Value) -> Option<Location> {
-    let mut here = Location::root();
-    search_equal(data, value, &mut here).then_some(here)
-}
-
-fn search_equal(data: &Node, value: &Value, here: &mut Location) -> bool {
-    match &data.value {
-        Value::Mapping(mapping) => mapping.iter().any(|(key, node)| {
-            here.0.push(Piece::Key(key.clone()));
-            let found = node.value.equals_in_python(value) || search_equal(node, value, here);
-            if !found {
-                here.0.pop();
-            }
-            found
-        }),
-        Value::Sequence(items) => items.iter().enumerate().any(|(index, node)| {
-            here.0.push(Piece::Index(index));
-            let found = node.value.equals_in_python(value) || search_equal(node, value, here);
-            if !found {
-                here.0.pop();
-            }
-            found
-        }),
-        _ => false,
-    }
+    first_inside(data, |node, _| node.value.equals_in_python(value))
 }

@@ -10,7 +10,7 @@ use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
 use crate::merge::deckhand::{Semantics, laid_flat, pops};
 use crate::merge::pattern::{Pattern, PatternFailure, Replacement, python_text};
 use crate::source::Span;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::{Location, children};
 use crate::yaml::{Node, Origin, Value, emit};
 
 impl Making<'_> {
@@ -401,25 +401,12 @@ fn collect_texts(
     if level == depth {
         return;
     }
-    let mut visit = |child: &Node, here: &mut Location| match &child.value {
-        Value::String(_) => texts.push((here.clone(), child.clone())),
-        _ => collect_texts(child, depth, level + 1, here, texts),
-    };
-    match &node.value {
-        Value::Mapping(mapping) => {
-            for (key, child) in mapping.iter() {
-                here.0.push(Piece::Key(key.clone()));
-                visit(child, here);
-                here.0.pop();
-            }
+    for (piece, child) in children(node) {
+        here.0.push(piece);
+        match &child.value {
+            Value::String(_) => texts.push((here.clone(), child.clone())),
+            _ => collect_texts(child, depth, level + 1, here, texts),
         }
-        Value::Sequence(items) => {
-            for (index, child) in items.iter().enumerate() {
-                here.0.push(Piece::Index(index));
-                visit(child, here);
-                here.0.pop();
-            }
-        }
-        _ => {}
+        here.0.pop();
     }
 }

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use crate::yaml::emit::{HIDDEN, scalar_text};
+use crate::yaml::emit::{HIDDEN, finite_float_text, scalar_text};
 use crate::yaml::{Key, Node, Timestamp, Value};
 
 /// The one text that stands for a value: keys sorted by code point, no
@@ -134,44 +134,9 @@ fn tagged(value: &Value) -> Cow<'_, str> {
 }
 
 /// A float as Python's `repr` writes it, and as YAML does where that is no
-/// number: the fewest digits that read back as the same float, an exponent
-/// below 1e-4 and from 1e16 on.
+/// number.
 fn float_repr(float: f64) -> String {
-    if float.is_nan() {
-        return ".nan".to_owned();
-    }
-    let sign = if float.is_sign_negative() { "-" } else { "" };
-    if float.is_infinite() {
-        return format!("{sign}.inf");
-    }
-    let shortest = format!("{:e}", float.abs());
-    let (mantissa, exponent) = shortest.split_once('e').expect("`{:e}` writes an exponent");
-    let exponent: i32 = exponent.parse().expect("`{:e}` writes a small integer as exponent");
-    let digits = mantissa.replace('.', "");
-    let body = match exponent {
-        0..16 => fixed(&digits, usize::try_from(exponent + 1).expect("it is positive")),
-        -4..0 => {
-            let zeros = usize::try_from(-exponent - 1).expect("it is not negative");
-            format!("0.{}{digits}", "0".repeat(zeros))
-        }
-        _ => scientific(&digits, exponent),
-    };
-    format!("{sign}{body}")
-}
-
-/// `digits` with the point after the first `whole` of them.
-fn fixed(digits: &str, whole: usize) -> String {
-    match digits.split_at_checked(whole) {
-        Some((before, after)) if !after.is_empty() => format!("{before}.{after}"),
-        Some(_) | None => format!("{digits:0<whole$}.0"),
-    }
-}
-
-fn scientific(digits: &str, exponent: i32) -> String {
-    let (first, rest) = digits.split_at(1);
-    let point = if rest.is_empty() { "" } else { "." };
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{first}{point}{rest}e{sign}{:02}", exponent.unsigned_abs())
+    if float.is_finite() { finite_float_text(float) } else { scalar_text(&Value::Float(float)) }
 }
 
 /// As Python's `isoformat`.

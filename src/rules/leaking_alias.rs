@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Write;
 use crate::source::Span;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::{Location, first_inside};
 use crate::yaml::{Node, Shared, Value};
 
 super::rule!(
@@ -77,41 +77,10 @@ fn is_collection(node: &Node) -> bool {
 /// The first place but `here` at which the collection written at `span`
 /// stands. Only a write that may leak pays for the walk.
 fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
-    let mut place = Location::root();
-    search(data, span, here, &mut place).then_some(place)
-}
-
-fn search(node: &Node, span: Span, here: &Location, place: &mut Location) -> bool {
-    if node.span == span && is_collection(node) && place != here {
-        return true;
-    }
-    let mut inside = |piece: Piece, node: &Node| {
-        place.0.push(piece);
-        let found = search(node, span, here, place);
-        if !found {
-            place.0.pop();
-        }
-        found
-    };
-    match &node.value {
-        Value::Mapping(mapping) => {
-            mapping.iter().any(|(key, node)| inside(Piece::Key(key.clone()), node))
-        }
-        Value::Sequence(items) => {
-            items.iter().enumerate().any(|(index, node)| inside(Piece::Index(index), node))
-        }
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::Set(_)
-        | Value::Pairs(_)
-        | Value::String(_) => false,
-    }
+    let is_it =
+        |node: &Node, place: &Location| node.span == span && is_collection(node) && place != here;
+    let root = Location::root();
+    if is_it(data, &root) { Some(root) } else { first_inside(data, is_it) }
 }
 
 fn word(facts: &SiteFacts<'_>, doc: DocId, data: &Node, write: &Write, leak: &Leak) -> Diagnostic {

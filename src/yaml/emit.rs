@@ -324,18 +324,24 @@ fn float_text(float: f64) -> String {
     if float.is_infinite() {
         return if float > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    let magnitude = float.abs();
-    if magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) {
+    let text = finite_float_text(float);
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        Some(_) | None => text,
+    }
+}
+
+/// Python's `repr` of a float that is a number: the fewest digits that read
+/// back as it, with an exponent below 1e-4 and from 1e16 on.
+pub fn finite_float_text(float: f64) -> String {
+    let scientific = format!("{float:e}");
+    let (digits, exponent) = scientific.split_once('e').expect("`{:e}` writes an exponent");
+    let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
+    if (-4..16).contains(&exponent) {
         return format!("{float:?}");
     }
-    let text = format!("{float:e}");
-    let (digits, exponent) = text.split_once('e').expect("because `e` asks for an exponent");
-    let dot = if digits.contains('.') { "" } else { ".0" };
-    let (sign, exponent) = match exponent.strip_prefix('-') {
-        Some(exponent) => ('-', exponent),
-        None => ('+', exponent),
-    };
-    format!("{digits}{dot}e{sign}{exponent:0>2}")
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
 }
 
 fn date_text(date: Date) -> String {

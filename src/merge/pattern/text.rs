@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::yaml::emit::finite_float_text;
 use crate::yaml::{Date, Key, Node, Timestamp, Value};
 
 /// Python's `str(value)`: what a pattern substitution inserts
@@ -36,14 +37,7 @@ pub fn float_repr(float: f64) -> String {
     if float.is_infinite() {
         return if float < 0.0 { "-inf".into() } else { "inf".into() };
     }
-    let scientific = format!("{float:e}");
-    let (digits, exponent) = scientific.split_once('e').expect("`{:e}` writes an exponent");
-    let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
-    if (-4..16).contains(&exponent) {
-        return format!("{float:?}").replace("e0", "");
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+    finite_float_text(float)
 }
 
 fn write_repr(value: &Value, text: &mut String) {

@@ -208,6 +208,12 @@ impl Matches {
         if self.first.len() < Self::KEPT { self.first.push(doc) } else { self.more += 1 }
     }
 
+    fn of(docs: impl IntoIterator<Item = DocId>) -> Self {
+        let mut matches = Self::default();
+        docs.into_iter().for_each(|doc| matches.add(doc));
+        matches
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.first.len() + self.more

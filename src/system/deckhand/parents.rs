@@ -175,19 +175,13 @@ fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<Problem
     let mut layers = candidates.chunk_by(|(one, _), (other, _)| one == other);
     let near = layers.next().expect("there is a nearest candidate");
     if near.len() > 1 {
-        let mut candidates = Matches::default();
-        for (_, doc) in near {
-            candidates.add(*doc);
-        }
+        let candidates = Matches::of(near.iter().map(|(_, doc)| *doc));
         problems.push(Problem::AmbiguousParent { child, candidates });
         return;
     }
     let (_, nearer) = near[0];
     if let Some(farther) = layers.find(|layer| layer.len() > 1) {
-        let mut parents = Matches::default();
-        for (_, doc) in farther {
-            parents.add(*doc);
-        }
+        let parents = Matches::of(farther.iter().map(|(_, doc)| *doc));
         let refusal = Refusal::TwoFarther { nearer };
         problems.push(Problem::RefusedMatch { child, parents, refusal });
     }

@@ -20,6 +20,40 @@ pub enum Piece {
     Index(usize),
 }
 
+/// What stands directly inside a mapping or list, in order, and where in it.
+pub fn children(node: &Node) -> impl Iterator<Item = (Piece, &Node)> {
+    let entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
+    let items = node.as_sequence().unwrap_or_default().iter().enumerate();
+    entries
+        .map(|(key, child)| (Piece::Key(key.clone()), child))
+        .chain(items.map(|(index, child)| (Piece::Index(index), child)))
+}
+
+/// The first place below the root of which `holds`: depth first, a node before
+/// what is in it, in order.
+pub fn first_inside(
+    data: &Node,
+    mut holds: impl FnMut(&Node, &Location) -> bool,
+) -> Option<Location> {
+    let mut here = Location::root();
+    search(data, &mut here, &mut holds).then_some(here)
+}
+
+fn search(
+    node: &Node,
+    here: &mut Location,
+    holds: &mut dyn FnMut(&Node, &Location) -> bool,
+) -> bool {
+    children(node).any(|(piece, child)| {
+        here.0.push(piece);
+        let found = holds(child, here) || search(child, here, holds);
+        if !found {
+            here.0.pop();
+        }
+        found
+    })
+}
+
 impl Location {
     /// The root.
     pub fn root() -> Self {

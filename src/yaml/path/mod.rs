@@ -32,7 +32,7 @@ use crate::source::Span;
 pub use create::Created;
 use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
-pub use location::{Location, Piece};
+pub use location::{Location, Piece, children, first_inside};
 use parse::Expression;
 
 /// A path may have this many names, indexes and other pieces.
