@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercake::check::{Checked, Progress};
+use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::error::Error;
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::report::terminal::Totals;
 use layercake::report::{self, Style, View};
+use layercake::source::text_at;
 use layercake::system::deckhand::Options;
 
 const EXAMPLES: &str = "\
@@ -172,6 +174,12 @@ enum Debug {
         #[command(flatten)]
         selection: SelectionArgs,
     },
+
+    /// Say what would be compared, and list the files of the later side
+    Side {
+        #[command(flatten)]
+        comparison: ComparisonArgs,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -231,6 +239,46 @@ struct SelectionArgs {
 
     #[command(flatten)]
     meaning: MeaningArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Comparison")]
+struct ComparisonArgs {
+    /// Compare where HEAD parted from this revision with the working tree
+    #[arg(long, value_name = "REV", conflicts_with_all = ["staged", "from", "auto"])]
+    since: Option<String>,
+
+    /// Compare HEAD with the index: what the next commit will change
+    #[arg(long, conflicts_with_all = ["from", "auto"])]
+    staged: bool,
+
+    /// Compare this revision itself with what `--to` names
+    #[arg(long, value_name = "REV", conflicts_with = "auto")]
+    from: Option<String>,
+
+    /// A revision, `worktree` or `index`; the working tree if not given
+    #[arg(long, value_name = "REV|worktree|index", requires = "from")]
+    to: Option<String>,
+
+    /// Let `--since` compare with its revision itself
+    #[arg(long, requires = "since")]
+    no_merge_base: bool,
+
+    /// Find out what to compare: from a hook, a CI job, or the default branch
+    ///
+    /// Heeds pre-commit, GitHub Actions, GitLab, Azure Pipelines, Bitbucket and
+    /// Gerrit, in this order; elsewhere, compares where HEAD parted from the
+    /// default branch with the working tree.
+    #[arg(long)]
+    auto: bool,
+}
+
+impl ComparisonArgs {
+    fn wanted(self) -> Wanted {
+        let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
+        let ComparisonArgs { since, staged, from, to, auto, .. } = self;
+        Wanted { since, staged, from, to, merge_base, auto }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -393,6 +441,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             print(|out| writeln!(out, "{files} files, {documents} documents, {bytes} bytes"))?;
             Ok(ExitCode::SUCCESS)
         }
+        Verb::Debug(Debug::Side { comparison }) => side(&directory, &comparison.wanted()),
     }
 }
 
@@ -456,6 +505,48 @@ fn sites(
         return Ok(ExitCode::from(2));
     }
     Ok(ExitCode::from(u8::from(!listed.undefined.is_empty())))
+}
+
+fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
+    let Some(listing) = commands::listing::run(directory, wanted, &environment(wanted)?)? else {
+        print(|out| writeln!(out, "no comparison"))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Sides { from, to, chosen } = &listing.sides;
+    print(|out| {
+        writeln!(out, "chosen: {}: {}", chosen.code, chosen.sentence)?;
+        for (word, side) in [("from", from), ("to", to)] {
+            match side {
+                Side::Commit { id, .. } => writeln!(out, "{word}: commit {id}")?,
+                Side::Index | Side::WorkTree => writeln!(out, "{word}: {side}")?,
+            }
+        }
+        for (path, content) in &listing.files {
+            match content {
+                Some(content) => writeln!(out, "{content} {path}")?,
+                None => writeln!(out, "- {path}")?,
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What of this process's environment counts for a comparison: nothing,
+/// unless it is asked.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+fn environment(wanted: &Wanted) -> Result<Environment, Error> {
+    let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+    if !wanted.auto {
+        return Ok(Environment::default());
+    }
+    let set = |name: &&str| Some(((*name).to_owned(), value(name)?));
+    let on_github = value("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    let event = std::env::var_os("GITHUB_EVENT_PATH").filter(|path| on_github && !path.is_empty());
+    Ok(Environment {
+        variables: Environment::VARIABLES.iter().filter_map(set).collect(),
+        event: event.map(|path| text_at(Path::new(&path))).transpose()?,
+    })
 }
 
 fn view<T>(checked: &Checked<T>) -> View<'_> {

@@ -86,7 +86,7 @@ impl Parse {
         let parsed = parse_all(&mut sources, &layout.files, plan.progress, |file| {
             let tree = file.repository.map_or(plan.tree, |index| further[index].tree);
             (file.path.clone(), tree)
-        });
+        })?;
         Ok(Self { sources, parsed, layout: Some(layout) })
     }
 
@@ -109,7 +109,7 @@ impl Parse {
         plan.tree.ensure_present(&files)?;
         let mut sources = SourceMap::new();
         let parsed =
-            parse_all(&mut sources, &files, plan.progress, |path| (path.clone(), plan.tree));
+            parse_all(&mut sources, &files, plan.progress, |path| (path.clone(), plan.tree))?;
         Ok(Self { sources, parsed, layout: None })
     }
 }
@@ -251,31 +251,38 @@ fn sites_of(
 }
 
 /// Reads and parses files in parallel; ids are given in the order of `files`.
+///
+/// # Errors
+/// Where git has a file and cannot give it back: the first such file.
 fn parse_all<'t, F: Sync>(
     sources: &mut SourceMap,
     files: &[F],
     progress: &Progress,
     find: impl Fn(&F) -> (RepoPath, &'t dyn Tree) + Sync,
-) -> Vec<(FileId, Parsed)> {
+) -> Result<Vec<(FileId, Parsed)>, Error> {
     progress.files.fetch_add(files.len(), Relaxed);
     let first = &*sources;
-    let read: Vec<(FileId, Source, Parsed)> = files
+    let read: Vec<Result<(FileId, Source, Parsed), Error>> = files
         .par_iter()
         .enumerate()
         .map(|(index, file)| {
             let (path, tree) = find(file);
             let id = first.upcoming(index);
             let bytes = tree.read(&path);
+            if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(&path)) {
+                return Err(error);
+            }
             let source = Source::new(path, bytes);
             let parsed = parse_guarded(id, &source);
             progress.files_read.fetch_add(1, Relaxed);
-            (id, source, parsed)
+            Ok((id, source, parsed))
         })
         .collect();
     read.into_iter()
-        .map(|(id, source, parsed)| {
+        .map(|read| {
+            let (id, source, parsed) = read?;
             sources.add(source);
-            (id, parsed)
+            Ok((id, parsed))
         })
         .collect()
 }

@@ -4,8 +4,10 @@
 
 pub mod explain;
 pub mod lint;
+pub mod listing;
 pub mod parse;
 pub mod render;
+pub mod sides;
 pub mod sites;
 
 use std::path::{Path, PathBuf};
@@ -156,7 +158,7 @@ impl Start {
         directory: &Path,
     ) -> Result<Self, Error> {
         let tree = repository.commit(revision)?;
-        let commit = Some(tree.id());
+        let commit = tree.commit_id();
         let root = repository.work_tree_root().map(canonical).transpose()?;
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
         Ok(Self { tree: Box::new(tree), root, from, commit })

@@ -11,11 +11,13 @@ mod tree;
 use std::fmt;
 use std::sync::Arc;
 
-pub use git::{CommitTree, Repository};
+pub use git::{Repository, StoredTree};
 pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};
-pub use tree::{ContentId, Entry, EntryKind, Labelled, MemoryTree, ReadError, Tree, WorkTree};
+pub use tree::{
+    ContentId, Entry, EntryKind, Labelled, MemoryTree, ReadError, Tree, WorkTree, text_at,
+};
 
 /// One path and one content; made by [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

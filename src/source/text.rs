@@ -50,7 +50,9 @@ impl Source {
             }
             Ok(bytes) => decode(bytes),
             Err(ReadError::TooLarge(bytes)) => (String::new(), Some(TextFault::TooLarge(bytes))),
-            Err(ReadError::Refused(reason)) => (String::new(), Some(TextFault::Unreadable(reason))),
+            Err(ReadError::Refused(reason) | ReadError::Damaged { reason, .. }) => {
+                (String::new(), Some(TextFault::Unreadable(reason)))
+            }
         };
         Self { path, text: text.into(), fault, lines: OnceLock::new() }
     }

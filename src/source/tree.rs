@@ -6,6 +6,7 @@
 //! machine that checks it read and quoted.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -34,6 +35,16 @@ pub trait Tree: Sync {
     /// Where this file cannot be read; a diagnostic tells it.
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError>;
 
+    /// The id that [`entries`](Tree::entries) would give a file of these bytes,
+    /// where that can be told without reading anything: what was read from a
+    /// working tree can so be recognised in a commit. git may store other
+    /// bytes than it puts on disk (line endings, filters); the ids then differ
+    /// although nothing was changed.
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        let _ = bytes;
+        None
+    }
+
     /// To be asked before many files are read, where one error says more than
     /// a diagnostic for each: a partial clone may hold none of them.
     ///
@@ -53,6 +64,10 @@ impl<T: Tree + Send + ?Sized> Tree for Box<T> {
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         (**self).read(path)
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        (**self).content_of(bytes)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
@@ -87,14 +102,27 @@ pub enum EntryKind {
 /// Stands for the bytes of a file: equal ids mean equal bytes. Ids that differ
 /// mean nothing, for repositories may hash differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContentId([u8; 32]);
+pub struct ContentId {
+    /// What of `bytes` is the id; the rest is zero.
+    length: u8,
+    bytes: [u8; 32],
+}
 
 impl ContentId {
     /// The id with these bytes, of which there are 20 or 32.
     pub(super) fn new(bytes: &[u8]) -> Self {
         let mut id = [0; 32];
         id[..bytes.len()].copy_from_slice(bytes);
-        Self(id)
+        let length = u8::try_from(bytes.len()).expect("git's ids have 20 or 32 bytes");
+        Self { length, bytes: id }
+    }
+}
+
+/// In hexadecimal digits, as git writes it.
+impl fmt::Display for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = self.bytes[..usize::from(self.length)].iter();
+        bytes.try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -106,9 +134,30 @@ pub enum ReadError {
     /// It has so many bytes, more than [`Source::MAX_BYTES`]. Trees refuse
     /// such a file before they read it, so that it costs nothing.
     TooLarge(u64),
+    /// git has stored it and cannot give it back. What it held is not known,
+    /// so nothing that is said without it can be relied on.
+    Damaged {
+        /// What is wrong.
+        reason: String,
+        /// What cures it.
+        help: &'static str,
+    },
 }
 
 impl ReadError {
+    /// The error that ends the run, if this one must: a file of the user's
+    /// that cannot be read is a finding, but a repository that is damaged
+    /// could hide one.
+    pub fn fatal(&self, path: &RepoPath) -> Option<Error> {
+        match self {
+            ReadError::Refused(_) | ReadError::TooLarge(_) => None,
+            ReadError::Damaged { reason, help } => {
+                let message = format!("`{path}` cannot be read: {reason}");
+                Some(Error::new(ErrorKind::Git, message).with_help(*help))
+            }
+        }
+    }
+
     pub(super) fn new(reason: impl Into<String>) -> Self {
         Self::Refused(reason.into())
     }
@@ -269,6 +318,10 @@ impl Tree for WorkTree {
         }
         read_file(&file, metadata.len()).map_err(|error| unreadable(&error))
     }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.repository.as_ref()?.content_of(bytes)
+    }
 }
 
 /// Where `path` is below `root`: part by part, so that the separators are the
@@ -286,6 +339,34 @@ fn read_file(file: &Path, size: u64) -> io::Result<Vec<u8>> {
     // files may grow while they are read
     File::open(file)?.take(Source::MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Whether there is anything at this place, were it a link to nothing.
+pub(super) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// The text of a file that the environment names, such as the event of a CI
+/// job. It is no part of any repository.
+///
+/// # Errors
+/// Where it cannot be read, is no text, or is larger than
+/// [`Source::MAX_BYTES`].
+pub fn text_at(path: &Path) -> Result<String, Error> {
+    let unreadable = |cause: io::Error| {
+        let message = format!("the file `{}` cannot be read", path.display());
+        Error::new(ErrorKind::Io, message).caused_by(cause)
+    };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() || metadata.len() > Source::MAX_BYTES {
+        let message = format!("`{}` is not a file of a usual size", path.display());
+        return Err(Error::new(ErrorKind::Io, message));
+    }
+    let bytes = read_file(path, metadata.len()).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|cause| {
+        let message = format!("the file `{}` is not UTF-8", path.display());
+        Error::new(ErrorKind::Io, message).caused_by(cause)
+    })
 }
 
 fn unreadable(error: &io::Error) -> ReadError {
@@ -361,6 +442,10 @@ impl<T: Tree> Tree for Labelled<T> {
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         let inner = self.inner(path).ok_or_else(|| ReadError::new("no such file"))?;
         self.tree.read(&inner)
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.tree.content_of(bytes)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {

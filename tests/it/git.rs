@@ -6,7 +6,7 @@ use std::process::Command;
 
 use layercake::error::Error;
 use layercake::source::{
-    CommitTree, Entry, EntryKind, Labelled, MemoryTree, ReadError, RepoPath, Repository, Source,
+    Entry, EntryKind, Labelled, MemoryTree, ReadError, RepoPath, Repository, Source, StoredTree,
     Tree, WorkTree,
 };
 use tempfile::TempDir;
@@ -213,14 +213,15 @@ fn files_of_a_commit() {
     assert_eq!(refusal(&new, "site"), "a folder, not a file");
     assert_eq!(refusal(&new, "site/c.yaml"), "no such file");
     assert_eq!(refusal(&new, "site/a.yaml/c"), "no such file");
-    assert_eq!(old.id(), site.git(&["rev-parse", "v1^{commit}"]).trim());
-    for expression in ["HEAD~1", "main^", &old.id()[..8], "HEAD^{/two}", "main@{1}"] {
+    assert_eq!(old.commit_id().unwrap(), site.git(&["rev-parse", "v1^{commit}"]).trim());
+    for expression in ["HEAD~1", "main^", &old.commit_id().unwrap()[..8], "HEAD^{/two}", "main@{1}"]
+    {
         let expected = site.try_git(&["rev-parse", expression]).ok();
-        let found = site.repository().commit(expression).ok().map(|tree| tree.id());
+        let found = site.repository().commit(expression).ok().and_then(|tree| tree.commit_id());
         assert_eq!(found, expected.map(|id| id.trim().to_owned()), "{expression}");
     }
 
-    let content = |tree: &CommitTree, path: &str| entry(tree, path).content.unwrap();
+    let content = |tree: &StoredTree, path: &str| entry(tree, path).content.unwrap();
     assert_eq!(content(&old, "site/same.yaml"), content(&new, "site/same.yaml"));
     assert_ne!(content(&old, "site/a.yaml"), content(&new, "site/a.yaml"));
 }
@@ -283,7 +284,7 @@ fn sha256_repository() {
     site.write("b.yaml", "b: 1\n");
     assert_eq!(listed(&site.work_tree(), ""), ["a.yaml", "b.yaml"]);
     assert_eq!(read(&site.head(), "a.yaml"), "a: 1\n");
-    assert_eq!(site.head().id().len(), 64);
+    assert_eq!(site.head().commit_id().unwrap().len(), 64);
 }
 
 #[test]
@@ -339,10 +340,20 @@ fn what_a_clone_lacks_and_how_to_get_it() {
     let shallow = site.clone_to("shallow", &["--depth=1"]);
     let help = "this clone is shallow; `git fetch --unshallow` gets the rest \
                 (with `actions/checkout`: `fetch-depth: 0`)";
-    for revision in ["HEAD~1", "HEAD^", first.trim()] {
+    for revision in ["HEAD~1", "HEAD^"] {
         let error = told(&shallow.refused(revision));
         assert_eq!(error, format!("unknown revision `{revision}`; help: {help}"));
     }
+    let first = first.trim();
+    assert_eq!(
+        told(&shallow.refused(first)),
+        format!(
+            "unknown revision `{first}`: this clone has no such commit; \
+             help: `git fetch --no-tags --depth=1 origin {first}` gets it"
+        )
+    );
+    shallow.git(&["fetch", "--no-tags", "--depth=1", "origin", first]);
+    assert_eq!(read(&shallow.tree_of(first), "a.yaml"), "one\n");
     assert_eq!(
         told(&shallow.refused("origin/topic")),
         "unknown revision `origin/topic`; help: this clone is shallow; \
@@ -640,13 +651,13 @@ mod unix {
 const NOTHING: [&str; 0] = [];
 
 /// A repository on branch `main`, gone with the value.
-struct Site {
-    root: PathBuf,
+pub struct Site {
+    pub root: PathBuf,
     folder: TempDir,
 }
 
 impl Site {
-    fn new(options: &[&str]) -> Self {
+    pub fn new(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("site");
         fs::create_dir(&root).unwrap();
@@ -659,7 +670,7 @@ impl Site {
     }
 
     /// A clone that fetches as one from another machine would.
-    fn clone_to(&self, name: &str, options: &[&str]) -> Self {
+    pub fn clone_to(&self, name: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join(name);
         let (from, to) = (format!("file://{}", self.root.display()), root.display().to_string());
@@ -667,30 +678,35 @@ impl Site {
         Self { root, folder }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    /// The folder in which the repository's folder is.
+    pub fn beside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub fn write(&self, path: &str, text: &str) {
         write(&self.root, path, text);
     }
 
-    fn commit(&self) {
+    pub fn commit(&self) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message=two"]);
     }
 
-    fn git(&self, arguments: &[&str]) -> String {
+    pub fn git(&self, arguments: &[&str]) -> String {
         self.try_git(arguments).unwrap_or_else(|error| panic!("git {arguments:?}: {error}"))
     }
 
-    fn try_git(&self, arguments: &[&str]) -> Result<String, String> {
+    pub fn try_git(&self, arguments: &[&str]) -> Result<String, String> {
         let output = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         scrub(&mut command);
         command.current_dir(&self.root).env("HOME", self.folder.path());
@@ -699,23 +715,23 @@ impl Site {
         command
     }
 
-    fn repository(&self) -> Repository {
+    pub fn repository(&self) -> Repository {
         Repository::discover_further(&self.root).unwrap().unwrap()
     }
 
-    fn work_tree(&self) -> WorkTree {
+    pub fn work_tree(&self) -> WorkTree {
         WorkTree::in_repository(&self.repository()).unwrap()
     }
 
-    fn head(&self) -> CommitTree {
+    pub fn head(&self) -> StoredTree {
         self.tree_of("HEAD")
     }
 
-    fn tree_of(&self, revision: &str) -> CommitTree {
+    pub fn tree_of(&self, revision: &str) -> StoredTree {
         self.repository().commit(revision).unwrap()
     }
 
-    fn refused(&self, revision: &str) -> Error {
+    pub fn refused(&self, revision: &str) -> Error {
         self.repository().commit(revision).err().unwrap()
     }
 }
@@ -778,11 +794,12 @@ fn read(tree: &(impl Tree + ?Sized), path: &str) -> String {
 fn refusal(tree: &(impl Tree + ?Sized), path: &str) -> String {
     match tree.read(&RepoPath::new(path)).unwrap_err() {
         ReadError::Refused(reason) => reason,
+        ReadError::Damaged { reason, .. } => reason,
         ReadError::TooLarge(bytes) => panic!("{path} has {bytes} bytes"),
     }
 }
 
-fn told(error: &Error) -> String {
+pub fn told(error: &Error) -> String {
     let help = error.help().map(|help| format!("; help: {help}"));
     format!("{error}{}", help.unwrap_or_default())
 }

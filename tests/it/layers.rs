@@ -59,7 +59,7 @@ const TABLE: &[(&str, &[&str])] = &[
 
 /// A word of the source, and the only files that may hold it.
 const WALLS: &[(&str, &[&str])] = &[
-    ("gix::", &["source/git.rs"]),
+    ("gix::", &["source/git/"]),
     ("std::process::Command", &[]),
     ("std::fs", &["source/tree.rs"]),
     ("std::env", &["cli.rs"]),

@@ -24,6 +24,7 @@ mod properties;
 mod report;
 mod rules;
 mod seeds;
+mod sides;
 mod sites;
 mod support;
 mod yaml;

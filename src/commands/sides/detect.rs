@@ -1,0 +1,326 @@
+//! The two sides as the surroundings have them: hooks first, then CI jobs,
+//! then the branch that others start from. The first that speaks decides.
+//!
+//! Only what says for certain which commits are meant is listened to. A job
+//! whose commits are not in its clone ends with the command that brings them.
+
+use serde_json::Value as Json;
+
+use super::{Environment, Side, Sides, commit, common, staged};
+use crate::error::{Error, ErrorKind};
+use crate::source::Repository;
+
+/// All variables that are read here.
+pub(super) const VARIABLES: &[&str] = &[
+    "BITBUCKET_PR_DESTINATION_BRANCH",
+    "BITBUCKET_PR_DESTINATION_COMMIT",
+    "CI",
+    "CI_COMMIT_SHA",
+    "CI_MERGE_REQUEST_DIFF_BASE_SHA",
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
+    "GERRIT_PATCHSET_REVISION",
+    "GERRIT_REFSPEC",
+    "GITHUB_ACTIONS",
+    "GITHUB_BASE_REF",
+    "GITHUB_EVENT_NAME",
+    "GITLAB_CI",
+    "PRE_COMMIT",
+    "PRE_COMMIT_FROM_REF",
+    "PRE_COMMIT_TO_REF",
+    "SYSTEM_PULLREQUEST_SOURCECOMMITID",
+    "SYSTEM_PULLREQUEST_TARGETBRANCH",
+    "TF_BUILD",
+];
+
+type Detection = fn(&Repository, &Environment) -> Result<Option<Sides>, Error>;
+
+const DETECTIONS: [Detection; 8] =
+    [pre_commit_refs, pre_commit_staged, github, gitlab, azure, bitbucket, gerrit, default_branch];
+
+/// What the surroundings ask to compare, if they do.
+///
+/// # Errors
+/// Where they do, and it cannot be compared.
+pub(super) fn sides(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<Sides>, Error> {
+    for detect in DETECTIONS {
+        if let Some(sides) = detect(repository, environment)? {
+            return Ok(Some(sides));
+        }
+    }
+    Ok(None)
+}
+
+/// pre-commit names two commits where it checks a push, or was told
+/// `--from-ref` and `--to-ref`. The files on disk are then those of whatever
+/// branch is checked out.
+fn pre_commit_refs(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<Sides>, Error> {
+    let [from, to] = ["PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"].map(|name| environment.get(name));
+    match (from, to) {
+        (Some(from), Some(to)) => {
+            let (from, to) = (commit(repository, from, from)?, commit(repository, to, to)?);
+            Ok(Some(Sides::new("pre-commit-refs", from, to)))
+        }
+        (None, None) => Ok(None),
+        (Some(_), None) | (None, Some(_)) => {
+            let message = "of PRE_COMMIT_FROM_REF and PRE_COMMIT_TO_REF only one is set";
+            Err(Error::new(ErrorKind::Usage, message))
+        }
+    }
+}
+
+/// pre-commit before a commit. In CI it is run over all files of a commit,
+/// with nothing staged; that comparison would be empty, and what the job is
+/// about says something else.
+fn pre_commit_staged(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<Sides>, Error> {
+    if environment.get("PRE_COMMIT").is_none() {
+        return Ok(None);
+    }
+    let sides = staged(repository, "pre-commit-staged")?;
+    if is_ci(environment) && repository.index()?.holds_the_same_as(&repository.commit("HEAD")?) {
+        return Ok(None);
+    }
+    Ok(Some(sides))
+}
+
+/// GitHub Actions: what the event says
+/// (docs.github.com, "Events that trigger workflows").
+fn github(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+    if environment.get("GITHUB_ACTIONS") != Some("true") {
+        return Ok(None);
+    }
+    match environment.get("GITHUB_EVENT_NAME") {
+        Some("pull_request" | "pull_request_target" | "pull_request_review") => {
+            github_pull_request(repository, environment).map(Some)
+        }
+        Some("push") => github_push(repository, &Event::of(environment)?),
+        Some("merge_group") => {
+            let event = Event::of(environment)?;
+            let [from, to] = [["merge_group", "base_sha"], ["merge_group", "head_sha"]]
+                .map(|path| event.text(&path));
+            let from = commit(repository, from?, "base of the merge group")?;
+            let to = commit(repository, to?, "its head")?;
+            Ok(Some(Sides::new("github-merge-group", from, to)))
+        }
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// GitHub merges a pull request on trial and checks that out: then its first
+/// parent against it is exactly what merging would change, however old the
+/// base is that the event speaks of.
+fn github_pull_request(repository: &Repository, environment: &Environment) -> Result<Sides, Error> {
+    let event = Event::of(environment)?;
+    let head = event.text(&["pull_request", "head", "sha"])?;
+    if let Some(target) = merged_into(repository, "HEAD", head)? {
+        let from = commit(repository, &target, "target branch as GitHub merged into it");
+        let from = from.map_err(|error| {
+            let fetch = error.help().unwrap_or_default();
+            let help = format!("{fetch} (with `actions/checkout`: `fetch-depth: 2`)");
+            error.with_help(help)
+        })?;
+        let to = commit(repository, "HEAD", "GitHub's merge of the pull request")?;
+        return Ok(Sides::new("github-merge-first-parent", from, to));
+    }
+    let target = match environment.get("GITHUB_BASE_REF") {
+        Some(target) => target,
+        None => event.text(&["pull_request", "base", "ref"])?,
+    };
+    let sides = since_target(repository, "github-pull-request-merge-base", target)?;
+    refuse_base_alone(&sides, head)?;
+    Ok(sides)
+}
+
+/// Where HEAD has nothing that its base has not, and is not the commit that is
+/// asked about either, the job has checked out the target branch.
+fn refuse_base_alone(sides: &Sides, head: &str) -> Result<(), Error> {
+    let (Side::Commit { id: from, .. }, Side::Commit { id: to, .. }) = (&sides.from, &sides.to)
+    else {
+        return Ok(());
+    };
+    if from != to || to == head {
+        return Ok(());
+    }
+    let message = format!("the pull request is not checked out: HEAD has none of {head}");
+    let help = "`actions/checkout` takes it where `ref` is not set, on the event `pull_request`";
+    Err(Error::new(ErrorKind::Git, message).with_help(help))
+}
+
+/// What was there before the push. A new branch has no before; that of a
+/// branch that was overwritten may be gone for good, and then a whole clone
+/// has the first parent of what was pushed at most.
+fn github_push(repository: &Repository, event: &Event) -> Result<Option<Sides>, Error> {
+    let (before, after) = (event.text(&["before"])?, event.text(&["after"])?);
+    if is_null(after) {
+        return Ok(None);
+    }
+    let to = commit(repository, after, "what was pushed")?;
+    if !is_null(before) && (repository.has_object(before) || repository.is_shallow()) {
+        let from = commit(repository, before, "branch before the push")?;
+        return Ok(Some(Sides::new("github-push", from, to)));
+    }
+    match repository.parents(after)?.first() {
+        Some(parent) => {
+            let from = commit(repository, parent, "first parent")?;
+            Ok(Some(Sides::new("github-push-first-parent", from, to)))
+        }
+        None => Ok(None),
+    }
+}
+
+/// GitLab: a merge request's pipeline runs on its branch, or on a merge on
+/// trial (docs.gitlab.com, "Predefined CI/CD variables reference").
+fn gitlab(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+    let Some(base) = environment
+        .get("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+        .filter(|_| environment.get("GITLAB_CI") == Some("true"))
+    else {
+        return Ok(None);
+    };
+    let head = environment.get("CI_COMMIT_SHA").unwrap_or("HEAD");
+    // only set where there is a merge on trial
+    if let Some(source) = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
+        && let Some(target) = merged_into(repository, head, source)?
+    {
+        let from = commit(repository, &target, "target branch as GitLab merged into it")?;
+        let to = commit(repository, head, "GitLab's merge of the merge request")?;
+        return Ok(Some(Sides::new("gitlab-merge-first-parent", from, to)));
+    }
+    let from = commit(repository, base, "base of the merge request")?;
+    let to = commit(repository, head, "its head")?;
+    Ok(Some(Sides::new("gitlab-merge-request", from, to)))
+}
+
+/// Azure Pipelines: a pull request is merged on trial, in Azure Repos and on
+/// GitHub (learn.microsoft.com, "Use predefined variables").
+fn azure(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+    let Some(target) = environment
+        .get("SYSTEM_PULLREQUEST_TARGETBRANCH")
+        .filter(|_| environment.get("TF_BUILD").is_some())
+    else {
+        return Ok(None);
+    };
+    if let Some(source) = environment.get("SYSTEM_PULLREQUEST_SOURCECOMMITID")
+        && let Some(target) = merged_into(repository, "HEAD", source)?
+    {
+        let from = commit(repository, &target, "target branch as Azure merged into it")?;
+        let to = commit(repository, "HEAD", "Azure's merge of the pull request")?;
+        return Ok(Some(Sides::new("azure-merge-first-parent", from, to)));
+    }
+    // with the prefix in Azure Repos, without it for repositories on GitHub
+    let target = target.strip_prefix("refs/heads/").unwrap_or(target);
+    since_target(repository, "azure-pull-request-merge-base", target).map(Some)
+}
+
+/// Bitbucket: before a pull request's pipeline runs, the destination is merged
+/// into the source branch, which is then where the two part
+/// (support.atlassian.com, "Variables and secrets").
+fn bitbucket(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+    const CODE: &str = "bitbucket-pull-request";
+    if let Some(destination) = environment.get("BITBUCKET_PR_DESTINATION_COMMIT") {
+        let from = common(repository, destination, "HEAD")?;
+        let to = commit(repository, "HEAD", "HEAD")?;
+        return Ok(Some(Sides::new(CODE, from, to)));
+    }
+    let branch = environment.get("BITBUCKET_PR_DESTINATION_BRANCH");
+    branch.map(|branch| since_target(repository, CODE, branch)).transpose()
+}
+
+/// Gerrit, as its trigger for Jenkins speaks of it: a change is one commit.
+fn gerrit(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+    let Some(change) = environment.get("GERRIT_PATCHSET_REVISION") else {
+        return Ok(None);
+    };
+    let to = commit(repository, change, "patch set").map_err(|error| {
+        match environment.get("GERRIT_REFSPEC") {
+            Some(refspec) => {
+                let remote = repository.remote().unwrap_or_else(|| "origin".to_owned());
+                error.with_help(format!("`git fetch {remote} {refspec}` gets it"))
+            }
+            None => error,
+        }
+    })?;
+    match repository.parents(change)?.first() {
+        Some(parent) => {
+            let from = commit(repository, parent, "first parent")?;
+            Ok(Some(Sides::new("gerrit-first-parent", from, to)))
+        }
+        None => Ok(None),
+    }
+}
+
+/// What has changed here since the branch that others start from. A CI job on
+/// that very branch has changed nothing since; it is not about a comparison.
+fn default_branch(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<Sides>, Error> {
+    let Some(branch) = repository.default_branch() else { return Ok(None) };
+    let from = common(repository, &branch, "HEAD")?;
+    let head = repository.resolve("HEAD")?;
+    if is_ci(environment) && matches!(&from, Side::Commit { id, .. } if *id == head) {
+        return Ok(None);
+    }
+    Ok(Some(Sides::new("default-branch", from, Side::WorkTree)))
+}
+
+fn is_ci(environment: &Environment) -> bool {
+    environment.get("CI").is_some_and(|value| value != "false")
+}
+
+/// Where HEAD parted from a branch of the remote, against HEAD.
+fn since_target(repository: &Repository, code: &'static str, branch: &str) -> Result<Sides, Error> {
+    let remote = repository.remote().unwrap_or_else(|| "origin".to_owned());
+    let from = common(repository, &format!("{remote}/{branch}"), "HEAD")?;
+    Ok(Sides::new(code, from, commit(repository, "HEAD", "HEAD")?))
+}
+
+/// The parent that `head` was merged into, if `merge` is a merge of it.
+fn merged_into(repository: &Repository, merge: &str, head: &str) -> Result<Option<String>, Error> {
+    Ok(match <[String; 2]>::try_from(repository.parents(merge)?) {
+        Ok([target, source]) if source == head => Some(target),
+        // some merge the target into the source
+        Ok([source, target]) if source == head => Some(target),
+        Ok(_) | Err(_) => None,
+    })
+}
+
+/// Whether an id stands for "no commit", as in the event of a new branch.
+fn is_null(id: &str) -> bool {
+    id.bytes().all(|digit| digit == b'0')
+}
+
+/// The event that started a GitHub job.
+struct Event(Json);
+
+impl Event {
+    fn of(environment: &Environment) -> Result<Self, Error> {
+        let Some(text) = &environment.event else {
+            let message = "the event of this GitHub job is not known: GITHUB_EVENT_PATH is not set";
+            return Err(Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP));
+        };
+        let event = serde_json::from_str(text).map_err(|cause| {
+            let message = "the event of this GitHub job, in GITHUB_EVENT_PATH, is not JSON";
+            Error::new(ErrorKind::Usage, message).caused_by(cause)
+        })?;
+        Ok(Self(event))
+    }
+
+    fn text(&self, path: &[&str]) -> Result<&str, Error> {
+        let found = path.iter().try_fold(&self.0, |value, key| value.get(key));
+        found.and_then(Json::as_str).filter(|text| !text.is_empty()).ok_or_else(|| {
+            let message = format!("the event of this GitHub job has no `{}`", path.join("."));
+            Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP)
+        })
+    }
+}
+
+const FLAGS_HELP: &str = "say what to compare: `--since REV`, or `--from REV --to REV`";

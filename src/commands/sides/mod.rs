@@ -1,0 +1,222 @@
+//! The two sides of a comparison: which two states of a repository are
+//! compared, and why these.
+//!
+//! Either flags say so, or, with `--auto`, the surroundings: a hook, a CI job,
+//! a clone with a default branch ([`detect`]). What is missing is an error
+//! with the command that brings it. It is never taken for an empty side:
+//! compared with nothing, everything would be new.
+
+mod detect;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::error::{Error, ErrorKind};
+use crate::source::{Repository, Tree, WorkTree};
+
+/// How the two sides are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Where HEAD parted from this revision, against the working tree.
+    pub since: Option<String>,
+    /// HEAD against the index.
+    pub staged: bool,
+    /// This revision, against [`to`](Wanted::to).
+    pub from: Option<String>,
+    /// A revision, `worktree` or `index`; the working tree where not given.
+    pub to: Option<String>,
+    /// What `since` means.
+    pub merge_base: MergeBase,
+    /// As the surroundings say.
+    pub auto: bool,
+}
+
+/// Whether a revision stands for the commit where HEAD parted from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MergeBase {
+    /// It does.
+    #[default]
+    Use,
+    /// It stands for itself.
+    Skip,
+}
+
+/// What of the environment counts for `--auto`.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// Variables by name, of which [`Environment::VARIABLES`] are read.
+    pub variables: BTreeMap<String, String>,
+    /// The text of the file that `GITHUB_EVENT_PATH` names, if it names one.
+    pub event: Option<String>,
+}
+
+impl Environment {
+    /// The names of all variables that are read.
+    pub const VARIABLES: &[&str] = detect::VARIABLES;
+
+    /// What a variable holds; an empty one counts as not set.
+    fn get(&self, name: &str) -> Option<&str> {
+        debug_assert!(Self::VARIABLES.contains(&name), "{name} is not read");
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+}
+
+/// One state of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// A commit.
+    Commit {
+        /// Its full id.
+        id: String,
+        /// What it was asked for as, such as `main` or `merge-base of main
+        /// and HEAD`.
+        name: String,
+    },
+    /// What the next commit will hold.
+    Index,
+    /// The files as they lie on disk.
+    WorkTree,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Side::Commit { name, .. } => f.write_str(name),
+            Side::Index => f.write_str("the index"),
+            Side::WorkTree => f.write_str("the working tree"),
+        }
+    }
+}
+
+/// Two states to be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// The earlier one.
+    pub from: Side,
+    /// The later one.
+    pub to: Side,
+    /// Why these.
+    pub chosen: Chosen,
+}
+
+impl Sides {
+    fn new(code: &'static str, from: Side, to: Side) -> Self {
+        let sentence = format!("{from} against {to}");
+        Self { from, to, chosen: Chosen { code, sentence } }
+    }
+}
+
+/// Why two sides were chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// For programs; stable, such as `since` or `github-push`.
+    pub code: &'static str,
+    /// For people, such as `merge-base of main and HEAD against the working
+    /// tree`.
+    pub sentence: String,
+}
+
+/// Which two states are to be compared; none where nothing asks for it.
+///
+/// # Errors
+/// Where flags mean nothing together, a revision names no commit, or history
+/// is missing; the help says what brings it.
+pub fn choose(
+    repository: &Repository,
+    wanted: &Wanted,
+    environment: &Environment,
+) -> Result<Option<Sides>, Error> {
+    refuse_contradiction(wanted)?;
+    let sides = match wanted {
+        Wanted { since: Some(revision), merge_base, .. } => {
+            Some(since(repository, revision, *merge_base)?)
+        }
+        Wanted { from: Some(from), to, .. } => Some(from_to(repository, from, to.as_deref())?),
+        Wanted { staged: true, .. } => Some(staged(repository, "staged")?),
+        Wanted { auto: true, .. } => detect::sides(repository, environment)?,
+        _ => None,
+    };
+    if let Some(sides) = &sides {
+        refuse_bare(repository, sides)?;
+    }
+    Ok(sides)
+}
+
+/// The files of one side.
+///
+/// # Errors
+/// Where it cannot be read whole.
+pub fn open(repository: &Repository, side: &Side) -> Result<Box<dyn Tree + Send>, Error> {
+    Ok(match side {
+        Side::Commit { id, .. } => Box::new(repository.commit(id)?),
+        Side::Index => Box::new(repository.index()?),
+        Side::WorkTree => Box::new(WorkTree::in_repository(repository)?),
+    })
+}
+
+fn refuse_contradiction(wanted: &Wanted) -> Result<(), Error> {
+    let given = [wanted.since.is_some(), wanted.staged, wanted.from.is_some(), wanted.auto];
+    let refusal = if given.into_iter().filter(|given| *given).count() > 1 {
+        "only one of `--since`, `--staged`, `--from` and `--auto` can say what is compared"
+    } else if wanted.to.is_some() && wanted.from.is_none() {
+        "`--to` needs `--from`: with what is it to be compared?"
+    } else if wanted.merge_base == MergeBase::Skip && wanted.since.is_none() {
+        "`--no-merge-base` needs `--since`"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Usage, refusal))
+}
+
+fn refuse_bare(repository: &Repository, sides: &Sides) -> Result<(), Error> {
+    let is_commit = |side: &Side| matches!(side, Side::Commit { .. });
+    if repository.work_tree_root().is_some() || (is_commit(&sides.from) && is_commit(&sides.to)) {
+        return Ok(());
+    }
+    let message = format!(
+        "this is a bare repository: it has no working tree and no index, so {} is impossible",
+        sides.chosen.sentence
+    );
+    let help = "compare two revisions: `--from REV --to REV`";
+    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+}
+
+fn since(repository: &Repository, revision: &str, base: MergeBase) -> Result<Sides, Error> {
+    let from = match base {
+        MergeBase::Use => common(repository, revision, "HEAD")?,
+        MergeBase::Skip => commit(repository, revision, revision)?,
+    };
+    Ok(Sides::new("since", from, Side::WorkTree))
+}
+
+fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<Sides, Error> {
+    let to = match to {
+        None | Some("worktree") => Side::WorkTree,
+        Some("index") => Side::Index,
+        Some(revision) => commit(repository, revision, revision)?,
+    };
+    Ok(Sides::new("from-to", commit(repository, from, from)?, to))
+}
+
+fn staged(repository: &Repository, code: &'static str) -> Result<Sides, Error> {
+    let head = commit(repository, "HEAD", "HEAD").map_err(|error| {
+        let help = "make the first commit; `git commit --no-verify` makes it without hooks";
+        if repository.is_unborn() { error.with_help(help) } else { error }
+    })?;
+    Ok(Sides::new(code, head, Side::Index))
+}
+
+/// The commit that `revision` names, under the name that says what it is for.
+fn commit(repository: &Repository, revision: &str, name: &str) -> Result<Side, Error> {
+    Ok(Side::Commit { id: repository.resolve(revision)?, name: name.to_owned() })
+}
+
+/// Where two histories part.
+fn common(repository: &Repository, one: &str, other: &str) -> Result<Side, Error> {
+    let Some(id) = repository.merge_base(one, other)? else {
+        let message = format!("`{one}` and `{other}` have no commit in common");
+        let help = format!("`--since {one} --no-merge-base` compares with `{one}` itself");
+        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+    };
+    Ok(Side::Commit { id, name: format!("merge-base of {one} and {other}") })
+}

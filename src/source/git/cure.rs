@@ -1,0 +1,158 @@
+//! What cures the errors of git: the exact command, for this very clone.
+
+use crate::error::{Error, ErrorKind};
+
+/// Why `revision` could not be resolved, and what helps: git says little more
+/// than that it does not know it.
+pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gix::Error) -> Error {
+    if let Some(help) = ambiguity_help(&cause) {
+        let message = format!("`{revision}` is short for several objects");
+        return Error::new(ErrorKind::Git, message).with_help(help);
+    }
+    if let Some(branch) = unborn_branch(repository, revision) {
+        let message = format!("`{revision}` names no commit: branch `{branch}` has none yet");
+        return Error::new(ErrorKind::Git, message).with_help("make the first commit");
+    }
+    if cause.classify().is_corrupted() {
+        let message = format!("the history of `{revision}` is damaged");
+        let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+        return error.with_help(FSCK_HELP);
+    }
+    if revision.contains("..") {
+        let message = format!("`{revision}` is a range, not one commit");
+        return Error::new(ErrorKind::Usage, message).with_help("name one of its two ends");
+    }
+    let error = Error::new(ErrorKind::Git, format!("unknown revision `{revision}`"));
+    let error = match unknown_help(repository, revision) {
+        Some(help) => error.with_help(help),
+        None => error.with_help("name a commit, branch or tag of this repository"),
+    };
+    error.caused_by(cause)
+}
+
+fn ambiguity_help(cause: &gix::Error) -> Option<String> {
+    use gix::revision::spec::parse::Error::AmbiguousPrefix;
+    let Some(AmbiguousPrefix { candidates, .. }) = cause.downcast_any_ref() else {
+        return None;
+    };
+    let candidates: Vec<String> = candidates.iter().map(|(id, _)| format!("`{id}`")).collect();
+    Some(format!("use more digits: {}", candidates.join(", ")))
+}
+
+/// The name of the checked-out branch, if it has no commit and is what
+/// `revision` starts from.
+fn unborn_branch(repository: &gix::Repository, revision: &str) -> Option<String> {
+    let head = repository.head().ok().filter(gix::Head::is_unborn)?;
+    let branch = head.referent_name()?.shorten().to_string();
+    ["HEAD", "@", &branch].contains(&base_name(revision)).then_some(branch)
+}
+
+/// What `revision` starts from: `main` of `main~2^{tree}`.
+fn base_name(revision: &str) -> &str {
+    let end = revision.find(['~', '^', ':']).or_else(|| revision.find("@{"));
+    &revision[..end.unwrap_or(revision.len())]
+}
+
+fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> {
+    let name = base_name(revision);
+    let remotes: Vec<String> = repository.remote_names().iter().map(ToString::to_string).collect();
+    let tracked = remotes.iter().map(|remote| format!("{remote}/{name}"));
+    let mut tracked = tracked.filter(|tracked| resolves(repository, tracked));
+    if let Some(tracked) = tracked.next().filter(|_| !resolves(repository, name)) {
+        return Some(format!("there is `{tracked}{}`", &revision[name.len()..]));
+    }
+    let shallow = is_shallow(repository);
+    let depth = if shallow { " --unshallow" } else { "" };
+    let of_remote = remotes.iter().find(|remote| {
+        name.strip_prefix(remote.as_str()).is_some_and(|branch| branch.starts_with('/'))
+    });
+    let fetch = match of_remote.filter(|_| !resolves(repository, name)) {
+        // a clone of one branch fetches no other unless told to
+        Some(remote) => {
+            format!("`git fetch{depth} {remote} '+refs/heads/*:refs/remotes/{remote}/*'`")
+        }
+        None if shallow => "`git fetch --unshallow`".to_owned(),
+        None => return None,
+    };
+    Some(if shallow {
+        rest_of_shallow(&fetch)
+    } else {
+        format!("{fetch} gets the branches of `{}`", of_remote.map_or("", String::as_str))
+    })
+}
+
+pub(super) fn resolves(repository: &gix::Repository, name: &str) -> bool {
+    repository.rev_parse_single(name).is_ok_and(|id| repository.has_object(id))
+}
+
+pub(super) const PARTIAL_HELP: &str =
+    "`git fetch --refetch --no-filter` gets what a partial clone left out";
+
+pub(super) fn missing_objects_help(repository: &gix::Repository) -> &'static str {
+    if is_partial(repository) { PARTIAL_HELP } else { FSCK_HELP }
+}
+
+const FSCK_HELP: &str = "`git fsck` tells what the repository lacks";
+
+/// A commit that is there and cannot be read.
+pub(super) fn damaged(id: gix::ObjectId, cause: gix::Error) -> Error {
+    let message = format!("git object {id} is damaged");
+    Error::new(ErrorKind::Git, message).caused_by(cause).with_help(FSCK_HELP)
+}
+
+/// A commit that a branch, a tag or another commit names, and that is not
+/// here.
+pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::ObjectId) -> Error {
+    let message = format!("the commit {id} of `{revision}` is not in this clone");
+    let help = fetch_commit_help(repository, id);
+    Error::new(ErrorKind::Git, message).with_help(help)
+}
+
+/// What brings one commit, without those before it where a clone is shallow.
+/// A depth makes any clone shallow, so a whole one is never given one.
+pub(super) fn fetch_commit_help(repository: &gix::Repository, id: gix::ObjectId) -> String {
+    let Some(remote) = remote(repository) else {
+        return "name a commit, branch or tag of this repository".to_owned();
+    };
+    let depth = if is_shallow(repository) { " --depth=1" } else { "" };
+    format!("`git fetch --no-tags{depth} {remote} {id}` gets it")
+}
+
+/// What brings a commit and all that came before it.
+pub(super) fn fetch_history_help(repository: &gix::Repository, id: gix::ObjectId) -> String {
+    if is_shallow(repository) {
+        unshallow_help(repository)
+    } else {
+        fetch_commit_help(repository, id)
+    }
+}
+
+/// What brings all that a shallow clone lacks.
+pub(super) fn unshallow_help(repository: &gix::Repository) -> String {
+    let remote = remote(repository).map(|remote| format!(" {remote}")).unwrap_or_default();
+    rest_of_shallow(&format!("`git fetch --unshallow{remote}`"))
+}
+
+fn rest_of_shallow(fetch: &str) -> String {
+    format!(
+        "this clone is shallow; {fetch} gets the rest (with `actions/checkout`: `fetch-depth: 0`)"
+    )
+}
+
+/// The remote that this clone fetches from: the only one, or `origin`.
+pub(super) fn remote(repository: &gix::Repository) -> Option<String> {
+    let name = repository.remote_default_name(gix::remote::Direction::Fetch)?;
+    Some(name.to_string())
+}
+
+pub(super) fn is_shallow(repository: &gix::Repository) -> bool {
+    repository.is_shallow().unwrap_or(false)
+}
+
+/// Whether objects may be missing because the clone was made with a filter.
+pub(super) fn is_partial(repository: &gix::Repository) -> bool {
+    let config = repository.config_snapshot();
+    let mut remotes = repository.remote_names().into_iter();
+    remotes.any(|remote| config.boolean(&format!("remote.{remote}.promisor")) == Some(true))
+        || config.string("extensions.partialClone").is_some()
+}

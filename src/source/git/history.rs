@@ -1,0 +1,202 @@
+//! Revisions and what they have in common: which commit a name stands for,
+//! its parents, and where two histories part.
+//!
+//! A shallow clone or a damaged object never shortens an answer: where a
+//! commit that is not here could change it, the answer is an error that says
+//! what brings that commit.
+
+use super::stored::{Origin, paths_of};
+use super::{Repository, StoredTree, cure};
+use crate::error::{Error, ErrorKind};
+
+impl Repository {
+    /// The files of the commit that `revision` names: a branch, a tag, an id,
+    /// or any of git's expressions for one (`HEAD~1`, `origin/main`).
+    ///
+    /// # Errors
+    /// Where `revision` names no commit, or one whose folders are not all
+    /// here; the help says how to get them.
+    pub fn commit(&self, revision: &str) -> Result<StoredTree, Error> {
+        let repository = self.shared.to_thread_local();
+        let id = commit_id(&repository, revision, Wanted::Files)?;
+        let paths = paths_of(&repository, id).map_err(|cause| {
+            let message = format!("the files of `{revision}` cannot be listed");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            error.with_help(cure::missing_objects_help(&repository))
+        })?;
+        Ok(StoredTree::new(self.clone(), Origin::Commit(id), paths))
+    }
+
+    /// The full id of the commit that `revision` names.
+    ///
+    /// # Errors
+    /// Where it names none, or one that is not in this clone.
+    pub fn resolve(&self, revision: &str) -> Result<String, Error> {
+        let repository = self.shared.to_thread_local();
+        Ok(commit_id(&repository, revision, Wanted::Files)?.to_string())
+    }
+
+    /// Whether the object with this full id is in this clone.
+    pub fn has_object(&self, id: &str) -> bool {
+        let repository = self.shared.to_thread_local();
+        full_id(&repository, id).is_some_and(|id| repository.has_object(id))
+    }
+
+    /// Whether this clone lacks what came before some of its commits.
+    pub fn is_shallow(&self) -> bool {
+        cure::is_shallow(&self.shared.to_thread_local())
+    }
+
+    /// Whether the checked-out branch has no commit yet.
+    pub fn is_unborn(&self) -> bool {
+        self.shared.to_thread_local().head().is_ok_and(|head| head.is_unborn())
+    }
+
+    /// The ids of the parents that the commit `revision` names, first one
+    /// first, whether they are in this clone or not.
+    ///
+    /// # Errors
+    /// Where `revision` names no commit.
+    pub fn parents(&self, revision: &str) -> Result<Vec<String>, Error> {
+        let repository = self.shared.to_thread_local();
+        let id = commit_id(&repository, revision, Wanted::Files)?;
+        let commit = repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
+        Ok(commit.parent_ids().map(|parent| parent.to_string()).collect())
+    }
+
+    /// The best common ancestor of two commits, as `git merge-base` has it;
+    /// none where their histories are unrelated.
+    ///
+    /// # Errors
+    /// Where one of them names no commit, or where a commit that this shallow
+    /// clone lacks could be a better common ancestor; the help says what
+    /// brings it.
+    pub fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Error> {
+        let repository = self.shared.to_thread_local();
+        let tips = [
+            commit_id(&repository, one, Wanted::History)?,
+            commit_id(&repository, other, Wanted::History)?,
+        ];
+        let unreadable = |cause: gix::Error| {
+            let message = format!("the history of `{one}` and `{other}` cannot be read");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            error.with_help(cure::missing_objects_help(&repository))
+        };
+        let bases = repository.merge_bases_many(tips[0], &[tips[1]]).map_err(unreadable)?;
+        let bases: Vec<gix::ObjectId> = bases.into_iter().map(gix::Id::detach).collect();
+        // a commit that is an ancestor of the other is the best there can be
+        let is_certain = bases.first().is_some_and(|base| tips.contains(base));
+        if !is_certain && ends_early(&repository, tips, &bases).map_err(unreadable)? {
+            let message =
+                format!("where `{one}` and `{other}` part is not known in this shallow clone");
+            let help = cure::unshallow_help(&repository);
+            return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        }
+        Ok(bases.first().map(ToString::to_string))
+    }
+
+    /// The branch that others start from: what the remote's `HEAD` names, or
+    /// else `main`, or else `master`, here or at the remote; none where there
+    /// is none of them.
+    pub fn default_branch(&self) -> Option<String> {
+        let repository = self.shared.to_thread_local();
+        let remote = cure::remote(&repository);
+        let head = remote.as_ref().and_then(|remote| head_of(&repository, remote));
+        let tracked = |branch: &str| remote.as_ref().map(|remote| format!("{remote}/{branch}"));
+        let names = [head, Some("main".into()), Some("master".into())];
+        let further = [tracked("main"), tracked("master")];
+        let mut names = names.into_iter().chain(further).flatten();
+        names.find(|name| cure::resolves(&repository, name))
+    }
+
+    /// The remote that this clone fetches from: the only one, or `origin`;
+    /// none where there is no such remote.
+    pub fn remote(&self) -> Option<String> {
+        cure::remote(&self.shared.to_thread_local())
+    }
+}
+
+/// What a commit is looked up for, which decides what brings one that is not
+/// here.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// Its files: the commit alone will do.
+    Files,
+    /// What came before it: all of its history is needed.
+    History,
+}
+
+fn commit_id(
+    repository: &gix::Repository,
+    revision: &str,
+    wanted: Wanted,
+) -> Result<gix::ObjectId, Error> {
+    if let Some(id) = full_id(repository, revision).filter(|id| !repository.has_object(id)) {
+        let help = match wanted {
+            Wanted::Files => cure::fetch_commit_help(repository, id),
+            Wanted::History => cure::fetch_history_help(repository, id),
+        };
+        let message = format!("unknown revision `{revision}`: this clone has no such commit");
+        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+    }
+    let id = repository
+        .rev_parse_single(revision)
+        .map_err(|cause| cure::unresolved(repository, revision, cause))?
+        .detach();
+    let object = match repository.try_find_object(id) {
+        Ok(Some(object)) => object,
+        Ok(None) => return Err(cure::lost(repository, revision, id)),
+        Err(cause) => return Err(cure::damaged(id, cause)),
+    };
+    let kind = object.kind;
+    match object.peel_to_kind(gix::objs::Kind::Commit) {
+        Ok(commit) => match commit.try_to_commit_ref() {
+            Ok(_) => Ok(commit.id),
+            Err(cause) => Err(cure::damaged(commit.id, cause)),
+        },
+        Err(cause) if kind == gix::objs::Kind::Tag => {
+            let message = format!("the commit of the tag `{revision}` cannot be read");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            Err(error.with_help(cure::missing_objects_help(repository)))
+        }
+        Err(_) => {
+            let message = format!("`{revision}` is a {kind}, not a commit");
+            Err(Error::new(ErrorKind::Usage, message))
+        }
+    }
+}
+
+/// The id that `revision` is, if it is one with all its digits: git takes
+/// such a name for an id and for nothing else.
+fn full_id(repository: &gix::Repository, revision: &str) -> Option<gix::ObjectId> {
+    let id = gix::ObjectId::from_hex(revision.as_bytes()).ok()?;
+    (id.kind() == repository.object_hash()).then_some(id)
+}
+
+/// Whether the walk from the two commits to their common ancestors comes to
+/// one whose parents a shallow clone lacks.
+///
+/// What is behind the common ancestors found does not count: nothing there
+/// can be better than they are.
+fn ends_early(
+    repository: &gix::Repository,
+    tips: [gix::ObjectId; 2],
+    bases: &[gix::ObjectId],
+) -> gix::Result<bool> {
+    let boundary = repository.shallow_commits()?;
+    let walk = repository.rev_walk(tips).with_hidden(bases.iter().copied()).all()?;
+    for commit in walk {
+        let commit = commit?;
+        if boundary.as_ref().is_some_and(|boundary| boundary.contains(&commit.id)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What the `HEAD` of a remote names, such as `origin/main`.
+fn head_of(repository: &gix::Repository, remote: &str) -> Option<String> {
+    let head = repository.try_find_reference(&format!("refs/remotes/{remote}/HEAD")).ok()??;
+    let target = head.target().try_name()?.shorten().to_string();
+    Some(target)
+}

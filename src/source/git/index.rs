@@ -1,0 +1,139 @@
+//! The index: what the next commit will hold.
+//!
+//! As a hook of `git commit -a` or `git commit PATH`, layercake is told by
+//! `GIT_INDEX_FILE` of another index than the usual one, which is then itself
+//! a lock file.
+
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::index::entry::{Flags, Stage};
+use gix::objs::tree::EntryKind as Mode;
+
+use super::stored::{Origin, Paths, files_below};
+use super::{Repository, StoredTree, cure};
+use crate::error::{Error, ErrorKind};
+use crate::source::tree::is_there;
+
+impl Repository {
+    /// The files of the index, with the bytes that git has stored for them.
+    ///
+    /// A file of which git was only told that it will be added (`git add
+    /// --intent-to-add`) is not among them; one that a sparse checkout leaves
+    /// out is. Where there is no index yet, it is empty.
+    ///
+    /// # Errors
+    /// Where this repository has no working tree, and where the index is
+    /// damaged, is being changed by another git, or holds both sides of a
+    /// merge.
+    pub fn index(&self) -> Result<StoredTree, Error> {
+        if self.work_tree_root().is_none() {
+            let message = "this is a bare repository, which has no index";
+            let help = "name two revisions: `--from REV --to REV`";
+            return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        }
+        let repository = self.shared.to_thread_local();
+        refuse_locked(&index_file(&repository))?;
+        let index = open_index(&repository)?;
+        refuse_unmerged(&index)?;
+        let paths = paths_of(&repository, &index).map_err(|cause| {
+            let error = Error::new(ErrorKind::Git, "the files of the index cannot be listed");
+            error.caused_by(cause).with_help(cure::missing_objects_help(&repository))
+        })?;
+        Ok(StoredTree::new(self.clone(), Origin::Index, paths))
+    }
+}
+
+/// The index as it is on disk; an empty one where there is none.
+pub(super) fn open_index(repository: &gix::Repository) -> Result<gix::index::File, Error> {
+    let file = index_file(repository);
+    let options = gix::index::decode::Options::default();
+    let opened = gix::index::File::at_or_default(&file, repository.object_hash(), false, options);
+    opened.map_err(|cause| {
+        let message = format!("the index `{}` cannot be read", file.display());
+        let help = format!(
+            "move `{}` away: `git reset` then makes it anew from HEAD, and what was staged is to \
+             be added again",
+            file.display()
+        );
+        Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
+    })
+}
+
+/// Which file is the index.
+///
+/// git goes to the top of the working tree before it opens what
+/// `GIT_INDEX_FILE` names, so a hook may go to another folder; gix would look
+/// from there, and take the file that it does not find for an empty index.
+fn index_file(repository: &gix::Repository) -> PathBuf {
+    let config = repository.config_snapshot();
+    let named =
+        config.plumbing().raw_value_with_section_filter("gitoxide.core.indexFile", |_| true);
+    let from_environment =
+        named.ok().filter(|(_, section)| section.meta().source == gix::config::Source::EnvOverride);
+    let named = from_environment.and_then(|(value, _)| gix::path::from_bstring(value).ok());
+    match (named, repository.workdir()) {
+        (Some(named), Some(root)) if named.is_relative() => root.join(named),
+        _ => repository.index_path(),
+    }
+}
+
+/// git writes the new index beside the old one and then puts it in its place.
+fn refuse_locked(index: &Path) -> Result<(), Error> {
+    let mut lock = index.as_os_str().to_owned();
+    lock.push(".lock");
+    let lock = PathBuf::from(lock);
+    if !is_there(&lock) {
+        return Ok(());
+    }
+    let message = "the index is locked: another git is changing it";
+    let help = format!("wait until it has ended; if no git runs, remove `{}`", lock.display());
+    Err(Error::new(ErrorKind::Git, message).with_help(help))
+}
+
+fn refuse_unmerged(index: &gix::index::File) -> Result<(), Error> {
+    let is_unmerged = |entry: &&gix::index::Entry| entry.stage() != Stage::Unconflicted;
+    let entries = index.entries().iter().filter(is_unmerged);
+    let mut paths: Vec<&BStr> = entries.map(|entry| entry.path(index)).collect();
+    paths.dedup();
+    let Some(first) = paths.first() else { return Ok(()) };
+    let others = match paths.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("`{first}`{others} in the index is not merged");
+    let help = format!("settle the conflict, then `git add {first}`; or `git merge --abort`");
+    Err(Error::new(ErrorKind::Git, message).with_help(help))
+}
+
+fn paths_of(repository: &gix::Repository, index: &gix::index::File) -> gix::Result<Paths> {
+    let mut paths = Paths::new();
+    for entry in index.entries() {
+        let path = entry.path(index);
+        if entry.flags.contains(Flags::INTENT_TO_ADD) {
+            continue;
+        }
+        if entry.mode.is_sparse() {
+            // a folder that a sparse index keeps as one entry
+            let folder = path.strip_suffix(b"/").unwrap_or(path).as_bstr();
+            for (below, (mode, id)) in files_below(repository, entry.id)? {
+                let mut path = BString::from(folder);
+                path.push(b'/');
+                path.extend_from_slice(&below);
+                add(&mut paths, path.as_bstr(), mode, id);
+            }
+        } else if let Some(mode) = entry.mode.to_tree_entry_mode() {
+            add(&mut paths, path, mode.kind(), entry.id);
+        }
+    }
+    Ok(paths)
+}
+
+/// Adds a path, and the folders it is in, which have no id of their own here.
+fn add(paths: &mut Paths, path: &BStr, mode: Mode, id: gix::ObjectId) {
+    for slash in path.find_iter("/") {
+        let folder = BString::from(&path[..slash]);
+        paths.entry(folder).or_insert((Mode::Tree, gix::ObjectId::null(id.kind())));
+    }
+    paths.insert(path.to_owned(), (mode, id));
+}

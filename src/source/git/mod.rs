@@ -1,0 +1,129 @@
+//! Git repositories: their working trees listed, their commits and their index
+//! read, their revisions compared.
+//!
+//! The only place that knows git, and it asks gix in-process; no `git` is
+//! run, nothing is fetched and nothing is written.
+//!
+//! [`Repository::discover`] keeps git's own environment variables. As a hook,
+//! layercake is started with `GIT_DIR` and, for a commit of only some files,
+//! with a `GIT_INDEX_FILE` of that commit: without them it would answer for
+//! another repository, or for another set of tracked files, than the one git
+//! asks about. Further repositories are not what these variables speak of and
+//! are found without them, by [`Repository::discover_further`].
+
+mod cure;
+mod history;
+mod index;
+mod stored;
+mod walk;
+
+use std::path::Path;
+
+pub use stored::StoredTree;
+pub(super) use walk::{OnDisk, OnDiskKind};
+
+use super::{ContentId, RepoPath};
+use crate::error::{Error, ErrorKind};
+
+/// A git repository, with a working tree or without. Cheap to clone.
+#[derive(Clone)]
+pub struct Repository {
+    shared: gix::ThreadSafeRepository,
+}
+
+impl Repository {
+    /// The repository that `from` lies in, or that git's environment names;
+    /// `None` where there is none.
+    ///
+    /// # Errors
+    /// Where there is one that cannot be opened, or no folder `from`.
+    pub fn discover(from: &Path) -> Result<Option<Self>, Error> {
+        let found = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(
+            from,
+            upwards(),
+            gix::sec::trust::Mapping::default(),
+        );
+        Self::found(found, from)
+    }
+
+    /// The repository that `from` lies in, whatever git's environment says,
+    /// which speaks of the first repository only.
+    ///
+    /// # Errors
+    /// Where there is one that cannot be opened, or no folder `from`.
+    pub fn discover_further(from: &Path) -> Result<Option<Self>, Error> {
+        let mut trust = gix::sec::trust::Mapping::<gix::open::Options>::default();
+        for options in [&mut trust.full, &mut trust.reduced] {
+            options.modify(|options| options.permissions(deaf_to_git_variables()));
+        }
+        Self::found(gix::ThreadSafeRepository::discover_opts(from, upwards(), trust), from)
+    }
+
+    fn found(
+        found: gix::Result<gix::ThreadSafeRepository>,
+        from: &Path,
+    ) -> Result<Option<Self>, Error> {
+        match found {
+            Ok(shared) => Ok(Some(Self { shared })),
+            Err(error) if says_no_repository(&error) => Ok(None),
+            Err(error) => Err(Error::new(
+                ErrorKind::Git,
+                format!("the git repository of `{}` cannot be opened", from.display()),
+            )
+            .caused_by(error)),
+        }
+    }
+
+    /// The root of the working tree; a bare repository has none.
+    pub fn work_tree_root(&self) -> Option<&Path> {
+        self.shared.work_dir()
+    }
+
+    /// Where `from` lies inside the working tree, its symbolic links and `..`
+    /// resolved; `None` where it is outside, or not UTF-8.
+    pub fn prefix(&self, from: &Path) -> Option<RepoPath> {
+        let root = gix::path::realpath(self.work_tree_root()?).ok()?;
+        let inside = gix::path::realpath(from).ok()?;
+        let parts = inside.strip_prefix(root).ok()?.components();
+        let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
+        Some(RepoPath::new(parts?.join("/")))
+    }
+
+    /// The id that git gives a file of these bytes; none where it refuses to
+    /// hash them (a collision made on purpose).
+    pub(super) fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        let kind = self.shared.to_thread_local().object_hash();
+        let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).ok()?;
+        Some(content_id(id))
+    }
+}
+
+fn content_id(id: gix::ObjectId) -> ContentId {
+    ContentId::new(id.as_bytes())
+}
+
+/// Ceilings that do not lie above the start are no error to git either.
+fn upwards() -> gix::discover::upwards::Options<'static> {
+    gix::discover::upwards::Options { match_ceiling_dir_or_error: false, ..Default::default() }
+}
+
+fn deaf_to_git_variables() -> gix::open::Permissions {
+    let mut permissions = gix::open::Permissions::all();
+    permissions.env.git_prefix = gix::sec::Permission::Deny;
+    permissions.config.env = false;
+    permissions
+}
+
+fn says_no_repository(error: &gix::Error) -> bool {
+    use gix::discover::upwards::Error::{
+        NoGitRepository, NoGitRepositoryWithinCeiling, NoGitRepositoryWithinFs,
+    };
+    error.downcast_any_ref().is_some_and(|error| {
+        matches!(
+            error,
+            NoGitRepository { .. }
+                | NoGitRepositoryWithinCeiling { .. }
+                | NoGitRepositoryWithinFs { .. }
+        )
+    })
+}

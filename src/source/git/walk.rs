@@ -1,0 +1,102 @@
+//! The working tree as git sees it: what is tracked, ignored, or another
+//! repository.
+
+use std::sync::atomic::AtomicBool;
+
+use gix::bstr::{BStr, BString};
+
+use super::Repository;
+use super::index::open_index;
+use crate::error::{Error, ErrorKind};
+use crate::source::RepoPath;
+
+impl Repository {
+    /// What git sees below `folder` of the working tree: files that are
+    /// tracked and on disk, whether ignored or not, and files that are neither
+    /// tracked nor ignored. Unsorted; folders are not listed, and repositories
+    /// inside this one are listed without what they hold.
+    pub(in crate::source) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
+        let repository = self.shared.to_thread_local();
+        let index = open_index(&repository)?;
+        walk(&repository, &index, folder).map_err(|cause| {
+            let message = match self.work_tree_root() {
+                Some(root) => format!("the working tree `{}` cannot be listed", root.display()),
+                None => "the working tree cannot be listed".to_owned(),
+            };
+            Error::new(ErrorKind::Git, message).caused_by(cause)
+        })
+    }
+}
+
+/// One path of the working tree as git sees it.
+pub(in crate::source) struct OnDisk {
+    /// The path, `/` between its parts, in whatever bytes its name has.
+    pub(in crate::source) path: BString,
+    /// What is there.
+    pub(in crate::source) kind: OnDiskKind,
+}
+
+/// What a path of the working tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::source) enum OnDiskKind {
+    /// A file, or something that is none, such as a pipe.
+    File,
+    /// A symbolic link, to whatever.
+    Link,
+    /// A submodule or any other repository.
+    Repository,
+}
+
+fn walk(
+    repository: &gix::Repository,
+    index: &gix::index::State,
+    folder: &RepoPath,
+) -> gix::Result<Vec<OnDisk>> {
+    let options = repository.dirwalk_options()?.emit_tracked(true);
+    let only = (!folder.as_str().is_empty()).then(|| format!(":(top,literal){folder}"));
+    let mut seen = Seen(Vec::with_capacity(index.entries().len()));
+    let only = only.as_deref().map(BStr::new);
+    repository.dirwalk(index, only, &AtomicBool::new(false), options, &mut seen)?;
+    Ok(seen.0)
+}
+
+/// Collects what gix's walk emits.
+struct Seen(Vec<OnDisk>);
+
+impl gix::dir::walk::Delegate for Seen {
+    fn emit(
+        &mut self,
+        entry: gix::dir::EntryRef<'_>,
+        _: Option<gix::dir::entry::Status>,
+    ) -> gix::dir::walk::Action {
+        use gix::dir::entry::Kind;
+        let kind = match entry.disk_kind {
+            Some(Kind::File | Kind::Untrackable) => Some(OnDiskKind::File),
+            Some(Kind::Symlink) => Some(OnDiskKind::Link),
+            Some(Kind::Repository) => Some(OnDiskKind::Repository),
+            Some(Kind::Directory) | None => None,
+        };
+        let path = entry.rela_path.into_owned();
+        self.0.extend(kind.map(|kind| OnDisk { path, kind }));
+        gix::dir::walk::Action::Continue(())
+    }
+
+    /// As git does by default, but also into folders of which a sparse
+    /// checkout leaves out every file: what is there all the same counts.
+    fn can_recurse(
+        &mut self,
+        entry: gix::dir::EntryRef<'_>,
+        for_deletion: Option<gix::dir::walk::ForDeletionMode>,
+        root_is_repository: bool,
+    ) -> bool {
+        use gix::dir::entry::{Kind, Property};
+        let left_out = entry.property == Some(Property::TrackedExcluded);
+        (left_out && entry.disk_kind == Some(Kind::Directory))
+            || entry.status.can_recurse(
+                entry.disk_kind,
+                entry.pathspec_match,
+                for_deletion,
+                root_is_repository,
+            )
+    }
+}

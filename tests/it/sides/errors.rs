@@ -1,0 +1,214 @@
+//! What keeps a side from being read, each told in one line with its cure.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{NOWHERE, Site, id, side, side_in, site};
+
+/// Writes garbage over a loose object.
+fn damage(site: &Site, id: &str) -> PathBuf {
+    let object = object(site, id);
+    let bytes = fs::read(&object).unwrap();
+    fs::remove_file(&object).unwrap();
+    fs::write(&object, &b"garbage, and nothing else"[..bytes.len().min(25)]).unwrap();
+    object
+}
+
+fn object(site: &Site, id: &str) -> PathBuf {
+    site.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]))
+}
+
+#[test]
+fn no_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["--staged"][..], &["--since", "main"], &["--auto"]] {
+        let refusal = side_in(folder.path(), arguments, NOWHERE).refusal();
+        assert_eq!(refusal, "error: `.` is not inside a git repository");
+    }
+}
+
+#[test]
+fn unknown_revisions() {
+    let site = site();
+    for arguments in [["--since", "nosuch"], ["--from", "nosuch"]] {
+        assert_eq!(
+            side(&site, &arguments).refusal(),
+            "error: unknown revision `nosuch`  help: name a commit, branch or tag of this \
+             repository"
+        );
+    }
+    let absent = "0123456789012345678901234567890123456789";
+    let refusal = side(&site, &["--from", "HEAD", "--to", absent]).refusal();
+    assert!(refusal.contains(&format!("`{absent}`: this clone has no such commit")), "{refusal}");
+    let clone = site.clone_to("clone", &[]);
+    let refusal = side(&clone, &["--from", absent]).refusal();
+    assert!(
+        refusal.ends_with(&format!("`git fetch --no-tags origin {absent}` gets it")),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn unborn_branch() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a\n");
+    site.git(&["add", "--all"]);
+    for arguments in [&["--staged"][..], &["--since", "HEAD"], &["--from", "main"]] {
+        let refusal = side(&site, arguments).refusal();
+        assert!(refusal.contains("branch `main` has none yet  help: make the first commit"));
+    }
+    let variables = [("PRE_COMMIT", "1")];
+    let refusal = side_in(&site.root, &["--auto"], variables).refusal();
+    assert!(refusal.contains("`git commit --no-verify`"), "{refusal}");
+}
+
+#[test]
+fn unrelated_histories() {
+    let site = site();
+    site.git(&["checkout", "--quiet", "--orphan", "other"]);
+    site.commit();
+    assert_eq!(
+        side(&site, &["--since", "main"]).refusal(),
+        "error: `main` and `HEAD` have no commit in common  \
+         help: `--since main --no-merge-base` compares with `main` itself"
+    );
+    assert_eq!(side(&site, &["--since", "main", "--no-merge-base"]).code, 0);
+}
+
+#[test]
+fn damaged_objects() {
+    let help = "help: `git fsck` tells what the repository lacks";
+    for (revision, flags) in [
+        ("HEAD", &["--staged"][..]),
+        ("HEAD~1", &["--from", "HEAD~1"]),
+        ("HEAD^{tree}", &["--staged"]),
+        ("HEAD:site", &["--staged"]),
+        ("HEAD~1", &["--since", "HEAD~2"]),
+        ("HEAD~1:site", &["--from", "HEAD~1"]),
+    ] {
+        let site = site();
+        site.write("site/a.yaml", "three\n");
+        site.commit();
+        let damaged = damage(&site, &id(&site, revision));
+        let refusal = side(&site, flags).refusal();
+        assert!(refusal.ends_with(help), "{revision} {flags:?}: {refusal}");
+        // and where it is gone
+        fs::remove_file(damaged).unwrap();
+        let refusal = side(&site, flags).refusal();
+        assert!(refusal.contains("  help: "), "{revision} {flags:?}: {refusal}");
+    }
+}
+
+#[test]
+fn damaged_files_end_the_run() {
+    let site = crate::cli::Sandbox::with_sites();
+    site.commit();
+    assert_eq!(site.run(&["lint", "--rev", "HEAD"]).code, 0);
+    let id = site.git(&["rev-parse", "HEAD:type/small/dns.yaml"]);
+    let object = site.path(&format!(".git/objects/{}/{}", &id[..2], id[2..].trim()));
+    let permissions = fs::metadata(&object).unwrap().permissions();
+    fs::remove_file(&object).unwrap();
+    for (what, said) in [(Some("garbage"), "is damaged"), (None, "is not in this clone")] {
+        if let Some(text) = what {
+            fs::write(&object, text).unwrap();
+            fs::set_permissions(&object, permissions.clone()).unwrap();
+        }
+        for verb in ["lint", "render", "sites"] {
+            let ran = site.run(&[verb, "--rev", "HEAD"]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+            let told = format!(
+                "error: `type/small/dns.yaml` cannot be read: git object {} {said}\n  \
+                 help: `git fsck` tells what the repository lacks\n",
+                id.trim()
+            );
+            assert_eq!(ran.stderr, told);
+        }
+        assert_eq!(site.run(&["lint"]).code, 0, "on disk all is well");
+        fs::remove_file(&object).unwrap_or_default();
+    }
+}
+
+#[test]
+fn damaged_index() {
+    for (from, length) in [(40, 4), (0, 4), (0, 0)] {
+        let site = site();
+        let index = site.path(".git/index");
+        let mut bytes = fs::read(&index).unwrap();
+        if length == 0 {
+            bytes.truncate(60);
+        }
+        bytes[from..from + length].fill(0xff);
+        fs::write(&index, bytes).unwrap();
+        let refusal = side(&site, &["--staged"]).refusal();
+        assert!(refusal.starts_with("error: the index `"), "{refusal}");
+        assert!(refusal.contains("cannot be read  help: move `"), "{refusal}");
+        fs::rename(&index, site.beside().join("moved")).unwrap();
+        site.git(&["reset", "--quiet"]);
+        assert_eq!(side(&site, &["--staged"]).code, 0, "what the help says, helps");
+    }
+}
+
+#[test]
+fn locked_index() {
+    let site = site();
+    let lock = site.path(".git/index.lock");
+    fs::write(&lock, "").unwrap();
+    let refusal = side(&site, &["--staged"]).refusal();
+    assert_eq!(
+        refusal,
+        format!(
+            "error: the index is locked: another git is changing it  \
+             help: wait until it has ended; if no git runs, remove `{}`",
+            lock.display()
+        )
+    );
+    // a commit in the making has an index of its own, and this one locked
+    let next = site.path(".git/next-index-1.lock");
+    fs::copy(site.path(".git/index"), &next).unwrap();
+    let ran = side_in(&site.root, &["--staged"], [("GIT_INDEX_FILE", next)]);
+    assert_eq!(ran.files().len(), 2);
+    assert_eq!(side(&site, &["--since", "HEAD"]).code, 0, "the working tree is not concerned");
+    fs::remove_file(lock).unwrap();
+    assert_eq!(side(&site, &["--staged"]).code, 0);
+}
+
+#[test]
+fn unmerged_index() {
+    let site = site();
+    site.git(&["checkout", "--quiet", "-b", "topic", "HEAD~1"]);
+    for file in ["site/a.yaml", "site/b.yaml"] {
+        site.write(file, "topic\n");
+    }
+    site.commit();
+    site.git(&["checkout", "--quiet", "main"]);
+    site.write("site/b.yaml", "main\n");
+    site.commit();
+    assert!(site.try_git(&["merge", "--quiet", "topic"]).is_err());
+    assert_eq!(
+        side(&site, &["--staged"]).refusal(),
+        "error: `site/a.yaml` and 1 more in the index is not merged  \
+         help: settle the conflict, then `git add site/a.yaml`; or `git merge --abort`"
+    );
+    site.git(&["add", "site/a.yaml"]);
+    let refusal = side(&site, &["--staged"]).refusal();
+    assert!(refusal.starts_with("error: `site/b.yaml` in the index is not merged"), "{refusal}");
+    site.git(&["merge", "--abort"]);
+    assert_eq!(side(&site, &["--staged"]).code, 0);
+}
+
+#[test]
+fn partial_clones() {
+    let site = site();
+    site.git(&["config", "uploadpack.allowFilter", "true"]);
+    let clone = site.clone_to("partial", &["--filter=blob:none", "--no-checkout"]);
+    clone.git(&["reset", "--quiet", "--soft"]);
+    clone.git(&["read-tree", "HEAD"]);
+    let index = clone.repository().index().unwrap();
+    let files = [layercake::source::RepoPath::new("site/a.yaml")];
+    let error = layercake::source::Tree::ensure_present(&index, &files).unwrap_err();
+    assert_eq!(
+        crate::git::told(&error),
+        "1 of 1 files of the index are not in this partial clone; \
+         help: `git fetch --refetch --no-filter` gets what a partial clone left out"
+    );
+}

@@ -1,0 +1,151 @@
+//! In real hooks, with whatever variables git sets there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::{Site, id, in_commit, in_index, program, site};
+
+/// Makes `name` a hook in which `script` runs; `$side` is the program, whose
+/// output is kept, and its exit code is the hook's.
+fn hook(site: &Site, name: &str, script: &str) {
+    let record = site.beside().join("record").display().to_string();
+    let text =
+        format!("#!/bin/sh\nside='{} debug side'\n({script}) > '{record}' 2>&1\n", program());
+    let path = site.path(".git/hooks").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// What the hook printed; the lines of files apart.
+fn recorded(site: &Site) -> (Vec<String>, Vec<String>) {
+    let text = fs::read_to_string(site.beside().join("record")).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    assert!(lines.len() >= 3, "{text}");
+    let files = lines.split_off(3);
+    (lines, files)
+}
+
+#[test]
+fn hooks_of_every_kind_of_commit_see_what_is_committed() {
+    let site = site();
+    let commits: [(&str, &[&str]); 5] = [
+        ("all", &["commit", "--quiet", "--all", "--message=all"]),
+        ("one path", &["commit", "--quiet", "--message=path", "site/a.yaml"]),
+        ("included", &["commit", "--quiet", "--message=i", "--include", "site/a.yaml"]),
+        ("plain", &["commit", "--quiet", "--message=plain"]),
+        ("amended", &["commit", "--quiet", "--amend", "--message=amended"]),
+    ];
+    // the last goes elsewhere, as hooks of repositories in repositories do
+    let scripts = ["$side --staged", "PRE_COMMIT=1 $side --auto", "cd site && $side --staged"];
+    let mut state = 0;
+    for script in scripts {
+        hook(&site, "pre-commit", script);
+        for (kind, command) in commits {
+            state += 1;
+            site.write("site/staged.yaml", &format!("{state}\n"));
+            site.git(&["add", "--all"]);
+            site.write("site/a.yaml", &format!("a {state}\n"));
+            site.write("site/b.yaml", &format!("b {state}\n"));
+            site.write("untracked.yaml", "untracked\n");
+            let head = id(&site, "HEAD");
+            site.git(command);
+            let (lines, files) = recorded(&site);
+            assert_eq!(lines[1..], [format!("from: commit {head}"), "to: the index".into()]);
+            assert_eq!(files, in_commit(&site, "HEAD"), "{kind}: {script}");
+            site.git(&["reset", "--quiet", "--hard"]);
+            fs::remove_file(site.path("untracked.yaml")).unwrap_or_default();
+        }
+    }
+}
+
+#[test]
+fn hook_of_a_commit_that_only_deletes() {
+    let site = site();
+    hook(&site, "pre-commit", "$side --staged");
+    site.git(&["rm", "--quiet", "site/b.yaml"]);
+    site.git(&["commit", "--quiet", "--message=less"]);
+    assert_eq!(recorded(&site).1, in_commit(&site, "HEAD"));
+    assert_eq!(recorded(&site).1.len(), 1);
+}
+
+#[test]
+fn hook_of_a_merge() {
+    let site = site();
+    site.git(&["checkout", "--quiet", "-b", "topic"]);
+    site.write("site/b.yaml", "topic\n");
+    site.commit();
+    site.git(&["checkout", "--quiet", "main"]);
+    site.write("site/a.yaml", "main\n");
+    site.commit();
+    hook(&site, "pre-merge-commit", "$side --staged");
+    site.git(&["merge", "--quiet", "--no-edit", "topic"]);
+    assert_eq!(recorded(&site).1, in_commit(&site, "HEAD"));
+}
+
+#[test]
+fn hook_in_a_linked_worktree() {
+    let site = site();
+    let linked = site.beside().join("linked").display().to_string();
+    site.git(&["worktree", "add", "--quiet", "-b", "topic", &linked]);
+    hook(&site, "pre-commit", "$side --staged");
+    fs::write(format!("{linked}/site/a.yaml"), "linked\n").unwrap();
+    let tree = |site: &Site| in_commit(site, "topic");
+    site.git(&["-C", &linked, "commit", "--quiet", "--all", "--message=linked"]);
+    assert_eq!(recorded(&site).1, tree(&site));
+    fs::write(format!("{linked}/site/a.yaml"), "again\n").unwrap();
+    site.git(&["-C", &linked, "commit", "--quiet", "--message=path", "site/a.yaml"]);
+    assert_eq!(recorded(&site).1, tree(&site));
+}
+
+#[test]
+fn hook_that_refuses_keeps_the_commit_from_being_made() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a\n");
+    hook(&site, "pre-commit", "$side --staged");
+    site.git(&["add", "--all"]);
+    let refused = site.try_git(&["commit", "--quiet", "--message=first"]);
+    assert!(refused.is_err());
+    let text = fs::read_to_string(site.beside().join("record")).unwrap();
+    assert_eq!(
+        text.lines().filter(|line| !line.contains("caused by")).collect::<Vec<_>>(),
+        [
+            "error: `HEAD` names no commit: branch `main` has none yet",
+            "  help: make the first commit; `git commit --no-verify` makes it without hooks"
+        ]
+    );
+    site.git(&["commit", "--quiet", "--no-verify", "--message=first"]);
+}
+
+/// pre-commit reads what git tells a pre-push hook, and hands it on in
+/// variables; the branch that is pushed need not be the one on disk.
+#[test]
+fn push_of_a_branch_that_is_not_checked_out() {
+    let site = site();
+    let remote = site.clone_to("remote.git", &["--bare"]);
+    site.git(&["remote", "add", "origin", &remote.root.display().to_string()]);
+    site.git(&["branch", "topic", "HEAD~1"]);
+    site.git(&["push", "--quiet", "origin", "topic"]);
+    site.git(&["checkout", "--quiet", "topic"]);
+    site.write("site/pushed.yaml", "pushed\n");
+    site.commit();
+    site.git(&["checkout", "--quiet", "main"]);
+    let script = "read -r _ to _ from; \
+                  PRE_COMMIT=1 PRE_COMMIT_FROM_REF=$from PRE_COMMIT_TO_REF=$to $side --auto";
+    hook(&site, "pre-push", script);
+    site.git(&["push", "--quiet", "origin", "topic"]);
+    let (lines, files) = recorded(&site);
+    assert!(lines[0].starts_with("chosen: pre-commit-refs: "), "{lines:?}");
+    assert_eq!(
+        lines[1..],
+        ["topic~1", "topic"]
+            .map(|it| id(&site, it))
+            .map(|id| id)
+            .iter()
+            .zip(["from", "to"])
+            .map(|(id, word)| format!("{word}: commit {id}"))
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(files, in_commit(&site, "topic"));
+    assert_ne!(files, in_index(&site), "another branch is on disk");
+}
