@@ -340,11 +340,19 @@ fn what_a_clone_lacks_and_how_to_get_it() {
     let shallow = site.clone_to("shallow", &["--depth=1"]);
     let help = "this clone is shallow; `git fetch --unshallow` gets the rest \
                 (with `actions/checkout`: `fetch-depth: 0`)";
-    for revision in ["HEAD~1", "HEAD^"] {
-        let error = told(&shallow.refused(revision));
-        assert_eq!(error, format!("unknown revision `{revision}`; help: {help}"));
-    }
-    let first = first.trim();
+    let (first, second) = (first.trim(), site.git(&["rev-parse", "HEAD~1"]));
+    let second = second.trim();
+    assert_eq!(
+        told(&shallow.refused("HEAD~1")),
+        format!("unknown revision `HEAD~1`; help: {help}")
+    );
+    assert_eq!(
+        told(&shallow.refused("HEAD^")),
+        format!(
+            "the commit {second} of `HEAD^` is not in this clone; \
+             help: `git fetch --no-tags --depth=1 origin {second}` gets it"
+        )
+    );
     assert_eq!(
         told(&shallow.refused(first)),
         format!(

@@ -13,10 +13,8 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
         let message = format!("`{revision}` names no commit: branch `{branch}` has none yet");
         return Error::new(ErrorKind::Git, message).with_help("make the first commit");
     }
-    if cause.classify().is_corrupted() {
-        let message = format!("the history of `{revision}` is damaged");
-        let error = Error::new(ErrorKind::Git, message).caused_by(cause);
-        return error.with_help(FSCK_HELP);
+    if let Some(error) = broken_history(repository, revision) {
+        return error;
     }
     if revision.contains("..") {
         let message = format!("`{revision}` is a range, not one commit");
@@ -104,8 +102,44 @@ pub(super) fn damaged(id: gix::ObjectId, cause: gix::Error) -> Error {
 /// here.
 pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::ObjectId) -> Error {
     let message = format!("the commit {id} of `{revision}` is not in this clone");
-    let help = fetch_commit_help(repository, id);
-    Error::new(ErrorKind::Git, message).with_help(help)
+    let error = Error::new(ErrorKind::Git, message);
+    if is_shallow(repository) {
+        error.with_help(fetch_commit_help(repository, id))
+    } else {
+        error.with_help(missing_objects_help(repository))
+    }
+}
+
+/// What is wrong with the first commit that cannot be read on the way from
+/// what `revision` starts from to the root; gix takes it for the end.
+fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error> {
+    let mut id = start_of(repository, base_name(revision))?;
+    loop {
+        let commit = match repository.try_find_object(id) {
+            Ok(Some(object)) => object.peel_to_commit(),
+            // what a shallow clone lacks has a cure of its own
+            Ok(None) => return (!is_shallow(repository)).then(|| lost(repository, revision, id)),
+            Err(cause) => Err(cause),
+        };
+        let parent = commit.and_then(|commit| {
+            let decoded = commit.decode()?;
+            Ok(decoded.parents().next())
+        });
+        id = match parent {
+            Ok(parent) => parent?,
+            Err(cause) => return Some(damaged(id, cause)),
+        };
+    }
+}
+
+/// The object that a name stands for, readable or not.
+fn start_of(repository: &gix::Repository, name: &str) -> Option<gix::ObjectId> {
+    if let Ok(id) = repository.rev_parse_single(name) {
+        return Some(id.detach());
+    }
+    let name = if name == "@" { "HEAD" } else { name };
+    let mut reference = repository.try_find_reference(name).ok()??;
+    reference.follow_to_object().ok().map(gix::Id::detach)
 }
 
 /// What brings one commit, without those before it where a clone is shallow.

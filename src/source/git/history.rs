@@ -145,7 +145,14 @@ fn commit_id(
         .detach();
     let object = match repository.try_find_object(id) {
         Ok(Some(object)) => object,
-        Ok(None) => return Err(cure::lost(repository, revision, id)),
+        Ok(None) => {
+            let error = cure::lost(repository, revision, id);
+            let help = cure::unshallow_help(repository);
+            return Err(match wanted {
+                Wanted::History if cure::is_shallow(repository) => error.with_help(help),
+                Wanted::History | Wanted::Files => error,
+            });
+        }
         Err(cause) => return Err(cure::damaged(id, cause)),
     };
     let kind = object.kind;

@@ -72,10 +72,12 @@ fn index_file(repository: &gix::Repository) -> PathBuf {
     let from_environment =
         named.ok().filter(|(_, section)| section.meta().source == gix::config::Source::EnvOverride);
     let named = from_environment.and_then(|(value, _)| gix::path::from_bstring(value).ok());
-    match (named, repository.workdir()) {
+    let file = match (named, repository.workdir()) {
         (Some(named), Some(root)) if named.is_relative() => root.join(named),
         _ => repository.index_path(),
-    }
+    };
+    // without the `.` that stands for where layercake was started
+    file.components().collect()
 }
 
 /// git writes the new index beside the old one and then puts it in its place.

@@ -23,10 +23,10 @@ fn history(numbers: &mut Numbers) -> Site {
     let tree = id(&site, "HEAD^{tree}");
     let mut commits = vec![id(&site, "HEAD")];
     for number in 0..14 {
-        let message = format!("--message={number}");
+        let message = number.to_string();
         let date = format!("{} +0000", 1_700_000_000 + number * 60);
         let first = numbers.below(commits.len().min(4)) + 1;
-        let mut arguments = vec!["commit-tree", &tree, &message, "-p"];
+        let mut arguments = vec!["commit-tree", &tree, "-m", &message, "-p"];
         let parent = commits[commits.len() - first].clone();
         let second = commits[numbers.below(commits.len())].clone();
         arguments.push(&parent);
@@ -35,7 +35,6 @@ fn history(numbers: &mut Numbers) -> Site {
         }
         let mut command = site.command(&arguments);
         command.env("GIT_COMMITTER_DATE", &date).env("GIT_AUTHOR_DATE", &date);
-        // the name git is told by `-c` comes before the verb
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
         commits.push(String::from_utf8(output.stdout).unwrap().trim().to_owned());
