@@ -1,6 +1,7 @@
 //! The verbs: one file each, saying what it asks of [`check`](crate::check)
-//! and what it hands to the report. Nothing here prints or reads the
-//! environment; writers and folders are given.
+//! and what it hands to the report; and [`sides`], the two states that a verb
+//! compares. Nothing here prints or reads the environment; writers, folders
+//! and variables are given.
 
 pub mod explain;
 pub mod lint;

@@ -18,7 +18,7 @@ use super::git::{OnDisk, OnDiskKind};
 use super::{RepoPath, Repository, Source};
 use crate::error::{Error, ErrorKind};
 
-/// Somewhere files are: a working tree, a commit, a map in memory.
+/// Somewhere files are: a working tree, a commit, the index, a map in memory.
 pub trait Tree: Sync {
     /// Every entry below `folder`, sorted by path; folders themselves are not
     /// entries. What git ignores is left out. A `folder` that is not there

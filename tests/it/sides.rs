@@ -5,6 +5,7 @@
 //! say of it.
 
 mod errors;
+#[cfg(unix)]
 mod hooks;
 mod jobs;
 mod shallow;

@@ -2,7 +2,7 @@
 //! compared, and why these.
 //!
 //! Either flags say so, or, with `--auto`, the surroundings: a hook, a CI job,
-//! a clone with a default branch ([`detect`]). What is missing is an error
+//! a clone with a default branch (`detect.rs`). What is missing is an error
 //! with the command that brings it. It is never taken for an empty side:
 //! compared with nothing, everything would be new.
 

@@ -79,7 +79,7 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     })
 }
 
-pub(super) fn resolves(repository: &gix::Repository, name: &str) -> bool {
+fn resolves(repository: &gix::Repository, name: &str) -> bool {
     repository.rev_parse_single(name).is_ok_and(|id| repository.has_object(id))
 }
 

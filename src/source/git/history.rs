@@ -97,16 +97,17 @@ impl Repository {
 
     /// The branch that others start from: what the remote's `HEAD` names, or
     /// else `main`, or else `master`, here or at the remote; none where there
-    /// is none of them.
+    /// is none of them. Whether its commit can be read is not asked.
     pub fn default_branch(&self) -> Option<String> {
         let repository = self.shared.to_thread_local();
         let remote = cure::remote(&repository);
         let head = remote.as_ref().and_then(|remote| head_of(&repository, remote));
-        let tracked = |branch: &str| remote.as_ref().map(|remote| format!("{remote}/{branch}"));
-        let names = [head, Some("main".into()), Some("master".into())];
-        let further = [tracked("main"), tracked("master")];
-        let mut names = names.into_iter().chain(further).flatten();
-        names.find(|name| cure::resolves(&repository, name))
+        let local = ["main", "master"].map(|branch| Some(format!("refs/heads/{branch}")));
+        let tracked = ["main", "master"]
+            .map(|branch| Some(format!("refs/remotes/{}/{branch}", remote.as_ref()?)));
+        let names = [head].into_iter().chain(local).chain(tracked).flatten();
+        let mut found = names.filter_map(|name| repository.try_find_reference(&name).ok()?);
+        Some(found.next()?.name().shorten().to_string())
     }
 
     /// The remote that this clone fetches from: the only one, or `origin`;
@@ -201,9 +202,8 @@ fn ends_early(
     Ok(false)
 }
 
-/// What the `HEAD` of a remote names, such as `origin/main`.
+/// What the `HEAD` of a remote names, such as `refs/remotes/origin/main`.
 fn head_of(repository: &gix::Repository, remote: &str) -> Option<String> {
     let head = repository.try_find_reference(&format!("refs/remotes/{remote}/HEAD")).ok()??;
-    let target = head.target().try_name()?.shorten().to_string();
-    Some(target)
+    Some(head.target().try_name()?.as_bstr().to_string())
 }

@@ -29,7 +29,7 @@ impl Repository {
     pub fn index(&self) -> Result<StoredTree, Error> {
         if self.work_tree_root().is_none() {
             let message = "this is a bare repository, which has no index";
-            let help = "name two revisions: `--from REV --to REV`";
+            let help = "compare two commits";
             return Err(Error::new(ErrorKind::Git, message).with_help(help));
         }
         let repository = self.shared.to_thread_local();

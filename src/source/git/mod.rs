@@ -92,7 +92,7 @@ impl Repository {
     /// The id that git gives a file of these bytes; none where it refuses to
     /// hash them (a collision made on purpose).
     pub(super) fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        let kind = self.shared.to_thread_local().object_hash();
+        let kind = self.shared.objects.object_hash();
         let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).ok()?;
         Some(content_id(id))
     }

@@ -47,11 +47,11 @@ impl StoredTree {
 
     /// Whether both hold the same files with the same contents and modes.
     pub fn holds_the_same_as(&self, other: &StoredTree) -> bool {
-        let files = |tree: &'_ StoredTree| -> Vec<(BString, (Mode, gix::ObjectId))> {
-            let entries = tree.paths.iter().filter(|(_, (mode, _))| *mode != Mode::Tree);
-            entries.map(|(path, stands)| (path.clone(), *stands)).collect()
-        };
-        files(self) == files(other)
+        self.stored_files().eq(other.stored_files())
+    }
+
+    fn stored_files(&self) -> impl Iterator<Item = (&BString, &(Mode, gix::ObjectId))> {
+        self.paths.iter().filter(|(_, (mode, _))| *mode != Mode::Tree)
     }
 
     pub(super) fn new(repository: Repository, origin: Origin, paths: Paths) -> Self {

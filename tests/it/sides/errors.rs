@@ -100,6 +100,33 @@ fn damaged_objects() {
 }
 
 #[test]
+fn damaged_history_is_no_end_of_it() {
+    let site = site();
+    site.git(&["checkout", "--quiet", "-b", "topic"]);
+    site.write("site/b.yaml", "topic\n");
+    site.commit();
+    site.git(&["checkout", "--quiet", "main"]);
+    for text in ["three\n", "four\n"] {
+        site.write("site/a.yaml", text);
+        site.commit();
+    }
+    site.git(&["checkout", "--quiet", "topic"]);
+    let help = "help: `git fsck` tells what the repository lacks";
+    for (revision, flags) in [("main~1", &["--since", "main"][..]), ("main", &["--auto"])] {
+        assert_eq!(side(&site, flags).sides()[0], id(&site, "topic~1"));
+        let object = object(&site, &id(&site, revision));
+        let whole = fs::read(&object).unwrap();
+        let damaged = damage(&site, &id(&site, revision));
+        let refusal = side(&site, flags).refusal();
+        assert!(refusal.ends_with(help), "{revision}: {refusal}");
+        fs::remove_file(damaged).unwrap();
+        let refusal = side(&site, flags).refusal();
+        assert!(refusal.ends_with(help), "{revision}: {refusal}");
+        fs::write(object, whole).unwrap();
+    }
+}
+
+#[test]
 fn damaged_files_end_the_run() {
     let site = crate::cli::Sandbox::with_sites();
     site.commit();

@@ -136,16 +136,8 @@ fn push_of_a_branch_that_is_not_checked_out() {
     site.git(&["push", "--quiet", "origin", "topic"]);
     let (lines, files) = recorded(&site);
     assert!(lines[0].starts_with("chosen: pre-commit-refs: "), "{lines:?}");
-    assert_eq!(
-        lines[1..],
-        ["topic~1", "topic"]
-            .map(|it| id(&site, it))
-            .map(|id| id)
-            .iter()
-            .zip(["from", "to"])
-            .map(|(id, word)| format!("{word}: commit {id}"))
-            .collect::<Vec<_>>()
-    );
+    let (from, to) = (id(&site, "topic~1"), id(&site, "topic"));
+    assert_eq!(lines[1..], [format!("from: commit {from}"), format!("to: commit {to}")]);
     assert_eq!(files, in_commit(&site, "topic"));
     assert_ne!(files, in_index(&site), "another branch is on disk");
 }

@@ -50,7 +50,7 @@ fn history(numbers: &mut Numbers) -> Site {
 fn bases_are_those_of_git_or_refused() {
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let (mut found, mut refused) = (0, 0);
-    for _ in 0..12 {
+    for _ in 0..25 {
         let site = history(&mut numbers);
         let bases = site.git(&["merge-base", "--all", "one", "other"]);
         let bases: Vec<&str> = bases.lines().collect();
@@ -110,4 +110,23 @@ fn what_the_help_says_helps() {
     clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
     let ran = side(&clone, &["--since", "origin/main"]);
     assert_eq!(ran.sides(), [&before, "the working tree"]);
+}
+
+/// A depth makes a whole clone a shallow one, and takes the base from git's
+/// sight.
+#[test]
+fn fetch_with_a_depth_in_a_whole_clone() {
+    let site = site();
+    let fork = id(&site, "HEAD~1");
+    site.git(&["branch", "topic", "HEAD~1"]);
+    let clone = site.clone_to("clone", &["--branch=topic"]);
+    clone.write("site/b.yaml", "topic\n");
+    clone.commit();
+    assert_eq!(side(&clone, &["--since", "origin/main"]).sides()[0], fork);
+    clone.git(&["fetch", "--quiet", "--depth=1", "origin", "main"]);
+    assert!(clone.try_git(&["merge-base", "origin/main", "HEAD"]).is_err());
+    let refusal = side(&clone, &["--since", "origin/main"]).refusal();
+    assert!(refusal.contains("`git fetch --unshallow origin` gets the rest"), "{refusal}");
+    clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
+    assert_eq!(side(&clone, &["--since", "origin/main"]).sides()[0], fork);
 }
