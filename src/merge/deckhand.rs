@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::source::Span;
-use crate::yaml::path::{ListWrite, Location, Path, PathError, Segment, WalkError, first_inside};
+use crate::yaml::path::{
+    ListWrite, Location, Path, PathError, Piece, Segment, WalkError, first_inside,
+};
 use crate::yaml::{Mapping, Node, Value};
 
 /// Which of two meanings is rendered where Deckhand's documentation and its
@@ -249,11 +251,8 @@ fn merge(
     semantics: Semantics,
     at: Span,
 ) -> Result<Applied, Failure> {
-    let list = list_of_index(path);
-    if semantics == Semantics::Documented
-        && let Some(list) = &list
-    {
-        return extend(list, base, over, at);
+    if let Some(list) = extended_list(path, semantics) {
+        return extend(&list, base, over, at);
     }
     let child = present(path, over)?;
     let parent = path.first(base)?.map(|found| found.node);
@@ -262,8 +261,18 @@ fn merge(
         None => child.into_owned(),
     };
     let applied = write(path, base, &merged, semantics, at)?;
-    let difference = list.map(|_| Difference::IndexMerge).or(applied.difference);
+    let index_merge = list_of_index(path).map(|_| Difference::IndexMerge);
+    let difference = index_merge.or(applied.difference);
     Ok(Applied { difference, ..applied })
+}
+
+/// The path of the list that a merge at `path` extends; none where it merges
+/// what stands at the path itself (D01).
+pub fn extended_list(path: &Path, semantics: Semantics) -> Option<Path> {
+    match semantics {
+        Semantics::Documented => list_of_index(path),
+        Semantics::Deckhand => None,
+    }
 }
 
 /// D01 as documented: the parent's list, extended by the child's entries.
@@ -320,6 +329,36 @@ pub fn laid_over(base: &Node, over: &Node) -> Node {
     }
 }
 
+/// Which of two values something is from, when one is laid over the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// From the one below.
+    Base,
+    /// From the one above.
+    Over,
+}
+
+/// From which side the node at `place` of [`laid_over`]'s result is; where
+/// nothing is there, the side that decides it.
+pub fn side_laid_over(base: &Node, over: &Node, place: &Location) -> Side {
+    let (mut base, mut over) = (base, over);
+    for piece in &place.0 {
+        let (Value::Mapping(below), Value::Mapping(above)) = (&base.value, &over.value) else {
+            return Side::Over;
+        };
+        let Piece::Key(key) = piece else { return Side::Over };
+        let Some(node) = above.get(key) else { return Side::Base };
+        match below.get(key) {
+            Some(lower) if lower.as_mapping().is_some() && node.as_mapping().is_some() => {
+                (base, over) = (lower, node);
+            }
+            Some(_) | None => return Side::Over,
+        }
+    }
+    let is_empty = over.as_mapping().is_some_and(Mapping::is_empty);
+    if is_empty && base.as_mapping().is_some() { Side::Base } else { Side::Over }
+}
+
 /// `over`'s entries put into `base`, both mappings, one level deep
 /// (`deckhand.md` 12.4: a mapping substituted at the root).
 pub fn laid_flat(base: &Node, over: &Node) -> Node {
@@ -351,6 +390,13 @@ fn write(
 /// storing it (10.5): a list written at an index or at every element.
 pub fn pops(path: &Path, value: &Node) -> bool {
     value.as_sequence().is_some() && path.ends_in_elements()
+}
+
+/// Whether each place written gets the next element from the front of `value`,
+/// in this meaning (10.5).
+pub fn list_is_popped(path: &Path, value: &Node, semantics: Semantics) -> bool {
+    let has_elements = matches!(value.value, Value::Sequence(_) | Value::Pairs(_));
+    has_elements && path.ends_in_elements() && semantics.list_write() == ListWrite::Popped
 }
 
 fn delete(

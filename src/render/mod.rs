@@ -7,6 +7,8 @@
 //! span. Who says which document lies on which is not known here.
 
 mod limits;
+pub mod replay;
+mod stroke;
 mod substitute;
 
 use std::collections::HashMap;
@@ -14,6 +16,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use self::limits::Allowance;
+use self::stroke::{Author, Stroke};
 use crate::graph::{DocId, Edge, Graph, Op, Recipe};
 use crate::merge::deckhand::{self, ActionPath, Difference, Failure, Method};
 use crate::merge::pattern::PatternFailure;
@@ -235,7 +238,13 @@ pub fn render(graph: &Graph) -> Rendered {
         let outcomes: Vec<(DocId, Made)> = wave
             .par_iter()
             .with_min_len(32)
-            .map(|doc| (*doc, make(graph, *doc, &made, allowance)))
+            .map(|doc| {
+                let ready = |doc: DocId| {
+                    let made = made[doc.index()].as_ref();
+                    &made.expect("a wave needs only what earlier waves made").data
+                };
+                (*doc, Making::new(graph, *doc, &ready, allowance).run(&ready).made())
+            })
             .collect();
         for (doc, outcome) in outcomes {
             made[doc.index()] = Some(outcome);
@@ -303,40 +312,7 @@ impl Made {
     }
 }
 
-/// Makes one document; all it needs has been made.
-fn make(graph: &Graph, doc: DocId, made: &[Option<Made>], allowance: Allowance) -> Made {
-    let recipe = graph.recipe(doc);
-    let ready = |doc: DocId| {
-        let made = made[doc.index()].as_ref();
-        &made.expect("a wave needs only what earlier waves made").data
-    };
-    let start = match recipe.base {
-        Some(base) if recipe.starts_as_base() => ready(base.doc),
-        _ => &recipe.data,
-    };
-    let mut making = Making {
-        graph,
-        doc,
-        data: start.clone(),
-        writes: Vec::new(),
-        problems: Vec::new(),
-        step: 0,
-        allowance,
-    };
-    for (index, step) in recipe.steps.iter().enumerate() {
-        making.step = index;
-        match &step.op {
-            Op::Merge { method, path } => making.merge(*method, path, step.at),
-            Op::Substitute(substitution) => {
-                making.substitute(substitution, ready(substitution.source));
-            }
-        }
-    }
-    making.within_limits(recipe);
-    Made { data: making.data, writes: making.writes, problems: making.problems }
-}
-
-/// A document while it is made.
+/// A document while it is made; all it needs has been made.
 struct Making<'a> {
     graph: &'a Graph,
     doc: DocId,
@@ -345,9 +321,61 @@ struct Making<'a> {
     problems: Vec<Problem>,
     step: usize,
     allowance: Allowance,
+    /// What each stroke made of the data, where somebody wants to know.
+    strokes: Option<Vec<Stroke>>,
 }
 
-impl Making<'_> {
+impl<'a> Making<'a> {
+    /// A document as it starts; `ready` gives the data of those it needs.
+    fn new<'n>(
+        graph: &'a Graph,
+        doc: DocId,
+        ready: &dyn Fn(DocId) -> &'n Node,
+        allowance: Allowance,
+    ) -> Self {
+        let recipe = graph.recipe(doc);
+        let data = match recipe.base {
+            Some(base) if recipe.starts_as_base() => ready(base.doc).clone(),
+            _ => recipe.data.clone(),
+        };
+        let (writes, problems) = (Vec::new(), Vec::new());
+        Self { graph, doc, data, writes, problems, step: 0, allowance, strokes: None }
+    }
+
+    /// Does all that the recipe says.
+    fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
+        let recipe = self.graph.recipe(self.doc);
+        for (index, step) in recipe.steps.iter().enumerate() {
+            self.step = index;
+            match &step.op {
+                Op::Merge { method, path } => self.act(*method, path, step.at),
+                Op::Substitute(substitution) => {
+                    self.substitute(substitution, ready(substitution.source));
+                }
+            }
+        }
+        self.within_limits(recipe);
+        self
+    }
+
+    fn made(self) -> Made {
+        Made { data: self.data, writes: self.writes, problems: self.problems }
+    }
+
+    fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
+        let before = self.writes.len();
+        self.merge(method, path, at);
+        self.note(Author::Action { step: self.step }, before);
+    }
+
+    /// Keeps what a stroke made, where strokes are kept; `before` so many
+    /// places had been written.
+    fn note(&mut self, author: Author, before: usize) {
+        let Some(strokes) = &mut self.strokes else { return };
+        let written = self.writes[before..].iter().map(|write| write.location.clone());
+        strokes.push(Stroke { author, after: self.data.clone(), written: written.collect() });
+    }
+
     fn problem(&mut self, at: Span, kind: ProblemKind) {
         self.problems.push(Problem { doc: self.doc, at, kind });
     }
@@ -412,6 +440,7 @@ impl Making<'_> {
         let Some(limit) = limits::exceeded(&self.data) else { return };
         self.problem(recipe.span, ProblemKind::OverLimit(limit));
         self.data = recipe.data.clone();
+        self.note(Author::Limit, self.writes.len());
     }
 
     /// Takes the elements to which a path may pad lists from what the document

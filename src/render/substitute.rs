@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::limits::cost;
+use super::stroke::Author;
 use super::{Making, ProblemKind, WriteKind};
 use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
 use crate::merge::deckhand::{Semantics, laid_flat, pops};
@@ -25,11 +26,13 @@ impl Making<'_> {
             },
             None => value,
         };
-        for destination in &substitution.to {
+        for (index, destination) in substitution.to.iter().enumerate() {
+            let before = self.writes.len();
             match &destination.part {
                 None => self.put(destination, &value),
                 Some(part) => self.put_by_pattern(destination, part, &value),
             }
+            self.note(Author::Destination { step: self.step, index }, before);
         }
     }
 

@@ -21,6 +21,7 @@ mod layers;
 mod path;
 mod pattern;
 mod properties;
+mod provenance;
 mod report;
 mod rules;
 mod seeds;

@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::{node_of, recorded};
+use crate::provenance::untrue_ways;
 use crate::yaml::spans::text_reads_as as reads_as;
 
 /// The branch of the recorded head.
@@ -95,6 +96,18 @@ fn assert_hashes(what: &str, actual: &Outputs, expected: &Json, told: &BTreeSet<
     assert_eq!(&names(&differing), told, "{what}: only here");
     assert_eq!(&names(&missing), told, "{what}: only recorded");
     assert_eq!(actual.len(), expected.len(), "{what}");
+}
+
+#[test]
+fn every_value_of_the_head_has_a_way_to_its_text() {
+    let Some(repository) = Treasuremap::clone() else { return };
+    for semantics in SEMANTICS {
+        let checked = repository.check(HEAD, semantics, untrue_ways);
+        assert_eq!(checked.sites.len(), 6);
+        for site in &checked.sites {
+            assert_eq!(site.taken.as_deref(), Some(&[][..]));
+        }
+    }
 }
 
 #[test]

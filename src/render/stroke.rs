@@ -1,0 +1,359 @@
+//! The strokes in which a document is made, and where what each of them left
+//! behind came from.
+//!
+//! A stroke is the smallest change that a state is kept of: one action, or one
+//! destination of a substitution. [`Came`] is read off the same rules that
+//! made the change, never guessed from equal values: two steps may write the
+//! same value.
+
+use super::limits::Allowance;
+use super::{Making, Rendered};
+use crate::graph::{Destination, DocId, Graph, Op, Part, Recipe, Step, Substitution};
+use crate::merge::deckhand::{
+    Method, Semantics, Side, extended_list, list_is_popped, side_laid_over,
+};
+use crate::yaml::path::{Location, Path, Piece};
+use crate::yaml::{Node, Value};
+
+/// One change of a document's data.
+#[derive(Clone, Debug)]
+pub(super) struct Stroke {
+    /// What did it.
+    pub(super) author: Author,
+    /// The data afterwards.
+    pub(super) after: Node,
+    /// The places it wrote, or took away, in order.
+    pub(super) written: Vec<Location>,
+}
+
+/// What makes a stroke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Author {
+    /// A layering action.
+    Action {
+        /// Which step of the recipe.
+        step: usize,
+    },
+    /// A substitution, for one of its destinations.
+    Destination {
+        /// Which step of the recipe.
+        step: usize,
+        /// Which of its destinations.
+        index: usize,
+    },
+    /// The limit that the document exceeds, so that its own data is all there
+    /// is.
+    Limit,
+}
+
+/// The states of one document's data: before any stroke, and after each.
+#[derive(Debug)]
+pub(super) struct States {
+    pub(super) start: Node,
+    pub(super) strokes: Vec<Stroke>,
+}
+
+/// Where a place of a document's data, after one stroke, has its value from; or
+/// has it from that nothing is there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Came {
+    /// From this place before the stroke.
+    Kept(Location),
+    /// From this place of the document's own data.
+    Own(Location),
+    /// From this place of the source document.
+    Source(Location),
+    /// Part of a text was replaced.
+    Put {
+        /// Where the text stood before the stroke.
+        text: Location,
+        /// Where the value that was put in stands in the source document.
+        value: Location,
+    },
+    /// The stroke made it.
+    Made,
+    /// The stroke took away what stood there before.
+    Deleted {
+        /// Where that stood before the stroke.
+        place: Location,
+        /// What the stroke wrote around the place, where it did so: what it has
+        /// nothing of.
+        writing: Option<Box<Came>>,
+    },
+}
+
+impl States {
+    /// Makes a document once more; none where it was not made.
+    pub(super) fn of(graph: &Graph, rendered: &Rendered, doc: DocId) -> Option<Self> {
+        rendered.data(doc)?;
+        let ready =
+            |needed: DocId| rendered.data(needed).expect("what was made needs only what was made");
+        let allowance = Allowance::of_each(graph);
+        let mut making = Making::new(graph, doc, &ready, allowance);
+        making.strokes = Some(Vec::new());
+        let start = making.data.clone();
+        let strokes = making.run(&ready).strokes.expect("strokes are kept");
+        Some(Self { start, strokes })
+    }
+
+    /// The data after so many strokes.
+    pub(super) fn after(&self, strokes: usize) -> &Node {
+        strokes.checked_sub(1).map_or(&self.start, |last| &self.strokes[last].after)
+    }
+}
+
+/// One stroke with all that it depends on.
+pub(super) struct Change<'a> {
+    pub(super) recipe: &'a Recipe,
+    pub(super) semantics: Semantics,
+    pub(super) stroke: &'a Stroke,
+    pub(super) before: &'a Node,
+    /// The data of the source document, where this is a substitution.
+    pub(super) source: Option<&'a Node>,
+}
+
+impl<'a> Change<'a> {
+    /// The step that made the stroke; none for a limit.
+    pub(super) fn step(&self) -> Option<&'a Step> {
+        match self.stroke.author {
+            Author::Action { step } | Author::Destination { step, .. } => {
+                Some(&self.recipe.steps[step])
+            }
+            Author::Limit => None,
+        }
+    }
+
+    /// The substitution and the destination that made the stroke.
+    pub(super) fn destination(&self) -> Option<(&'a Substitution, &'a Destination)> {
+        let Author::Destination { index, .. } = self.stroke.author else { return None };
+        match &self.step()?.op {
+            Op::Substitute(substitution) => Some((substitution, &substitution.to[index])),
+            Op::Merge { .. } => None,
+        }
+    }
+
+    /// Where the value at `location` after the stroke came from; or what
+    /// settles that nothing is there.
+    pub(super) fn came(&self, location: &Location) -> Came {
+        let came = match (self.stroke.author, self.step().map(|step| &step.op)) {
+            (Author::Limit, _) | (_, None) => Came::Own(location.clone()),
+            (_, Some(Op::Merge { method, path })) => {
+                match path.value.effective(*method, self.semantics) {
+                    Some(path) => self.came_by_action(*method, path, location),
+                    None => Came::Kept(location.clone()),
+                }
+            }
+            (_, Some(Op::Substitute(_))) => self.came_by_substitution(location),
+        };
+        self.settled(came, location)
+    }
+
+    /// Takes into account what is there: before the stroke, after it, and where
+    /// it was read from.
+    fn settled(&self, came: Came, location: &Location) -> Came {
+        let was_there = |place: &Location| place.get(self.before).is_some();
+        let is_there = location.get(&self.stroke.after).is_some();
+        match came {
+            Came::Kept(place) => match (was_there(&place), is_there) {
+                (false, true) => Came::Made,
+                (true, false) => Came::Deleted { place, writing: None },
+                (true, true) | (false, false) => Came::Kept(place),
+            },
+            Came::Own(_) | Came::Source(_) | Came::Put { .. }
+                if !is_there && was_there(location) =>
+            {
+                Came::Deleted { place: location.clone(), writing: Some(Box::new(came)) }
+            }
+            Came::Own(place) if is_there => Came::Own(settled(&place, &self.recipe.data)),
+            Came::Source(place) if is_there => Came::Source(self.settled_in_source(&place)),
+            Came::Put { text, value } => Came::Put {
+                text: settled(&text, self.before),
+                value: self.settled_in_source(&value),
+            },
+            Came::Own(_) | Came::Source(_) | Came::Made | Came::Deleted { .. } => came,
+        }
+    }
+
+    fn settled_in_source(&self, place: &Location) -> Location {
+        self.source.map_or_else(|| place.clone(), |source| settled(place, source))
+    }
+
+    /// The written place that holds `location`, with its number among them, and
+    /// the way from there. Of several the last counts: what it wrote covered
+    /// the others.
+    fn written(&self, location: &Location) -> Option<(usize, Location)> {
+        let written = self.stroke.written.iter().enumerate().rev();
+        let mut holding = written.filter(|(_, place)| location.starts_with(place));
+        let (number, place) = holding.next()?;
+        Some((number, Location(location.0[place.0.len()..].to_vec())))
+    }
+
+    fn came_by_action(&self, method: Method, path: &Path, location: &Location) -> Came {
+        match method {
+            Method::Delete => self.came_by_delete(path, location),
+            Method::Merge => self.came_by_merge(path, location),
+            Method::Replace => match self.written(location) {
+                Some((number, rest)) => self.came_by_replace(path, number, &rest),
+                None => Came::Kept(location.clone()),
+            },
+        }
+    }
+
+    /// What was taken out of a list moved those behind it to the front.
+    fn came_by_delete(&self, path: &Path, location: &Location) -> Came {
+        if path.is_root() {
+            let made = location.is_root() && !self.stroke.written.is_empty();
+            return if made { Came::Made } else { Came::Kept(location.clone()) };
+        }
+        let mut before = location.clone();
+        // They were removed from the last to the first.
+        for removed in &self.stroke.written {
+            let Some((Piece::Index(gone), list)) = removed.0.split_last() else { continue };
+            if before.0.starts_with(list)
+                && let Some(Piece::Index(index)) = before.0.get_mut(list.len())
+                && *index >= *gone
+            {
+                *index += 1;
+            }
+        }
+        Came::Kept(before)
+    }
+
+    fn came_by_replace(&self, path: &Path, number: usize, rest: &Location) -> Came {
+        match first(path, &self.recipe.data) {
+            Some((place, value)) => {
+                Came::Own(place.joined(&self.popped(path, &value, number, rest)))
+            }
+            None => Came::Made,
+        }
+    }
+
+    fn came_by_merge(&self, path: &Path, location: &Location) -> Came {
+        let Some((number, rest)) = self.written(location) else {
+            return Came::Kept(location.clone());
+        };
+        if let Some(list) = extended_list(path, self.semantics) {
+            return self.came_by_extension(&list, &rest);
+        }
+        let Some((own, over)) = first(path, &self.recipe.data) else { return Came::Made };
+        let below = first(path, self.before);
+        match below {
+            Some((place, base)) if side_laid_over(&base, &over, &rest) == Side::Base => {
+                Came::Kept(place.joined(&rest))
+            }
+            Some(_) | None => Came::Own(own.joined(&self.popped(path, &over, number, &rest))),
+        }
+    }
+
+    /// The parent's items stand before the child's (D01).
+    fn came_by_extension(&self, list: &Path, rest: &Location) -> Came {
+        let Some((own, over)) = first(list, &self.recipe.data) else { return Came::Made };
+        let below = first(list, self.before);
+        let lists = below.filter(|(_, base)| base.as_sequence().is_some());
+        let lists = lists.filter(|_| over.as_sequence().is_some());
+        let (Some((place, base)), Some((Piece::Index(index), inside))) =
+            (lists, rest.0.split_first())
+        else {
+            return Came::Own(own.joined(rest));
+        };
+        match index.checked_sub(base.as_sequence().unwrap_or_default().len()) {
+            None => Came::Kept(place.joined(rest)),
+            Some(added) => {
+                let item = own.join(Piece::Index(added));
+                Came::Own(item.joined(&Location(inside.to_vec())))
+            }
+        }
+    }
+
+    fn came_by_substitution(&self, location: &Location) -> Came {
+        let (Some((substitution, destination)), Some(source)) = (self.destination(), self.source)
+        else {
+            return Came::Kept(location.clone());
+        };
+        let Some((number, rest)) = self.written(location) else {
+            return Came::Kept(location.clone());
+        };
+        let Some((from, value)) = source_value(substitution, source) else { return Came::Made };
+        let path = &destination.path.value;
+        if let Some(part) = &destination.part {
+            return self.came_by_pattern(path, part, location, &rest, from);
+        }
+        let is_mapping = value.as_mapping().is_some() && substitution.extract.is_none();
+        if path.is_root() && is_mapping && self.before.as_mapping().is_some() {
+            // `laid_flat`: key by key into the mapping that is there.
+            let is_put = rest.0.first().is_some_and(|key| has(&value, key));
+            return if is_put { Came::Source(from.joined(location)) } else { kept(location) };
+        }
+        if substitution.extract.is_some() && !rest.is_root() {
+            return kept(location);
+        }
+        Came::Source(from.joined(&self.popped(path, &value, number, &rest)))
+    }
+
+    fn came_by_pattern(
+        &self,
+        path: &Path,
+        part: &Part,
+        location: &Location,
+        rest: &Location,
+        value: Location,
+    ) -> Came {
+        if !rest.is_root() {
+            return kept(location);
+        }
+        match first(path, self.before) {
+            Some((_, target)) if is_searched_below(&target, part) => {
+                Came::Put { text: location.clone(), value }
+            }
+            Some((text, _)) => Came::Put { text, value },
+            None => Came::Made,
+        }
+    }
+
+    /// Where in the value `rest` of a written place stands: a list that is
+    /// taken apart gives each place one element (10.5).
+    fn popped(&self, path: &Path, value: &Node, number: usize, rest: &Location) -> Location {
+        if !list_is_popped(path, value, self.semantics) {
+            return rest.clone();
+        }
+        Location(vec![Piece::Index(number)]).joined(rest)
+    }
+}
+
+fn kept(location: &Location) -> Came {
+    Came::Kept(location.clone())
+}
+
+/// The first match of a path that was followed when the stroke was made.
+fn first(path: &Path, data: &Node) -> Option<(Location, Node)> {
+    let found = path.first(data).ok()??;
+    Some((found.location, found.node.into_owned()))
+}
+
+fn has(node: &Node, piece: &Piece) -> bool {
+    Location(vec![piece.clone()]).get(node).is_some()
+}
+
+fn is_searched_below(target: &Node, part: &Part) -> bool {
+    part.depth.is_some() && matches!(target.value, Value::Mapping(_) | Value::Sequence(_))
+}
+
+/// The value that a substitution reads, and where; none where it reads none,
+/// or null.
+pub(super) fn source_value(substitution: &Substitution, source: &Node) -> Option<(Location, Node)> {
+    let found = match source.as_mapping() {
+        Some(_) => first(&substitution.from.value, source),
+        None => Some((Location::root(), source.clone())),
+    };
+    found.filter(|(_, value)| !value.is_null())
+}
+
+/// The place itself, or the nearest around it at which `data` holds a node: a
+/// path may lead into a text or a pair.
+pub(super) fn settled(location: &Location, data: &Node) -> Location {
+    let mut place = location.clone();
+    while place.get(data).is_none() {
+        place.0.pop();
+    }
+    place
+}

@@ -1,0 +1,6 @@
+//! Where values come from, and where they go to.
+
+mod laws;
+mod replay;
+
+pub use laws::untrue_ways;
