@@ -6,6 +6,7 @@
 //! Nodes are moved and shared, never copied deeply and never given another
 //! span. Who says which document lies on which is not known here.
 
+pub mod flow;
 mod limits;
 pub mod replay;
 mod stroke;

@@ -8,10 +8,11 @@
 //! ([`Via::Literal`]), at a step that made it ([`Via::Made`]), or at the reason
 //! why there is none.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::flow::Readers;
 use super::stroke::{Came, Change, States, settled};
 use super::{Outcome, Rendered};
 use crate::graph::{DocId, Graph, Op, Recipe, Step};
@@ -26,6 +27,7 @@ pub struct Replay<'a> {
     graph: &'a Graph,
     rendered: &'a Rendered,
     states: RefCell<HashMap<DocId, Option<Rc<States>>, foldhash::fast::RandomState>>,
+    readers: OnceCell<Readers>,
 }
 
 /// One look at a value in one document.
@@ -104,7 +106,7 @@ impl<'a> Replay<'a> {
 
     /// The replay of `rendered`, which was rendered from `graph`.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
-        Self { graph, rendered, states: RefCell::default() }
+        Self { graph, rendered, states: RefCell::default(), readers: OnceCell::new() }
     }
 
     /// The recipes.
@@ -144,6 +146,11 @@ impl<'a> Replay<'a> {
             leaves.more
         });
         leaves
+    }
+
+    /// Who reads whom.
+    pub(super) fn readers(&self) -> &Readers {
+        self.readers.get_or_init(|| Readers::of(self.graph))
     }
 
     /// The states of a document while it was made; none where it was not.
@@ -431,21 +438,8 @@ impl Look<'_> {
         }
     }
 
-    /// The texts that say what the stroke did.
     fn texts(&self) -> Vec<Span> {
-        let Some(step) = self.change.step() else { return vec![self.change.recipe.span] };
-        let mut texts = vec![step.at];
-        match (&step.op, self.change.destination()) {
-            (Op::Merge { path, .. }, _) => texts.push(path.span),
-            (Op::Substitute(substitution), destination) => {
-                texts.push(substitution.from.span);
-                texts.extend(substitution.extract.iter().map(|extract| extract.pattern.span));
-                texts.extend(destination.map(|(_, destination)| destination.path.span));
-                let part = destination.and_then(|(_, destination)| destination.part.as_ref());
-                texts.extend(part.map(|part| part.pattern.span));
-            }
-        }
-        texts
+        self.change.texts()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::graph::{Destination, DocId, Graph, Op, Part, Recipe, Step, Substituti
 use crate::merge::deckhand::{
     Method, Semantics, Side, extended_list, list_is_popped, side_laid_over,
 };
+use crate::source::Span;
 use crate::yaml::path::{Location, Path, Piece};
 use crate::yaml::{Node, Value};
 
@@ -132,6 +133,23 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// The texts that say what the stroke did.
+    pub(super) fn texts(&self) -> Vec<Span> {
+        let Some(step) = self.step() else { return vec![self.recipe.span] };
+        let mut texts = vec![step.at];
+        match (&step.op, self.destination()) {
+            (Op::Merge { path, .. }, _) => texts.push(path.span),
+            (Op::Substitute(substitution), destination) => {
+                texts.push(substitution.from.span);
+                texts.extend(substitution.extract.iter().map(|extract| extract.pattern.span));
+                texts.extend(destination.map(|(_, destination)| destination.path.span));
+                let part = destination.and_then(|(_, destination)| destination.part.as_ref());
+                texts.extend(part.map(|part| part.pattern.span));
+            }
+        }
+        texts
+    }
+
     /// Where the value at `location` after the stroke came from; or what
     /// settles that nothing is there.
     pub(super) fn came(&self, location: &Location) -> Came {
@@ -178,6 +196,112 @@ impl<'a> Change<'a> {
         self.source.map_or_else(|| place.clone(), |source| settled(place, source))
     }
 
+    /// The places at which, after the stroke, stands what stood at `place`
+    /// before it, texts included of which the stroke replaced a part.
+    pub(super) fn kept_at(&self, place: &Location) -> Vec<Location> {
+        let mut candidates = vec![place.clone()];
+        match self.step().map(|step| &step.op) {
+            Some(Op::Merge { method: Method::Delete, .. }) => {
+                candidates = self.moved_by_delete(place).into_iter().collect();
+            }
+            Some(Op::Merge { path, method }) => {
+                let path = path.value.effective(*method, self.semantics);
+                let read = path.and_then(|path| first(path, self.before));
+                candidates.extend(self.copies(read, place));
+            }
+            Some(Op::Substitute(_)) => candidates.extend_from_slice(&self.stroke.written),
+            None => {}
+        }
+        self.those(candidates, |came| match came {
+            Came::Kept(kept) => kept == place,
+            Came::Put { text, .. } => text == place,
+            Came::Own(_) | Came::Source(_) | Came::Made | Came::Deleted { .. } => false,
+        })
+    }
+
+    /// The places at which, after the stroke, stands what the document's own
+    /// data has at `place`, because of this stroke.
+    pub(super) fn own_at(&self, place: &Location) -> Vec<Location> {
+        let candidates = match self.step().map(|step| &step.op) {
+            Some(Op::Merge { path, method }) => {
+                let path = path.value.effective(*method, self.semantics);
+                let list = path.and_then(|path| extended_list(path, self.semantics));
+                let read = list.as_ref().or(path).and_then(|path| first(path, &self.recipe.data));
+                let below = list.and_then(|list| first(&list, self.before));
+                let length = below.and_then(|(_, base)| base.as_sequence().map(<[Node]>::len));
+                let copies = self.copies(read, place);
+                let shifted = copies.iter().filter_map(|copy| self.shifted(copy, length?));
+                [shifted.collect(), copies.clone()].concat()
+            }
+            Some(Op::Substitute(_)) => Vec::new(),
+            None => vec![place.clone()],
+        };
+        self.those(candidates, |came| *came == Came::Own(place.clone()))
+    }
+
+    /// The places at which, after the stroke, stands what the source document
+    /// has at `place`, because of this stroke; or a text into which it was put.
+    pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
+        let Some((substitution, destination)) = self.destination() else { return Vec::new() };
+        let read = self.source.and_then(|source| source_value(substitution, source));
+        let mut candidates = self.stroke.written.clone();
+        if let Some((from, _)) = read.as_ref().filter(|_| destination.path.value.is_root()) {
+            candidates.extend(place.below(from));
+        }
+        candidates.extend(self.copies(read, place));
+        self.those(candidates, |came| match came {
+            Came::Source(source) => source == place,
+            Came::Put { value, .. } => place.starts_with(value),
+            Came::Kept(_) | Came::Own(_) | Came::Made | Came::Deleted { .. } => false,
+        })
+    }
+
+    fn those(&self, mut candidates: Vec<Location>, holds: impl Fn(&Came) -> bool) -> Vec<Location> {
+        let mut seen: Vec<Location> = Vec::new();
+        candidates.retain(|candidate| {
+            let is_new = !seen.contains(candidate);
+            seen.push(candidate.clone());
+            is_new && candidate.get(&self.stroke.after).is_some() && holds(&self.came(candidate))
+        });
+        candidates
+    }
+
+    /// Where `place` went if what was read at its beginning was written: whole,
+    /// or element by element.
+    fn copies(&self, read: Option<(Location, Node)>, place: &Location) -> Vec<Location> {
+        let rest = read.and_then(|(from, _)| place.below(&from));
+        let Some(rest) = rest else { return Vec::new() };
+        let element = rest.0.split_first().map(|(_, inside)| Location(inside.to_vec()));
+        let rests: Vec<Location> = std::iter::once(rest).chain(element).collect();
+        let written = self.stroke.written.iter();
+        written.flat_map(|place| rests.iter().map(|rest| place.joined(rest))).collect()
+    }
+
+    /// The place of an item of a written list with so many before it.
+    fn shifted(&self, item: &Location, before: usize) -> Option<Location> {
+        let (number, rest) = self.written(item)?;
+        let (Piece::Index(index), inside) = rest.0.split_first()? else { return None };
+        let item = self.stroke.written[number].join(Piece::Index(before + index));
+        Some(item.joined(&Location(inside.to_vec())))
+    }
+
+    fn moved_by_delete(&self, place: &Location) -> Option<Location> {
+        let mut after = place.clone();
+        for removed in self.stroke.written.iter().rev() {
+            if after.starts_with(removed) {
+                return None;
+            }
+            let Some((Piece::Index(gone), list)) = removed.0.split_last() else { continue };
+            if after.0.starts_with(list)
+                && let Some(Piece::Index(index)) = after.0.get_mut(list.len())
+                && *index > *gone
+            {
+                *index -= 1;
+            }
+        }
+        Some(after)
+    }
+
     /// The written place that holds `location`, with its number among them, and
     /// the way from there. Of several the last counts: what it wrote covered
     /// the others.
@@ -185,7 +309,7 @@ impl<'a> Change<'a> {
         let written = self.stroke.written.iter().enumerate().rev();
         let mut holding = written.filter(|(_, place)| location.starts_with(place));
         let (number, place) = holding.next()?;
-        Some((number, Location(location.0[place.0.len()..].to_vec())))
+        Some((number, location.below(place)?))
     }
 
     fn came_by_action(&self, method: Method, path: &Path, location: &Location) -> Came {

@@ -20,7 +20,7 @@ use rayon::ThreadPoolBuilder;
 
 use self::repository::{CANARY, Repository, data, repository};
 use crate::conformance::same;
-use crate::provenance::untrue_ways;
+use crate::provenance::{untrue_flows, untrue_ways};
 use crate::support::{finding_text, options};
 use crate::yaml::spans::text_reads_as;
 
@@ -180,6 +180,16 @@ proptest! {
     fn every_value_has_a_way_to_its_text(repository in repository()) {
         for semantics in SEMANTICS {
             let checked = checked(&repository.tree(), "", semantics, untrue_ways);
+            for site in checked.sites {
+                prop_assert_eq!(site.taken, Some(Vec::new()));
+            }
+        }
+    }
+
+    #[test]
+    fn flows_agree_with_ways(repository in repository()) {
+        for semantics in SEMANTICS {
+            let checked = checked(&repository.tree(), "", semantics, untrue_flows);
             for site in checked.sites {
                 prop_assert_eq!(site.taken, Some(Vec::new()));
             }

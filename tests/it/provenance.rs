@@ -3,4 +3,4 @@
 mod laws;
 mod replay;
 
-pub use laws::untrue_ways;
+pub use laws::{untrue_flows, untrue_ways};

@@ -70,6 +70,11 @@ impl Location {
         self.0.starts_with(&other.0)
     }
 
+    /// The way to this place from `around`, if it is inside that or is it.
+    pub fn below(&self, around: &Location) -> Option<Location> {
+        self.0.strip_prefix(around.0.as_slice()).map(|rest| Self(rest.to_vec()))
+    }
+
     /// The place around this one; none for the root.
     pub fn parent(&self) -> Option<Location> {
         let (_, parents) = self.0.split_last()?;

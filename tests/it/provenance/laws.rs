@@ -1,6 +1,10 @@
 //! What holds for the way of every value of every site.
 
+use std::collections::BTreeMap;
+
 use layercake::check::RenderedSite;
+use layercake::graph::DocId;
+use layercake::render::flow::{Reached, flow};
 use layercake::render::replay::{Hop, Replay, Via};
 use layercake::yaml::path::Location;
 use layercake::yaml::{Node, Origin};
@@ -75,4 +79,80 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
         return Some("the way ends at another value");
     }
     None
+}
+
+/// The flows of a site's own texts that do not agree with the ways of its
+/// values:
+///
+/// - What a text reaches has a way from that text, and the other way round.
+/// - A text that reaches no output is stopped, or its document is.
+/// - Each place that is reached comes from one that stands before it.
+pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
+    let replay = Replay::new(site.graph, site.rendered);
+    let (ways, mut wrong) = (ways(site, &replay), Vec::new());
+    for (doc, recipe) in site.graph.iter() {
+        for leaf in Replay::leaves(&recipe.data, MOST).locations {
+            let flow = flow(&replay, doc, &leaf);
+            let mut fault = |text: &str| wrong.push(format!("{} {leaf}: {text}", recipe.key));
+            for (at, reached) in flow.reached.iter().enumerate() {
+                // An empty mapping may have been filled, and is no leaf then.
+                let hop = replay.trace(reached.doc, &reached.location);
+                if !comes_from(&hop, doc, &leaf) {
+                    fault(&format!("has no way back from {reached:?}"));
+                }
+                if reached.from.is_some_and(|from| from >= at) {
+                    fault("the order is wrong");
+                }
+            }
+            for ((other, place), hop) in &ways {
+                let is_reached = |reached: &Reached| {
+                    reached.doc == *other && reached.location.to_string() == *place
+                };
+                let ends = ends(hop);
+                if ends.iter().any(|end| end.doc == doc && end.location == leaf)
+                    && !flow.reached.iter().any(is_reached)
+                {
+                    fault(&format!("does not flow to {other:?} {place}: {flow:#?}"));
+                }
+            }
+            let is_output = |reached: &Reached| site.graph.recipe(reached.doc).emit;
+            if flow.stops.is_empty() && !flow.reached.iter().any(is_output) {
+                fault("goes nowhere, and nothing stops it");
+            }
+        }
+    }
+    wrong
+}
+
+type Ways = BTreeMap<(DocId, String), Hop>;
+
+/// The way of every leaf of a site.
+fn ways(site: &RenderedSite<'_>, replay: &Replay<'_>) -> Ways {
+    let data = site.graph.iter().filter_map(|(doc, _)| Some((doc, site.rendered.data(doc)?)));
+    data.flat_map(|(doc, data)| {
+        let leaves = Replay::leaves(data, MOST).locations.into_iter();
+        leaves.map(move |leaf| ((doc, leaf.to_string()), replay.trace(doc, &leaf)))
+    })
+    .collect()
+}
+
+/// The hops at which a way ends.
+fn ends(hop: &Hop) -> Vec<&Hop> {
+    if hop.from.is_empty() { vec![hop] } else { hop.from.iter().flat_map(ends).collect() }
+}
+
+/// Whether a way begins at a leaf of a document's own text. What was written
+/// from a whole mapping, as text, has the way of the mapping.
+fn comes_from(hop: &Hop, doc: DocId, leaf: &Location) -> bool {
+    let is_text_of_all = |hop: &Hop| {
+        let put = hop.from.get(1).and_then(|put| put.value.as_ref());
+        hop.via == Via::Pattern
+            && put.is_some_and(|it| it.as_mapping().is_some() || it.as_sequence().is_some())
+    };
+    ends(hop).iter().any(|end| end.doc == doc && end.location == *leaf)
+        || hops(hop).into_iter().any(is_text_of_all)
+}
+
+fn hops(hop: &Hop) -> Vec<&Hop> {
+    std::iter::once(hop).chain(hop.from.iter().flat_map(hops)).collect()
 }

@@ -1,0 +1,397 @@
+//! From a place of a document's own text to all that it reaches: the other way
+//! round from [`replay`](super::replay).
+//!
+//! A value is carried through the strokes of its own document, then through
+//! those of every document that is laid on that one or substitutes from it, and
+//! so on. Where it is carried is only told where the replay says that it came
+//! from there, so that both ways always agree. Where it stops, the text that
+//! stopped it is named.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::replay::{Replay, Via};
+use super::stroke::{Came, Change, States};
+use crate::graph::{DocId, Graph, Op, Recipe};
+use crate::source::Span;
+use crate::yaml::path::Location;
+
+/// What a text reaches, and where it does not go on.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// The places of rendered documents that hold it, or were built from it;
+    /// each after the one it came from.
+    pub reached: Vec<Reached>,
+    /// Where it stops.
+    pub stops: Vec<Stop>,
+    /// Whether there is more than this: see [`MAX_REACHED`].
+    pub more: bool,
+}
+
+/// A place of a rendered document that a text reaches.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// The document.
+    pub doc: DocId,
+    /// The place.
+    pub location: Location,
+    /// How it came into the document: with the words of the replay.
+    pub via: Via,
+    /// The texts that carried it.
+    pub at: Vec<Span>,
+    /// The index of the place it came from; none for the document whose own
+    /// text it is.
+    pub from: Option<usize>,
+}
+
+/// A place at which a text stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// The document.
+    pub doc: DocId,
+    /// The place at which it would stand; for [`Why::NoAction`] of the
+    /// document's own data.
+    pub location: Location,
+    /// The text that stops it.
+    pub by: Span,
+    /// Why.
+    pub why: Why,
+    /// The index of the place it came from; none where it stops in the document
+    /// whose own text it is.
+    pub from: Option<usize>,
+}
+
+/// Why a text goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The document's own data says something else there.
+    SetAgain,
+    /// A step takes it away.
+    Deleted,
+    /// A substitution writes something else there.
+    Overwritten,
+    /// No action of its document takes it from the document's own data.
+    NoAction,
+    /// The document is no output, and nothing reads it.
+    Unused,
+    /// The document is on a cycle, or needs one that is.
+    Blocked,
+}
+
+/// A flow is followed to so many places.
+pub const MAX_REACHED: usize = 20_000;
+
+/// What the text at `location` of a document's own data reaches; of a mapping
+/// or list, what all that is in it does.
+pub fn flow(replay: &Replay<'_>, doc: DocId, location: &Location) -> Flow {
+    let Some(node) = location.get(&replay.graph().recipe(doc).data) else {
+        return Flow::default();
+    };
+    let leaves = Replay::leaves(node, MAX_REACHED);
+    let own = leaves.locations.iter().map(|leaf| location.joined(leaf)).collect();
+    let mut stream = Stream::new(replay, doc, own);
+    stream.flow.more = leaves.more;
+    stream.run();
+    stream.flow
+}
+
+/// What a document as a whole reaches: itself and every document that is laid
+/// on one of these or reads from one, whatever it takes. The places are the
+/// documents' roots.
+pub fn flow_of_document(replay: &Replay<'_>, doc: DocId) -> Flow {
+    let start = Reached {
+        doc,
+        location: Location::root(),
+        via: Via::Literal,
+        at: vec![replay.graph().recipe(doc).span],
+        from: None,
+    };
+    let mut flow = Flow { reached: vec![start], ..Flow::default() };
+    let mut known = BTreeSet::from([doc]);
+    let mut index = 0;
+    while let Some(from) = flow.reached.get(index).map(|reached| reached.doc) {
+        for reader in replay.readers().of_doc(from).to_vec() {
+            if known.insert(reader) {
+                flow.reached.push(reading(replay.graph(), reader, from, index));
+            }
+        }
+        index += 1;
+    }
+    flow.add_unused(replay.graph());
+    flow
+}
+
+/// How one document reads another as a whole.
+fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
+    let recipe = graph.recipe(doc);
+    let (via, at) = match recipe.base.filter(|base| base.doc == source) {
+        Some(base) if recipe.starts_as_base() => {
+            (inheriting(recipe), vec![base.selector, base.label])
+        }
+        Some(_) | None => {
+            let reads = recipe.steps.iter().filter(|step| match &step.op {
+                Op::Substitute(substitution) => substitution.source == source,
+                Op::Merge { .. } => false,
+            });
+            (Via::Substituted, reads.map(|step| step.at).collect())
+        }
+    };
+    Reached { doc, location: Location::root(), via, at, from: Some(from) }
+}
+
+fn inheriting(recipe: &Recipe) -> Via {
+    let is_replaced = recipe.base.is_some_and(|base| recipe.replaces == Some(base.doc));
+    if is_replaced { Via::Replaced } else { Via::Inherited }
+}
+
+impl Flow {
+    /// Where a document is no output, what reached it and is read by nobody
+    /// stops there.
+    fn add_unused(&mut self, graph: &Graph) {
+        let stops = self.stops.iter().filter_map(|stop| stop.from);
+        let goes_on: BTreeSet<usize> =
+            self.reached.iter().filter_map(|reached| reached.from).chain(stops).collect();
+        for (index, reached) in self.reached.iter().enumerate() {
+            let recipe = graph.recipe(reached.doc);
+            if !recipe.emit && !goes_on.contains(&index) {
+                self.stops.push(Stop {
+                    doc: reached.doc,
+                    location: reached.location.clone(),
+                    by: recipe.span,
+                    why: Why::Unused,
+                    from: Some(index),
+                });
+            }
+        }
+    }
+}
+
+/// Which documents read which, and in what order they are made.
+#[derive(Debug)]
+pub(super) struct Readers {
+    of: Vec<Vec<DocId>>,
+    /// The wave of each document; none for those that are not made.
+    waves: Vec<Option<usize>>,
+}
+
+impl Readers {
+    pub(super) fn of(graph: &Graph) -> Self {
+        let mut of = vec![Vec::new(); graph.recipes.len()];
+        for (doc, recipe) in graph.iter() {
+            let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
+            let sources = recipe.steps.iter().filter_map(|step| match &step.op {
+                Op::Substitute(substitution) => Some(substitution.source),
+                Op::Merge { .. } => None,
+            });
+            let read: BTreeSet<DocId> = base.into_iter().chain(sources).collect();
+            read.into_iter().for_each(|read| of[read.index()].push(doc));
+        }
+        let mut waves = vec![None; graph.recipes.len()];
+        for (number, wave) in graph.waves().waves.iter().enumerate() {
+            wave.iter().for_each(|doc| waves[doc.index()] = Some(number));
+        }
+        Self { of, waves }
+    }
+
+    /// The documents that read this one, in order.
+    fn of_doc(&self, doc: DocId) -> &[DocId] {
+        &self.of[doc.index()]
+    }
+}
+
+/// A flow while it is followed.
+struct Stream<'r, 'a> {
+    replay: &'r Replay<'a>,
+    /// The document it begins in, and the places of its own data.
+    doc: DocId,
+    own: Vec<Location>,
+    flow: Flow,
+    /// By document that was reached: the places, as indexes of what is reached.
+    places: BTreeMap<DocId, Vec<usize>>,
+}
+
+/// The value at a place of a document that is being made.
+#[derive(Clone)]
+struct Carried {
+    location: Location,
+    via: Via,
+    at: Vec<Span>,
+    from: Option<usize>,
+}
+
+impl<'r, 'a> Stream<'r, 'a> {
+    fn new(replay: &'r Replay<'a>, doc: DocId, own: Vec<Location>) -> Self {
+        Self { replay, doc, own, flow: Flow::default(), places: BTreeMap::new() }
+    }
+
+    /// Follows the flow, wave by wave: who reads several documents is reached
+    /// once all of them have been.
+    fn run(&mut self) {
+        let readers = self.replay.readers();
+        let rank = |doc: DocId| (readers.waves[doc.index()].unwrap_or(usize::MAX), doc);
+        let mut open = BTreeSet::from([rank(self.doc)]);
+        while let Some((_, doc)) = open.pop_first() {
+            self.enter(doc);
+            if self.flow.reached.len() > MAX_REACHED {
+                self.flow.more = true;
+                break;
+            }
+            if self.places.contains_key(&doc) {
+                open.extend(readers.of_doc(doc).iter().map(|reader| rank(*reader)));
+            }
+        }
+        self.flow.add_unused(self.replay.graph());
+    }
+
+    /// Follows the flow through one document.
+    fn enter(&mut self, doc: DocId) {
+        let Some(states) = self.replay.states(doc) else { return self.stop_at_blocked(doc) };
+        let mut carried = self.at_start(doc, &states);
+        let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
+        for number in 0..states.strokes.len() {
+            let change = self.replay.change(doc, &states, number);
+            carried = self.through(doc, &change, carried);
+            if doc == self.doc {
+                self.add_own(&change, &mut carried, &mut is_taken);
+            }
+            self.add_substituted(&change, &mut carried);
+        }
+        if doc == self.doc {
+            self.stop_without_action(&is_taken);
+        }
+        for Carried { location, via, at, from } in carried {
+            self.places.entry(doc).or_default().push(self.flow.reached.len());
+            self.flow.reached.push(Reached { doc, location, via, at, from });
+        }
+    }
+
+    /// What a document starts with.
+    fn at_start(&self, doc: DocId, states: &States) -> Vec<Carried> {
+        let recipe = self.replay.graph().recipe(doc);
+        let Some(base) = recipe.base.filter(|_| recipe.starts_as_base()) else {
+            let own = if doc == self.doc { &self.own[..] } else { &[] };
+            let node = |location: &Location| location.get(&states.start).map(|node| node.span);
+            return own
+                .iter()
+                .map(|location| Carried {
+                    location: location.clone(),
+                    via: Via::Literal,
+                    at: node(location).into_iter().collect(),
+                    from: None,
+                })
+                .collect();
+        };
+        let step = recipe.steps.iter().find(|step| matches!(step.op, Op::Merge { .. }));
+        let at: Vec<Span> =
+            [base.selector, base.label].into_iter().chain(step.map(|step| step.at)).collect();
+        self.places_of(base.doc)
+            .map(|(index, location)| Carried {
+                location: location.clone(),
+                via: inheriting(recipe),
+                at: at.clone(),
+                from: Some(index),
+            })
+            .collect()
+    }
+
+    fn places_of(&self, doc: DocId) -> impl Iterator<Item = (usize, &Location)> {
+        let indexes = self.places.get(&doc).into_iter().flatten();
+        indexes.map(|index| (*index, &self.flow.reached[*index].location))
+    }
+
+    /// What is left of the carried values after a stroke; what is not stops.
+    fn through(&mut self, doc: DocId, change: &Change<'_>, carried: Vec<Carried>) -> Vec<Carried> {
+        let mut left = Vec::with_capacity(carried.len());
+        for value in carried {
+            let places = change.kept_at(&value.location);
+            if places.is_empty() {
+                let (why, by) = ending(change, &value.location);
+                let Carried { location, from, .. } = value;
+                self.flow.stops.push(Stop { doc, location, by, why, from });
+                continue;
+            }
+            left.extend(places.into_iter().map(|location| Carried { location, ..value.clone() }));
+        }
+        left
+    }
+
+    /// What the stroke takes from the document's own data.
+    fn add_own(&self, change: &Change<'_>, carried: &mut Vec<Carried>, is_taken: &mut [bool]) {
+        let via = match change.step().map(|step| &step.op) {
+            Some(Op::Merge { method, .. }) => Via::Layered { method: *method },
+            Some(Op::Substitute(_)) => return,
+            None => Via::Literal,
+        };
+        for (own, is_taken) in self.own.iter().zip(is_taken) {
+            for location in change.own_at(own) {
+                *is_taken = true;
+                add(carried, Carried { location, via, at: change.texts(), from: None });
+            }
+        }
+    }
+
+    /// What the stroke takes from places that were reached before.
+    fn add_substituted(&self, change: &Change<'_>, carried: &mut Vec<Carried>) {
+        let Some((substitution, destination)) = change.destination() else { return };
+        let via = match destination.part {
+            Some(_) => Via::Pattern,
+            None => Via::Substituted,
+        };
+        for (index, place) in self.places_of(substitution.source) {
+            for location in change.source_at(place) {
+                let (at, from) = (change.texts(), Some(index));
+                add(carried, Carried { location, via, at, from });
+            }
+        }
+    }
+
+    /// What of the document's own data nothing took.
+    fn stop_without_action(&mut self, is_taken: &[bool]) {
+        let recipe = self.replay.graph().recipe(self.doc);
+        let action = recipe.steps.first().map_or(recipe.span, |step| step.at);
+        let untaken = self.own.iter().zip(is_taken).filter(|(_, is_taken)| !**is_taken);
+        self.flow.stops.extend(untaken.map(|(location, _)| Stop {
+            doc: self.doc,
+            location: location.clone(),
+            by: action,
+            why: Why::NoAction,
+            from: None,
+        }));
+    }
+
+    fn stop_at_blocked(&mut self, doc: DocId) {
+        let recipe = self.replay.graph().recipe(doc);
+        let from = recipe.needs.iter().find_map(|need| self.places_of(need.doc).next());
+        let hop = self.replay.trace(doc, &Location::root());
+        self.flow.stops.push(Stop {
+            doc,
+            location: Location::root(),
+            by: hop.at.first().copied().unwrap_or(recipe.span),
+            why: Why::Blocked,
+            from: from.map(|(index, _)| index),
+        });
+    }
+}
+
+/// A place is told once.
+fn add(carried: &mut Vec<Carried>, value: Carried) {
+    if !carried.iter().any(|known| known.location == value.location) {
+        carried.push(value);
+    }
+}
+
+/// Why what stood at a place before a stroke is gone after it.
+fn ending(change: &Change<'_>, place: &Location) -> (Why, Span) {
+    let step = change.step().map_or(change.recipe.span, |step| step.at);
+    let destination = change.destination().map_or(step, |(_, to)| to.path.span);
+    match change.came(place) {
+        Came::Own(own) => {
+            let node = own.get(&change.recipe.data);
+            (Why::SetAgain, node.map_or(step, |node| node.span))
+        }
+        Came::Source(_) | Came::Put { .. } => (Why::Overwritten, destination),
+        Came::Deleted { writing: Some(writing), .. } if matches!(*writing, Came::Source(_)) => {
+            (Why::Overwritten, destination)
+        }
+        Came::Deleted { .. } | Came::Kept(_) | Came::Made => (Why::Deleted, step),
+    }
+}
