@@ -12,10 +12,12 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercake::check::{Checked, Progress};
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
+use layercake::commands::provenance::Question;
 use layercake::commands::{self, Selection};
-use layercake::error::Error;
+use layercake::error::{Error, ErrorKind};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
+use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
 use layercake::report::{self, Style, View};
 use layercake::source::text_at;
@@ -52,6 +54,33 @@ Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work
 const SITES_NOTE: &str = "\
 Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
 2 layercake could not do its work.";
+
+const EXPLAIN_VALUE_EXAMPLES: &str = "\
+Examples:
+  layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas
+  layercake explain-value lab armada/Chart/v1 keystone /values/pod/replicas
+  layercake explain-value - armada/Chart/v1 keystone .release   files without sites
+  layercake explain-value --all-sites armada/Chart/v1 keystone .release
+  layercake explain-value lab armada/Chart/v1 keystone .release \\
+      --why-not global/charts/keystone.yaml:49
+
+Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.";
+
+const IMPACT_EXAMPLES: &str = "\
+Examples:
+  layercake impact global/config/software-versions.yaml:22   one line
+  layercake impact global/config/software-versions.yaml      the whole file
+  layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
+
+Exit codes: 0 it is told, 2 nothing stands there, or layercake could not do its work.";
+
+const GRAPH_EXAMPLES: &str = "\
+Examples:
+  layercake graph --site lab
+  layercake graph --site lab --format dot | dot -Tsvg > lab.svg
+  layercake graph --format mermaid
+
+Exit codes: 0 it is printed, 2 layercake could not do its work.";
 
 /// A linter for Airship Deckhand site repositories.
 ///
@@ -156,6 +185,50 @@ enum Verb {
         format: SitesFormat,
     },
 
+    /// Tell where a value comes from, and where it could be changed
+    ///
+    /// Follows a rendered value back to the text that wrote it, with what lost
+    /// against it on the way.
+    #[command(name = "explain-value", after_help = EXPLAIN_VALUE_EXAMPLES)]
+    ExplainValue(ExplainValueArgs),
+
+    /// Tell what could change if a file or a line did
+    ///
+    /// Follows the values on a line to every output that they reach, in all
+    /// sites, and to the lines that stop them.
+    #[command(after_help = IMPACT_EXAMPLES)]
+    Impact {
+        /// A file or folder, or one line of a file
+        #[arg(value_name = "FILE[:LINE]")]
+        place: String,
+
+        #[command(flatten)]
+        repository: RepositoryArgs,
+
+        #[command(flatten)]
+        meaning: MeaningArgs,
+
+        /// How to print it
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+        #[arg(help_heading = "Output")]
+        format: TextFormat,
+    },
+
+    /// Print which document is made of which
+    ///
+    /// The documents of each site, with their parents, what they replace, and
+    /// what they substitute.
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph {
+        #[command(flatten)]
+        selection: SelectionArgs,
+
+        /// How to print it
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+        #[arg(help_heading = "Output")]
+        format: GraphFormat,
+    },
+
     /// Print the page of a rule, or the list of all rules
     Explain {
         /// The rule's name, e.g. `missing-parent`; without one, all are listed
@@ -202,6 +275,56 @@ enum RenderFormat {
 enum SitesFormat {
     Table,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TextFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GraphFormat {
+    Text,
+    Dot,
+    Mermaid,
+    Json,
+}
+
+#[derive(Debug, Args)]
+struct ExplainValueArgs {
+    /// The site (`-` for files without sites; none with `--all-sites`), and the
+    /// value: schema, name, and path as `.values.pod` or `/values/pod`
+    #[arg(value_name = "SITE> <SCHEMA> <NAME> <PATH", num_args = 3..=4, required = true)]
+    value: Vec<String>,
+
+    /// The value of each site, instead of the way of one
+    #[arg(long, conflicts_with = "why_not")]
+    all_sites: bool,
+
+    /// Follow this line instead, and tell where it stops
+    #[arg(long, value_name = "FILE:LINE")]
+    why_not: Option<String>,
+
+    /// Read this revision instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Which documents")]
+    rev: Option<String>,
+
+    /// Where a further repository is that site definitions name
+    #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
+    repository: Vec<String>,
+
+    /// Take the files of the folder as one set without sites
+    #[arg(long, conflicts_with = "repository", help_heading = "Which documents")]
+    set: bool,
+
+    #[command(flatten)]
+    meaning: MeaningArgs,
+
+    /// How to print it
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+    #[arg(help_heading = "Output")]
+    format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -426,6 +549,15 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Sites { repository, format } => {
             sites(&repository.selection(directory), format, &terminal)
         }
+        Verb::ExplainValue(arguments) => explain_value(arguments, directory, &terminal),
+        Verb::Impact { place, repository, meaning, format } => {
+            let selection = repository.selection(directory);
+            let options = meaning.options(selection.options);
+            impact(&Selection { options, ..selection }, &place, format, &terminal)
+        }
+        Verb::Graph { selection, format } => {
+            graph(&selection.selection(directory), format, &terminal)
+        }
         Verb::Explain { rule } => {
             let text = match rule {
                 Some(rule) => commands::explain::page(&rule)?,
@@ -547,6 +679,136 @@ fn environment(wanted: &Wanted) -> Result<Environment, Error> {
         variables: Environment::VARIABLES.iter().filter_map(set).collect(),
         event: event.map(|path| text_at(Path::new(&path))).transpose()?,
     })
+}
+
+fn explain_value(
+    arguments: ExplainValueArgs,
+    directory: PathBuf,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (site, question) = asked(arguments.value, arguments.all_sites)?;
+    let (rev, site_globs) = (arguments.rev, Vec::new());
+    let repository = RepositoryArgs { rev, site: site_globs, repository: arguments.repository };
+    let selection = repository.selection(directory);
+    let options = arguments.meaning.options(selection.options);
+    let selection = Selection { set: arguments.set, options, ..selection };
+    match (&arguments.why_not, arguments.all_sites) {
+        (Some(place), _) => {
+            explain_why_not(&selection, &site, &question, place, arguments.format, terminal)
+        }
+        (None, true) => explain_in_all(&selection, &question, arguments.format, terminal),
+        (None, false) => explain_in(&selection, &site, &question, arguments.format, terminal),
+    }
+}
+
+fn explain_in(
+    selection: &Selection,
+    site: &str,
+    question: &Question,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, way) = terminal
+        .watch(|progress| commands::explain_value::one(selection, site, question, progress))?;
+    let view = view(&checked);
+    print(|out| match format {
+        TextFormat::Text => report::provenance::write_way(&way, &view, &terminal.style, out),
+        TextFormat::Json => {
+            let value = SiteValue { site: way.site.clone(), way: Some(way) };
+            report::provenance::write_ways_json(&[value], &view, out)
+        }
+    })?;
+    Ok(told(&checked))
+}
+
+fn explain_in_all(
+    selection: &Selection,
+    question: &Question,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, values) =
+        terminal.watch(|progress| commands::explain_value::all(selection, question, progress))?;
+    let view = view(&checked);
+    print(|out| match format {
+        TextFormat::Text => report::provenance::write_values(&values, &view, out),
+        TextFormat::Json => report::provenance::write_ways_json(&values, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+fn explain_why_not(
+    selection: &Selection,
+    site: &str,
+    question: &Question,
+    place: &str,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, texts) = terminal.watch(|progress| {
+        commands::explain_value::why_not(selection, site, question, place, progress)
+    })?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        TextFormat::Text => report::provenance::write_why_not(&texts, &view, style, out),
+        TextFormat::Json => report::provenance::write_why_not_json(&texts, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+/// The site and the value that the arguments name.
+fn asked(value: Vec<String>, all_sites: bool) -> Result<(String, Question), Error> {
+    let mut value = value.into_iter().rev();
+    let mut next = || value.next().unwrap_or_default();
+    let (path, name, schema) = (next(), next(), next());
+    let question = Question { schema, name, path };
+    match (value.next(), all_sites) {
+        (Some(site), false) => Ok((site, question)),
+        (None, true) => Ok((String::new(), question)),
+        (Some(_), true) => Err(Error::new(ErrorKind::Usage, "`--all-sites` goes without a site")
+            .with_help("layercake explain-value --all-sites SCHEMA NAME PATH")),
+        (None, false) => Err(Error::new(ErrorKind::Usage, "it is not said which site")
+            .with_help("name a site, `-` for files without sites, or `--all-sites`")),
+    }
+}
+
+/// 0 where a question was answered, 2 where layercake itself failed.
+fn told<T>(checked: &Checked<T>) -> ExitCode {
+    ExitCode::from(if checked.internal_error { 2 } else { 0 })
+}
+
+fn impact(
+    selection: &Selection,
+    place: &str,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, impact) =
+        terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        TextFormat::Text => report::impact::write(&impact, &view, style, out),
+        TextFormat::Json => report::impact::write_impact_json(&impact, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+fn graph(
+    selection: &Selection,
+    format: GraphFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let checked = terminal.watch(|progress| commands::graph::run(selection, progress))?;
+    let (checked, graphs) = checked.without_taken();
+    let view = view(&checked);
+    print(|out| match format {
+        GraphFormat::Text => report::graph::write(&graphs, &view, out),
+        GraphFormat::Dot => report::graph::write_dot(&graphs, &view, out),
+        GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
+        GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
+    })?;
+    complain(&problems(&checked)?);
+    Ok(told(&checked))
 }
 
 fn view<T>(checked: &Checked<T>) -> View<'_> {

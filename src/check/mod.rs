@@ -146,6 +146,36 @@ pub struct CheckedSite<T> {
     pub taken: Option<T>,
 }
 
+impl<T> Checked<T> {
+    /// What was found, and apart from it what the caller took of the sites, in
+    /// their order.
+    pub fn without_taken(self) -> (Checked<()>, Vec<T>) {
+        let mut taken = Vec::new();
+        let sites = self.sites.into_iter().map(|site| {
+            let was_taken = site.taken.is_some();
+            taken.extend(site.taken);
+            CheckedSite {
+                name: site.name,
+                site_type: site.site_type,
+                files: site.files,
+                documents: site.documents,
+                outputs: site.outputs,
+                taken: was_taken.then_some(()),
+            }
+        });
+        let checked = Checked {
+            sites: sites.collect(),
+            sources: self.sources,
+            findings: self.findings,
+            secrets: self.secrets,
+            opaque: self.opaque,
+            documents: self.documents,
+            internal_error: self.internal_error,
+        };
+        (checked, taken)
+    }
+}
+
 /// Reads, renders and judges what `plan` says; `per_site` takes from each
 /// rendered site what the caller wants of it.
 ///

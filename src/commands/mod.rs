@@ -4,9 +4,13 @@
 //! and variables are given.
 
 pub mod explain;
+pub mod explain_value;
+pub mod graph;
+pub mod impact;
 pub mod lint;
 pub mod listing;
 pub mod parse;
+pub mod provenance;
 pub mod render;
 pub mod sides;
 pub mod sites;
@@ -298,6 +302,22 @@ fn further_repository(text: &str, directory: &Path) -> Result<(String, Labelled<
         (None, None) => Box::new(WorkTree::in_folder(folder)?),
     };
     Ok((name.to_owned(), Labelled::new(name, tree, inside)))
+}
+
+/// `FILE` or `FILE:LINE`; the line is counted from zero then.
+///
+/// # Errors
+/// Where the line is 0.
+fn file_and_line(text: &str) -> Result<(PathBuf, Option<usize>), Error> {
+    let Some((file, line)) = text.rsplit_once(':') else { return Ok((text.into(), None)) };
+    let Ok(line) = line.parse::<usize>() else { return Ok((text.into(), None)) };
+    match line.checked_sub(1) {
+        Some(number) => Ok((file.into(), Some(number))),
+        None => {
+            let message = format!("`{text}` names no line");
+            Err(Error::new(ErrorKind::Usage, message).with_help("lines are counted from 1"))
+        }
+    }
 }
 
 fn globs(texts: &[String]) -> Result<Option<GlobSet>, Error> {

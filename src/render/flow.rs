@@ -183,11 +183,15 @@ impl Readers {
                 Op::Merge { .. } => None,
             });
             let read: BTreeSet<DocId> = base.into_iter().chain(sources).collect();
-            read.into_iter().for_each(|read| of[read.index()].push(doc));
+            for read in read {
+                of[read.index()].push(doc);
+            }
         }
         let mut waves = vec![None; graph.recipes.len()];
         for (number, wave) in graph.waves().waves.iter().enumerate() {
-            wave.iter().for_each(|doc| waves[doc.index()] = Some(number));
+            for doc in wave {
+                waves[doc.index()] = Some(number);
+            }
         }
         Self { of, waves }
     }

@@ -20,7 +20,14 @@ use crate::triage::Findings;
 pub use super::form::canonical;
 
 /// The version of all formats here.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
+
+/// Writes a report of another module, laid out to be read.
+pub(super) fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = Escaping { out };
+    serde_json::to_writer_pretty(&mut out, report)?;
+    out.write_all(b"\n")
+}
 
 /// Writes all findings.
 ///
@@ -95,7 +102,7 @@ struct LabelForm<'a> {
 }
 
 #[derive(Serialize)]
-struct DocumentName<'a> {
+pub(super) struct DocumentName<'a> {
     schema: &'a str,
     layer: &'a str,
     name: &'a str,
@@ -178,7 +185,7 @@ impl<'a> LabelForm<'a> {
 }
 
 impl<'a> DocumentName<'a> {
-    fn new(key: &'a DocKey) -> Self {
+    pub(super) fn new(key: &'a DocKey) -> Self {
         Self { schema: &key.schema, layer: &key.layer, name: &key.name }
     }
 }

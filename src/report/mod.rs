@@ -12,6 +12,9 @@
 //! | `json` | findings, rendered documents and sites for programs |
 //! | `documents` | rendered documents as YAML |
 //! | `sites` | the table of sites |
+//! | `provenance` | where values come from, and where they could be changed |
+//! | `impact` | what a line could change |
+//! | `graph` | which document is made of which |
 //! | `form` | values as JSON says them |
 //! | `printable` | text that cannot drive a terminal |
 //! | `view` | what may be shown, and where it is |
@@ -19,8 +22,11 @@
 pub mod documents;
 mod excerpt;
 mod form;
+pub mod graph;
+pub mod impact;
 pub mod json;
 mod printable;
+pub mod provenance;
 pub mod sites;
 pub mod terminal;
 mod view;

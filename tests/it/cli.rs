@@ -5,6 +5,7 @@ mod errors;
 mod flags;
 mod git;
 mod origin;
+mod provenance;
 mod secrets;
 mod verbs;
 

@@ -50,7 +50,7 @@ fn the_readme_names_both_commands() {
 #[test]
 fn the_readme_knows_every_verb_and_flag() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
-    for verb in ["lint", "render", "sites", "explain"] {
+    for verb in ["lint", "render", "sites", "explain-value", "impact", "graph", "explain"] {
         assert!(
             text.contains(&format!("`layercake {verb}")),
             "`layercake {verb}` is in the README"

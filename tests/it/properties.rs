@@ -20,7 +20,7 @@ use rayon::ThreadPoolBuilder;
 
 use self::repository::{CANARY, Repository, data, repository};
 use crate::conformance::same;
-use crate::provenance::{untrue_flows, untrue_ways};
+use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
 use crate::support::{finding_text, options};
 use crate::yaml::spans::text_reads_as;
 
@@ -361,6 +361,23 @@ proptest! {
             spans(&once, &mut all);
             prop_assert!(all.iter().all(|span| sides.contains(span)));
         }
+    }
+}
+
+#[test]
+fn generated_repositories_have_ways_of_all_kinds() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut vias = BTreeMap::<String, usize>::new();
+    for _ in 0..60 {
+        let repository: Repository =
+            repository().new_tree(&mut runner).expect("a repository can be made").current();
+        let checked = checked(&repository.tree(), "", Semantics::Documented, ways_by_kind);
+        for (via, count) in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
+            *vias.entry(via).or_default() += count;
+        }
+    }
+    for via in ["Literal", "Made", "Inherited", "Layered", "Substituted", "Pattern", "lost"] {
+        assert!(vias.get(via).is_some_and(|count| *count > 10), "{via}: {vias:?}");
     }
 }
 

@@ -105,10 +105,99 @@ fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "shapes.yaml",
+            secret(
+                "example/Secret/v1",
+                "shapes",
+                "encrypted",
+                &format!("\n  inner: {{leaf: {}}}\n", of.named("leaf")),
+            ),
+        ),
+        (
+            "shaped.yaml",
+            taking(
+                "shaped",
+                &[
+                    ("example/Secret/v1", "shapes", ".inner.leaf", "path: .leaf"),
+                    ("example/Secret/v1", "shapes", ".inner", "path: .inner"),
+                    (
+                        "example/Secret/v1",
+                        "shapes",
+                        ".inner.leaf, pattern: '(.+)', match_group: 1",
+                        "path: .part",
+                    ),
+                ],
+                "{inner: {leaf: lost}}",
+            ),
+        ),
+        ("replaced.yaml", replaced(of)),
+        (
             "second.yaml",
             taking("second", &[("example/Any/v1", "taker", ".url", "path: .travelled")], "{}"),
         ),
     ]
+}
+
+/// A secret document, and one that replaces it.
+fn replaced(of: &Secrets) -> String {
+    let data = format!("{{old: {}, kept: {}}}", of.named("old"), of.named("kept"));
+    let parent = secret("example/Any/v1", "replaced", "encrypted", &data)
+        .replace("  storagePolicy", "  labels: {name: replaced}\n  storagePolicy")
+        .replace("layer: site", "layer: global");
+    let replacement = child("replaced", "replaced", "{old: public}")
+        .replace("  storagePolicy", "  replacement: true\n  storagePolicy");
+    format!("{parent}{replacement}")
+}
+
+/// What is asked about values, and about the lines that wrote them.
+fn questions() -> Vec<Vec<&'static str>> {
+    let mut questions = Vec::new();
+    for (schema, name, path) in [
+        (PASSPHRASE, "encrypted", "."),
+        ("deckhand/PrivateKey/v1", "key", "."),
+        ("example/Secret/v1", "mapping", "."),
+        ("example/Secret/v1", "mapping", ".guessed"),
+        ("example/Secret/v1", "shapes", "/inner/leaf"),
+        ("example/Any/v1", "taker", "."),
+        ("example/Any/v1", "taker", ".password"),
+        ("example/Any/v1", "taker", ".url"),
+        ("example/Any/v1", "taker", ".tree"),
+        ("example/Any/v1", "taker", ".tree.guessed"),
+        ("example/Any/v1", "second", ".travelled"),
+        ("example/Any/v1", "shaped", "."),
+        ("example/Any/v1", "shaped", ".leaf"),
+        ("example/Any/v1", "shaped", ".inner.leaf"),
+        ("example/Any/v1", "shaped", ".part"),
+        ("example/Any/v1", "child", "."),
+        ("example/Any/v1", "child", ".own"),
+        ("example/Any/v1", "replaced", "."),
+        ("example/Any/v1", "replaced", ".old"),
+        ("example/Any/v1", "replaced", ".kept"),
+    ] {
+        questions.push(vec!["explain-value", "lab", schema, name, path]);
+        questions.push(vec!["explain-value", "--all-sites", schema, name, path]);
+        questions.push(vec!["explain-value", "lab", schema, name, path, "--format", "json"]);
+    }
+    let why_not = ["explain-value", "lab", "example/Any/v1", "taker", ".tree", "--why-not"];
+    for place in [
+        "site/lab/secrets/encrypted.yaml:8",
+        "site/lab/secrets/mapping.yaml:9",
+        "site/lab/secrets/mapping.yaml:10",
+        "site/lab/secrets/shapes.yaml:9",
+        "site/lab/secrets/parent.yaml:10",
+        "site/lab/secrets/replaced.yaml:9",
+        "site/lab/secrets/key.yaml:9",
+    ] {
+        for format in ["text", "json"] {
+            questions.push([&why_not[..], &[place, "--format", format]].concat());
+            questions.push(vec!["impact", place, "--format", format]);
+        }
+    }
+    questions.push(vec!["impact", "site/lab/secrets/mapping.yaml"]);
+    for format in ["text", "dot", "mermaid", "json"] {
+        questions.push(vec!["graph", "--format", format]);
+    }
+    questions
 }
 
 /// Files in which something is wrong with a secret or beside it.
@@ -244,7 +333,24 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
             runs.push((arguments.join(" "), ran));
         }
     }
+    for arguments in questions() {
+        runs.push((arguments.join(" "), sandbox.run(&arguments)));
+    }
     runs
+}
+
+/// Asking would prove little if nothing was answered.
+#[test]
+fn the_questions_are_answered() {
+    let sandbox = repository(&Secrets { padding: "q" }, false);
+    for arguments in questions() {
+        let ran = sandbox.run(&arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+        let is_secret = arguments[0] == "explain-value"
+            && !arguments.contains(&"--why-not")
+            && ![".", ".own", ".old"].contains(&arguments[4]);
+        assert!(!is_secret || ran.stdout.contains("hidden"), "{arguments:?}: {ran:?}");
+    }
 }
 
 #[test]

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
-use layercake::graph::MissingSource;
+use layercake::graph::{MissingSource, Recipe};
 use layercake::merge::deckhand::Semantics;
+use layercake::render::flow::{Reached, flow};
+use layercake::render::replay::Replay;
 use layercake::report::json::canonical;
 use layercake::source::{RepoPath, Repository, SourceMap};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
+use layercake::yaml::path::Path as LayeringPath;
 use layercake::yaml::{Key, Node, Origin, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -108,6 +111,41 @@ fn every_value_of_the_head_has_a_way_to_its_text() {
             assert_eq!(site.taken.as_deref(), Some(&[][..]));
         }
     }
+}
+
+/// One line of the head: 14 outputs of five sites hold what it says, and the
+/// sixth site says something else.
+#[test]
+fn a_line_of_the_head_flows_to_five_sites() {
+    const FILE: &str = "global/software/config/versions.yaml";
+    let Some(repository) = Treasuremap::clone() else { return };
+    let checked = repository.check(HEAD, Semantics::Documented, |site| {
+        let is_it = |recipe: &Recipe| site.sources.get(recipe.span.file).path().as_str() == FILE;
+        let (doc, recipe) = site.graph.iter().find(|(_, recipe)| is_it(recipe)).expect("versions");
+        let path = LayeringPath::parse(".images.osh.neutron.neutron_server").expect("a path");
+        let found = path.first(&recipe.data).expect("a walk").expect("an image");
+        assert_eq!(site.sources.start(found.node.span).line.get(), 644);
+        let replay = Replay::new(site.graph, site.rendered);
+        let flow = flow(&replay, doc, &found.location);
+        let is_output = |reached: &&Reached| site.graph.recipe(reached.doc).emit;
+        let stops = flow.stops.iter().map(|stop| {
+            let path = site.sources.get(stop.by.file).path();
+            format!("{:?} {path}:{}", stop.why, site.sources.start(stop.by).line)
+        });
+        (flow.reached.iter().filter(is_output).count(), stops.collect::<Vec<_>>())
+    });
+    let mut reached = 0;
+    for site in &checked.sites {
+        let (outputs, stops) = site.taken.as_ref().expect("no fault in layercake");
+        reached += outputs;
+        if site.name.as_deref() == Some("airskiff-suse") {
+            let stop = "SetAgain site/airskiff-suse/software/config/versions.yaml:78";
+            assert_eq!((*outputs, stops), (0, &vec![stop.to_owned()]));
+        } else {
+            assert!(*outputs > 0, "{:?}", site.name);
+        }
+    }
+    assert_eq!(reached, 14);
 }
 
 #[test]

@@ -124,6 +124,20 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
     wrong
 }
 
+/// How many hops of each kind the ways of a site have, and how many values lost.
+pub fn ways_by_kind(site: &RenderedSite<'_>) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::new();
+    for way in ways(site, &Replay::new(site.graph, site.rendered)).values() {
+        for hop in hops(way) {
+            let via = format!("{:?}", hop.via);
+            let via = via.split(' ').next().unwrap_or_default().to_owned();
+            *kinds.entry(via).or_default() += 1;
+            *kinds.entry("lost".to_owned()).or_default() += usize::from(hop.lost.is_some());
+        }
+    }
+    kinds
+}
+
 type Ways = BTreeMap<(DocId, String), Hop>;
 
 /// The way of every leaf of a site.

@@ -1,0 +1,366 @@
+//! `layercake explain-value SITE SCHEMA NAME PATH`: where a value comes from,
+//! what lost against it, and where it could be changed.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::provenance::{self, Line, Question};
+use super::{Selection, Workspace};
+use crate::check::{Checked, CheckedSite, Progress, RenderedSite, check};
+use crate::error::{Error, ErrorKind};
+use crate::graph::{DocId, Op};
+use crate::merge::deckhand::Method;
+use crate::near::nearest;
+use crate::render::flow::flow;
+use crate::render::replay::{Hop, Replay, Via};
+use crate::report::provenance::{Reach, SiteValue, Way, WayChange, WhyNot};
+use crate::source::{RepoPath, SourceMap, Span};
+use crate::yaml::path::{Location, Path};
+
+/// The name by which a set of files without layout is asked for.
+const SET: &str = "-";
+
+/// The way of a value in the site of this name.
+///
+/// # Errors
+/// Where the work cannot be done, or there is no such site, document or value.
+pub fn one(
+    selection: &Selection,
+    site: &str,
+    question: &Question,
+    progress: &Progress,
+) -> Result<(Checked<()>, Way), Error> {
+    let workspace = Workspace::open(selection)?;
+    let plan = workspace.plan(progress);
+    let asked = |at_hand: &RenderedSite<'_>| {
+        is_called(at_hand, site).then(|| {
+            let way = provenance::way(at_hand, question)?;
+            Ok((way, candidates(at_hand, question)?))
+        })
+    };
+    let (checked, answers) = check(&plan, asked)?.without_taken();
+    let answer = answers.into_iter().flatten().next();
+    let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&checked, site)))?;
+    let (_, reaches) = check(&plan, |at_hand| reaches(at_hand, &candidates))?.without_taken();
+    let sites: Vec<SiteOf> = checked.sites.iter().map(SiteOf::new).collect();
+    way.changes = changes(&way, &candidates, &sites, &reaches);
+    Ok((checked, way))
+}
+
+/// The ways of a value in all sites.
+///
+/// # Errors
+/// As [`one`]; where no site has such a document.
+pub fn all(
+    selection: &Selection,
+    question: &Question,
+    progress: &Progress,
+) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
+    let workspace = Workspace::open(selection)?;
+    let way = |at_hand: &RenderedSite<'_>| {
+        (at_hand.site.name.clone(), provenance::way(at_hand, question))
+    };
+    let (checked, answers) = check(&workspace.plan(progress), way)?.without_taken();
+    let (mut values, mut first_error) = (Vec::new(), None);
+    for (site, answer) in answers {
+        let way = answer.map_err(|error| first_error.get_or_insert(error).kind()).ok();
+        values.push(SiteValue { site, way });
+    }
+    match first_error {
+        Some(error) if values.iter().all(|value| value.way.is_none()) => Err(error),
+        Some(_) | None => Ok((checked, values)),
+    }
+}
+
+/// Whether the texts at `FILE:LINE` reach a value of a site, and where they
+/// stop otherwise.
+///
+/// # Errors
+/// As [`one`]; where no value stands on the line.
+pub fn why_not(
+    selection: &Selection,
+    site: &str,
+    question: &Question,
+    place: &str,
+    progress: &Progress,
+) -> Result<(Checked<()>, Vec<WhyNot>), Error> {
+    let (file, line) = super::file_and_line(place)?;
+    let number = line.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("`{place}` names no line"))
+            .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
+    })?;
+    let files = vec![file];
+    let mut workspace = Workspace::open(&Selection { files, ..selection.clone() })?;
+    let given = std::mem::take(&mut workspace.only);
+    let plan = workspace.plan(progress);
+    let asked = |at_hand: &RenderedSite<'_>| {
+        is_called(at_hand, site).then(|| {
+            let line = line_of(at_hand, &given, number, place)?;
+            stopped(at_hand, question, line, place)
+        })
+    };
+    let (checked, answers) = check(&plan, asked)?.without_taken();
+    let answer = answers.into_iter().flatten().next();
+    let texts = answer.unwrap_or_else(|| Err(no_site(&checked, site)))?;
+    Ok((checked, texts))
+}
+
+fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
+    at_hand.site.name.as_deref().unwrap_or(SET) == site
+}
+
+fn no_site<T>(checked: &Checked<T>, site: &str) -> Error {
+    let names = checked.sites.iter().map(|site| site.name.as_deref().unwrap_or(SET));
+    let names: Vec<&str> = names.collect();
+    let error = Error::new(ErrorKind::Usage, format!("there is no site `{site}`"));
+    match nearest(site, names.iter().copied()) {
+        Some(near) => provenance::did_you_mean(error, Some(near)),
+        None => error.with_help(format!("the sites are: {}", names.join(", "))),
+    }
+}
+
+/// A text that can be found again in another run: a file and a stretch of it.
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    path: RepoPath,
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    fn of(span: Span, sources: &SourceMap) -> Self {
+        let path = sources.get(span.file).path().clone();
+        Self { path, start: span.start, end: span.end }
+    }
+
+    fn is(&self, span: Span, sources: &SourceMap) -> bool {
+        self.start == span.start
+            && self.end == span.end
+            && *sources.get(span.file).path() == self.path
+    }
+}
+
+/// A document on the way of a value in which it could be set.
+struct Candidate {
+    /// The number of its row, from one.
+    row: usize,
+    document: Place,
+    /// The text that sets it there now.
+    literal: Option<Place>,
+}
+
+/// The documents on the way in which the value could be set: that of the text
+/// that wrote it, and those that inherit it afterwards and lay their own data
+/// over the place.
+fn candidates(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Candidate>, Error> {
+    let doc = provenance::document(site, question)?;
+    let replay = Replay::new(site.graph, site.rendered);
+    let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
+    let hop = replay.trace(doc, &provenance::place(data, &question.path)?);
+    let rows = provenance::rows(site, &hop);
+    let row_of = |doc: DocId, literal: Option<Span>| {
+        let key = &site.graph.recipe(doc).key;
+        let at = |row: usize| literal.is_none_or(|span| rows[row].at.contains(&span));
+        (0..rows.len()).rev().find(|row| rows[*row].document == *key && at(*row))
+    };
+    let mut candidates = Vec::new();
+    let mut add = |doc: DocId, literal: Option<Span>| {
+        let document = Place::of(site.graph.recipe(doc).span, site.sources);
+        candidates.extend(row_of(doc, literal).map(|row| Candidate {
+            row: row + 1,
+            document,
+            literal: literal.map(|span| Place::of(span, site.sources)),
+        }));
+    };
+    let (mut here, mut is_written) = (&hop, false);
+    loop {
+        let is_inherited = matches!(here.via, Via::Inherited | Via::Replaced);
+        if is_inherited && !is_written && is_covered(site, here) {
+            add(here.doc, None);
+        }
+        is_written |= matches!(here.via, Via::Substituted | Via::Pattern);
+        match here.from.last() {
+            Some(from) => here = from,
+            None => break,
+        }
+    }
+    if here.via == Via::Literal {
+        add(here.doc, here.value.as_ref().map(|node| node.span));
+    }
+    Ok(candidates)
+}
+
+/// Whether what a document's own data said at the place would be laid over what
+/// it inherits.
+fn is_covered(site: &RenderedSite<'_>, hop: &Hop) -> bool {
+    let recipe = site.graph.recipe(hop.doc);
+    recipe.steps.iter().any(|step| match &step.op {
+        Op::Merge { method: Method::Merge | Method::Replace, path } => {
+            let path = path.value.effective(Method::Merge, site.graph.semantics);
+            path.is_some_and(|path| leads_around(path, &hop.location))
+        }
+        Op::Merge { method: Method::Delete, .. } | Op::Substitute(_) => false,
+    })
+}
+
+fn leads_around(path: &Path, place: &Location) -> bool {
+    let Some(segments) = path.segments() else { return false };
+    let around = Location(place.0.iter().take(segments.len()).cloned().collect());
+    segments.is_empty()
+        || Path::parse(&around.to_string()).is_ok_and(|it| it.segments() == path.segments())
+}
+
+/// What one site says about the candidates: whether it reads their documents,
+/// and how many of its outputs their texts reach.
+fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Vec<(bool, usize)> {
+    let replay = Replay::new(site.graph, site.rendered);
+    let one = |candidate: &Candidate| {
+        let mut documents = site.graph.iter();
+        let found = documents.find(|(_, it)| candidate.document.is(it.span, site.sources));
+        let Some((doc, recipe)) = found else { return (false, 0) };
+        let Some(literal) = &candidate.literal else { return (true, 0) };
+        let leaves = Replay::leaves(&recipe.data, usize::MAX).locations;
+        let all: HashSet<Location> = leaves
+            .iter()
+            .flat_map(|leaf| (0..=leaf.0.len()).map(|end| Location(leaf.0[..end].to_vec())))
+            .collect();
+        let is_literal = |place: &Location| {
+            let node = place.get(&recipe.data);
+            node.is_some_and(|node| literal.is(node.span, site.sources))
+        };
+        // An anchored text stands at several places.
+        let places: Vec<Location> = all.into_iter().filter(is_literal).collect();
+        let flows = places.iter().map(|place| flow(&replay, doc, place));
+        let reached = flows.flat_map(|flow| flow.reached).map(|reached| reached.doc);
+        let outputs: BTreeSet<DocId> = reached.filter(|doc| site.graph.recipe(*doc).emit).collect();
+        (true, outputs.len())
+    };
+    candidates.iter().map(one).collect()
+}
+
+/// A site's name and type.
+struct SiteOf {
+    name: Option<Arc<str>>,
+    site_type: Option<Arc<str>>,
+}
+
+impl SiteOf {
+    fn new<T>(site: &CheckedSite<T>) -> Self {
+        Self { name: site.name.clone(), site_type: site.site_type.clone() }
+    }
+}
+
+/// Where the value could be changed, from the fewest sites to the most; of two
+/// documents that the same sites read, the one whose text it is now.
+fn changes(
+    way: &Way,
+    candidates: &[Candidate],
+    sites: &[SiteOf],
+    reaches: &[Vec<(bool, usize)>],
+) -> Vec<WayChange> {
+    let mut changes: Vec<WayChange> = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        let of = |site: usize| reaches[site][index];
+        let reading: Vec<usize> = (0..reaches.len()).filter(|site| of(*site).0).collect();
+        let name = |site: &usize| sites[*site].name.clone();
+        let reach = candidate.literal.as_ref().map(|_| Reach {
+            outputs: reading.iter().map(|site| of(*site).1).sum(),
+            sites: reading.iter().filter(|site| of(**site).1 > 0).filter_map(name).collect(),
+            shielded: reading.iter().filter(|site| of(**site).1 == 0).filter_map(name).collect(),
+        });
+        let change = WayChange {
+            scope: scope(way, sites, &reading),
+            row: candidate.row,
+            sites: reading.iter().filter_map(name).collect(),
+            reach,
+        };
+        match changes.iter_mut().find(|known| known.sites == change.sites) {
+            Some(known) if change.reach.is_some() => *known = change,
+            Some(_) => {}
+            None => changes.push(change),
+        }
+    }
+    changes.sort_by_key(|change| change.sites.len());
+    changes
+}
+
+fn scope(way: &Way, sites: &[SiteOf], reading: &[usize]) -> String {
+    let Some(asked) = &way.site else { return "here".into() };
+    let of_type = |wanted: &Option<Arc<str>>| -> Vec<usize> {
+        (0..sites.len()).filter(|site| sites[*site].site_type == *wanted).collect()
+    };
+    let own = sites.iter().find(|site| site.name.as_ref() == Some(asked));
+    match (reading.len(), own.and_then(|own| own.site_type.as_ref())) {
+        (0 | 1, _) => format!("for {asked} only"),
+        (count, _) if count == sites.len() => "everywhere".into(),
+        (_, Some(site_type)) if of_type(&Some(site_type.clone())) == reading => {
+            format!("for type {site_type}")
+        }
+        (count, _) => format!("for {count} sites"),
+    }
+}
+
+fn line_of(
+    site: &RenderedSite<'_>,
+    given: &[RepoPath],
+    number: usize,
+    place: &str,
+) -> Result<Line, Error> {
+    let file = site.graph.recipes.iter().map(|recipe| recipe.span.file);
+    let file = file.into_iter().find(|file| given.contains(site.sources.get(*file).path()));
+    let file = file.ok_or_else(|| {
+        let name = site.site.name.as_deref().unwrap_or(SET);
+        Error::new(ErrorKind::Usage, format!("site `{name}` does not read the file of `{place}`"))
+    })?;
+    Ok(Line { file, number })
+}
+
+/// The flows of the texts on a line, as far as they come on the way to a value.
+fn stopped(
+    site: &RenderedSite<'_>,
+    question: &Question,
+    line: Line,
+    place: &str,
+) -> Result<Vec<WhyNot>, Error> {
+    let target = provenance::document(site, question)?;
+    let data = site.rendered.data(target).unwrap_or(&site.graph.recipe(target).data);
+    let wanted = provenance::place(data, &question.path)?;
+    let replay = Replay::new(site.graph, site.rendered);
+    let doc = line.document(site);
+    let places = doc.map(|doc| line.places(site, doc)).unwrap_or_default();
+    let texts = doc.into_iter().flat_map(|doc| places.iter().map(move |place| (doc, place)));
+    let texts: Vec<WhyNot> =
+        texts.map(|(doc, own)| stopped_text(site, &replay, doc, own, (target, &wanted))).collect();
+    if texts.is_empty() {
+        let message = format!("no value of a document stands at `{place}`");
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    Ok(texts)
+}
+
+fn stopped_text(
+    site: &RenderedSite<'_>,
+    replay: &Replay<'_>,
+    doc: DocId,
+    own: &Location,
+    (target, wanted): (DocId, &Location),
+) -> WhyNot {
+    let flow = flow(replay, doc, own);
+    let recipe = site.graph.recipe(doc);
+    let is_wanted = |doc: DocId, place: &Location| {
+        doc == target && (place.starts_with(wanted) || wanted.starts_with(place))
+    };
+    let reached = flow.reached.iter().position(|it| is_wanted(it.doc, &it.location));
+    let stop = flow.stops.iter().find(|stop| is_wanted(stop.doc, &stop.location));
+    let last = reached.or_else(|| stop.or(flow.stops.first()).and_then(|stop| stop.from));
+    let route = last.map(|last| provenance::route(&flow, last)).unwrap_or_default();
+    let stops = flow.stops.iter().filter(|other| stop.is_none_or(|stop| stop == *other));
+    WhyNot {
+        document: recipe.key.clone(),
+        place: provenance::shown(&recipe.data, own.clone()).to_string(),
+        at: own.get(&recipe.data).map_or(recipe.span, |node| node.span),
+        route: route.into_iter().map(|hop| provenance::reached_row(site, hop)).collect(),
+        reaches: reached.is_some(),
+        stops: stops.map(|stop| provenance::stop_row(site, stop)).collect(),
+    }
+}

@@ -1,0 +1,542 @@
+//! Ways of values and flows of texts in the words of reports: what
+//! `explain-value` and `impact` share. Everything here is of one rendered site;
+//! a comparison can ask it of two.
+//!
+//! No place below a secret is told: a place inside a secret mapping is taken
+//! for the mapping.
+
+use std::collections::BTreeMap;
+
+use crate::check::RenderedSite;
+use crate::error::{Error, ErrorKind};
+use crate::graph::{DocId, Op, Recipe, Step};
+use crate::near::nearest;
+use crate::render::flow::{Flow, Reached, Stop, Why};
+use crate::render::replay::{Hop, Replay, Via};
+use crate::report::provenance::{LeafWriter, Standing, Way, WayRow};
+use crate::source::{DocKey, FileId, Span};
+use crate::yaml::path::{Location, Path, Piece, Segment, children};
+use crate::yaml::{Key, Mapping, Node};
+
+/// A value that somebody asks for.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The document's schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// The place: as Deckhand's paths are written, or as a JSON Pointer.
+    pub path: String,
+}
+
+/// The document asked for: the output of this schema and name, or the document
+/// in the lowest layer where none is an output.
+///
+/// # Errors
+/// Where there is none; the help says which is nearly the same.
+pub fn document(site: &RenderedSite<'_>, question: &Question) -> Result<DocId, Error> {
+    let (schema, name) = (&question.schema, &question.name);
+    let of_schema = || site.graph.iter().filter(|(_, it)| *it.key.schema == **schema);
+    let named = || of_schema().filter(|(_, it)| *it.key.name == **name);
+    let output = named().find(|(_, recipe)| recipe.emit).or_else(|| named().last());
+    if let Some((doc, _)) = output {
+        return Ok(doc);
+    }
+    let of_site = match &site.site.name {
+        Some(name) => format!("site `{name}`"),
+        None => "this set".into(),
+    };
+    let keys = site.graph.recipes.iter().map(|recipe| &recipe.key);
+    if of_schema().next().is_none() {
+        let mut schemas: Vec<&str> = keys.map(|key| &*key.schema).collect();
+        schemas.sort_unstable();
+        let error = Error::new(ErrorKind::Usage, format!("{of_site} has no `{schema}`"));
+        return Err(did_you_mean(error, nearest(schema, schemas)));
+    }
+    let mut names: Vec<&str> = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
+    names.sort_unstable();
+    let error = Error::new(ErrorKind::Usage, format!("{of_site} has no `{schema}` named `{name}`"));
+    Err(did_you_mean(error, nearest(name, names)))
+}
+
+/// The error, and what was probably meant.
+pub fn did_you_mean(error: Error, near: Option<&str>) -> Error {
+    match near {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error,
+    }
+}
+
+/// The place of a document's data that a text names: a path of Deckhand's
+/// syntax, or a JSON Pointer, which begins with `/`. A place inside a secret is
+/// the secret's.
+///
+/// # Errors
+/// Where the text is neither.
+pub fn place(data: &Node, text: &str) -> Result<Location, Error> {
+    let place = match text.strip_prefix('/') {
+        Some(pointer) => pointed(data, pointer),
+        None => found(data, text)?,
+    };
+    Ok(shown(data, place))
+}
+
+/// RFC 6901: `~1` stands for `/`, `~0` for `~`.
+fn pointed(data: &Node, pointer: &str) -> Location {
+    let mut place = Location::root();
+    for token in pointer.split('/') {
+        let name = token.replace("~1", "/").replace("~0", "~");
+        let around = place.get(data);
+        let index =
+            name.parse().ok().filter(|_| around.is_some_and(|node| node.as_sequence().is_some()));
+        place = place.join(match index {
+            Some(index) => Piece::Index(index),
+            None => Piece::Key(Key::string(name, data.span)),
+        });
+    }
+    place
+}
+
+fn found(data: &Node, text: &str) -> Result<Location, Error> {
+    let unusable = |cause: String| {
+        Error::new(ErrorKind::Usage, format!("`{text}` is no path: {cause}"))
+            .with_help("write it as `.values.pod` or as `/values/pod`")
+    };
+    let path = Path::parse(text).map_err(|error| unusable(error.to_string()))?;
+    let found = path.first(data).ok().flatten();
+    if let Some(found) = found {
+        return Ok(found.location);
+    }
+    let segments = path.segments();
+    let segments = segments.ok_or_else(|| unusable("it leads to nothing".into()))?;
+    let pieces = segments.iter().map(|segment| match segment {
+        Segment::Name(name) => Piece::Key(Key::string(name.clone(), data.span)),
+        Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap_or(usize::MAX)),
+    });
+    Ok(Location(pieces.collect()))
+}
+
+/// The place, or the secret around it.
+pub fn shown(data: &Node, place: Location) -> Location {
+    let is_secret = |length: &usize| {
+        let around = Location(place.0[..*length].to_vec());
+        around.get(data).is_some_and(|node| node.secret)
+    };
+    match (0..place.0.len()).find(is_secret) {
+        Some(length) => Location(place.0[..length].to_vec()),
+        None => place,
+    }
+}
+
+/// The way of a value of one site.
+///
+/// # Errors
+/// Where there is no such document, or nothing stands at the place nor ever
+/// did; the help says what is nearly the same.
+pub fn way(site: &RenderedSite<'_>, question: &Question) -> Result<Way, Error> {
+    let doc = document(site, question)?;
+    let replay = Replay::new(site.graph, site.rendered);
+    let recipe = site.graph.recipe(doc);
+    let data = site.rendered.data(doc).unwrap_or(&recipe.data);
+    let place = place(data, &question.path)?;
+    let hop = replay.trace(doc, &place);
+    if hop.origin().via == Via::Absent && hop.losers().is_empty() {
+        return Err(nothing(recipe, data, &place));
+    }
+    let (leaves, more_leaves) = leaves(site, &replay, &hop);
+    Ok(Way {
+        site: site.site.name.clone(),
+        document: recipe.key.clone(),
+        place: place.to_string(),
+        value: hop.value.clone(),
+        secret_of: secret_of(site, &hop),
+        set_at: hop.origin().value.as_ref().map(|node| node.span),
+        rows: rows(site, &hop),
+        changes: Vec::new(),
+        leaves,
+        more_leaves,
+    })
+}
+
+fn nothing(recipe: &Recipe, data: &Node, place: &Location) -> Error {
+    let (schema, name) = (&recipe.key.schema, &recipe.key.name);
+    let message = format!("there is nothing at `{place}` of {schema} {name}");
+    let near = Path::parse(&place.to_string()).ok().and_then(|path| path.near_miss(data));
+    did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref())
+}
+
+/// The document that a secret value is from.
+fn secret_of(site: &RenderedSite<'_>, hop: &Hop) -> Option<DocKey> {
+    if hop.value.as_ref().is_none_or(|value| !value.secret) {
+        return None;
+    }
+    let mut open = vec![hop];
+    let mut last = hop;
+    while let Some(hop) = open.pop() {
+        if hop.value.as_ref().is_some_and(|value| value.secret) {
+            last = hop;
+            open.clear();
+            open.extend(hop.from.iter().rev());
+        }
+    }
+    Some(site.graph.recipe(last.doc).key.clone())
+}
+
+/// So many leaves of a mapping or list are told.
+const MOST_LEAVES: usize = 40;
+
+/// Who wrote what is in a mapping or list, and whether there is more. What is
+/// in a secret is not told, nor how much that is.
+fn leaves(site: &RenderedSite<'_>, replay: &Replay<'_>, hop: &Hop) -> (Vec<LeafWriter>, bool) {
+    let mut shown = Vec::new();
+    let value = hop.value.as_ref().filter(|value| is_container(value));
+    if let Some(value) = value {
+        add_shown_leaves(value, &mut Location::root(), &mut shown);
+    }
+    let more = shown.len() > MOST_LEAVES;
+    let told = shown.iter().take(MOST_LEAVES).map(|leaf| {
+        let place = hop.location.joined(leaf);
+        let way = replay.trace(hop.doc, &place);
+        let origin = way.origin();
+        LeafWriter {
+            place: place.to_string(),
+            document: site.graph.recipe(origin.doc).key.clone(),
+            at: origin.value.as_ref().map(|node| node.span),
+        }
+    });
+    (told.collect(), more)
+}
+
+/// Whether there are values inside a value, that may be told.
+fn is_container(node: &Node) -> bool {
+    !node.secret && children(node).next().is_some()
+}
+
+/// One more than can be told at most.
+fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>) {
+    for (piece, child) in children(node) {
+        if leaves.len() > MOST_LEAVES {
+            return;
+        }
+        here.0.push(piece);
+        if is_container(child) {
+            add_shown_leaves(child, here, leaves);
+        } else {
+            leaves.push(here.clone());
+        }
+        here.0.pop();
+    }
+}
+
+/// The way of a value as numbered steps, from the text that wrote it to the
+/// document asked for; what lost on the way stands before what won.
+pub fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
+    let mut table = Table { site, rows: Vec::new(), numbers: BTreeMap::new() };
+    table.add(hop, Standing::Alone);
+    table.rows
+}
+
+/// The steps of a way, while they are written.
+struct Table<'s, 'a> {
+    site: &'s RenderedSite<'a>,
+    rows: Vec<WayRow>,
+    /// The last row of each document.
+    numbers: BTreeMap<DocId, usize>,
+}
+
+impl Table<'_, '_> {
+    fn add(&mut self, hop: &Hop, standing: Standing) {
+        match hop.via {
+            Via::Literal => self.push(hop, "literal".into(), hop.at.clone(), standing),
+            Via::Absent => self.push(hop, "nothing there".into(), hop.at.clone(), standing),
+            Via::Blocked => {
+                let step = "not rendered: on a cycle, or needs one that is";
+                self.push(hop, step.into(), hop.at.clone(), standing);
+            }
+            Via::Unfollowed => {
+                let step = "a way too long to be followed further";
+                self.push(hop, step.into(), Vec::new(), standing);
+            }
+            Via::Inherited | Via::Replaced => self.add_inherited(hop, standing),
+            Via::Layered { .. } => self.add_layered(hop, standing),
+            Via::Substituted | Via::Pattern | Via::Made => self.add_written(hop, standing),
+            Via::Deleted => self.add_deleted(hop),
+        }
+    }
+
+    fn add_inherited(&mut self, hop: &Hop, standing: Standing) {
+        hop.from.iter().for_each(|from| self.add(from, standing));
+        let (recipe, action) = (self.recipe(hop), self.action(hop));
+        let step = format!("{}, {action}", self.laid(hop));
+        let mut at = self.laid_at(hop);
+        let own = hop.location.get(&recipe.data).map(|node| node.span);
+        at.extend(own);
+        self.push(hop, step, at, Standing::Alone);
+        let note = match own {
+            Some(_) => "its own data has another value, which no action takes",
+            None => "own data has no such key",
+        };
+        if let Some(row) = self.rows.last_mut().filter(|_| hop.value.is_some()) {
+            row.note = Some(note);
+        }
+    }
+
+    fn add_layered(&mut self, hop: &Hop, standing: Standing) {
+        let mut step = String::new();
+        let mut at = Vec::new();
+        if let Some(lost) = &hop.lost {
+            if lost.doc == hop.doc && matches!(lost.via, Via::Inherited | Via::Replaced) {
+                lost.from.iter().for_each(|from| self.add(from, Standing::Lost));
+                step = format!("{}, ", self.laid(lost));
+                at = self.laid_at(lost);
+            } else {
+                self.add(lost, Standing::Lost);
+            }
+        }
+        let action = self.action(hop);
+        step += &match hop.value {
+            Some(_) => format!("{action}, own value"),
+            None => format!("{action}, own data has nothing there"),
+        };
+        at.extend(hop.at.first());
+        at.extend(hop.from.iter().flat_map(|own| own.at.iter().copied()));
+        self.push(hop, step, at, contested(hop, standing));
+    }
+
+    fn add_written(&mut self, hop: &Hop, standing: Standing) {
+        if let Some(lost) = &hop.lost {
+            self.add(lost, Standing::Lost);
+        }
+        hop.from.iter().for_each(|from| self.add(from, Standing::Alone));
+        let step = match self.step(hop).map(|step| &step.op) {
+            Some(Op::Substitute(substitution)) => {
+                let to = substitution.to.iter();
+                let to = to.filter(|to| hop.at.contains(&to.path.span));
+                let to: Vec<&str> = to.map(|to| to.path.value.text()).collect();
+                let is_made = (hop.via == Via::Made).then_some("made by substitution");
+                let is_part = (hop.via == Via::Pattern).then_some("pattern substitution");
+                let how = is_made.or(is_part).unwrap_or("substitution");
+                format!("{how} {} into {}", substitution.from.value, to.join(", "))
+            }
+            Some(Op::Merge { .. }) => format!("made by {}", self.action(hop)),
+            None => "made: it stands for a secret elsewhere".into(),
+        };
+        // The entry begins on the line of its source or of its destination.
+        let at = if hop.at.len() > 2 { hop.at[1..].to_vec() } else { hop.at.clone() };
+        self.push(hop, step, at, contested(hop, standing));
+    }
+
+    fn add_deleted(&mut self, hop: &Hop) {
+        if let Some(lost) = &hop.lost {
+            self.add(lost, Standing::Lost);
+        }
+        let step = match self.step(hop).map(|step| &step.op) {
+            Some(Op::Substitute(substitution)) => {
+                format!("substitution {} takes it away", substitution.from.value)
+            }
+            Some(Op::Merge { .. }) => format!("{} takes it away", self.action(hop)),
+            None => "too large: only its own data is rendered".into(),
+        };
+        self.push(hop, step, hop.at.clone(), Standing::Wins);
+    }
+
+    fn push(&mut self, hop: &Hop, step: String, at: Vec<Span>, standing: Standing) {
+        let document = self.recipe(hop).key.clone();
+        self.rows.push(WayRow { document, step, note: None, at, standing });
+        self.numbers.insert(hop.doc, self.rows.len());
+    }
+
+    fn recipe(&self, hop: &Hop) -> &Recipe {
+        self.site.graph.recipe(hop.doc)
+    }
+
+    fn step(&self, hop: &Hop) -> Option<&Step> {
+        hop.step.map(|step| &self.recipe(hop).steps[step])
+    }
+
+    /// What an inherited value was inherited from.
+    fn laid(&self, hop: &Hop) -> String {
+        let Some(base) = self.recipe(hop).base else { return String::new() };
+        let parent = &self.site.graph.recipe(base.doc).key.name;
+        match self.numbers.get(&base.doc).filter(|_| hop.via == Via::Replaced) {
+            Some(number) => format!("replaces #{number}, parent {parent}"),
+            None => format!("parent {parent}"),
+        }
+    }
+
+    fn laid_at(&self, hop: &Hop) -> Vec<Span> {
+        let replacement = self.site.site.document(hop.doc).replacement;
+        let replacement = replacement.filter(|_| hop.via == Via::Replaced);
+        let selector = hop.at.first().copied();
+        let action = self.step(hop).map(|step| step.at);
+        replacement.into_iter().chain(selector).chain(action).collect()
+    }
+
+    fn action(&self, hop: &Hop) -> String {
+        self.step(hop).map_or_else(String::new, |step| action_text(step, self.site))
+    }
+}
+
+/// What wrote a value where another one stood won, unless it lost in its turn.
+fn contested(hop: &Hop, standing: Standing) -> Standing {
+    match standing {
+        Standing::Alone if hop.lost.is_some() => Standing::Wins,
+        Standing::Alone | Standing::Lost | Standing::Wins => standing,
+    }
+}
+
+/// An action as `action METHOD PATH`.
+fn action_text(step: &Step, site: &RenderedSite<'_>) -> String {
+    match &step.op {
+        Op::Merge { method, path } => {
+            let path = path.value.effective(*method, site.graph.semantics);
+            let path = path.map_or("$", Path::text);
+            format!("action {} {path}", method.as_str())
+        }
+        Op::Substitute(substitution) => format!("substitution {}", substitution.from.value),
+    }
+}
+
+/// The text that somebody points at.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// The file.
+    pub file: FileId,
+    /// The line, from zero.
+    pub number: usize,
+}
+
+impl Line {
+    /// Whether a stretch of text stands on the line, or goes over it.
+    pub fn touches(self, span: Span, site: &RenderedSite<'_>) -> bool {
+        let lines = site.sources.get(span.file).lines();
+        let last = span.end.saturating_sub(1).max(span.start);
+        span.file == self.file
+            && (lines.line_of(span.start)..=lines.line_of(last)).contains(&self.number)
+    }
+
+    /// The document that stands on the line.
+    pub fn document(self, site: &RenderedSite<'_>) -> Option<DocId> {
+        let mut documents = site.graph.iter().filter(|(_, it)| self.touches(it.span, site));
+        documents.next().map(|(doc, _)| doc)
+    }
+
+    /// The values of a document's own data that stand on the line: leaves, and
+    /// mappings and lists whose key does while they stand below it.
+    pub fn places(self, site: &RenderedSite<'_>, doc: DocId) -> Vec<Location> {
+        let data = &site.graph.recipe(doc).data;
+        let mut places = Vec::new();
+        self.add_places(site, data, &mut Location::root(), &mut places);
+        places
+    }
+
+    fn add_places(
+        self,
+        site: &RenderedSite<'_>,
+        node: &Node,
+        here: &mut Location,
+        places: &mut Vec<Location>,
+    ) {
+        let entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
+        let items = node.as_sequence().unwrap_or_default().iter().enumerate();
+        let children: Vec<(Piece, Option<Span>, &Node)> = entries
+            .map(|(key, child)| (Piece::Key(key.clone()), Some(key.span), child))
+            .chain(items.map(|(index, child)| (Piece::Index(index), None, child)))
+            .collect();
+        if children.is_empty() {
+            if self.touches(node.span, site) {
+                places.push(here.clone());
+            }
+            return;
+        }
+        for (piece, key, child) in children {
+            here.0.push(piece);
+            let is_keyed = key.is_some_and(|key| self.touches(key, site));
+            let begins_here = child_has_lines(child) && self.touches_first(child, site);
+            if is_keyed && !begins_here {
+                places.push(here.clone());
+            } else {
+                self.add_places(site, child, here, places);
+            }
+            here.0.pop();
+        }
+    }
+
+    /// Whether the line is the one on which a value begins.
+    fn touches_first(self, node: &Node, site: &RenderedSite<'_>) -> bool {
+        self.touches(Span::point(node.span.file, node.span.start), site)
+    }
+}
+
+/// Whether there are values inside a value.
+fn child_has_lines(node: &Node) -> bool {
+    node.as_mapping().is_some_and(|mapping| !mapping.is_empty())
+        || node.as_sequence().is_some_and(|items| !items.is_empty())
+}
+
+/// The route by which a flow came to a place, first hop first.
+pub fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
+    let mut route = Vec::new();
+    let mut next = Some(index);
+    while let Some(reached) = next.and_then(|index| flow.reached.get(index)) {
+        route.push(reached);
+        next = reached.from;
+    }
+    route.reverse();
+    route
+}
+
+/// A hop of a route in words.
+pub fn hop_text(via: Via) -> &'static str {
+    match via {
+        Via::Literal | Via::Made => "own data",
+        Via::Inherited => "inherited by",
+        Via::Replaced => "replaced by",
+        Via::Layered { .. } => "own data, by an action",
+        Via::Substituted => "substituted into",
+        Via::Pattern => "put by a pattern into",
+        Via::Deleted | Via::Absent | Via::Blocked | Via::Unfollowed => "not in",
+    }
+}
+
+/// Why a text stops, in words.
+pub fn stop_text(why: Why) -> &'static str {
+    match why {
+        Why::SetAgain => "set again",
+        Why::Deleted => "taken away by an action",
+        Why::Overwritten => "overwritten by a substitution",
+        Why::NoAction => "no action takes it from the document's own data",
+        Why::Unused => "ends unused",
+        Why::Blocked => "not rendered: on a cycle, or needs one that is",
+    }
+}
+
+/// A place that a flow reached, as a step.
+pub fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow {
+    WayRow {
+        document: site.graph.recipe(reached.doc).key.clone(),
+        step: format!("{} {}", hop_text(reached.via), place_text(site, reached)),
+        note: None,
+        at: reached.at.clone(),
+        standing: Standing::Alone,
+    }
+}
+
+/// A place at which a flow stops, as a step.
+pub fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
+    WayRow {
+        document: site.graph.recipe(stop.doc).key.clone(),
+        step: stop_text(stop.why).into(),
+        note: None,
+        at: vec![stop.by],
+        standing: Standing::Alone,
+    }
+}
+
+/// The place of a rendered document that a flow reached, or the secret around
+/// it.
+pub fn place_text(site: &RenderedSite<'_>, reached: &Reached) -> String {
+    let place = reached.location.clone();
+    let data = site.rendered.data(reached.doc);
+    data.map_or_else(|| place.to_string(), |data| shown(data, place.clone()).to_string())
+}

@@ -1,0 +1,330 @@
+//! The graph of documents: as a tree for people, as DOT and Mermaid for those
+//! who draw it, as JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::View;
+use super::json::{DocumentName, VERSION, write_json};
+use super::printable::{clean, is_harmful};
+use super::provenance::{PlaceForm, places};
+use crate::source::{DocKey, Span};
+
+/// The documents of one site.
+#[derive(Clone, Debug)]
+pub struct DocumentGraph {
+    /// The site; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// Its documents, in the order of their files.
+    pub nodes: Vec<GraphNode>,
+    /// Which is made of which, by the order of those that are made.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// A document.
+#[derive(Clone, Debug)]
+pub struct GraphNode {
+    /// What a user calls it.
+    pub key: DocKey,
+    /// Its text.
+    pub at: Span,
+    /// Whether it is part of the output.
+    pub is_output: bool,
+    /// Whether it only serves others.
+    pub is_abstract: bool,
+}
+
+/// One document made of another.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphEdge {
+    /// The index of the one that is read.
+    pub from: usize,
+    /// The index of the one that is made.
+    pub to: usize,
+    /// How.
+    pub kind: EdgeKind,
+    /// The selector or the substitution.
+    pub at: Span,
+}
+
+/// How one document is made of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// It is laid on it.
+    Inherited,
+    /// It is laid on it, and stands for it from then on.
+    Replaced,
+    /// A value of it is substituted.
+    Substituted,
+}
+
+impl EdgeKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            EdgeKind::Inherited => "inherited",
+            EdgeKind::Replaced => "replaced",
+            EdgeKind::Substituted => "substituted",
+        }
+    }
+}
+
+/// Writes each site's documents as trees of parents and children, with what
+/// each substitutes.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for (index, graph) in graphs.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", clean(graph.site.as_deref().unwrap_or("-")))?;
+        let tree = Tree::of(graph);
+        let mut schema = None;
+        for root in &tree.roots {
+            let of_root = &graph.nodes[*root].key.schema;
+            if schema != Some(of_root) {
+                writeln!(out, "  {}", clean(of_root))?;
+                schema = Some(of_root);
+            }
+            tree.write(*root, view, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// A site's documents by their parents.
+struct Tree<'a> {
+    graph: &'a DocumentGraph,
+    /// Those without a parent, by schema, name and layer.
+    roots: Vec<usize>,
+    children: BTreeMap<usize, Vec<(usize, GraphEdge)>>,
+    sources: BTreeMap<usize, Vec<GraphEdge>>,
+}
+
+impl<'a> Tree<'a> {
+    fn of(graph: &'a DocumentGraph) -> Self {
+        let order = |node: &usize| {
+            let GraphNode { key, at, .. } = &graph.nodes[*node];
+            (key.schema.clone(), key.name.clone(), key.layer.clone(), *at)
+        };
+        let (mut children, mut sources) = (BTreeMap::new(), BTreeMap::new());
+        let mut is_child = vec![false; graph.nodes.len()];
+        for edge in &graph.edges {
+            match edge.kind {
+                EdgeKind::Inherited | EdgeKind::Replaced => {
+                    is_child[edge.to] = true;
+                    let of = children.entry(edge.from).or_insert_with(Vec::new);
+                    of.push((edge.to, *edge));
+                }
+                EdgeKind::Substituted => {
+                    sources.entry(edge.to).or_insert_with(Vec::new).push(*edge);
+                }
+            }
+        }
+        for of in children.values_mut() {
+            of.sort_by_key(|(child, _)| order(child));
+        }
+        let mut roots: Vec<usize> =
+            (0..graph.nodes.len()).filter(|node| !is_child[*node]).collect();
+        roots.sort_by_key(order);
+        Self { graph, roots, children, sources }
+    }
+
+    /// Writes a document and all below it. A parent is in a higher layer than
+    /// its child, so that nothing is below itself; a stack of our own lets the
+    /// layers be as many as they like.
+    fn write(&self, root: usize, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let mut open = vec![(root, 2, None)];
+        while let Some((node, depth, edge)) = open.pop() {
+            self.write_node(node, depth, edge, view, out)?;
+            let children = self.children.get(&node).into_iter().flatten().rev();
+            open.extend(children.map(|(child, edge)| (*child, depth + 1, Some(*edge))));
+        }
+        Ok(())
+    }
+
+    fn write_node(
+        &self,
+        node: usize,
+        depth: usize,
+        edge: Option<GraphEdge>,
+        view: &View<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        const DEEPEST: usize = 12;
+        let indent = "  ".repeat(depth.min(DEEPEST));
+        let GraphNode { key, at, is_output, is_abstract } = &self.graph.nodes[node];
+        let mut words = vec![clean(&key.layer).into_owned()];
+        words.extend(is_abstract.then(|| "abstract".to_owned()));
+        words.extend((!is_output && !is_abstract).then(|| "no output".to_owned()));
+        words.extend(edge.map(|edge| edge.kind.as_str().to_owned()));
+        words.retain(|word| !word.is_empty());
+        writeln!(out, "{indent}{} ({})", clean(&key.name), words.join(", "))?;
+        let selector = edge.map(|edge| edge.at);
+        let at: Vec<Span> = std::iter::once(*at).chain(selector).collect();
+        for line in places(&at, view).lines() {
+            writeln!(out, "{indent}    {line}")?;
+        }
+        let mut last = None;
+        for edge in self.sources.get(&node).into_iter().flatten() {
+            let source = &self.graph.nodes[edge.from].key;
+            if last != Some(edge.from) {
+                let (schema, name) = (clean(&source.schema), clean(&source.name));
+                writeln!(out, "{indent}  ← {schema} {name}  :{}", view.place(edge.at).line)?;
+            }
+            last = Some(edge.from);
+        }
+        Ok(())
+    }
+}
+
+/// Writes all sites as one graph of Graphviz' DOT, a cluster for each site.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "digraph layercake {{\n  rankdir=LR;\n  node [shape=box];")?;
+    for (number, graph) in graphs.iter().enumerate() {
+        let site = quoted(graph.site.as_deref().unwrap_or("-"));
+        writeln!(out, "  subgraph cluster_{number} {{\n    label={site};")?;
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let label = quoted(&label(node, view));
+            let style = if node.is_output { "solid" } else { "dashed" };
+            writeln!(out, "    s{number}d{index} [label={label}, style={style}];")?;
+        }
+        for edge in &graph.edges {
+            let (from, to, kind) = (edge.from, edge.to, edge.kind.as_str());
+            let label = quoted(&format!("{kind}\n{}", places(&[edge.at], view)));
+            writeln!(out, "    s{number}d{from} -> s{number}d{to} [label={label}];")?;
+        }
+        writeln!(out, "  }}")?;
+    }
+    writeln!(out, "}}")
+}
+
+/// The document in three lines.
+fn label(node: &GraphNode, view: &View<'_>) -> String {
+    let DocKey { schema, layer, name } = &node.key;
+    format!("{schema}\n{name} ({layer})\n{}", places(&[node.at], view))
+}
+
+/// A text as DOT quotes it; its lines stay lines.
+fn quoted(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| clean(line).replace('\\', "\\\\").replace('"', "\\\""))
+        .collect();
+    format!("\"{}\"", lines.join("\\n"))
+}
+
+/// Writes all sites as one flowchart of Mermaid, a subgraph for each site.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_mermaid(
+    graphs: &[DocumentGraph],
+    view: &View<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "flowchart LR")?;
+    for (number, graph) in graphs.iter().enumerate() {
+        let site = entities(graph.site.as_deref().unwrap_or("-"));
+        writeln!(out, "  subgraph s{number}[\"{site}\"]")?;
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let label = entities(&label(node, view));
+            writeln!(out, "    s{number}d{index}[\"{label}\"]")?;
+        }
+        for edge in &graph.edges {
+            let (from, to, kind) = (edge.from, edge.to, edge.kind.as_str());
+            let label = entities(&format!("{kind}\n{}", places(&[edge.at], view)));
+            writeln!(out, "    s{number}d{from} -- \"{label}\" --> s{number}d{to}")?;
+        }
+        writeln!(out, "  end")?;
+    }
+    Ok(())
+}
+
+/// A text with everything that Mermaid or HTML could read as something else
+/// as an entity; its lines stay lines.
+fn entities(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => escaped.push_str("<br/>"),
+            ' ' | '-' | '.' | '/' | '_' | ':' | '(' | ')' | ',' => escaped.push(character),
+            _ if character.is_alphanumeric() => escaped.push(character),
+            _ if is_harmful(character) => escaped.push('?'),
+            _ => write!(escaped, "#{};", u32::from(character)).expect("strings take text"),
+        }
+    }
+    escaped
+}
+
+/// Writes all sites for programs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_graph_json(
+    graphs: &[DocumentGraph],
+    view: &View<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let sites = graphs.iter().map(|graph| SiteForm {
+        site: graph.site.as_deref(),
+        documents: graph.nodes.iter().map(|node| NodeForm::new(node, view)).collect(),
+        edges: graph.edges.iter().map(|edge| EdgeForm::new(edge, view)).collect(),
+    });
+    write_json(&GraphReport { version: VERSION, sites: sites.collect() }, out)
+}
+
+#[derive(Serialize)]
+struct GraphReport<'a> {
+    version: u32,
+    sites: Vec<SiteForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct SiteForm<'a> {
+    site: Option<&'a str>,
+    documents: Vec<NodeForm<'a>>,
+    edges: Vec<EdgeForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct NodeForm<'a> {
+    document: DocumentName<'a>,
+    at: PlaceForm<'a>,
+    is_output: bool,
+    is_abstract: bool,
+}
+
+#[derive(Serialize)]
+struct EdgeForm<'a> {
+    from: usize,
+    to: usize,
+    kind: &'static str,
+    at: PlaceForm<'a>,
+}
+
+impl<'a> NodeForm<'a> {
+    fn new(node: &'a GraphNode, view: &View<'a>) -> Self {
+        Self {
+            document: DocumentName::new(&node.key),
+            at: PlaceForm::new(node.at, view),
+            is_output: node.is_output,
+            is_abstract: node.is_abstract,
+        }
+    }
+}
+
+impl<'a> EdgeForm<'a> {
+    fn new(edge: &GraphEdge, view: &View<'a>) -> Self {
+        let GraphEdge { from, to, kind, at } = *edge;
+        Self { from, to, kind: kind.as_str(), at: PlaceForm::new(at, view) }
+    }
+}

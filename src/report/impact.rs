@@ -1,0 +1,231 @@
+//! What a line could change, for people and for programs.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::json::{DocumentName, VERSION, write_json};
+use super::printable::clean;
+use super::provenance::{PlaceForm, counted, names, places};
+use super::{Style, View, wrap};
+use crate::source::{DocKey, Span};
+
+/// What a file, or a line of it, could change in all sites.
+#[derive(Clone, Debug, Default)]
+pub struct Impact {
+    /// The file and line, as they were asked for.
+    pub place: String,
+    /// Whether a line was asked for.
+    pub has_line: bool,
+    /// What stands there.
+    pub texts: Vec<ImpactText>,
+    /// The outputs it reaches.
+    pub outputs: Vec<ImpactOutput>,
+    /// Where it stops.
+    pub stops: Vec<ImpactStop>,
+    /// How many outputs it reaches, over all sites.
+    pub outputs_reached: usize,
+    /// How many sites these are of.
+    pub sites_reached: usize,
+    /// How many sites read the file.
+    pub sites_reading: usize,
+    /// How many sites there are.
+    pub sites: usize,
+    /// Whether it reaches more than was followed.
+    pub more: bool,
+}
+
+/// A text that somebody could change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImpactText {
+    /// The document it is of.
+    pub document: DocKey,
+    /// The place of a value, or what else it is.
+    pub what: String,
+    /// Whether it is a value of the document's data.
+    pub is_value: bool,
+}
+
+/// An output that a text reaches.
+#[derive(Clone, Debug)]
+pub struct ImpactOutput {
+    /// The output.
+    pub document: DocKey,
+    /// The places in it; none where the whole document is meant.
+    pub places: Vec<String>,
+    /// How the text gets there, hop by hop.
+    pub route: Vec<String>,
+    /// The sites in which it does.
+    pub sites: Vec<Arc<str>>,
+}
+
+/// A text that stops another one.
+#[derive(Clone, Debug)]
+pub struct ImpactStop {
+    /// The document in which it does.
+    pub document: DocKey,
+    /// Why.
+    pub why: &'static str,
+    /// The text.
+    pub at: Span,
+    /// The sites in which it does.
+    pub sites: Vec<Arc<str>>,
+}
+
+/// So many outputs, and so many stops, are shown to people.
+const MOST: usize = 60;
+
+/// Writes what a line could change for people.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(
+    impact: &Impact,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "{}", clean(&impact.place))?;
+    for text in impact.texts.iter().take(MOST) {
+        let DocKey { schema, layer, name } = &text.document;
+        let line = format!("{} of {schema} {name} ({layer})", text.what);
+        writeln!(out, "{}", wrap(&clean(&line), style.columns(), "  ", "    "))?;
+    }
+    write_rest(impact.texts.len(), out)?;
+    if impact.texts.iter().any(|text| !text.is_value) && impact.has_line {
+        writeln!(out, "  a line that steers: all that its document reaches could change")?;
+    }
+    writeln!(
+        out,
+        "\nreaches {} in {} of {}",
+        counted(impact.outputs_reached, "output"),
+        impact.sites_reached,
+        counted(impact.sites, "site"),
+    )?;
+    impact.outputs.iter().take(MOST).try_for_each(|it| write_output(it, style, out))?;
+    write_rest(impact.outputs.len(), out)?;
+    if impact.more {
+        writeln!(out, "  … it reaches more than was followed")?;
+    }
+    if impact.stops.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nstops")?;
+    impact.stops.iter().take(MOST).try_for_each(|stop| write_stop(stop, view, style, out))?;
+    write_rest(impact.stops.len(), out)
+}
+
+fn write_rest(count: usize, out: &mut dyn Write) -> io::Result<()> {
+    match count.saturating_sub(MOST) {
+        0 => Ok(()),
+        more => writeln!(out, "  … and {more} more; `--format json` has all"),
+    }
+}
+
+fn write_output(output: &ImpactOutput, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    const FEW: usize = 8;
+    let DocKey { schema, name, .. } = &output.document;
+    let columns = style.columns();
+    writeln!(out, "  {} {}", clean(schema), clean(name))?;
+    for place in output.places.iter().take(FEW) {
+        writeln!(out, "      {}", clean(place))?;
+    }
+    if output.places.len() > FEW {
+        writeln!(out, "      … and {} more places", output.places.len() - FEW)?;
+    }
+    if !output.route.is_empty() {
+        let route = clean(&output.route.join(", ")).into_owned();
+        writeln!(out, "{}", wrap(&route, columns, "    ", "    "))?;
+    }
+    write_sites(&output.sites, columns, out)
+}
+
+fn write_sites(sites: &[Arc<str>], columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    if sites.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", wrap(&format!("in {}", names(sites)), columns, "    ", "    "))
+}
+
+fn write_stop(
+    stop: &ImpactStop,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let of = format!("{} in {} ({})", stop.why, stop.document.name, stop.document.layer);
+    writeln!(out, "{}", wrap(&clean(&of), style.columns(), "  ", "    "))?;
+    writeln!(out, "    {}", places(&[stop.at], view))?;
+    write_sites(&stop.sites, style.columns(), out)
+}
+
+/// Writes what a line could change for programs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_impact_json(impact: &Impact, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let texts = impact.texts.iter().map(|text| TextForm {
+        document: DocumentName::new(&text.document),
+        what: &text.what,
+        is_value: text.is_value,
+    });
+    let outputs = impact.outputs.iter().map(|output| OutputForm {
+        document: DocumentName::new(&output.document),
+        places: &output.places,
+        route: &output.route,
+        sites: output.sites.iter().map(|site| &**site).collect(),
+    });
+    let stops = impact.stops.iter().map(|stop| StopForm {
+        document: DocumentName::new(&stop.document),
+        why: stop.why,
+        at: PlaceForm::new(stop.at, view),
+        sites: stop.sites.iter().map(|site| &**site).collect(),
+    });
+    let report = ImpactReport {
+        version: VERSION,
+        place: &impact.place,
+        texts: texts.collect(),
+        outputs_reached: impact.outputs_reached,
+        sites_reached: impact.sites_reached,
+        outputs: outputs.collect(),
+        stops: stops.collect(),
+        more: impact.more,
+    };
+    write_json(&report, out)
+}
+
+#[derive(Serialize)]
+struct ImpactReport<'a> {
+    version: u32,
+    place: &'a str,
+    texts: Vec<TextForm<'a>>,
+    outputs_reached: usize,
+    sites_reached: usize,
+    outputs: Vec<OutputForm<'a>>,
+    stops: Vec<StopForm<'a>>,
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct TextForm<'a> {
+    document: DocumentName<'a>,
+    what: &'a str,
+    is_value: bool,
+}
+
+#[derive(Serialize)]
+struct OutputForm<'a> {
+    document: DocumentName<'a>,
+    places: &'a [String],
+    route: &'a [String],
+    sites: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StopForm<'a> {
+    document: DocumentName<'a>,
+    why: &'static str,
+    at: PlaceForm<'a>,
+    sites: Vec<&'a str>,
+}

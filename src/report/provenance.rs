@@ -1,0 +1,554 @@
+//! Where values come from and where they could be changed, for people and for programs.
+//!
+//! Nothing here is told of a secret but which document it is from: its value
+//! is `(hidden)`, and no place below it has been handed over.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::form::{Form, Order, canonical};
+use super::json::{DocumentName, VERSION, write_json};
+use super::printable::clean;
+use super::{Style, View, wrap};
+use crate::source::{DocKey, Span};
+use crate::yaml::Node;
+use crate::yaml::emit::{self, to_yaml};
+use crate::yaml::path::first_inside;
+
+/// Where one value of one site comes from.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The site; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// The document.
+    pub document: DocKey,
+    /// The place in it.
+    pub place: String,
+    /// What stands there; none where nothing does.
+    pub value: Option<Node>,
+    /// The document that a secret value is from.
+    pub secret_of: Option<DocKey>,
+    /// The text that wrote the value.
+    pub set_at: Option<Span>,
+    /// The way, from the text that wrote the value to the document asked for.
+    pub rows: Vec<WayRow>,
+    /// Where it could be changed, and for whom.
+    pub changes: Vec<WayChange>,
+    /// Who wrote what is in a mapping or list.
+    pub leaves: Vec<LeafWriter>,
+    /// Whether there are more leaves than these.
+    pub more_leaves: bool,
+}
+
+/// One step on the way of a value.
+#[derive(Clone, Debug)]
+pub struct WayRow {
+    /// The document in which it is done.
+    pub document: DocKey,
+    /// What is done.
+    pub step: String,
+    /// What else is to be known.
+    pub note: Option<&'static str>,
+    /// Where it is written.
+    pub at: Vec<Span>,
+    /// Whether several values stood against each other.
+    pub standing: Standing,
+}
+
+/// What became of one of several values for a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// There is no other.
+    Alone,
+    /// Another one took its place.
+    Lost,
+    /// It took another one's place.
+    Wins,
+}
+
+/// A document in which a value could be set, and what that would change.
+#[derive(Clone, Debug)]
+pub struct WayChange {
+    /// Which sites it would concern, in words.
+    pub scope: String,
+    /// The number of the row, from one.
+    pub row: usize,
+    /// The sites that read the document.
+    pub sites: Vec<Arc<str>>,
+    /// What the text there reaches now, where there is one.
+    pub reach: Option<Reach>,
+}
+
+/// How far a text reaches.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Outputs, over all sites.
+    pub outputs: usize,
+    /// The sites these are of.
+    pub sites: Vec<Arc<str>>,
+    /// The sites that read the text, and none of whose outputs it reaches.
+    pub shielded: Vec<Arc<str>>,
+}
+
+/// Who wrote one leaf of a mapping or list.
+#[derive(Clone, Debug)]
+pub struct LeafWriter {
+    /// The leaf.
+    pub place: String,
+    /// The document whose text it is.
+    pub document: DocKey,
+    /// The text.
+    pub at: Option<Span>,
+}
+
+/// Whether a text reaches a value, and where it stops otherwise.
+#[derive(Clone, Debug)]
+pub struct WhyNot {
+    /// The text: a document and a place of its own data.
+    pub document: DocKey,
+    /// The place.
+    pub place: String,
+    /// Where it is written.
+    pub at: Span,
+    /// The places it reaches before it stops, the first one first.
+    pub route: Vec<WayRow>,
+    /// Whether the last of them is the value asked for.
+    pub reaches: bool,
+    /// Where it stops.
+    pub stops: Vec<WayRow>,
+}
+
+/// What a site says about a value, where all are asked.
+#[derive(Clone, Debug)]
+pub struct SiteValue {
+    /// The site; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// Its value's way; none where it has no such document.
+    pub way: Option<Way>,
+}
+
+/// Writes the way of a value for people.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_way(way: &Way, view: &View<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{}", value_text(way))?;
+    if let Some(at) = way.set_at {
+        writeln!(out, "set at {}", places(&[at], view))?;
+    }
+    writeln!(out)?;
+    write_rows(&way.rows, view, style, out)?;
+    write_leaves(way, view, out)?;
+    write_changes(way, style, out)
+}
+
+/// The value as YAML, or what stands for it; one line or several.
+fn value_text(way: &Way) -> String {
+    const MOST_LINES: usize = 20;
+    let Some(value) = &way.value else { return "nothing stands there\n".into() };
+    if value.secret {
+        return match &way.secret_of {
+            Some(key) => {
+                format!("(hidden: derived from {} {})\n", clean(&key.schema), clean(&key.name))
+            }
+            None => format!("{}\n", emit::HIDDEN),
+        };
+    }
+    let yaml = to_yaml(value, &emit::Options::default());
+    let mut text: String =
+        yaml.lines().take(MOST_LINES).map(|line| format!("{}\n", clean(line))).collect();
+    match yaml.lines().count().saturating_sub(MOST_LINES) {
+        0 => {}
+        more => writeln!(text, "… {more} more lines").expect("strings take text"),
+    }
+    text
+}
+
+/// Writes numbered steps: a line that says what is done, and one that says
+/// where it is written.
+fn write_rows(
+    rows: &[WayRow],
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let width = |text: fn(&WayRow) -> &str, least: usize| {
+        let longest = rows.iter().map(|row| clean(text(row)).chars().count()).max();
+        longest.unwrap_or(0).clamp(least, 32)
+    };
+    let layer = width(|row| &row.document.layer, 5);
+    let name = width(|row| &row.document.name, 8);
+    let number = rows.len().to_string().len().max(2);
+    writeln!(out, "{:>number$}  {:layer$}  {:name$}  step, and where", "#", "layer", "document")?;
+    for (index, row) in rows.iter().enumerate() {
+        let head = format!(
+            "{:>number$}  {:layer$}  {:name$}  ",
+            index + 1,
+            clean(&row.document.layer),
+            clean(&row.document.name),
+        );
+        let indent = " ".repeat(number + layer + 4);
+        writeln!(out, "{}", wrap(&step_text(row), style.columns(), &head, &indent))?;
+        for line in places(&row.at, view).lines() {
+            writeln!(out, "{indent}{line}")?;
+        }
+        if let Some(note) = row.note {
+            writeln!(out, "{indent}{note}")?;
+        }
+    }
+    Ok(())
+}
+
+fn step_text(row: &WayRow) -> String {
+    let step = clean(&row.step);
+    match row.standing {
+        Standing::Alone => step.into_owned(),
+        Standing::Lost => format!("{step}, LOST"),
+        Standing::Wins => format!("{step}, WINS"),
+    }
+}
+
+/// Places as `FILE:LINE`; of one file as `FILE:LINE, :LINE`, a line for each
+/// file.
+pub(super) fn places(spans: &[Span], view: &View<'_>) -> String {
+    let mut text = String::new();
+    let mut last: Option<(&str, usize)> = None;
+    for span in spans {
+        let place = view.place(*span);
+        let (path, line) = (place.path.as_str(), place.line);
+        match last {
+            Some(known) if known == (path, line) => continue,
+            Some((known, _)) if known == path => write!(text, ", :{line}"),
+            Some(_) => write!(text, "\n{}:{line}", clean(path)),
+            None => write!(text, "{}:{line}", clean(path)),
+        }
+        .expect("strings take text");
+        last = Some((path, line));
+    }
+    text
+}
+
+fn write_leaves(way: &Way, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if way.leaves.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nthis is a mapping or list; what is in it was written at")?;
+    for leaf in &way.leaves {
+        let at = leaf.at.map(|at| places(&[at], view)).unwrap_or_default();
+        writeln!(out, "  {}", clean(&leaf.place))?;
+        writeln!(out, "      {at}  ({})", clean(&leaf.document.name))?;
+    }
+    if way.more_leaves {
+        writeln!(out, "  … and more; ask for a place further down")?;
+    }
+    Ok(())
+}
+
+fn write_changes(way: &Way, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if way.changes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let heads = way.changes.iter().map(|change| format!("to change it {}", clean(&change.scope)));
+    let heads: Vec<String> = heads.collect();
+    let width = heads.iter().map(|head| head.chars().count()).max().unwrap_or(0);
+    for (head, change) in heads.iter().zip(&way.changes) {
+        let first = format!("{head:width$}  ");
+        let rest = " ".repeat(4);
+        writeln!(out, "{}", wrap(&change_text(change), style.columns(), &first, &rest))?;
+    }
+    Ok(())
+}
+
+fn change_text(change: &WayChange) -> String {
+    let set = format!("set it in #{}", change.row);
+    let Some(reach) = &change.reach else {
+        return match change.sites.len() {
+            0 | 1 => set,
+            _ => format!("{set} ({})", names(&change.sites)),
+        };
+    };
+    let outputs = counted(reach.outputs, "output");
+    let sites = match reach.sites.len() {
+        0 => String::new(),
+        count => format!(" in {}", counted(count, "site")),
+    };
+    let shielded = match reach.shielded.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {} is shielded", clean(one)),
+        several => format!("; {} are shielded", names(several)),
+    };
+    format!("{set} (reaches {outputs}{sites}{shielded})")
+}
+
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+pub(super) fn names(sites: &[Arc<str>]) -> String {
+    sites.iter().map(|site| clean(site)).collect::<Vec<_>>().join(", ")
+}
+
+fn site_name(site: Option<&str>) -> String {
+    clean(site.unwrap_or("-")).into_owned()
+}
+
+/// Writes the value of each site for people: the sites with one value, one
+/// below the other.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut groups: Vec<(String, Vec<&SiteValue>)> = Vec::new();
+    for value in values {
+        let identity = value.way.as_ref().map(identity).unwrap_or_default();
+        match groups.iter_mut().find(|(known, _)| *known == identity) {
+            Some((_, members)) => members.push(value),
+            None => groups.push((identity, vec![value])),
+        }
+    }
+    for (index, (_, members)) in groups.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let way = members.first().and_then(|member| member.way.as_ref());
+        write!(out, "{}", way.map_or_else(|| "no such document\n".into(), value_text))?;
+        let width = members.iter().map(|it| site_name(it.site.as_deref()).chars().count()).max();
+        for member in members {
+            let site = site_name(member.site.as_deref());
+            let at = member.way.as_ref().and_then(|way| way.set_at);
+            let at = at.map(|at| places(&[at], view)).unwrap_or_default();
+            let line = format!("  {site:width$}  {at}", width = width.unwrap_or(0));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// What is equal where values are. Whether secrets are equal is a secret.
+fn identity(way: &Way) -> String {
+    match &way.value {
+        Some(value) if !holds_secret(value) => canonical(value),
+        Some(value) if !value.secret => to_yaml(value, &emit::Options::default()),
+        Some(_) | None => value_text(way),
+    }
+}
+
+fn holds_secret(value: &Node) -> bool {
+    value.secret || first_inside(value, |node, _| node.secret).is_some()
+}
+
+/// Writes, for people, how far texts come on the way to a value.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_why_not(
+    texts: &[WhyNot],
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let of = format!("{} of {} {}", text.place, text.document.schema, text.document.name);
+        writeln!(out, "{}", clean(&of))?;
+        writeln!(out, "written at {}\n", places(&[text.at], view))?;
+        write_rows(&text.route, view, style, out)?;
+        if text.reaches {
+            writeln!(out, "\nit reaches the value")?;
+            continue;
+        }
+        writeln!(out, "\nit does not reach the value")?;
+        for stop in &text.stops {
+            let of = format!("{} ({})", stop.document.name, stop.document.layer);
+            let line = format!("{} in {}", stop.step, of);
+            writeln!(out, "  {}", clean(&line))?;
+            writeln!(out, "      {}", places(&stop.at, view))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes ways for programs: of one site or of all.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_ways_json(
+    values: &[SiteValue],
+    view: &View<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let sites = values.iter().map(|value| SiteValueForm {
+        site: value.site.as_deref(),
+        way: value.way.as_ref().map(|way| WayForm::new(way, view)),
+    });
+    write_json(&WaysReport { version: VERSION, sites: sites.collect() }, out)
+}
+
+/// Writes, for programs, how far texts come on the way to a value.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_why_not_json(
+    texts: &[WhyNot],
+    view: &View<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let texts = texts.iter().map(|text| WhyNotForm {
+        document: DocumentName::new(&text.document),
+        place: &text.place,
+        at: PlaceForm::new(text.at, view),
+        route: text.route.iter().map(|row| RowForm::new(row, view)).collect(),
+        reaches: text.reaches,
+        stops: text.stops.iter().map(|row| RowForm::new(row, view)).collect(),
+    });
+    write_json(&WhyNotReport { version: VERSION, texts: texts.collect() }, out)
+}
+
+#[derive(Serialize)]
+struct WaysReport<'a> {
+    version: u32,
+    sites: Vec<SiteValueForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct SiteValueForm<'a> {
+    site: Option<&'a str>,
+    way: Option<WayForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct WayForm<'a> {
+    document: DocumentName<'a>,
+    place: &'a str,
+    there: bool,
+    value: Option<Form<'a>>,
+    secret_of: Option<DocumentName<'a>>,
+    set_at: Option<PlaceForm<'a>>,
+    rows: Vec<RowForm<'a>>,
+    changes: Vec<ChangeForm<'a>>,
+    leaves: Vec<LeafForm<'a>>,
+    more_leaves: bool,
+}
+
+#[derive(Serialize)]
+pub(super) struct PlaceForm<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+}
+
+#[derive(Serialize)]
+struct RowForm<'a> {
+    document: DocumentName<'a>,
+    step: &'a str,
+    note: Option<&'a str>,
+    at: Vec<PlaceForm<'a>>,
+    standing: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ChangeForm<'a> {
+    scope: &'a str,
+    row: usize,
+    sites: Vec<&'a str>,
+    reach: Option<ReachForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReachForm<'a> {
+    outputs: usize,
+    sites: Vec<&'a str>,
+    shielded: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct LeafForm<'a> {
+    place: &'a str,
+    document: DocumentName<'a>,
+    at: Option<PlaceForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct WhyNotReport<'a> {
+    version: u32,
+    texts: Vec<WhyNotForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct WhyNotForm<'a> {
+    document: DocumentName<'a>,
+    place: &'a str,
+    at: PlaceForm<'a>,
+    route: Vec<RowForm<'a>>,
+    reaches: bool,
+    stops: Vec<RowForm<'a>>,
+}
+
+impl<'a> WayForm<'a> {
+    fn new(way: &'a Way, view: &View<'a>) -> Self {
+        let form = |node| Form { node, order: Order::Document, show_secrets: false };
+        Self {
+            document: DocumentName::new(&way.document),
+            place: &way.place,
+            there: way.value.is_some(),
+            value: way.value.as_ref().map(form),
+            secret_of: way.secret_of.as_ref().map(DocumentName::new),
+            set_at: way.set_at.map(|at| PlaceForm::new(at, view)),
+            rows: way.rows.iter().map(|row| RowForm::new(row, view)).collect(),
+            changes: way.changes.iter().map(ChangeForm::new).collect(),
+            leaves: way.leaves.iter().map(|leaf| LeafForm::new(leaf, view)).collect(),
+            more_leaves: way.more_leaves,
+        }
+    }
+}
+
+impl<'a> PlaceForm<'a> {
+    pub(super) fn new(span: Span, view: &View<'a>) -> Self {
+        let place = view.place(span);
+        Self { file: place.path.as_str(), line: place.line, column: place.column }
+    }
+}
+
+impl<'a> RowForm<'a> {
+    fn new(row: &'a WayRow, view: &View<'a>) -> Self {
+        Self {
+            document: DocumentName::new(&row.document),
+            step: &row.step,
+            note: row.note,
+            at: row.at.iter().map(|at| PlaceForm::new(*at, view)).collect(),
+            standing: match row.standing {
+                Standing::Alone => None,
+                Standing::Lost => Some("lost"),
+                Standing::Wins => Some("wins"),
+            },
+        }
+    }
+}
+
+impl<'a> ChangeForm<'a> {
+    fn new(change: &'a WayChange) -> Self {
+        let reach = change.reach.as_ref().map(|reach| ReachForm {
+            outputs: reach.outputs,
+            sites: reach.sites.iter().map(|site| &**site).collect(),
+            shielded: reach.shielded.iter().map(|site| &**site).collect(),
+        });
+        let sites = change.sites.iter().map(|site| &**site).collect();
+        Self { scope: &change.scope, row: change.row, sites, reach }
+    }
+}
+
+impl<'a> LeafForm<'a> {
+    fn new(leaf: &'a LeafWriter, view: &View<'a>) -> Self {
+        Self {
+            place: &leaf.place,
+            document: DocumentName::new(&leaf.document),
+            at: leaf.at.map(|at| PlaceForm::new(at, view)),
+        }
+    }
+}

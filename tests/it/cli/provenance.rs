@@ -1,0 +1,351 @@
+//! `explain-value`, `impact` and `graph`: what they print, to the line.
+
+use super::{POLICY, Sandbox, definition, document};
+
+/// A value of the global layer that goes to three sites: `lab` inherits it
+/// through a replacement of its type, `prod` from the global layer, `own` sets
+/// it again.
+fn repository() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("global/policy.yaml", POLICY);
+    let versions = document("versions", "global", "\n  image:\n    api: one\n  list: [1]\n");
+    sandbox.write(
+        "global/versions.yaml",
+        versions.replace("  storagePolicy", "  labels: {is: versions}\n  storagePolicy"),
+    );
+    let chart = document("chart", "global", "{values: {tag: none}}")
+        .replace("  storagePolicy", "  labels: {is: chart}\n  storagePolicy")
+        .replace(
+            "\ndata:",
+            "\n  substitutions:\n    - src: {schema: example/Any/v1, name: versions, path: .image}\n      \
+             dest:\n        path: .values.image\ndata:",
+        );
+    sandbox.write("global/chart.yaml", chart);
+    let replacing = |name: &str, layer: &str, parent: &str, data: &str| {
+        document(name, layer, data)
+            .replace("  storagePolicy", "  replacement: true\n  storagePolicy")
+            .replace(
+                &format!("{{abstract: false, layer: {layer}}}"),
+                &format!(
+                    "\n    abstract: false\n    layer: {layer}\n    parentSelector: {{is: {parent}}}\n    \
+                     actions: [{{method: merge, path: .}}]"
+                ),
+            )
+    };
+    sandbox.write("type/small/chart.yaml", replacing("chart", "type", "chart", "{}"));
+    sandbox.write("type/large/any.yaml", document("any", "type", "{}"));
+    for (site, site_type) in [("lab", "small"), ("own", "large"), ("prod", "large")] {
+        let definition = definition(site, "").replace("small", site_type);
+        sandbox.write(&format!("site/{site}/site-definition.yaml"), definition);
+    }
+    sandbox.write(
+        "site/own/versions.yaml",
+        replacing("versions", "site", "versions", "{image: {api: two}}"),
+    );
+    sandbox
+}
+
+const TAG: [&str; 4] = ["explain-value", "example/Any/v1", "chart", ".values.image.api"];
+
+fn tag_of(site: &str) -> Vec<&str> {
+    vec![TAG[0], site, TAG[1], TAG[2], TAG[3]]
+}
+
+#[test]
+fn a_value_is_explained_from_its_text_on() {
+    let ran = repository().run(&tag_of("lab"));
+    assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
+    assert_eq!(
+        ran.stdout,
+        "one
+set at global/versions.yaml:11
+
+ #  layer   document  step, and where
+ 1  global  versions  literal
+            global/versions.yaml:11
+ 2  global  chart     substitution .image into .values.image
+            global/chart.yaml:10, :12
+ 3  type    chart     replaces #2, parent chart, action merge .
+            type/small/chart.yaml:6, :11, :12
+            own data has no such key
+
+to change it for lab only  set it in #3
+to change it everywhere    set it in #1 (reaches 4 outputs in 2 sites; own is shielded)
+"
+    );
+}
+
+#[test]
+fn what_lost_stands_before_what_won() {
+    let arguments = ["explain-value", "own", "example/Any/v1", "versions", "/image/api"];
+    let ran = repository().run(&arguments);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        ran.stdout,
+        "two
+set at site/own/versions.yaml:13
+
+ #  layer   document  step, and where
+ 1  global  versions  literal, LOST
+            global/versions.yaml:11
+ 2  site    versions  replaces #1, parent versions, action merge ., own value, WINS
+            site/own/versions.yaml:6, :11, :12, :13
+
+to change it for own only  set it in #2 (reaches 2 outputs in 1 site)
+"
+    );
+}
+
+#[test]
+fn all_sites_are_grouped_by_value() {
+    let ran = repository().run(&[TAG[0], "--all-sites", TAG[1], TAG[2], TAG[3]]);
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (
+            0,
+            "one
+  lab   global/versions.yaml:11
+  prod  global/versions.yaml:11
+
+two
+  own  site/own/versions.yaml:13
+"
+        )
+    );
+}
+
+#[test]
+fn a_line_tells_where_it_stops() {
+    let sandbox = repository();
+    let why_not = |site: &str| {
+        let mut arguments = tag_of(site);
+        arguments.extend(["--why-not", "global/versions.yaml:11"]);
+        sandbox.run(&arguments).stdout
+    };
+    assert_eq!(
+        why_not("own"),
+        "\
+.image.api of example/Any/v1 versions
+written at global/versions.yaml:11
+
+ #  layer   document  step, and where
+ 1  global  versions  own data .image.api
+            global/versions.yaml:11
+
+it does not reach the value
+  set again in versions (site)
+      site/own/versions.yaml:13
+"
+    );
+    assert!(why_not("lab").ends_with("it reaches the value\n"));
+}
+
+#[test]
+fn a_container_names_the_writers_of_its_leaves() {
+    let ran = repository().run(&["explain-value", "lab", TAG[1], TAG[2], ".values"]);
+    let told = "this is a mapping or list; what is in it was written at
+  .values.tag
+      global/chart.yaml:13  (chart)
+  .values.image.api
+      global/versions.yaml:11  (versions)
+";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+}
+
+#[test]
+fn near_misses_are_named() {
+    let sandbox = repository();
+    let help = |arguments: [&str; 4]| {
+        let ran = sandbox.run(&[&["explain-value"], &arguments[..]].concat());
+        assert_eq!((ran.code, &*ran.stdout), (2, ""), "{ran:?}");
+        ran.stderr
+    };
+    for (arguments, near) in [
+        (["lba", TAG[1], TAG[2], TAG[3]], "lab"),
+        (["lab", "example/Ayn/v1", TAG[2], TAG[3]], "example/Any/v1"),
+        (["lab", TAG[1], "chrat", TAG[3]], "chart"),
+        (["lab", TAG[1], TAG[2], ".values.imgae.api"], ".values.image.api"),
+        (["lab", TAG[1], TAG[2], "/values/imgae/api"], ".values.image.api"),
+    ] {
+        let told = help(arguments);
+        assert!(told.contains(&format!("did you mean `{near}`?")), "{arguments:?}: {told}");
+    }
+    assert!(help(["nowhere", TAG[1], TAG[2], TAG[3]]).contains("the sites are: lab, own, prod"));
+    assert!(help(["lab", TAG[1], TAG[2], ".values["]).contains("is no path"));
+}
+
+#[test]
+fn sites_are_asked_for_one_way() {
+    let sandbox = repository();
+    let both = sandbox.run(&[TAG[0], "--all-sites", "lab", TAG[1], TAG[2], TAG[3]]);
+    assert!(both.code == 2 && both.stderr.contains("goes without a site"), "{both:?}");
+    let neither = sandbox.run(&TAG);
+    assert!(neither.code == 2 && neither.stderr.contains("which site"), "{neither:?}");
+}
+
+#[test]
+fn a_revision_and_a_set_are_explained() {
+    let sandbox = repository();
+    sandbox.commit();
+    sandbox.write("global/versions.yaml", document("versions", "global", "{}"));
+    let mut at_head = tag_of("lab");
+    at_head.extend(["--rev", "HEAD"]);
+    assert!(sandbox.run(&at_head).stdout.starts_with("one\n"));
+    let set = sandbox.run(&[TAG[0], "-", TAG[1], "chart", ".values.tag", "--set"]);
+    assert!(set.stdout.starts_with("none\nset at global/chart.yaml:13\n"), "{set:?}");
+    assert!(set.stdout.contains("to change it here"), "{set:?}");
+}
+
+#[test]
+fn the_way_is_told_to_programs() {
+    let mut arguments = tag_of("own");
+    arguments.extend(["--format", "json"]);
+    let json = repository().run(&arguments).json();
+    assert_eq!(json["version"], 1);
+    let way = &json["sites"][0]["way"];
+    assert_eq!(way["value"], "two");
+    assert_eq!(way["set_at"]["file"], "site/own/versions.yaml");
+    assert_eq!(way["set_at"]["line"], 13);
+    let steps: Vec<&str> = way["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["standing"].as_str().unwrap_or("-"))
+        .collect();
+    assert_eq!(steps, ["lost", "wins", "-"]);
+    assert_eq!(way["changes"][0]["reach"]["outputs"], 2);
+}
+
+#[test]
+fn a_line_reaches_outputs_and_stops() {
+    let ran = repository().run(&["impact", "global/versions.yaml:11"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        ran.stdout,
+        "global/versions.yaml:11
+  .image.api of example/Any/v1 versions (global)
+
+reaches 4 outputs in 2 of 3 sites
+  example/Any/v1 chart
+      .values.image.api
+    substituted into chart (global)
+    in prod
+  example/Any/v1 versions
+      .image.api
+    in lab, prod
+  example/Any/v1 chart
+      .values.image.api
+    substituted into chart (global), replaced by chart (type)
+    in lab
+
+stops
+  set again in versions (site)
+    site/own/versions.yaml:13
+    in own
+"
+    );
+}
+
+#[test]
+fn a_line_that_steers_is_named() {
+    let sandbox = repository();
+    let steered = |place: &str| sandbox.run(&["impact", place]).stdout;
+    for (place, what) in [
+        ("type/small/chart.yaml:6", "its replacement of"),
+        ("type/small/chart.yaml:11", "its parentSelector of"),
+        ("type/small/chart.yaml:12", "an action of"),
+        ("global/chart.yaml:10", "a substitution of"),
+        ("global/chart.yaml:6", "a label of"),
+        ("global/chart.yaml:5", "its name of"),
+    ] {
+        let told = steered(place);
+        assert!(told.contains(what) && told.contains("a line that steers"), "{place}: {told}");
+    }
+    let whole = steered("global/versions.yaml");
+    assert!(
+        whole.contains("the whole document of") && whole.contains("reaches 6 outputs"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn a_place_without_text_is_refused() {
+    let sandbox = repository();
+    sandbox.write("README.md", "# nothing\n");
+    for (place, words) in [
+        ("global/versions.yaml:1", "nothing of a document stands at"),
+        ("global/versions.yaml:0", "names no line"),
+        ("global/versions.yaml:99", "nothing of a document stands at"),
+        ("README.md", "no site reads"),
+        ("gone.yaml:1", "cannot be found"),
+    ] {
+        let ran = sandbox.run(&["impact", place]);
+        assert!(ran.code == 2 && ran.stderr.contains(words), "{place}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_graph_is_a_tree_for_people() {
+    let ran = repository().run(&["graph", "--site", "lab"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let tree = "lab
+  deckhand/LayeringPolicy/v1
+    layering-policy ()
+        global/policy.yaml:1
+  example/Any/v1
+    chart (global, no output)
+        global/chart.yaml:1
+      ← example/Any/v1 versions  :10
+      chart (type, replaced)
+          type/small/chart.yaml:1, :11
+    versions (global)
+        global/versions.yaml:1
+";
+    assert_eq!(ran.stdout.split("  pegleg/").next().unwrap(), tree);
+}
+
+#[test]
+fn untrusted_names_are_quoted_in_graphs() {
+    let sandbox = Sandbox::outside_git();
+    let name = r#"'a"]; end\n<b>"#;
+    sandbox.write("a.yaml", document(&format!("{name}\u{202e}'"), "site", "{}"));
+    let dot = sandbox.run(&["graph", "--set", "--format", "dot"]).stdout;
+    let label =
+        r#"[label="example/Any/v1\na\"]; end\\n<b>\\u{202e} (site)\na.yaml:1", style=solid];"#;
+    assert!(dot.contains(label), "{dot}");
+    let mermaid = sandbox.run(&["graph", "--set", "--format", "mermaid"]).stdout;
+    let label = r#"["example/Any/v1<br/>a#34;#93;#59; end#92;n#60;b#62;? (site)<br/>a.yaml:1"]"#;
+    assert!(mermaid.contains(label), "{mermaid}");
+    let json = sandbox.run(&["graph", "--set", "--format", "json"]).json();
+    assert_eq!(json["version"], 1);
+    let found = json["sites"][0]["documents"][0]["document"]["name"].as_str().unwrap();
+    assert!(found.starts_with("a\"]; end"), "{found}");
+}
+
+#[test]
+fn edges_name_their_lines() {
+    let json = repository().run(&["graph", "--site", "lab", "--format", "json"]).json();
+    let site = &json["sites"][0];
+    let edges: Vec<(String, String, String, i64)> = site["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| {
+            let layer = |end: &str| {
+                let document = &site["documents"][edge[end].as_u64().unwrap() as usize]["document"];
+                let (layer, name) = (&document["layer"], &document["name"]);
+                format!("{} {}", layer.as_str().unwrap(), name.as_str().unwrap())
+            };
+            let kind = edge["kind"].as_str().unwrap().to_owned();
+            (layer("from"), layer("to"), kind, edge["at"]["line"].as_i64().unwrap())
+        })
+        .collect();
+    let edge = |from: &str, to: &str, kind: &str, line| (from.into(), to.into(), kind.into(), line);
+    assert_eq!(
+        edges,
+        [
+            edge("global versions", "global chart", "substituted", 10),
+            edge("global chart", "type chart", "replaced", 11),
+        ]
+    );
+}
