@@ -267,10 +267,14 @@ impl<'a> Change<'a> {
     }
 
     /// Where `place` went if what was read at its beginning was written: whole,
-    /// or element by element.
+    /// or element by element. A piece of a text or of a pair may have been read.
     fn copies(&self, read: Option<(Location, Node)>, place: &Location) -> Vec<Location> {
-        let rest = read.and_then(|(from, _)| place.below(&from));
-        let Some(rest) = rest else { return Vec::new() };
+        let Some((from, _)) = read else { return Vec::new() };
+        let rest = match place.below(&from) {
+            Some(rest) => rest,
+            None if from.starts_with(place) => Location::root(),
+            None => return Vec::new(),
+        };
         let element = rest.0.split_first().map(|(_, inside)| Location(inside.to_vec()));
         let rests: Vec<Location> = std::iter::once(rest).chain(element).collect();
         let written = self.stroke.written.iter();

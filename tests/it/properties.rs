@@ -196,6 +196,18 @@ proptest! {
         }
     }
 
+    #[test]
+    fn ways_and_flows_hold_where_all_is_layered(repository in repository::layered()) {
+        for semantics in SEMANTICS {
+            let checked = checked(&repository.tree(), "", semantics, |site| {
+                [untrue_ways(site), untrue_flows(site)].concat()
+            });
+            for site in checked.sites {
+                prop_assert_eq!(site.taken, Some(Vec::new()));
+            }
+        }
+    }
+
     /// A value that is substituted is a value: who reads it does not change it.
     #[test]
     fn a_consumer_does_not_change_its_source(repository in repository(), consumer in repository::consumer()) {
@@ -365,12 +377,14 @@ proptest! {
 }
 
 #[test]
-fn generated_repositories_have_ways_of_all_kinds() {
+fn layered_repositories_have_ways_of_all_kinds() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut vias = BTreeMap::<String, usize>::new();
-    for _ in 0..60 {
-        let repository: Repository =
-            repository().new_tree(&mut runner).expect("a repository can be made").current();
+    for _ in 0..150 {
+        let repository: Repository = repository::layered()
+            .new_tree(&mut runner)
+            .expect("a repository can be made")
+            .current();
         let checked = checked(&repository.tree(), "", Semantics::Documented, ways_by_kind);
         for (via, count) in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
             *vias.entry(via).or_default() += count;

@@ -362,6 +362,68 @@ pub fn consumer() -> impl Strategy<Value = String> {
     })
 }
 
+/// A site whose documents all are layered and substituted from: a parent, its
+/// child, the child of that one, and one more source.
+pub fn layered() -> impl Strategy<Value = Repository> {
+    let one = || {
+        let method = select(vec!["merge", "merge", "replace", "delete"]);
+        let actions = prop::collection::vec((method, path()), 1..5);
+        (data(), actions, prop::collection::vec((substitution(), 0..4_usize), 0..4))
+    };
+    ([data(), data()], one(), one()).prop_map(|([source, parent], child, grandchild)| {
+        let policy = "schema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
+                      name: layering-policy}\ndata: {layerOrder: [global, type, site]}\n";
+        let text = [
+            policy.to_owned(),
+            layered_document("source", "global", None, &(source, Vec::new(), Vec::new())),
+            layered_document("parent", "global", None, &(parent, Vec::new(), Vec::new())),
+            layered_document("child", "type", Some("parent"), &child),
+            layered_document("grandchild", "site", Some("child"), &grandchild),
+        ];
+        let definition = "---\nschema: pegleg/SiteDefinition/v1\nmetadata: {schema: \
+                          metadata/Document/v1, name: one, storagePolicy: cleartext, \
+                          layeringDefinition: {abstract: false, layer: site}}\ndata: {site_type: \
+                          big}\n";
+        Repository {
+            files: vec![
+                ("site/one/site-definition.yaml".into(), definition.into()),
+                ("type/big/nothing.yaml".into(), "# nothing\n".into()),
+                ("global/a.yaml".into(), text.join("---\n")),
+            ],
+        }
+    })
+}
+
+/// Data, actions, and substitutions with the numbers of their sources.
+type Layered = (String, Vec<(&'static str, String)>, Vec<((Index, String), usize)>);
+
+fn layered_document(name: &str, layer: &str, parent: Option<&str>, of: &Layered) -> String {
+    let (data, actions, substitutions) = of;
+    let mut text = format!(
+        "schema: example/Kind/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n  labels: {{is: {name}}}\n  layeringDefinition:\n    abstract: \
+         false\n    layer: {layer}\n"
+    );
+    let mut line = |line: String| writeln!(text, "{line}").expect("text can grow");
+    if let Some(parent) = parent {
+        line(format!("    parentSelector: {{is: {parent}}}\n    actions:"));
+        for (method, path) in actions {
+            line(format!("      - {{method: {method}, path: '{path}'}}"));
+        }
+    }
+    if !substitutions.is_empty() {
+        line("  substitutions:".into());
+    }
+    // A document reads what stands before it, or the parent of its parent.
+    let sources = ["source", "source", "parent", parent.unwrap_or("source")];
+    for ((_, text), source) in substitutions {
+        let source = format!("schema: example/Kind/v1, name: {}", sources[*source]);
+        line(text.replace(SOURCE, &source));
+    }
+    line(format!("data: {data}"));
+    text
+}
+
 /// Data in flow style, or a block scalar; scalars are of all kinds.
 pub fn data() -> impl Strategy<Value = String> {
     let scalar = select(vec![

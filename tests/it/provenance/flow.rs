@@ -265,3 +265,37 @@ one . Blocked at - src: {schema: example/Any/v1, name: two, path: .x} from #0
 "
     );
 }
+
+/// An index leads into a text too: to one character of it.
+#[test]
+fn a_piece_of_a_text_is_carried() {
+    let text = "---
+schema: deckhand/LayeringPolicy/v1
+metadata: {schema: metadata/Control/v1, name: layering-policy}
+data: {layerOrder: [global, site]}
+---
+schema: example/Any/v1
+metadata:
+  schema: metadata/Document/v1
+  name: parent
+  labels: {is: parent}
+  layeringDefinition: {abstract: true, layer: global}
+data: {l: [a]}
+---
+schema: example/Any/v1
+metadata:
+  schema: metadata/Document/v1
+  name: child
+  layeringDefinition:
+    layer: site
+    parentSelector: {is: parent}
+    actions: [{method: replace, path: '.l[0]'}]
+data: {l: word}
+";
+    let told = told(text, "child", |replay, doc| {
+        let data = &replay.graph().recipe(doc).data;
+        let place = Path::parse(".l").unwrap().first(data).unwrap().unwrap().location;
+        flow(replay, doc, &place)
+    });
+    assert_eq!(told, "#0 child .l[0] layered { method: replace }\n");
+}

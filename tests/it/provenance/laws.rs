@@ -7,7 +7,7 @@ use layercake::graph::DocId;
 use layercake::render::flow::{Reached, flow};
 use layercake::render::replay::{Hop, Replay, Via};
 use layercake::yaml::path::Location;
-use layercake::yaml::{Node, Origin};
+use layercake::yaml::{Node, Origin, Value};
 
 /// More leaves of one document are not asked for their way.
 const MOST: usize = 2_000;
@@ -70,7 +70,12 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
     }
     let Some(written) = &end.value else { return Some("the way ends at nothing") };
     // A piece of a text or pair is a value that no node of the source is.
-    let is_piece = node.origin == Origin::Derived && written.span.contains(node.span);
+    let is_of_pairs = matches!(written.value, Value::Pairs(_));
+    let is_piece =
+        (node.origin == Origin::Derived || is_of_pairs) && written.span.contains(node.span);
+    if is_of_pairs && is_piece {
+        return None;
+    }
     if written.span != node.span && !is_piece {
         return Some("the way ends at another text");
     }
@@ -104,9 +109,10 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
                     fault("the order is wrong");
                 }
             }
-            for ((other, place), hop) in &ways {
+            for (other, place, hop) in &ways {
+                // A pair, of which no path knows the inside, may become a list.
                 let is_reached = |reached: &Reached| {
-                    reached.doc == *other && reached.location.to_string() == *place
+                    reached.doc == *other && place.starts_with(&reached.location)
                 };
                 let ends = ends(hop);
                 if ends.iter().any(|end| end.doc == doc && end.location == leaf)
@@ -127,8 +133,8 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
 /// How many hops of each kind the ways of a site have, and how many values lost.
 pub fn ways_by_kind(site: &RenderedSite<'_>) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
-    for way in ways(site, &Replay::new(site.graph, site.rendered)).values() {
-        for hop in hops(way) {
+    for (_, _, way) in ways(site, &Replay::new(site.graph, site.rendered)) {
+        for hop in hops(&way) {
             let via = format!("{:?}", hop.via);
             let via = via.split(' ').next().unwrap_or_default().to_owned();
             *kinds.entry(via).or_default() += 1;
@@ -138,21 +144,23 @@ pub fn ways_by_kind(site: &RenderedSite<'_>) -> BTreeMap<String, usize> {
     kinds
 }
 
-type Ways = BTreeMap<(DocId, String), Hop>;
+type Ways = Vec<(DocId, Location, Hop)>;
 
 /// The way of every leaf of a site.
 fn ways(site: &RenderedSite<'_>, replay: &Replay<'_>) -> Ways {
     let data = site.graph.iter().filter_map(|(doc, _)| Some((doc, site.rendered.data(doc)?)));
     data.flat_map(|(doc, data)| {
         let leaves = Replay::leaves(data, MOST).locations.into_iter();
-        leaves.map(move |leaf| ((doc, leaf.to_string()), replay.trace(doc, &leaf)))
+        leaves.map(move |leaf| (doc, leaf.clone(), replay.trace(doc, &leaf)))
     })
     .collect()
 }
 
-/// The hops at which a way ends.
+/// The own data at which a way ends; what a step made is none.
 fn ends(hop: &Hop) -> Vec<&Hop> {
-    if hop.from.is_empty() { vec![hop] } else { hop.from.iter().flat_map(ends).collect() }
+    let all = hops(hop).into_iter();
+    let is_own = |hop: &&Hop| matches!(hop.via, Via::Literal | Via::Made) && hop.step.is_none();
+    all.filter(|hop| hop.from.is_empty() && is_own(hop)).collect()
 }
 
 /// Whether a way begins at a leaf of a document's own text. What was written
