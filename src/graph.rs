@@ -192,6 +192,18 @@ impl Graph {
         self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), recipe))
     }
 
+    /// Which documents are needed to make these, themselves included; by id.
+    pub fn closure(&self, docs: Vec<DocId>) -> Vec<bool> {
+        let mut needed = vec![false; self.recipes.len()];
+        let mut open = docs;
+        while let Some(doc) = open.pop() {
+            if !std::mem::replace(&mut needed[doc.index()], true) {
+                open.extend(self.recipe(doc).needs.iter().map(|need| need.doc));
+            }
+        }
+        needed
+    }
+
     /// The order of making (Kahn's algorithm, by generations). Documents of a
     /// cycle, and those that need them, are in no wave.
     pub fn waves(&self) -> Waves {

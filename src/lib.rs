@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! source ──▶ yaml ──▶ system ──▶ graph ──▶ render ──▶ rules ──▶ triage ──▶ report
+//!                       └──▶ edit ─────────▶ compare ──┘
 //! ```
 //!
 //! [`check`] is this line as code, [`commands`] are the verbs on top of it. A
@@ -21,7 +22,9 @@
 
 pub mod check;
 pub mod commands;
+pub mod compare;
 pub mod diagnostic;
+pub mod edit;
 pub mod error;
 pub mod graph;
 pub mod merge;

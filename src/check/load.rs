@@ -1,11 +1,12 @@
 //! The files of a run: read and parsed once, their documents read, and which
 //! of them make a site. What is wrong with a file by itself is told from here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use globset::GlobSet;
 use rayon::prelude::*;
 
 use super::{Further, Plan, Progress, Scope, counts_for};
@@ -14,10 +15,10 @@ use crate::error::{Error, ErrorKind};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileFacts};
 use crate::source::{
-    EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
+    ContentId, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
 };
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
-use crate::system::deckhand::layout::{Layout, Problem as LayoutProblem, SiteFiles};
+use crate::system::deckhand::layout::{Layout, Place, Problem as LayoutProblem, SiteFiles};
 use crate::system::deckhand::read::{Reading, read, secret_stretch};
 use crate::yaml::{self, Parsed};
 
@@ -26,11 +27,13 @@ pub(super) struct SetFiles {
     pub(super) name: Option<Arc<str>>,
     pub(super) site_type: Option<Arc<str>>,
     pub(super) files: Vec<FileId>,
+    pub(super) repositories: Vec<usize>,
 }
 
 impl From<SiteFiles> for SetFiles {
     fn from(site: SiteFiles) -> Self {
-        Self { name: Some(site.name), site_type: Some(site.site_type), files: site.files }
+        let SiteFiles { name, site_type, repositories, files } = site;
+        Self { name: Some(name), site_type: Some(site_type), files, repositories }
     }
 }
 
@@ -48,107 +51,219 @@ pub(super) struct LoadedFile {
 pub(super) struct Loaded {
     pub(super) sources: SourceMap,
     pub(super) files: Vec<LoadedFile>,
-    sets: Vec<SetFiles>,
-    layout_problems: Vec<LayoutProblem>,
+    /// What is checked.
+    pub(super) head: Side,
+    /// What it is compared with.
+    pub(super) base: Option<Side>,
     in_repository: bool,
+}
+
+/// The files of one side and how they lie.
+#[derive(Default)]
+pub(super) struct Side {
+    pub(super) files: Vec<SideFile>,
+    pub(super) sets: Vec<SetFiles>,
+    layout: Option<Layout>,
+    layout_problems: Vec<LayoutProblem>,
+}
+
+/// A file of one side.
+pub(super) struct SideFile {
+    pub(super) id: FileId,
+    /// The further repository that it is in, by index.
+    pub(super) repository: Option<usize>,
+    /// Which sites it counts for; none for a file of a set.
+    pub(super) place: Option<Place>,
 }
 
 /// All files of a run, parsed, and how they lie.
 pub(super) struct Parse {
     pub(super) sources: SourceMap,
     pub(super) parsed: Vec<(FileId, Parsed)>,
-    /// None for a set.
-    layout: Option<Layout>,
+    head: Side,
+    base: Option<Side>,
+    /// What is known of the contents of the head's files, by which the base
+    /// shares them.
+    known: HashMap<(RepoPath, Option<ContentId>), FileId>,
 }
 
 impl Parse {
     pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
+        let mut parse = Self {
+            sources: SourceMap::new(),
+            parsed: Vec::new(),
+            head: Side::default(),
+            base: None,
+            known: HashMap::new(),
+        };
+        parse.head = parse.side(plan, plan.tree, plan.layout())?;
+        if let Some(base) = &plan.base {
+            parse.base = Some(parse.side(plan, base.tree, base.layout)?);
+        }
+        Ok(parse)
+    }
+
+    fn side(
+        &mut self,
+        plan: &Plan<'_>,
+        tree: &dyn Tree,
+        layout: Option<&Layout>,
+    ) -> Result<Side, Error> {
         match &plan.scope {
-            Scope::Repository { layout, further } => Self::repository(plan, layout, further),
-            Scope::Set(paths) => Self::set(plan, paths),
+            Scope::Repository { further, .. } => match layout {
+                Some(layout) => self.repository(plan, tree, layout, further),
+                None => Ok(Side::default()),
+            },
+            Scope::Set(paths) => self.set(plan, tree, paths),
         }
     }
 
     fn repository(
+        &mut self,
         plan: &Plan<'_>,
+        tree: &dyn Tree,
         layout: &Layout,
         further: &[Further<'_>],
-    ) -> Result<Self, Error> {
+    ) -> Result<Side, Error> {
         let mut layout = layout.clone();
         for (index, repository) in further.iter().enumerate() {
             layout.add_repository(index, repository.tree, &repository.root)?;
         }
-        layout.ensure_present(plan.tree, None)?;
+        layout.ensure_present(tree, None)?;
         for (index, repository) in further.iter().enumerate() {
             layout.ensure_present(repository.tree, Some(index))?;
         }
-        let mut sources = SourceMap::new();
-        let parsed = parse_all(&mut sources, &layout.files, plan.progress, |file| {
-            let tree = file.repository.map_or(plan.tree, |index| further[index].tree);
-            (file.path.clone(), tree)
-        })?;
-        Ok(Self { sources, parsed, layout: Some(layout) })
+        let files: Vec<ToRead<'_>> = layout
+            .files
+            .iter()
+            .map(|file| match file.repository {
+                Some(index) => ToRead::unchanging(&file.path, further[index].tree),
+                None => ToRead { content: file.content, ..ToRead::of(&file.path, tree) },
+            })
+            .collect();
+        let ids = self.read(plan, &files)?;
+        let files = layout.files.iter().zip(ids).map(|(file, id)| SideFile {
+            id,
+            repository: file.repository,
+            place: Some(file.place.clone()),
+        });
+        Ok(Side { files: files.collect(), layout: Some(layout), ..Side::default() })
     }
 
-    fn set(plan: &Plan<'_>, paths: &[RepoPath]) -> Result<Self, Error> {
-        let mut files = BTreeSet::new();
-        for path in paths {
-            let entries = plan.tree.entries(path)?;
-            let yaml = entries.into_iter().filter(|entry| {
-                let name = entry.path.as_str();
-                entry.kind == EntryKind::File && (name.ends_with(".yaml") || name.ends_with(".yml"))
-            });
-            let before = files.len();
-            files.extend(yaml.map(|entry| entry.path));
-            if files.len() == before && !path.is_root() {
-                // Not a folder with YAML in it: a file, named by hand.
-                files.insert(path.clone());
+    fn set(&mut self, plan: &Plan<'_>, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Side, Error> {
+        let files = files_of_set(plan, tree, paths)?;
+        tree.ensure_present(&files)?;
+        let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
+        let ids = self.read(plan, &files)?.into_iter();
+        let files = ids.map(|id| SideFile { id, repository: None, place: None }).collect();
+        Ok(Side { files, ..Side::default() })
+    }
+
+    /// Reads and parses those of `files` that are not known yet.
+    fn read(&mut self, plan: &Plan<'_>, files: &[ToRead<'_>]) -> Result<Vec<FileId>, Error> {
+        let mut ids: Vec<Option<FileId>> =
+            files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
+        let unknown: Vec<&ToRead<'_>> =
+            files.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
+        let compared = plan.base.is_some();
+        let read = parse_all(&mut self.sources, &unknown, plan.progress, compared)?;
+        let mut read = read.into_iter().zip(&unknown);
+        for id in ids.iter_mut().filter(|id| id.is_none()) {
+            let (read, file) = read.next().expect("what is not known has been read");
+            *id = Some(read.id);
+            if compared && (read.content.is_some() || file.unchanging) {
+                self.known.insert((file.path.clone(), read.content), read.id);
             }
+            self.parsed.push((read.id, read.parsed));
         }
-        let files: Vec<RepoPath> = files.into_iter().collect();
-        plan.tree.ensure_present(&files)?;
-        let mut sources = SourceMap::new();
-        let parsed =
-            parse_all(&mut sources, &files, plan.progress, |path| (path.clone(), plan.tree))?;
-        Ok(Self { sources, parsed, layout: None })
+        Ok(ids.into_iter().flatten().collect())
+    }
+}
+
+/// The YAML files of a set.
+fn files_of_set(
+    plan: &Plan<'_>,
+    tree: &dyn Tree,
+    paths: &[RepoPath],
+) -> Result<Vec<RepoPath>, Error> {
+    let mut files = BTreeSet::new();
+    for path in paths {
+        let entries = tree.entries(path)?;
+        let yaml = entries.into_iter().filter(|entry| {
+            let name = entry.path.as_str();
+            entry.kind == EntryKind::File && (name.ends_with(".yaml") || name.ends_with(".yml"))
+        });
+        let before = files.len();
+        files.extend(yaml.map(|entry| entry.path));
+        if files.len() == before && !path.is_root() {
+            // Not a folder with YAML in it: a file, named by hand.
+            files.insert(path.clone());
+        }
+    }
+    if plan.base.is_some() {
+        // A file that is named may be on one of the sides only.
+        let there: BTreeSet<RepoPath> =
+            tree.entries(&RepoPath::new(""))?.into_iter().map(|entry| entry.path).collect();
+        files.retain(|path| there.contains(path));
+    }
+    Ok(files.into_iter().collect())
+}
+
+/// A file that is to be read.
+struct ToRead<'t> {
+    path: &'t RepoPath,
+    tree: &'t dyn Tree,
+    content: Option<ContentId>,
+    /// Whether it is the same on both sides whatever its content is.
+    unchanging: bool,
+}
+
+impl<'t> ToRead<'t> {
+    fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
+        Self { path, tree, content: None, unchanging: false }
+    }
+
+    fn unchanging(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
+        Self { unchanging: true, ..Self::of(path, tree) }
+    }
+
+    fn identity(&self) -> (RepoPath, Option<ContentId>) {
+        (self.path.clone(), self.content)
     }
 }
 
 impl Loaded {
     pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
-        let Parse { mut sources, parsed, layout } = Parse::new(plan)?;
-        let mut layout_problems = Vec::new();
-        let sets = match (&layout, &plan.scope) {
-            (Some(layout), Scope::Repository { further, .. }) => {
-                sites_of(layout, further, &mut sources, &parsed, &mut layout_problems)
-            }
-            _ => {
-                let files = parsed.iter().map(|(file, _)| *file).collect();
-                vec![SetFiles { name: None, site_type: None, files }]
-            }
-        };
+        let Parse { mut sources, parsed, mut head, mut base, .. } = Parse::new(plan)?;
+        for side in std::iter::once(&mut head).chain(&mut base) {
+            side.find_sets(plan, &mut sources, &parsed);
+        }
         let files = documents_of(&sources, parsed);
-        let in_repository = layout.is_some();
-        Ok(Self { sources, files, sets, layout_problems, in_repository })
+        let in_repository = matches!(plan.scope, Scope::Repository { .. });
+        Ok(Self { sources, files, head, base, in_repository })
     }
 
     pub(super) fn file(&self, file: FileId) -> &LoadedFile {
         &self.files[file.0 as usize]
     }
 
-    /// The sites that the plan asks for.
-    pub(super) fn wanted_sites(&self, plan: &Plan<'_>) -> Result<Vec<&SetFiles>, Error> {
-        let Some(globs) = &plan.sites else { return Ok(self.sets.iter().collect()) };
-        let wanted: Vec<&SetFiles> = self
-            .sets
-            .iter()
-            .filter(|set| set.name.as_ref().is_some_and(|name| globs.is_match(&**name)))
-            .collect();
+    /// Every side that is read, the head first.
+    pub(super) fn sides(&self) -> impl Iterator<Item = &Side> {
+        std::iter::once(&self.head).chain(&self.base)
+    }
+
+    /// That the plan asks for sites that there are.
+    pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
+        let Some(globs) = &plan.sites else { return Ok(()) };
         let is_broken = |mut finding: Diagnostic| counts_for(&mut finding, globs);
-        if !wanted.is_empty() || self.layout_findings().into_iter().any(is_broken) {
-            return Ok(wanted);
+        let mut findings = self.sides().flat_map(Side::layout_findings);
+        let found = self.sides().any(|side| !side.wanted(plan).is_empty());
+        if found || findings.any(is_broken) {
+            return Ok(());
         }
-        let names: Vec<&str> = self.sets.iter().filter_map(|set| set.name.as_deref()).collect();
+        let sets = self.sides().flat_map(|side| &side.sets);
+        let names: BTreeSet<&str> = sets.filter_map(|set| set.name.as_deref()).collect();
+        let names: Vec<&str> = names.into_iter().collect();
         let help = match (self.in_repository, names.is_empty()) {
             (true, false) => format!("the sites are: {}", names.join(", ")),
             (true, true) => "no site of this repository has a usable site definition".into(),
@@ -157,30 +272,34 @@ impl Loaded {
         Err(Error::new(ErrorKind::Usage, "no site matches `--site`").with_help(help))
     }
 
-    /// How many documents the files hold that the plan asks for.
+    /// How many documents the head's files hold that the plan asks for.
     pub(super) fn documents(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> usize {
-        if plan.sites.is_none() {
-            return self.files.iter().map(|file| file.documents.len()).sum();
-        }
-        let files: BTreeSet<FileId> = wanted.iter().flat_map(|set| &set.files).copied().collect();
+        let files: BTreeSet<FileId> = match &plan.sites {
+            None => self.head.files.iter().map(|file| file.id).collect(),
+            Some(_) => wanted.iter().flat_map(|set| &set.files).copied().collect(),
+        };
         files.into_iter().map(|file| self.file(file).documents.len()).sum()
     }
 
-    /// The findings of all files by themselves, with the sites they count for.
-    pub(super) fn file_findings(&self) -> Vec<Diagnostic> {
+    /// The findings of a side's files by themselves, with the sites they count
+    /// for.
+    pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
         let mut sites: BTreeMap<FileId, Vec<Arc<str>>> = BTreeMap::new();
-        for set in &self.sets {
+        for set in &side.sets {
             for file in &set.files {
                 sites.entry(*file).or_default().extend(set.name.clone());
             }
         }
-        let facts = self.files.iter().enumerate().map(|(index, loaded)| FileFacts {
-            sources: &self.sources,
-            file: FileId(offset(index)),
-            problems: &loaded.problems,
-            documents: &loaded.documents,
-            others: &loaded.others,
-            secrets: &loaded.secrets,
+        let facts = side.files.iter().map(|file| {
+            let loaded = self.file(file.id);
+            FileFacts {
+                sources: &self.sources,
+                file: file.id,
+                problems: &loaded.problems,
+                documents: &loaded.documents,
+                others: &loaded.others,
+                secrets: &loaded.secrets,
+            }
         });
         facts
             .flat_map(|facts| {
@@ -200,11 +319,6 @@ impl Loaded {
         problems.any(|problem| problem.kind == yaml::ProblemKind::Internal)
     }
 
-    pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
-        let problems = self.layout_problems.iter();
-        problems.map(rules::word_layout).collect()
-    }
-
     pub(super) fn secrets(&self) -> Vec<Span> {
         self.files.iter().flat_map(|file| &file.secrets).copied().collect()
     }
@@ -221,6 +335,44 @@ impl Loaded {
     }
 }
 
+impl Side {
+    /// The sets that the plan asks for.
+    pub(super) fn wanted(&self, plan: &Plan<'_>) -> Vec<&SetFiles> {
+        let is_wanted = |set: &&SetFiles| {
+            let named =
+                |globs: &GlobSet| set.name.as_ref().is_some_and(|name| globs.is_match(&**name));
+            plan.sites.as_ref().is_none_or(named)
+        };
+        self.sets.iter().filter(is_wanted).collect()
+    }
+
+    /// What is wrong with how the files lie.
+    pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
+        self.layout_problems.iter().map(rules::word_layout).collect()
+    }
+
+    /// The path of a site's definition.
+    pub(super) fn definition_of(&self, site: &str) -> Option<RepoPath> {
+        self.layout.as_ref().map(|layout| layout.definition_of(site))
+    }
+
+    fn find_sets(&mut self, plan: &Plan<'_>, sources: &mut SourceMap, parsed: &[(FileId, Parsed)]) {
+        let further = match &plan.scope {
+            Scope::Repository { further, .. } => further,
+            Scope::Set(_) => {
+                let files = self.files.iter().map(|file| file.id).collect();
+                let repositories = Vec::new();
+                self.sets = vec![SetFiles { name: None, site_type: None, files, repositories }];
+                return;
+            }
+        };
+        let Some(layout) = &self.layout else { return };
+        let files: Vec<(FileId, &Parsed)> =
+            self.files.iter().map(|file| (file.id, &parsed[file.id.0 as usize].1)).collect();
+        self.sets = sites_of(layout, further, sources, &files, &mut self.layout_problems);
+    }
+}
+
 /// Whether a text that is not understood speaks of secrets.
 fn may_hold_secrets(text: &str) -> bool {
     let words = ["encrypted", "Passphrase", "PrivateKey", "CertificateKey", "AuthorityKey"];
@@ -233,7 +385,7 @@ fn sites_of(
     layout: &Layout,
     further: &[Further<'_>],
     sources: &mut SourceMap,
-    parsed: &[(FileId, Parsed)],
+    parsed: &[(FileId, &Parsed)],
     problems: &mut Vec<LayoutProblem>,
 ) -> Vec<SetFiles> {
     for (path, oddity) in &layout.odd {
@@ -246,43 +398,53 @@ fn sites_of(
         problems.push(LayoutProblem::MissingDefinition { file, site });
     }
     let given: Vec<String> = further.iter().map(|given| given.name.clone()).collect();
-    let contents: Vec<(FileId, &Parsed)> = parsed.iter().map(|(id, it)| (*id, it)).collect();
-    layout.sites(&contents, &given, problems).into_iter().map(SetFiles::from).collect()
+    layout.sites(parsed, &given, problems).into_iter().map(SetFiles::from).collect()
+}
+
+/// A file that has been read and parsed.
+struct Read {
+    id: FileId,
+    content: Option<ContentId>,
+    parsed: Parsed,
 }
 
 /// Reads and parses files in parallel; ids are given in the order of `files`.
 ///
 /// # Errors
-/// Where git has a file and cannot give it back: the first such file.
-fn parse_all<'t, F: Sync>(
+/// Where a file cannot be read for a reason that casts doubt on the others
+/// too: of several the first.
+fn parse_all(
     sources: &mut SourceMap,
-    files: &[F],
+    files: &[&ToRead<'_>],
     progress: &Progress,
-    find: impl Fn(&F) -> (RepoPath, &'t dyn Tree) + Sync,
-) -> Result<Vec<(FileId, Parsed)>, Error> {
+    compared: bool,
+) -> Result<Vec<Read>, Error> {
     progress.files.fetch_add(files.len(), Relaxed);
     let first = &*sources;
-    let read: Vec<Result<(FileId, Source, Parsed), Error>> = files
+    let read: Vec<Result<(Source, Read), Error>> = files
         .par_iter()
         .enumerate()
         .map(|(index, file)| {
-            let (path, tree) = find(file);
             let id = first.upcoming(index);
-            let bytes = tree.read(&path);
-            if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(&path)) {
+            let bytes = file.tree.read(file.path);
+            if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
                 return Err(error);
             }
-            let source = Source::new(path, bytes);
+            let content = match (&bytes, file.content) {
+                (Ok(bytes), None) if compared && !file.unchanging => file.tree.content_of(bytes),
+                (_, content) => content,
+            };
+            let source = Source::new(file.path.clone(), bytes);
             let parsed = parse_guarded(id, &source);
             progress.files_read.fetch_add(1, Relaxed);
-            Ok((id, source, parsed))
+            Ok((source, Read { id, content, parsed }))
         })
         .collect();
     read.into_iter()
         .map(|read| {
-            let (id, source, parsed) = read?;
+            let (source, read) = read?;
             sources.add(source);
-            Ok((id, parsed))
+            Ok(read)
         })
         .collect()
 }
@@ -303,8 +465,10 @@ fn failure(file: FileId) -> yaml::Problem {
 /// document in which it does is left out.
 fn whole_documents(source: &Source) -> &str {
     let text = &**source.text();
-    if source.fault().is_none() {
-        return text;
+    match source.fault() {
+        None => return text,
+        Some(TextFault::LargeFilePointer) => return "",
+        Some(TextFault::Unreadable(_) | TextFault::BadEncoding(..) | TextFault::TooLarge(_)) => {}
     }
     let is_marker = |at: &usize| text[at + "\n---".len()..].starts_with(char::is_whitespace);
     let last = text.match_indices("\n---").map(|(at, _)| at).filter(is_marker).last();
@@ -344,7 +508,8 @@ fn documents_of(sources: &SourceMap, parsed: Vec<(FileId, Parsed)>) -> Vec<Loade
 fn secrets_of(file: FileId, source: &Source, loaded: &LoadedFile) -> Vec<Span> {
     let broken_off = match source.fault() {
         Some(TextFault::BadEncoding(_, at)) => Some(Span::point(file, *at)),
-        Some(TextFault::Unreadable(_) | TextFault::TooLarge(_)) | None => None,
+        Some(TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer)
+        | None => None,
     };
     let is_lost = |at: &Span| !loaded.documents.iter().any(|document| document.span.contains(*at));
     let lost = loaded.problems.iter().map(|problem| problem.span).chain(broken_off).filter(is_lost);

@@ -6,12 +6,15 @@
 //! from there (`per_site`), so that not all sites are in memory at
 //! once.
 
+mod compare;
 mod load;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+
+pub use compare::{BothSides, Compared, Settings, compare, compare_with};
 
 use globset::GlobSet;
 use rayon::prelude::*;
@@ -57,6 +60,8 @@ pub struct Plan<'a> {
     pub tree: &'a dyn Tree,
     /// Which of them belong together.
     pub scope: Scope<'a>,
+    /// What they are compared with; nothing where only one side is checked.
+    pub base: Option<Base<'a>>,
     /// How they are understood.
     pub options: Options,
     /// Names of the sites wanted; all where none is given.
@@ -66,6 +71,14 @@ pub struct Plan<'a> {
     pub only: Vec<RepoPath>,
     /// Told how far the run is.
     pub progress: &'a Progress,
+}
+
+/// The side that a run compares with.
+pub struct Base<'a> {
+    /// Where its files are.
+    pub tree: &'a dyn Tree,
+    /// How they lie; none where it is no site repository.
+    pub layout: Option<&'a Layout>,
 }
 
 /// How far a run is, to be looked at from another thread.
@@ -91,6 +104,13 @@ impl Progress {
 }
 
 impl Plan<'_> {
+    fn layout(&self) -> Option<&Layout> {
+        match &self.scope {
+            Scope::Repository { layout, .. } => Some(layout),
+            Scope::Set(_) => None,
+        }
+    }
+
     /// Whether `file` is among those to which the run is limited.
     pub fn concerns(&self, path: &RepoPath) -> bool {
         triage::concerns(&self.only, path)
@@ -187,10 +207,11 @@ pub fn check<T: Send>(
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
     let loaded = Loaded::new(plan)?;
-    let wanted = loaded.wanted_sites(plan)?;
+    loaded.ensure_sites(plan)?;
+    let wanted = loaded.head.wanted(plan);
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = loaded.file_findings();
-    diagnostics.extend(loaded.layout_findings());
+    let mut diagnostics = loaded.file_findings(&loaded.head);
+    diagnostics.extend(loaded.head.layout_findings());
     let sites: Vec<(CheckedSite<T>, Vec<Diagnostic>)> =
         wanted.par_iter().map(|files| site(plan, &loaded, files, &per_site)).collect();
     let internal_error = loaded.has_failed() || sites.iter().any(|(site, _)| site.taken.is_none());

@@ -18,7 +18,7 @@ use crate::source::{RepoPath, SourceMap, Span};
 use crate::yaml::path::{Location, Path};
 
 /// The name by which a set of files without layout is asked for.
-const SET: &str = "-";
+pub(super) const SET: &str = "-";
 
 /// The way of a value in the site of this name.
 ///
@@ -105,11 +105,11 @@ pub fn why_not(
     Ok((checked, texts))
 }
 
-fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
+pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
     at_hand.site.name.as_deref().unwrap_or(SET) == site
 }
 
-fn no_site<T>(checked: &Checked<T>, site: &str) -> Error {
+pub(super) fn no_site<T>(checked: &Checked<T>, site: &str) -> Error {
     let names = checked.sites.iter().map(|site| site.name.as_deref().unwrap_or(SET));
     let names: Vec<&str> = names.collect();
     let error = Error::new(ErrorKind::Usage, format!("there is no site `{site}`"));

@@ -1,14 +1,29 @@
-//! `layercake lint`: everything that is wrong.
+//! `layercake lint`: everything that is wrong; with two sides, what changed
+//! too, and what is wrong since.
 
 use crate::check::{Checked, Progress, check};
+use crate::commands::compare::{self, Outcome, Request};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 
-/// Checks what the selection names.
+/// What was checked.
+#[derive(Debug)]
+pub enum Linted {
+    /// One side.
+    One(Box<Checked<()>>),
+    /// Two, compared.
+    Two(Box<Outcome>),
+}
+
+/// Checks what the selection names, and compares it as far as the request
+/// asks for that.
 ///
 /// # Errors
 /// Where the work cannot be done; faults of documents are findings.
-pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<()>, Error> {
+pub fn run(selection: &Selection, request: &Request, progress: &Progress) -> Result<Linted, Error> {
+    if let Some(outcome) = compare::run(selection, request, progress)? {
+        return Ok(Linted::Two(Box::new(outcome)));
+    }
     let workspace = Workspace::open(selection)?;
-    check(&workspace.plan(progress), |_| ())
+    Ok(Linted::One(Box::new(check(&workspace.plan(progress), |_| ())?)))
 }

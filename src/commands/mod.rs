@@ -3,7 +3,10 @@
 //! compares. Nothing here prints or reads the environment; writers, folders
 //! and variables are given.
 
+pub mod compare;
+pub mod demo;
 pub mod explain;
+pub mod explain_since;
 pub mod explain_value;
 pub mod graph;
 pub mod impact;
@@ -19,7 +22,8 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::check::{Further, Plan, Progress, Scope};
+use self::sides::{Side, Sides};
+use crate::check::{Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind};
 use crate::source::{Labelled, RepoPath, Repository, Tree, WorkTree};
 use crate::system::deckhand::Options;
@@ -50,6 +54,9 @@ type AnyTree = Box<dyn Tree + Send>;
 /// A selection with its trees opened.
 pub struct Workspace {
     tree: AnyTree,
+    /// What is compared with: its files, and how they lie if it is a site
+    /// repository.
+    base: Option<(AnyTree, Option<Layout>)>,
     further: Vec<(String, Labelled<AnyTree>)>,
     scope: WorkspaceScope,
     only: Vec<RepoPath>,
@@ -71,12 +78,27 @@ impl Workspace {
     /// Where there is no site repository, or a path, glob or revision means
     /// nothing.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        let start = Start::find(selection)?;
+        Self::from(Start::find(selection)?, selection)
+    }
+
+    /// Opens both sides of a comparison of what the selection names.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`], and where a side cannot be read whole.
+    pub fn open_sides(
+        selection: &Selection,
+        repository: &Repository,
+        sides: &Sides,
+    ) -> Result<Self, Error> {
+        Self::from(Start::on_sides(repository, sides, &selection.directory)?, selection)
+    }
+
+    fn from(start: Start, selection: &Selection) -> Result<Self, Error> {
         let mut given = Vec::new();
         for file in &selection.files {
             given.push(start.path_of(&selection.directory, file)?);
         }
-        let layout = if selection.set { None } else { start.layout()? };
+        let (layout, base_layout) = if selection.set { (None, None) } else { start.layouts()? };
         let (scope, only) = match layout {
             Some(layout) => (WorkspaceScope::Repository(layout), given),
             None if given.is_empty() && !selection.set => return Err(no_repository(&start)),
@@ -89,12 +111,18 @@ impl Workspace {
                 .map(|text| further_repository(text, &selection.directory))
                 .collect::<Result<_, _>>()?,
             tree: start.tree,
+            base: start.base.map(|tree| (tree, base_layout)),
             scope,
             only,
             sites: globs(&selection.sites)?,
             options: selection.options.clone(),
             commit: start.commit,
         })
+    }
+
+    /// Whether only some sites or files are asked for.
+    fn is_limited(&self) -> bool {
+        self.sites.is_some() || !self.only.is_empty()
     }
 
     /// The plan of a run over what was opened.
@@ -113,6 +141,7 @@ impl Workspace {
         Plan {
             tree: &self.tree,
             scope,
+            base: self.base.as_ref().map(|(tree, layout)| Base { tree, layout: layout.as_ref() }),
             options: self.options.clone(),
             sites: self.sites.clone(),
             only: self.only.clone(),
@@ -124,6 +153,7 @@ impl Workspace {
 /// Where files are looked for.
 struct Start {
     tree: AnyTree,
+    base: Option<AnyTree>,
     /// The tree's root on disk; none for a bare repository.
     root: Option<PathBuf>,
     /// The selection's folder, in the tree.
@@ -166,14 +196,25 @@ impl Start {
         let commit = tree.commit_id();
         let root = repository.work_tree_root().map(canonical).transpose()?;
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
-        Ok(Self { tree: Box::new(tree), root, from, commit })
+        Ok(Self { tree: Box::new(tree), base: None, root, from, commit })
+    }
+
+    fn on_sides(repository: &Repository, sides: &Sides, directory: &Path) -> Result<Self, Error> {
+        let root = repository.work_tree_root().map(canonical).transpose()?;
+        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        let commit = match &sides.to {
+            Side::Commit { id, .. } => Some(id.clone()),
+            Side::Index | Side::WorkTree => None,
+        };
+        let base = Some(sides::open(repository, &sides.from)?);
+        Ok(Self { tree: sides::open(repository, &sides.to)?, base, root, from, commit })
     }
 
     fn in_work_tree(repository: &Repository, directory: &Path) -> Result<Self, Error> {
         let tree = WorkTree::in_repository(repository)?;
         let root = Some(tree.root().to_owned());
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
-        Ok(Self { tree: Box::new(tree), root, from, commit: None })
+        Ok(Self { tree: Box::new(tree), base: None, root, from, commit: None })
     }
 
     /// Outside git the tree begins at the nearest folder that is a site
@@ -184,7 +225,8 @@ impl Start {
             let tree = WorkTree::in_folder(folder.to_owned())?;
             let root = tree.root().to_owned();
             let from = relative(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
-            Ok(Self { tree: Box::new(tree), root: Some(root), from, commit: None })
+            let tree: AnyTree = Box::new(tree);
+            Ok(Self { tree, base: None, root: Some(root), from, commit: None })
         };
         if !selection.set {
             for folder in directory.ancestors() {
@@ -212,21 +254,35 @@ impl Start {
             Error::new(ErrorKind::Usage, message)
         };
         let root = self.root.as_ref().ok_or_else(outside)?;
-        let Some(commit) = &self.commit else {
+        if self.commit.is_none() && self.base.is_none() {
             let resolved = file_on_disk(directory, file)?;
             return relative(root, &resolved).ok_or_else(outside);
-        };
-        let path = relative(root, &perhaps_gone(directory.join(file))?).ok_or_else(outside)?;
-        let entries = self.tree.entries(&RepoPath::new(""))?;
-        if entries.iter().any(|entry| entry.path == path || entry.path.below(&path).is_some()) {
-            return Ok(path);
         }
-        let message = format!("`{file_text}` is not part of commit {commit}");
-        Err(Error::new(ErrorKind::Usage, message))
+        let path = relative(root, &perhaps_gone(directory.join(file))?).ok_or_else(outside)?;
+        for tree in std::iter::once(&self.tree).chain(&self.base) {
+            let entries = tree.entries(&RepoPath::new(""))?;
+            if entries.iter().any(|entry| entry.path == path || entry.path.below(&path).is_some()) {
+                return Ok(path);
+            }
+        }
+        let place = match (&self.commit, &self.base) {
+            (_, Some(_)) => "either side".to_owned(),
+            (Some(commit), None) => format!("commit {commit}"),
+            (None, None) => "this repository".to_owned(),
+        };
+        Err(Error::new(ErrorKind::Usage, format!("`{file_text}` is not part of {place}")))
     }
 
-    fn layout(&self) -> Result<Option<Layout>, Error> {
-        Layout::discover(&self.tree, &self.from)
+    /// How the files lie, and those of what is compared with. A side on which
+    /// there is no site repository has no sites, if there is one on the other.
+    fn layouts(&self) -> Result<(Option<Layout>, Option<Layout>), Error> {
+        let head = Layout::discover(&self.tree, &self.from)?;
+        let base = match &self.base {
+            Some(tree) => Layout::discover(tree, &self.from)?,
+            None => None,
+        };
+        let head = head.or_else(|| Some(Layout::empty(base.as_ref()?.root.clone())));
+        Ok((head, base))
     }
 }
 

@@ -13,7 +13,7 @@ use super::replay::{Replay, Via};
 use super::stroke::{Came, Change, States};
 use crate::graph::{DocId, Graph, Op, Recipe};
 use crate::source::Span;
-use crate::yaml::path::Location;
+use crate::yaml::path::{Location, Path, Piece, Segment};
 
 /// What a text reaches, and where it does not go on.
 #[derive(Clone, Debug, Default)]
@@ -213,6 +213,16 @@ struct Stream<'r, 'a> {
     places: BTreeMap<DocId, Vec<usize>>,
 }
 
+/// Whether a path may lead to a place, into it, or around it. Only what is
+/// certain is excluded: names that are others.
+fn may_read(path: &Path, place: &Location) -> bool {
+    let Some(segments) = path.segments() else { return true };
+    segments.iter().zip(&place.0).all(|(segment, piece)| match (segment, piece) {
+        (Segment::Name(name), Piece::Key(key)) => key.as_str().is_none_or(|key| key == &**name),
+        (Segment::Name(_) | Segment::Index(_), _) => true,
+    })
+}
+
 /// The value at a place of a document that is being made.
 #[derive(Clone)]
 struct Carried {
@@ -246,8 +256,32 @@ impl<'r, 'a> Stream<'r, 'a> {
         self.flow.add_unused(self.replay.graph());
     }
 
+    /// Whether anything that was reached may come into a document: replaying
+    /// one of which nothing does would be in vain.
+    fn may_enter(&self, doc: DocId) -> bool {
+        let recipe = self.replay.graph().recipe(doc);
+        let inherits = || {
+            recipe
+                .base
+                .is_some_and(|base| recipe.starts_as_base() && self.places.contains_key(&base.doc))
+        };
+        let reads = || {
+            recipe.steps.iter().any(|step| match &step.op {
+                Op::Merge { .. } => false,
+                Op::Substitute(substitution) => {
+                    let path = &substitution.from.value;
+                    self.places_of(substitution.source).any(|(_, place)| may_read(path, place))
+                }
+            })
+        };
+        doc == self.doc || inherits() || reads()
+    }
+
     /// Follows the flow through one document.
     fn enter(&mut self, doc: DocId) {
+        if !self.may_enter(doc) {
+            return;
+        }
         let Some(states) = self.replay.states(doc) else { return self.stop_at_blocked(doc) };
         let mut carried = self.at_start(doc, &states);
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];

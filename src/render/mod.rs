@@ -6,6 +6,7 @@
 //! Nodes are moved and shared, never copied deeply and never given another
 //! span. Who says which document lies on which is not known here.
 
+mod again;
 pub mod flow;
 mod limits;
 pub mod replay;
@@ -13,9 +14,13 @@ mod stroke;
 mod substitute;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+pub use again::{Alike, Earlier};
+
+use self::again::Stock;
 use self::limits::Allowance;
 use self::stroke::{Author, Stroke};
 use crate::graph::{DocId, Edge, Graph, Op, Recipe};
@@ -29,7 +34,8 @@ use crate::yaml::{Limit, Node, Value};
 #[derive(Debug)]
 pub struct Rendered {
     outcomes: Vec<Outcome>,
-    traces: Vec<Vec<Write>>,
+    traces: Vec<Arc<[Write]>>,
+    untouched: Vec<Option<DocId>>,
     /// What went wrong, by document and step.
     pub problems: Vec<Problem>,
 }
@@ -223,6 +229,12 @@ impl Rendered {
         }
     }
 
+    /// The document of the first earlier rendering that this one was taken from,
+    /// if it and all that it is made of were read from the same texts.
+    pub fn untouched(&self, doc: DocId) -> Option<DocId> {
+        self.untouched[doc.index()]
+    }
+
     /// What the steps of a document wrote, in order.
     pub fn writes(&self, doc: DocId) -> &[Write] {
         &self.traces[doc.index()]
@@ -231,12 +243,45 @@ impl Rendered {
 
 /// Renders every document of `graph`.
 pub fn render(graph: &Graph) -> Rendered {
+    render_again(graph, &[], Extent::All)
+}
+
+/// What of a graph is rendered.
+#[derive(Clone, Debug)]
+pub enum Extent {
+    /// Every document.
+    All,
+    /// These, and what they need; the others are left as if they had no data.
+    Only(Vec<DocId>),
+}
+
+/// Renders `graph` with the same values as [`render`]; documents that are made
+/// of the same things as in one of `earlier` are taken from there.
+pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> Rendered {
     let order = graph.waves();
     let allowance = Allowance::of_each(graph);
+    let mut stock = Stock::new(graph, earlier);
+    let wanted = match extent {
+        Extent::All => None,
+        Extent::Only(docs) => Some(graph.closure(docs)),
+    };
     let mut made: Vec<Option<Made>> = Vec::new();
     made.resize_with(graph.recipes.len(), || None);
     for wave in &order.waves {
-        let outcomes: Vec<(DocId, Made)> = wave
+        let mut fresh = Vec::new();
+        for doc in wave {
+            let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted[doc.index()]);
+            let known = if is_wanted {
+                stock.take(*doc, &made)
+            } else {
+                Some(Made::nothing(graph.recipe(*doc)))
+            };
+            match known {
+                Some(known) => made[doc.index()] = Some(known),
+                None => fresh.push(*doc),
+            }
+        }
+        let outcomes: Vec<(DocId, Made)> = fresh
             .par_iter()
             .with_min_len(32)
             .map(|doc| {
@@ -251,19 +296,25 @@ pub fn render(graph: &Graph) -> Rendered {
             made[doc.index()] = Some(outcome);
         }
     }
-    collect(graph, made, order.cycles)
+    collect(graph, made, order.cycles, stock.into_untouched())
 }
 
 /// One document and what happened on the way.
 struct Made {
     data: Node,
-    writes: Vec<Write>,
+    writes: Arc<[Write]>,
     problems: Vec<Problem>,
 }
 
-fn collect(graph: &Graph, made: Vec<Option<Made>>, cycles: Vec<Vec<Edge>>) -> Rendered {
+fn collect(
+    graph: &Graph,
+    made: Vec<Option<Made>>,
+    cycles: Vec<Vec<Edge>>,
+    untouched: Vec<Option<DocId>>,
+) -> Rendered {
     let blockers = blockers(graph, &made, &cycles);
-    let mut rendered = Rendered { outcomes: Vec::new(), traces: Vec::new(), problems: Vec::new() };
+    let (outcomes, traces, problems) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rendered = Rendered { outcomes, traces, untouched, problems };
     for (index, made) in made.into_iter().enumerate() {
         let made = made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index))));
         let blocker = blockers.get(&DocId::at(index));
@@ -309,7 +360,7 @@ fn blockers(
 impl Made {
     fn nothing(recipe: &Recipe) -> Self {
         let data = Node::made(Value::Null, recipe.span);
-        Self { data, writes: Vec::new(), problems: Vec::new() }
+        Self { data, writes: Arc::default(), problems: Vec::new() }
     }
 }
 
@@ -360,7 +411,7 @@ impl<'a> Making<'a> {
     }
 
     fn made(self) -> Made {
-        Made { data: self.data, writes: self.writes, problems: self.problems }
+        Made { data: self.data, writes: self.writes.into(), problems: self.problems }
     }
 
     fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {

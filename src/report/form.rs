@@ -111,7 +111,8 @@ fn number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error>
     RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
-fn key_form(key: &Key) -> Cow<'_, str> {
+/// A key, which JSON has as text.
+pub(super) fn key_form(key: &Key) -> Cow<'_, str> {
     tagged(&key.value)
 }
 

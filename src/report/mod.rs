@@ -9,15 +9,21 @@
 //! |---|---|
 //! | `terminal` | findings for people: in full, concise, and the closing line |
 //! | `excerpt` | lines of files with their labels, for `terminal` |
-//! | `json` | findings, rendered documents and sites for programs |
+//! | `comparison` | what changed between two sides, for people |
+//! | `json` | findings, comparisons, rendered documents and sites for programs |
 //! | `documents` | rendered documents as YAML |
 //! | `sites` | the table of sites |
+//! | `compared` | what a verb says of a comparison |
 //! | `provenance` | where values come from, and where they could be changed |
+//! | `since` | one value's ways on both sides of a comparison |
 //! | `impact` | what a line could change |
 //! | `graph` | which document is made of which |
 //! | `form` | values as JSON says them |
 //! | `printable` | text that cannot drive a terminal |
 //! | `view` | what may be shown, and where it is |
+
+mod compared;
+pub mod comparison;
 
 pub mod documents;
 mod excerpt;
@@ -27,10 +33,12 @@ pub mod impact;
 pub mod json;
 mod printable;
 pub mod provenance;
+pub mod since;
 pub mod sites;
 pub mod terminal;
 mod view;
 
+pub use compared::{Compared, Extent, SideKind, SideText, Sides, Timing};
 pub use view::View;
 
 use std::sync::Arc;

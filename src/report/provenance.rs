@@ -43,6 +43,15 @@ pub struct Way {
     pub more_leaves: bool,
 }
 
+impl Way {
+    /// Whether another way has the same steps, wherever they are written.
+    pub fn is_like(&self, other: &Way) -> bool {
+        let step = |row: &WayRow| (row.document.clone(), row.step.clone(), row.standing);
+        let steps = |way: &Way| way.rows.iter().map(step).collect::<Vec<_>>();
+        steps(self) == steps(other)
+    }
+}
+
 /// One step on the way of a value.
 #[derive(Clone, Debug)]
 pub struct WayRow {
@@ -423,7 +432,7 @@ struct SiteValueForm<'a> {
 }
 
 #[derive(Serialize)]
-struct WayForm<'a> {
+pub(super) struct WayForm<'a> {
     document: DocumentName<'a>,
     place: &'a str,
     there: bool,
@@ -491,7 +500,7 @@ struct WhyNotForm<'a> {
 }
 
 impl<'a> WayForm<'a> {
-    fn new(way: &'a Way, view: &View<'a>) -> Self {
+    pub(super) fn new(way: &'a Way, view: &View<'a>) -> Self {
         let form = |node| Form { node, order: Order::Document, show_secrets: false };
         Self {
             document: DocumentName::new(&way.document),

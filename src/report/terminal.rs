@@ -41,10 +41,21 @@ pub fn write(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    write_caused(findings, &|_| None, view, style, out)
+}
+
+/// As [`write()`], and says of each finding what `cause` says of its index.
+pub(super) fn write_caused(
+    findings: &Findings,
+    cause: &dyn Fn(usize) -> Option<String>,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let diagnostics = &findings.diagnostics;
     let (in_full, others) = diagnostics.split_at(diagnostics.len().min(MOST_IN_FULL));
-    for diagnostic in in_full {
-        write_in_full(diagnostic, view, style, out)?;
+    for (at, diagnostic) in in_full.iter().enumerate() {
+        write_in_full(diagnostic, cause(at).as_deref(), view, style, out)?;
     }
     if others.is_empty() {
         return Ok(());
@@ -122,7 +133,7 @@ fn counts_text(counts: &Counts) -> String {
     if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") }
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -144,6 +155,7 @@ fn write_on_one_line(
 
 fn write_in_full(
     diagnostic: &Diagnostic,
+    cause: Option<&str>,
     view: &View<'_>,
     style: &Style,
     out: &mut dyn Write,
@@ -178,6 +190,9 @@ fn write_in_full(
     if !diagnostic.sites.is_empty() {
         item("sites", &some_sites(&diagnostic.sites), Ink::Bold, out)?;
     }
+    if let Some(cause) = cause {
+        item("caused by", cause, Ink::Bold, out)?;
+    }
     writeln!(out)
 }
 
@@ -209,8 +224,9 @@ fn place_text(label: &Label, view: &View<'_>) -> String {
 
 /// A colour, as terminals know it by number.
 #[derive(Clone, Copy)]
-enum Ink {
+pub(super) enum Ink {
     Red,
+    Green,
     Yellow,
     Cyan,
     Bold,
@@ -225,9 +241,10 @@ impl Ink {
         }
     }
 
-    fn paint(self, text: &str, color: bool) -> String {
+    pub(super) fn paint(self, text: &str, color: bool) -> String {
         let code = match self {
             Ink::Red => "1;31",
+            Ink::Green => "1;32",
             Ink::Yellow => "1;33",
             Ink::Cyan => "1;36",
             Ink::Bold => "1",

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span};
+use crate::yaml::path::{Location, Piece};
 
 /// The texts of a run, with what of them may be shown.
 #[derive(Debug)]
@@ -94,6 +95,20 @@ impl<'a> View<'a> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         start..start + crate::source::offset(text.len())
+    }
+
+    /// `location` as far as it may be shown: neither the keys inside a secret
+    /// nor the places of its items are told.
+    pub(super) fn shown_location(&self, location: &Location) -> Location {
+        let pieces = &location.0;
+        let secret = pieces.iter().position(|piece| match piece {
+            Piece::Key(key) => self.secret_after(key.span.file, key.span.start).is_some(),
+            Piece::Index(_) => false,
+        });
+        let Some(secret) = secret else { return location.clone() };
+        let is_index = |piece: &&Piece| matches!(piece, Piece::Index(_));
+        let items = pieces[..secret].iter().rev().take_while(is_index).count();
+        Location(pieces[..secret - items].to_vec())
     }
 
     /// Where a span is.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::SiteFacts;
+use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Write;
@@ -16,12 +16,12 @@ super::rule!(
     "in Deckhand, writing into an aliased value changes all its places"
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     let aliases = aliases(facts);
     if aliases.is_empty() {
         return;
     }
-    for (doc, _) in facts.site.iter() {
+    for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
         let mut said = HashSet::new();
@@ -29,7 +29,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
             if let Some(leak) = leak(data, write, &aliases)
                 && said.insert(write.at)
             {
-                found.push(word(facts, doc, data, write, &leak));
+                found.push((doc, word(facts, doc, data, write, &leak)));
             }
         }
     }

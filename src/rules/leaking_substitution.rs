@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::SiteFacts;
+use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
@@ -15,8 +15,8 @@ super::rule!(
     "in Deckhand, a substitution changes the document its value came from"
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    for (doc, _) in facts.site.iter() {
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         let whole = writes.iter().filter(|write| write.kind == WriteKind::Whole).count();
         if whole > 0 && writes.len() > 1 {
@@ -25,12 +25,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_document(
-    facts: &SiteFacts<'_>,
-    doc: DocId,
-    writes: &[Write],
-    found: &mut Vec<Diagnostic>,
-) {
+fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {
     let mut owners = Owners::default();
     let mut said = HashSet::new();
     for write in writes {
@@ -38,7 +33,7 @@ fn check_document(
         if let Some(leak) = owners.leak(write)
             && said.insert(write.at)
         {
-            found.push(word(facts, doc, &leak, write));
+            found.push((doc, word(facts, doc, &leak, write)));
         }
         owners.record(facts, substitution, write);
     }

@@ -81,9 +81,11 @@ mod near_destination;
 mod nested_replacement;
 mod not_a_document;
 mod over_limit;
+mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
 mod unknown_tag;
@@ -92,6 +94,10 @@ mod unmatched_source_pattern;
 mod unread_file;
 mod unreadable_file;
 mod unusable_schema_name;
+
+mod reach;
+
+pub use reach::{Gates, Reached, Unchanged, word_reach};
 
 /// Every rule, by name.
 pub static RULES: &[&Rule] = &[
@@ -141,9 +147,11 @@ pub static RULES: &[&Rule] = &[
     &nested_replacement::RULE,
     &not_a_document::RULE,
     &over_limit::RULE,
+    &reach_over_limit::RULE,
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
     &unknown_tag::RULE,
@@ -154,8 +162,11 @@ pub static RULES: &[&Rule] = &[
     &unusable_schema_name::RULE,
 ];
 
+/// Looks at rendered documents and adds what it finds.
+type Check = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Found>);
+
 /// The rules that look at a rendered site themselves.
-const CHECKS: &[fn(&SiteFacts<'_>, &mut Vec<Diagnostic>)] = &[
+const CHECKS: &[Check] = &[
     leaking_alias::check,
     leaking_substitution::check,
     near_destination::check,
@@ -351,13 +362,31 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// All findings of one rendered site, the faults of its files apart.
+/// The findings of a site: of how its documents are related, and of what they
+/// render to.
 pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> =
-        facts.site.problems.iter().map(|problem| word_relation(facts, problem)).collect();
-    found.extend(facts.rendered.problems.iter().map(|problem| word_rendering(facts, problem)));
+    let docs: Vec<DocId> = facts.site.iter().map(|(doc, _)| doc).collect();
+    let mut found = word_problems(facts);
+    found.extend(check_documents(facts, &docs).into_iter().map(|(_, finding)| finding));
+    found
+}
+
+/// The problems that the engine met in a site, in words.
+pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let related = facts.site.problems.iter().map(|problem| word_relation(facts, problem));
+    let rendered = facts.rendered.problems.iter();
+    related.chain(rendered.map(|problem| word_rendering(facts, problem))).collect()
+}
+
+/// A finding of a rendered document.
+pub type Found = (DocId, Diagnostic);
+
+/// What the other rules find in these documents. It depends on a document and
+/// on what it is made of, and on nothing else.
+pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
+    let mut found = Vec::new();
     for check in CHECKS {
-        check(facts, &mut found);
+        check(facts, docs, &mut found);
     }
     found
 }
@@ -373,6 +402,7 @@ fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Diagnostic {
         TextFault::BadEncoding(encoding, at) => invalid_encoding::word(facts, *encoding, *at),
         TextFault::Unreadable(reason) => unreadable_file::word(facts, reason),
         TextFault::TooLarge(bytes) => over_limit::word_large(facts, *bytes),
+        TextFault::LargeFilePointer => unread_file::word_pointer(facts),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::SiteFacts;
+use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near::is_one_slip_apart;
@@ -22,8 +22,8 @@ const SHORTEST: usize = 5;
 /// with all of them would never end.
 const MOST_BESIDE: usize = 1000;
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    for (doc, _) in facts.site.iter() {
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         let creating = writes.iter().filter_map(|write| Some((write, write.created.as_ref()?)));
         let Some(data) = facts.rendered.data(doc) else { continue };
@@ -32,7 +32,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
             if let Some((new, near)) = near_key(facts, data, created)
                 && said.insert(write.at)
             {
-                found.push(word(facts, doc, write, new, near));
+                found.push((doc, word(facts, doc, write, new, near)));
             }
         }
     }

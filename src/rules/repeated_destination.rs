@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::SiteFacts;
+use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::{Write, WriteKind};
@@ -12,8 +12,8 @@ use crate::yaml::path::Piece;
 
 super::rule!("repeated-destination", Warning, "two substitutions write one place");
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    for (doc, _) in facts.site.iter() {
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
         let whole = facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
         let mut places = Places::default();
         for write in whole {
@@ -21,7 +21,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
                 continue;
             }
             if let Some(earlier) = places.lost_by(write) {
-                found.push(word(facts, doc, earlier, write));
+                found.push((doc, word(facts, doc, earlier, write)));
             }
             places.add(write);
         }

@@ -1,10 +1,16 @@
 //! `unread-file`: a file below a layer folder that is not read.
 
+use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{FileId, Span};
 use crate::system::deckhand::layout::Oddity;
 
 super::rule!("unread-file", Note, "a file below a layer folder that is not read");
+
+/// The finding for a file whose text is a pointer of git LFS.
+pub(super) fn word_pointer(facts: &FileFacts<'_>) -> Diagnostic {
+    word(facts.file, Oddity::LargeFilePointer)
+}
 
 pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
     let (message, help) = match oddity {
@@ -20,6 +26,10 @@ pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
         Oddity::NameNotUtf8 => {
             ("a file whose name is not UTF-8 is not read", "rename it with plain letters")
         }
+        Oddity::LargeFilePointer => (
+            "a git LFS pointer is not read",
+            "`git lfs pull` puts the files in the place of their pointers",
+        ),
     };
     let label = Label::new(Span::point(file, 0), "its documents are in no site");
     Diagnostic::new(&RULE, message, label)
@@ -27,6 +37,7 @@ pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
             Oddity::OtherExtension => "Pegleg reads only files that end in `.yaml`",
             Oddity::Submodule => "its content is not part of this repository",
             Oddity::NameNotUtf8 => "reports could not name it",
+            Oddity::LargeFilePointer => "what it stands for is not part of this clone",
         })
         .help(help)
 }

@@ -7,17 +7,19 @@ mod git;
 mod span;
 mod text;
 mod tree;
+mod write;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use git::{Repository, StoredTree};
+pub use git::{FirstCommit, Repository, StoredTree};
 pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};
 pub use tree::{
     ContentId, Entry, EntryKind, Labelled, MemoryTree, ReadError, Tree, WorkTree, text_at,
 };
+pub use write::{create_empty_folder, create_folder, create_new_folder, write_file};
 
 /// One path and one content; made by [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -25,6 +25,9 @@ pub enum TextFault {
     BadEncoding(Encoding, u32),
     /// More bytes than [`Source::MAX_BYTES`].
     TooLarge(u64),
+    /// The text is not the file's: git LFS keeps that elsewhere, and this only
+    /// points to it.
+    LargeFilePointer,
 }
 
 /// One file: its path, its text, and where its lines begin.
@@ -135,10 +138,26 @@ impl SourceMap {
 /// UTF-8 otherwise.
 fn decode(bytes: Vec<u8>) -> (String, Option<TextFault>) {
     match bytes.as_slice() {
+        pointer if is_large_file_pointer(pointer) => {
+            (String::from_utf8_lossy(pointer).into_owned(), Some(TextFault::LargeFilePointer))
+        }
         [0xFE, 0xFF, rest @ ..] => decode_utf16(rest, Encoding::Utf16Be, u16::from_be_bytes),
         [0xFF, 0xFE, rest @ ..] => decode_utf16(rest, Encoding::Utf16Le, u16::from_le_bytes),
         _ => decode_utf8(bytes),
     }
+}
+
+/// Whether these are the bytes of a git LFS pointer: fewer than 1024, which
+/// begin with the version and give an object and its size (git LFS,
+/// `docs/spec.md`, "The Pointer").
+fn is_large_file_pointer(bytes: &[u8]) -> bool {
+    const MOST_BYTES: usize = 1024;
+    let versions =
+        ["version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/"];
+    let Some(text) = Some(bytes).filter(|it| it.len() < MOST_BYTES) else { return false };
+    let Ok(text) = str::from_utf8(text) else { return false };
+    let has = |start: &str| text.lines().skip(1).any(|line| line.starts_with(start));
+    versions.iter().any(|version| text.starts_with(version)) && has("oid ") && has("size ")
 }
 
 fn decode_utf8(bytes: Vec<u8>) -> (String, Option<TextFault>) {

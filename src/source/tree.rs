@@ -346,6 +346,12 @@ pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
+/// Whether there is nothing in a folder.
+#[expect(clippy::disallowed_methods, reason = "this is where folders are read")]
+pub(super) fn is_empty_folder(folder: &Path) -> io::Result<bool> {
+    Ok(fs::read_dir(folder)?.next().is_none())
+}
+
 /// The text of a file that the environment names, such as the event of a CI
 /// job. It is no part of any repository.
 ///

@@ -4,6 +4,7 @@
 //! (`deckhand.md` section 1). It never fails: what cannot be read is a
 //! [`Problem`] with its place, and the documents beside it are still there.
 
+pub mod diff;
 pub mod emit;
 mod libyaml;
 mod node;

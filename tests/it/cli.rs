@@ -1,11 +1,15 @@
 //! The program as its users meet it: the built binary, with an environment of
 //! its own, on real repositories made with the real `git`.
 
+#[cfg(unix)]
+mod comparison;
 mod errors;
 mod flags;
 mod git;
 mod origin;
+mod outputs;
 mod provenance;
+mod secret_changes;
 mod secrets;
 mod verbs;
 
@@ -148,7 +152,7 @@ impl Ran {
     pub fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().expect("no signal ends it"),
-            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stdout: without_timing(&String::from_utf8(output.stdout.clone()).unwrap()),
             stderr: String::from_utf8(output.stderr.clone()).unwrap(),
         }
     }
@@ -156,6 +160,16 @@ impl Ran {
     pub fn json(&self) -> Json {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
+}
+
+/// A report for programs as if it had taken no time, so that two of them can
+/// be compared; any other text as it is.
+pub fn without_timing(report: &str) -> String {
+    const TIMING: &str = "\"timing_ms\": {";
+    let Some((before, rest)) = report.split_once(TIMING) else { return report.to_owned() };
+    let (timing, after) = rest.split_once('}').unwrap();
+    let still: String = timing.chars().filter(|it| !it.is_ascii_digit()).collect();
+    format!("{before}{TIMING}{}}}{after}", still.replace(": ,", ": 0,"))
 }
 
 /// A concrete document; `metadata` and `data` in flow style.

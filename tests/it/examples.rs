@@ -9,6 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// All that users are told of.
+const VERBS: [&str; 9] =
+    ["lint", "diff", "render", "sites", "explain-value", "impact", "graph", "demo", "explain"];
+
 const COMMANDS: [&str; 2] = ["cargo run --release -- ", "layercake "];
 
 #[test]
@@ -42,15 +46,17 @@ fn the_readme_names_both_commands() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     let first_screen: Vec<&str> = text.lines().take(40).collect();
     assert!(
-        first_screen.iter().any(|line| line.contains("cargo run --release -- lint -C examples"))
+        first_screen.contains(&"$ cargo run --release -- demo"),
+        "the first command tells the whole story"
     );
     assert!(text.contains("\ncargo test\n"));
+    assert!(text.contains("\n$ layercake lint -C examples/sites\n"));
 }
 
 #[test]
 fn the_readme_knows_every_verb_and_flag() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
-    for verb in ["lint", "render", "sites", "explain-value", "impact", "graph", "explain"] {
+    for verb in VERBS {
         assert!(
             text.contains(&format!("`layercake {verb}")),
             "`layercake {verb}` is in the README"
@@ -59,7 +65,7 @@ fn the_readme_knows_every_verb_and_flag() {
         let flags = help.split(|it: char| it.is_whitespace() || it == ',').filter(|word| {
             word.starts_with("--") && word.len() > 3 && !["--help", "--no-progress"].contains(word)
         });
-        for flag in flags {
+        for flag in flags.filter_map(|flag| flag.split(['[', '=']).next()) {
             assert!(text.contains(flag), "`{flag}` of `{verb}` is in the README");
         }
     }
@@ -92,11 +98,13 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     after.map(|rest| rest.split("```").next().unwrap())
 }
 
-/// Commands, each with the lines shown below it.
+/// Commands, each with the lines shown below it. `demo` itself prints commands:
+/// all that follows it in its block is its output.
 fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
-        match (line.strip_prefix("$ "), found.last_mut()) {
+        let is_told = found.last().is_some_and(|(command, _)| command.ends_with(" demo"));
+        match (line.strip_prefix("$ ").filter(|_| !is_told), found.last_mut()) {
             (Some(command), _) => found.push((command, Vec::new())),
             (None, Some((_, shown))) => shown.push(line),
             (None, None) => panic!("a console block begins with a command: {line}"),
@@ -111,10 +119,15 @@ fn printed(command: &str) -> Option<String> {
     Some(run(&arguments.split(' ').collect::<Vec<_>>()))
 }
 
+/// What is printed; the folder for temporary files as it is called on most
+/// machines.
 fn run(arguments: &[&str]) -> String {
+    let temporary = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
     command.current_dir(root()).args(arguments).env_remove("COLUMNS").env("NO_COLOR", "1");
-    String::from_utf8(command.output().unwrap().stdout).unwrap()
+    command.env("TMPDIR", temporary.path());
+    let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    printed.replace(temporary.path().to_str().unwrap(), "/tmp")
 }
 
 fn joined(lines: &[&str]) -> String {
@@ -136,7 +149,8 @@ fn is_shown(printed: &str, shown: &[&str]) -> bool {
         let Some(found) = found else { return false };
         rest = &rest[found + part.len()..];
     }
-    parts.last().is_some_and(|last| last.is_empty()) || rest.is_empty()
+    // What is left out at the end ends with `...`; nothing shown is not that.
+    (parts.len() > 1 && parts.last().is_some_and(|last| last.is_empty())) || rest.is_empty()
 }
 
 fn without_time(line: &str) -> &str {

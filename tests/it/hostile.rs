@@ -488,6 +488,7 @@ fn a_file_that_is_too_large() {
     let plan = layercake::check::Plan {
         tree: &tree,
         scope: layercake::check::Scope::Set(vec![layercake::source::RepoPath::new("")]),
+        base: None,
         options: options(Semantics::Documented),
         sites: None,
         only: Vec::new(),

@@ -13,6 +13,7 @@
 
 mod cli;
 mod conformance;
+mod demo;
 mod docs;
 mod examples;
 mod git;
@@ -27,5 +28,6 @@ mod rules;
 mod seeds;
 mod sides;
 mod sites;
+mod stories;
 mod support;
 mod yaml;

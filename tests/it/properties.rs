@@ -1,6 +1,8 @@
 //! The laws of the engine, over generated site repositories: most of them
 //! sound, some broken on purpose.
 
+mod comparison;
+mod edits;
 mod repository;
 
 use std::collections::BTreeMap;
@@ -46,6 +48,7 @@ fn checked<T: Send>(
     let plan = Plan {
         tree,
         scope: Scope::Repository { layout: &layout, further: Vec::new() },
+        base: None,
         options: options(semantics),
         sites: None,
         only: Vec::new(),
@@ -249,7 +252,8 @@ fn reports<T>(checked: &Checked<T>) -> [String; 2] {
     let style = Style { width: 100, color: false, unicode: true, links: false };
     let (mut full, mut as_json) = (Vec::new(), Vec::new());
     terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
-    json::findings(&checked.findings, &view, &mut as_json).expect("memory can be written");
+    json::findings(&checked.findings, &terminal::Totals::default(), &view, &mut as_json)
+        .expect("memory can be written");
     [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
 }
 

@@ -1,10 +1,13 @@
 //! What reports show, and what they must never show.
 
+mod comparison;
 mod documents;
 mod json;
+mod json_report;
 mod laws;
 mod secrets;
 mod terminal;
+mod world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,8 +88,8 @@ impl Files {
 
     fn json(&self, diagnostics: Vec<Diagnostic>) -> String {
         let mut out = Vec::new();
-        layercake::report::json::findings(&Findings { diagnostics }, &self.view(), &mut out)
-            .unwrap();
+        let (findings, totals) = (Findings { diagnostics }, format::Totals::default());
+        layercake::report::json::findings(&findings, &totals, &self.view(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 }

@@ -12,18 +12,26 @@
 //!
 //! A heading `## Bad: with OPTION` takes `deckhand` (the other meaning) or
 //! `missing-source-warning`.
+//!
+//! A comparison has ` ```yaml base:PATH ` and ` ```yaml head:PATH `; a file
+//! without either word is on both sides. Reported is what is new on the head
+//! side, and that is where markers count. A heading may then name the gates:
+//! `max-sites N`, `max-outputs N`, `expect-unchanged` or
+//! `expect-unchanged GLOB`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use globset::{Glob, GlobSet};
+use layercake::diagnostic::Diagnostic;
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
-use layercake::rules::RULES;
-use layercake::source::MemoryTree;
+use layercake::rules::{Gates, RULES, Unchanged};
+use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::Options;
 
-use crate::support::{check_files, finding_text, options};
+use crate::support::{check_files, compare_files, finding_text, options};
 
 #[test]
 fn pages_tell_the_truth() {
@@ -53,7 +61,8 @@ fn every_rule_file_is_listed_and_has_a_page() {
             .map(|path| {
                 path.file_stem().expect("it has a name").to_string_lossy().replace('_', "-")
             })
-            .filter(|name| name != "mod")
+            // What is no rule: the list, and what the rules of comparisons look at.
+            .filter(|name| !["mod", "reach"].contains(&name.as_str()))
             .collect()
     };
     assert_eq!(listed, names("rs"), "src/rules/*.rs and RULES");
@@ -111,6 +120,7 @@ struct Block {
 struct Example {
     bad: bool,
     options: Options,
+    gates: Gates,
     files: Vec<Block>,
     report: Option<Block>,
 }
@@ -159,33 +169,41 @@ impl Page {
 
     /// The findings as text, and the places they begin at with their rules.
     fn run(&self, example: &Example) -> (String, BTreeSet<(String, usize, String)>) {
+        let options = example.options.clone();
+        let is_compared = example.files.iter().any(|file| file_of(file).0.is_some());
+        if !is_compared {
+            let checked = check_files(&self.tree(example, "head:"), options, |_| ());
+            return told(&checked.findings.diagnostics, &checked.sources);
+        }
+        let (base, head) = (self.tree(example, "base:"), self.tree(example, "head:"));
+        let compared = compare_files(&base, &head, options, &example.gates);
+        told(&compared.findings.new.diagnostics, &compared.checked.sources)
+    }
+
+    /// The files of one side.
+    fn tree(&self, example: &Example, side: &str) -> MemoryTree {
         let mut tree = MemoryTree::new();
         for file in &example.files {
-            let words: Vec<&str> = file.info.split_whitespace().collect();
+            let (only, path) = file_of(file);
+            if only.is_some_and(|only| only != side) {
+                continue;
+            }
             let content = &self.text[file.start..file.end];
-            tree = match words.get(2).copied() {
-                None => tree.with(words[1], content),
-                Some("escaped") => tree.with(words[1], unescaped(content)),
-                Some("unreadable") => tree.with_unreadable(words[1]),
+            tree = match file.info.split_whitespace().nth(2) {
+                None => tree.with(path, content),
+                Some("escaped") => tree.with(path, unescaped(content)),
+                Some("unreadable") => tree.with_unreadable(path),
                 Some(other) => panic!("{}: unknown word `{other}`", self.name),
             };
         }
-        let checked = check_files(&tree, example.options.clone(), |_| ());
-        let (mut report, mut places) = (String::new(), BTreeSet::new());
-        for diagnostic in &checked.findings.diagnostics {
-            report += &finding_text(diagnostic, &checked.sources);
-            let span = diagnostic.primary.span;
-            let path = checked.sources.get(span.file).path().to_string();
-            let line = checked.sources.start(span).line.get() as usize;
-            places.insert((path, line, diagnostic.rule.name.to_owned()));
-        }
-        (report, places)
+        tree
     }
 
     fn markers(&self, example: &Example) -> BTreeSet<(String, usize, String)> {
         let mut markers = BTreeSet::new();
         for file in &example.files {
-            let path = file.info.split_whitespace().nth(1).expect("a file has a path");
+            let (side, path) = file_of(file);
+            assert!(side != Some("base:") || !self.text[file.start..file.end].contains("# <- "));
             let content = &self.text[file.start..file.end];
             for (index, line) in content.lines().enumerate() {
                 let Some((_, names)) = line.split_once("# <- ") else { continue };
@@ -208,7 +226,7 @@ impl Page {
 
     fn examples(&self) -> Vec<Example> {
         let mut examples: Vec<Example> = Vec::new();
-        let mut heading: Option<(bool, Options)> = None;
+        let mut heading: Option<Heading> = None;
         let mut files = Vec::new();
         let mut at = 0;
         let mut open: Option<(String, usize)> = None;
@@ -222,11 +240,9 @@ impl Page {
                     continue;
                 }
                 let block = Block { info, start: content, end: start };
-                let Some((bad, options)) = &heading else { continue };
+                let Some(heading) = &heading else { continue };
                 if block.info == "report" {
-                    let files = std::mem::take(&mut files);
-                    let report = Some(block);
-                    examples.push(Example { bad: *bad, options: options.clone(), files, report });
+                    examples.push(heading.example(std::mem::take(&mut files), Some(block)));
                 } else if block.info.starts_with("yaml ") {
                     files.push(block);
                 }
@@ -241,37 +257,81 @@ impl Page {
         examples
     }
 
-    fn heading(&self, line: &str) -> Option<(bool, Options)> {
+    fn heading(&self, line: &str) -> Option<Heading> {
         let (title, with) = line.split_once(": with ").unwrap_or((line, ""));
         let bad = match title {
             "## Bad" => true,
             "## Good" => false,
             _ => return None,
         };
-        let mut chosen = options(Semantics::Documented);
-        for word in with.split_whitespace() {
+        let (mut options, mut gates) = (options(Semantics::Documented), Gates::default());
+        let mut words = with.split_whitespace();
+        while let Some(word) = words.next() {
+            let mut number = || words.next().and_then(|it| it.parse().ok()).expect("a number");
             match word {
-                "deckhand" => chosen.semantics = Semantics::Deckhand,
-                "missing-source-warning" => chosen.missing_source = MissingSource::Warning,
+                "deckhand" => options.semantics = Semantics::Deckhand,
+                "missing-source-warning" => options.missing_source = MissingSource::Warning,
+                "max-sites" => gates.max_sites = Some(number()),
+                "max-outputs" => gates.max_outputs = Some(number()),
+                "expect-unchanged" => {
+                    gates.unchanged = Some(unchanged(words.next().unwrap_or("*")));
+                }
                 other => panic!("{}: unknown option `{other}`", self.name),
             }
         }
-        Some((bad, chosen))
+        Some(Heading { bad, options, gates })
     }
+}
+
+/// What a heading says of the examples below it.
+struct Heading {
+    bad: bool,
+    options: Options,
+    gates: Gates,
+}
+
+impl Heading {
+    fn example(&self, files: Vec<Block>, report: Option<Block>) -> Example {
+        let (options, gates) = (self.options.clone(), self.gates.clone());
+        Example { bad: self.bad, options, gates, files, report }
+    }
+}
+
+fn unchanged(glob: &str) -> Unchanged {
+    let glob = Glob::new(glob).expect("a glob");
+    Unchanged(GlobSet::builder().add(glob).build().expect("one glob is a set"))
+}
+
+/// The only side that a file is on, if it is not on both, and its path.
+fn file_of(block: &Block) -> (Option<&str>, &str) {
+    let path = block.info.split_whitespace().nth(1).expect("a file has a path");
+    let side = ["base:", "head:"].into_iter().find(|side| path.starts_with(side));
+    (side, path.strip_prefix(side.unwrap_or_default()).expect("it begins with its side"))
+}
+
+/// Findings as text, and the places they begin at with their rules.
+fn told(
+    findings: &[Diagnostic],
+    sources: &SourceMap,
+) -> (String, BTreeSet<(String, usize, String)>) {
+    let (mut report, mut places) = (String::new(), BTreeSet::new());
+    for diagnostic in findings {
+        report += &finding_text(diagnostic, sources);
+        let span = diagnostic.primary.span;
+        let path = sources.get(span.file).path().to_string();
+        let line = sources.start(span).line.get() as usize;
+        places.insert((path, line, diagnostic.rule.name.to_owned()));
+    }
+    (report, places)
 }
 
 /// Files after which no report came: a Good example, or a Bad one that lacks
 /// its report.
-fn push_rest(
-    examples: &mut Vec<Example>,
-    heading: Option<&(bool, Options)>,
-    files: &mut Vec<Block>,
-) {
-    if let Some((bad, options)) = heading
+fn push_rest(examples: &mut Vec<Example>, heading: Option<&Heading>, files: &mut Vec<Block>) {
+    if let Some(heading) = heading
         && !files.is_empty()
     {
-        let files = std::mem::take(files);
-        examples.push(Example { bad: *bad, options: options.clone(), files, report: None });
+        examples.push(heading.example(std::mem::take(files), None));
     }
 }
 

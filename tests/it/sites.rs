@@ -74,7 +74,7 @@ fn run(folder: &Path) -> (String, Places) {
     let progress = Progress::default();
     let (sites, only) = (None, Vec::new());
     let options = options(Semantics::Documented);
-    let plan = Plan { tree: &tree, scope, options, sites, only, progress: &progress };
+    let plan = Plan { tree: &tree, scope, base: None, options, sites, only, progress: &progress };
     let checked = check(&plan, rendered).expect("a folder can be checked");
     assert!(!checked.internal_error);
     let (mut report, mut places) = (String::new(), Places::new());
@@ -124,7 +124,8 @@ fn reports<T>(checked: &Checked<T>) -> [String; 2] {
     let style = Style { width: 100, color: false, unicode: true, links: false };
     let (mut full, mut as_json) = (Vec::new(), Vec::new());
     terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
-    json::findings(&checked.findings, &view, &mut as_json).expect("memory can be written");
+    json::findings(&checked.findings, &terminal::Totals::default(), &view, &mut as_json)
+        .expect("memory can be written");
     [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::source::{Repository, Tree, WorkTree};
 
 /// How the two sides are asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Where HEAD parted from this revision, against the working tree.
     pub since: Option<String>,
@@ -218,5 +218,7 @@ fn common(repository: &Repository, one: &str, other: &str) -> Result<Side, Error
         let help = format!("`--since {one} --no-merge-base` compares with `{one}` itself");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     };
-    Ok(Side::Commit { id, name: format!("merge-base of {one} and {other}") })
+    let name =
+        if one == other { one.to_owned() } else { format!("merge-base of {one} and {other}") };
+    Ok(Side::Commit { id, name })
 }

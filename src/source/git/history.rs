@@ -47,6 +47,20 @@ impl Repository {
         cure::is_shallow(&self.shared.to_thread_local())
     }
 
+    /// The id of the files of the commit with this id.
+    ///
+    /// # Errors
+    /// Where the commit is not here, or damaged.
+    pub fn tree_of(&self, commit: &str) -> Result<String, Error> {
+        let repository = self.shared.to_thread_local();
+        let tree = repository.rev_parse_single(format!("{commit}^{{tree}}").as_str());
+        let unknown = |cause| {
+            let message = format!("commit {commit} cannot be read");
+            Error::new(ErrorKind::Git, message).caused_by(cause)
+        };
+        tree.map(|id| id.to_string()).map_err(unknown)
+    }
+
     /// Whether the checked-out branch has no commit yet.
     pub fn is_unborn(&self) -> bool {
         self.shared.to_thread_local().head().is_ok_and(|head| head.is_unborn())

@@ -1,8 +1,9 @@
 //! Git repositories: their working trees listed, their commits and their index
 //! read, their revisions compared.
 //!
-//! The only place that knows git, and it asks gix in-process; no `git` is
-//! run, nothing is fetched and nothing is written.
+//! The only place that knows git, and it asks gix in-process; no `git` is run
+//! and nothing is fetched. Nothing is written to a repository of the user's:
+//! `create` makes a new one, for `demo`, and writes to that alone.
 //!
 //! [`Repository::discover`] keeps git's own environment variables. As a hook,
 //! layercake is started with `GIT_DIR` and, for a commit of only some files,
@@ -11,6 +12,7 @@
 //! asks about. Further repositories are not what these variables speak of and
 //! are found without them, by [`Repository::discover_further`].
 
+mod create;
 mod cure;
 mod history;
 mod index;
@@ -19,6 +21,7 @@ mod walk;
 
 use std::path::Path;
 
+pub use create::FirstCommit;
 pub use stored::StoredTree;
 pub(super) use walk::{OnDisk, OnDiskKind};
 
@@ -77,6 +80,15 @@ impl Repository {
     /// The root of the working tree; a bare repository has none.
     pub fn work_tree_root(&self) -> Option<&Path> {
         self.shared.work_dir()
+    }
+
+    /// What people call the repository: the name of its folder.
+    pub fn name(&self) -> String {
+        let bare = || self.shared.git_dir();
+        let folder = self.work_tree_root().unwrap_or_else(bare);
+        let folder = gix::path::realpath(folder).unwrap_or_else(|_| folder.to_owned());
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.unwrap_or_default().trim_end_matches(".git").to_owned()
     }
 
     /// Where `from` lies inside the working tree, its symbolic links and `..`

@@ -14,11 +14,17 @@ use crate::yaml::{Mapping, Node, Shared};
 
 /// One document of a file.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the document says each of them by itself")]
 pub struct Document {
     /// What a user calls it.
     pub key: DocKey,
     /// Its whole text.
     pub span: Span,
+    /// All of it as it is written, without Pegleg's wrapping; `data` is marked
+    /// secret if it is.
+    pub root: Node,
+    /// Whether Pegleg's wrapping says that the data is encrypted.
+    pub wrapped_encrypted: bool,
     /// Where it names itself: `metadata.name`, or `schema`.
     pub name_span: Span,
     /// Where `schema` stands.

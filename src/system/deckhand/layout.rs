@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::near::nearest;
-use crate::source::{Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree};
+use crate::source::{ContentId, Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree};
 use crate::yaml::{Node, Parsed, Value};
 
 /// The files of a site repository, and of the further repositories given.
@@ -32,6 +32,8 @@ pub struct LayerFile {
     pub place: Place,
     /// The further repository it is in, by index; none for the first.
     pub repository: Option<usize>,
+    /// What reading it will give, where that is known without reading.
+    pub content: Option<ContentId>,
 }
 
 /// Where below a repository's root a file is.
@@ -54,6 +56,8 @@ pub enum Oddity {
     Submodule,
     /// Its name is not UTF-8.
     NameNotUtf8,
+    /// It is a pointer to what git LFS keeps elsewhere.
+    LargeFilePointer,
 }
 
 /// One site: its name and its files.
@@ -63,6 +67,8 @@ pub struct SiteFiles {
     pub name: Arc<str>,
     /// Its `data.site_type`.
     pub site_type: Arc<str>,
+    /// The further repositories it uses, by index.
+    pub repositories: Vec<usize>,
     /// Its files, in path order.
     pub files: Vec<FileId>,
 }
@@ -121,13 +127,7 @@ impl Layout {
     pub fn discover(tree: &dyn Tree, from: &RepoPath) -> Result<Option<Self>, Error> {
         let mut folder = Some(from.clone());
         while let Some(root) = folder {
-            let mut layout = Self {
-                root: root.clone(),
-                files: Vec::new(),
-                odd: Vec::new(),
-                sites: BTreeSet::new(),
-                types: BTreeSet::new(),
-            };
+            let mut layout = Self::empty(root.clone());
             let sites = tree.entries(&root.join("site"))?;
             if !sites.is_empty() {
                 let global = tree.entries(&root.join("global"))?;
@@ -142,6 +142,17 @@ impl Layout {
             folder = parent(&root);
         }
         Ok(None)
+    }
+
+    /// A site repository without sites.
+    pub fn empty(root: RepoPath) -> Self {
+        Self {
+            root,
+            files: Vec::new(),
+            odd: Vec::new(),
+            sites: BTreeSet::new(),
+            types: BTreeSet::new(),
+        }
     }
 
     /// Adds the files of a further repository, whose root is `root` in `tree`.
@@ -198,7 +209,8 @@ impl Layout {
             match oddity {
                 Some(oddity) => self.odd.push((entry.path.clone(), oddity)),
                 None if below.ends_with(".yaml") => {
-                    self.files.push(LayerFile { path: entry.path.clone(), place, repository });
+                    let (path, content) = (entry.path.clone(), entry.content);
+                    self.files.push(LayerFile { path, place, repository, content });
                 }
                 None => {}
             }
@@ -254,6 +266,7 @@ impl Layout {
                     name: site.clone(),
                     site_type: definition.site_type.value.clone(),
                     files: files.map(|(_, (id, _))| *id).collect(),
+                    repositories,
                 })
             })
             .collect()

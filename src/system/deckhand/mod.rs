@@ -2,6 +2,7 @@
 //! and substitution (`deckhand.md`), lowered to a [`Graph`].
 
 pub mod document;
+pub mod edits;
 pub mod layout;
 mod parents;
 pub mod read;

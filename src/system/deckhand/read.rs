@@ -63,6 +63,18 @@ pub fn read(document: &yaml::Document, text: &str, patterns: &Patterns) -> Readi
     Reading::Document(Box::new(reader.document(document, root.root, root.encrypted)))
 }
 
+/// `document` with another content: as if `root` had been written in its
+/// place. Faults that need the text are placed less exactly.
+pub fn revised(document: &Document, root: Node, patterns: &Patterns) -> Document {
+    let (span, shared) = (document.span, document.shared.clone());
+    let Value::Mapping(mapping) = root.value.clone() else {
+        unreachable!("only the entries of a document's mapping are edited")
+    };
+    let written = yaml::Document { root, span, shared };
+    let mut reader = Reader { text: "", patterns, faults: Vec::new() };
+    reader.document(&written, &mapping, document.wrapped_encrypted)
+}
+
 /// The place to point at for a whole document: its first key, where its
 /// content starts, or where it does.
 fn heading(document: &yaml::Document) -> Span {
@@ -138,6 +150,8 @@ impl Reader<'_> {
             || read.encrypted
             || SECRET_SCHEMAS.iter().any(|kind| schema.value.starts_with(kind));
         read.data = if secret { data.into_secret() } else { data };
+        read.root = with_data(document, root, &read.data);
+        read.wrapped_encrypted = encrypted_data;
         self.control_data(&mut read, top);
         if read.parent_selector.is_some()
             && let Some((at, other)) = root.values().find_map(mixed_keys)
@@ -219,6 +233,8 @@ impl Reader<'_> {
             span,
             name_span: schema.span,
             schema_span: schema.span,
+            root: Node::made(Value::Null, span),
+            wrapped_encrypted: false,
             metadata: Node::made(Value::Null, span),
             layer: None,
             control: false,
@@ -724,7 +740,7 @@ impl Reader<'_> {
     /// The place of byte `at` of a text, where the text is written as it reads
     /// (plain, or quoted without escapes); otherwise the whole of it.
     fn place_in(&self, text: &Spanned<Arc<str>>, at: usize) -> Span {
-        let written = &self.text[text.span.range()];
+        let Some(written) = self.text.get(text.span.range()) else { return text.span };
         let quotes = usize::from(written.starts_with(['"', '\'']));
         let inner = written.get(quotes..written.len() - quotes);
         if inner != Some(&*text.value) {
@@ -734,6 +750,16 @@ impl Reader<'_> {
         let width = text.value[at.min(text.value.len())..].chars().next().map_or(0, char::len_utf8);
         Span::new(text.span.file, start, start + crate::source::offset(width))
     }
+}
+
+/// A document's mapping with its data as it was read.
+fn with_data(document: &yaml::Document, root: &Arc<Mapping>, data: &Node) -> Node {
+    let mut root = root.clone();
+    if data.secret && root.get("data").is_some() {
+        let slot = Arc::make_mut(&mut root).get_mut("data").expect("it has just been seen");
+        *slot = data.clone();
+    }
+    Node::new(Value::Mapping(root), document.root.span)
 }
 
 /// A key of a mapping in `node` that is not of the type of the first, and that

@@ -6,15 +6,15 @@
 use super::{POLICY, Ran, Sandbox, definition, document};
 
 /// What every secret begins with; nothing else does.
-const CANARY: &str = "sesame";
+pub(super) const CANARY: &str = "sesame";
 
 /// Secrets of one length, each recognisable.
-struct Secrets {
-    padding: &'static str,
+pub(super) struct Secrets {
+    pub(super) padding: &'static str,
 }
 
 impl Secrets {
-    fn named(&self, name: &str) -> String {
+    pub(super) fn named(&self, name: &str) -> String {
         format!("{CANARY}-{name}-{}", self.padding)
     }
 }
@@ -25,7 +25,7 @@ fn secret(schema: &str, name: &str, policy: &str, data: &str) -> String {
         .replace("storagePolicy: cleartext", &format!("storagePolicy: {policy}"))
 }
 
-fn passphrase(name: &str, data: &str) -> String {
+pub(super) fn passphrase(name: &str, data: &str) -> String {
     secret("deckhand/Passphrase/v1", name, "encrypted", data)
 }
 
@@ -54,10 +54,10 @@ fn child(name: &str, parent: &str, data: &str) -> String {
     )
 }
 
-const PASSPHRASE: &str = "deckhand/Passphrase/v1";
+pub(super) const PASSPHRASE: &str = "deckhand/Passphrase/v1";
 
 /// The files of site `lab` whose documents are as they should be.
-fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
+pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
     let parent = secret("example/Any/v1", "parent", "encrypted", "{}")
         .replace("storagePolicy", "labels: {name: parent}\n  storagePolicy")
         .replace("layer: site", "layer: global");
@@ -150,7 +150,7 @@ fn replaced(of: &Secrets) -> String {
 }
 
 /// What is asked about values, and about the lines that wrote them.
-fn questions() -> Vec<Vec<&'static str>> {
+pub(super) fn questions() -> Vec<Vec<&'static str>> {
     let mut questions = Vec::new();
     for (schema, name, path) in [
         (PASSPHRASE, "encrypted", "."),
@@ -201,7 +201,7 @@ fn questions() -> Vec<Vec<&'static str>> {
 }
 
 /// Files in which something is wrong with a secret or beside it.
-fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
+pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
     let broken = |name: &str, data: &str| passphrase(name, data);
     let nested = |data: &str| secret("example/Secret/v1", "nested", "encrypted", data);
     let from = |name: &'static str, dest: &'static str| (PASSPHRASE, name, ".", dest);

@@ -34,7 +34,10 @@ fn lint_ends_by_what_it_found() {
 #[test]
 fn lint_as_json_has_the_stated_shape() {
     let sandbox = Sandbox::with_sites();
-    assert_eq!(sandbox.run(&["lint", "-o", "json"]).json(), json!({"version": 1, "findings": []}));
+    let report = sandbox.run(&["lint", "-o", "json"]).json();
+    assert_eq!((&report["version"], &report["findings"]), (&json!(1), &json!([])));
+    assert_eq!((&report["comparison"], &report["edits"]), (&json!(null), &json!([])));
+    assert_eq!((&report["totals"]["sites"], &report["totals"]["outputs"]), (&json!(2), &json!(10)));
     sandbox.break_site("lab");
     let report = sandbox.run(&["lint", "-o", "json"]).json();
     assert_eq!(report["version"], 1);

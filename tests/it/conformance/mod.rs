@@ -9,6 +9,8 @@ mod documents;
 mod exceptions;
 mod jsonpath;
 mod layering;
+mod pairs;
+mod stories;
 mod treasuremap;
 mod yaml;
 

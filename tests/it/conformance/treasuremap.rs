@@ -3,7 +3,7 @@
 //! where it was written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
@@ -285,14 +285,14 @@ fn sha256(text: &str) -> String {
 }
 
 /// A bare clone of the recorded repository.
-struct Treasuremap {
+pub struct Treasuremap {
     folder: TempDir,
     corpus: PathBuf,
 }
 
 impl Treasuremap {
     /// None where there is no corpus, which has been said then.
-    fn clone() -> Option<Self> {
+    pub fn clone() -> Option<Self> {
         let Some(corpus) = std::env::var_os("LAYERCAKE_CORPUS") else {
             eprintln!("skipped: LAYERCAKE_CORPUS is not set, treasuremap is not compared");
             return None;
@@ -312,7 +312,12 @@ impl Treasuremap {
         Some(Self { folder, corpus })
     }
 
-    fn recorded_commits(&self) -> Vec<PathBuf> {
+    /// The repository, a bare one.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("treasuremap.git")
+    }
+
+    pub fn recorded_commits(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.corpus.join("rendered")).expect("records are there");
         let mut paths: Vec<PathBuf> =
             entries.map(|entry| entry.expect("an entry can be read").path()).collect();
@@ -329,9 +334,8 @@ impl Treasuremap {
         semantics: Semantics,
         per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
     ) -> Checked<T> {
-        let path: &Path = &self.folder.path().join("treasuremap.git");
         let repository =
-            Repository::discover_further(path).expect("a repository can be looked for");
+            Repository::discover_further(&self.path()).expect("a repository can be looked for");
         let repository = repository.expect("the clone is a repository");
         let tree = repository.commit(revision).expect("the commit is there");
         let options = Options {
@@ -346,6 +350,7 @@ impl Treasuremap {
         let plan = Plan {
             tree: &tree,
             scope,
+            base: None,
             options,
             sites: None,
             only: Vec::new(),

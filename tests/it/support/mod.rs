@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{
+    Base, Checked, Compared, Plan, Progress, RenderedSite, Scope, Settings, check, compare,
+};
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
+use layercake::rules::{Gates, word_reach};
 use layercake::source::{MemoryTree, RepoPath, SourceMap, Span};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
@@ -24,21 +27,65 @@ pub fn check_files<T: Send>(
     options: Options,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
+    let layout = layout_of(tree);
+    let scope = match &layout {
+        Some(layout) => Scope::Repository { layout, further: Vec::new() },
+        None => Scope::Set(vec![RepoPath::new("")]),
+    };
+    let progress = Progress::default();
+    let plan = Plan {
+        tree,
+        scope,
+        base: None,
+        options,
+        sites: None,
+        only: Vec::new(),
+        progress: &progress,
+    };
+    check(&plan, per_site).expect("files in memory can be checked")
+}
+
+/// Compares files in memory, those of the head being as for [`check_files`],
+/// and puts the gates before what came of it.
+pub fn compare_files(
+    base: &MemoryTree,
+    head: &MemoryTree,
+    options: Options,
+    gates: &Gates,
+) -> Compared {
+    let (of_base, of_head) = (layout_of(base), layout_of(head));
+    let scope = match &of_head {
+        Some(layout) => Scope::Repository { layout, further: Vec::new() },
+        None => Scope::Set(vec![RepoPath::new("")]),
+    };
+    let plan = Plan {
+        tree: head,
+        scope,
+        base: Some(Base { tree: base, layout: of_base.as_ref() }),
+        options,
+        sites: None,
+        only: Vec::new(),
+        progress: &Progress::default(),
+    };
+    let mut compared =
+        compare(&plan, &Settings::default()).expect("files in memory can be compared");
+    for (edit, finding) in word_reach(&compared.comparison, gates) {
+        compared.add_gated(finding, edit);
+    }
+    compared
+}
+
+/// How files lie: as those of a site repository where one of them lies below
+/// `site/NAME/`.
+fn layout_of(tree: &MemoryTree) -> Option<Layout> {
     let root = RepoPath::new("");
     let paths = layercake::source::Tree::entries(tree, &root).expect("memory can be listed");
     let in_site =
         |path: &RepoPath| path.below(&RepoPath::new("site")).is_some_and(|it| it.contains('/'));
-    let layout = paths.iter().any(|entry| in_site(&entry.path)).then(|| {
+    paths.iter().any(|entry| in_site(&entry.path)).then(|| {
         let layout = Layout::discover(tree, &root).expect("memory can be listed");
         layout.expect("the files are a site repository")
-    });
-    let scope = match &layout {
-        Some(layout) => Scope::Repository { layout, further: Vec::new() },
-        None => Scope::Set(vec![root]),
-    };
-    let progress = Progress::default();
-    let plan = Plan { tree, scope, options, sites: None, only: Vec::new(), progress: &progress };
-    check(&plan, per_site).expect("files in memory can be checked")
+    })
 }
 
 /// A finding as text: where, what, and everything around it.

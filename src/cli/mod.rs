@@ -1,32 +1,40 @@
 //! The command line: flags, and the one place with standard output, standard
 //! error and the environment.
 
+mod comparison;
+mod demo;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercake::check::{Checked, Progress};
-use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::provenance::Question;
+use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
+use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
 use layercake::report::{self, Style, View};
-use layercake::source::text_at;
+use layercake::source::{text_at, write_file};
 use layercake::system::deckhand::Options;
+
+use self::comparison::{DiffArgs, ReachArgs};
 
 const EXAMPLES: &str = "\
 Examples:
+  layercake demo                    an example to try it on, made for you
   layercake lint                    all sites of the repository around you
-  layercake lint --rev HEAD~1       as they were one commit ago
+  layercake lint --since main       what changed since main, why, and what is wrong since
   layercake render --name keystone  what becomes of one document, in each site
   layercake explain missing-parent  what a finding means, and what to do
 
@@ -37,10 +45,24 @@ Examples:
   layercake lint                       everything, with the lines that matter
   layercake lint -o concise            one line for each finding
   layercake lint -o json | jq .        for programs
+  layercake lint -o full -o json=report.json
+  layercake lint --since main          what changed since main, and what is wrong since
+  layercake lint --staged              the same for the next commit
   layercake lint site/lab type/small   only what is wrong in these folders
   layercake lint --set a.yaml b.yaml   two files by themselves, without any site
 
 Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  layercake diff main                what is different from main itself
+  layercake diff --since main        what this branch changed, and its working tree
+  layercake diff v1.8 v1.9           between two revisions
+  layercake diff --staged --brief    what the next commit will change, one line an edit
+  layercake diff main --expect-unchanged    prove that a refactoring is one
+
+Exit codes: 0 compared, 1 a gate is violated, or with `--exit-code` something changed, \
+2 layercake could not do its work.";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -63,6 +85,7 @@ Examples:
   layercake explain-value --all-sites armada/Chart/v1 keystone .release
   layercake explain-value lab armada/Chart/v1 keystone .release \\
       --why-not global/charts/keystone.yaml:49
+  layercake explain-value lab armada/Chart/v1 keystone .release --since main
 
 Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.";
 
@@ -82,11 +105,15 @@ Examples:
 
 Exit codes: 0 it is printed, 2 layercake could not do its work.";
 
+const DEMO_NOTE: &str = "\
+Exit codes: 0 it was made and compared, 2 layercake could not do its work.";
+
 /// A linter for Airship Deckhand site repositories.
 ///
 /// layercake renders every document of every site as Deckhand would, and shows
 /// every problem at the line that wrote it. It finds the repository around the
-/// current folder by itself, reads it, and never writes to it.
+/// current folder by itself and reads it; it writes nothing but the reports it is
+/// told to write to files, and the example that `demo` makes.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -135,11 +162,31 @@ enum Verb {
         #[command(flatten)]
         selection: SelectionArgs,
 
-        /// How to print what was found
-        #[arg(short, long, value_name = "FORMAT", default_value = "full")]
+        #[command(flatten)]
+        comparison: ComparisonArgs,
+
+        #[command(flatten)]
+        reach: ReachArgs,
+
+        /// With a comparison, report findings of both sides too
+        #[arg(long, help_heading = "Output")]
+        all_findings: bool,
+
+        /// How to print what was found: `full`, `concise` or `json`
+        ///
+        /// With `=FILE` it goes to that file instead of standard output; given
+        /// several times, there are several reports of one run.
+        #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "full")]
         #[arg(help_heading = "Output")]
-        output: LintFormat,
+        output: Vec<Output>,
     },
+
+    /// Report which rendered documents changed, and which edits changed them
+    ///
+    /// Renders all sites on two sides, and tells for each edit what it reached,
+    /// by which way, and what stopped it elsewhere.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
 
     /// Print rendered documents
     ///
@@ -229,6 +276,19 @@ enum Verb {
         format: GraphFormat,
     },
 
+    /// Make a small repository with an edit in it, and tell what that reaches
+    ///
+    /// Writes an example of a site repository to a new temporary folder, with
+    /// one commit and one line edited since, and prints what `layercake lint
+    /// --since HEAD` says there. Needs nothing, and leaves all other folders as
+    /// they are.
+    #[command(after_help = DEMO_NOTE)]
+    Demo {
+        /// Write to this folder, which is to be empty or not there yet
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+
     /// Print the page of a rule, or the list of all rules
     Explain {
         /// The rule's name, e.g. `missing-parent`; without one, all are listed
@@ -253,6 +313,31 @@ enum Debug {
         #[command(flatten)]
         comparison: ComparisonArgs,
     },
+}
+
+/// One report of a run, and where it goes.
+#[derive(Clone, Debug)]
+struct Output {
+    format: LintFormat,
+    /// None for standard output.
+    file: Option<PathBuf>,
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("there is no file behind `=`".to_owned()),
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let known = || LintFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names = || known().map(|it| it.get_name().to_owned()).collect::<Vec<_>>().join(", ");
+        let format = LintFormat::from_str(format, false)
+            .map_err(|_| format!("there is no such format; there are {}", names()))?;
+        Ok(Self { format, file })
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -305,6 +390,15 @@ struct ExplainValueArgs {
     /// Follow this line instead, and tell where it stops
     #[arg(long, value_name = "FILE:LINE")]
     why_not: Option<String>,
+
+    /// Tell also how it was where HEAD parted from this revision, and which edit
+    /// made the difference
+    #[arg(long, value_name = "REV", conflicts_with_all = ["all_sites", "why_not", "rev"])]
+    since: Option<String>,
+
+    /// Let `--since` compare with its revision itself
+    #[arg(long, requires = "since")]
+    no_merge_base: bool,
 
     /// Read this revision instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Which documents")]
@@ -537,9 +631,14 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
     let terminal = Terminal::new(cli.global.color, cli.global.no_progress);
     let directory = cli.global.directory;
     match cli.verb {
-        Verb::Lint { selection, output } => {
-            lint(&selection.selection(directory), output, &terminal)
+        Verb::Lint { selection, comparison, reach, all_findings, output } => {
+            let request = reach.request(comparison)?;
+            let unchanged = if all_findings { Unchanged::Shown } else { Unchanged::Counted };
+            let look = reach.look(unchanged, &terminal);
+            let selection = selection.selection(directory);
+            comparison::lint(&selection, &request, look, &output, &terminal)
         }
+        Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
         Verb::Render { selection, schema, name, format, with_origin, show_secrets } => {
             let wanted = commands::render::Wanted { schemas: schema, names: name };
             let selection = selection.selection(directory);
@@ -557,6 +656,11 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         }
         Verb::Graph { selection, format } => {
             graph(&selection.selection(directory), format, &terminal)
+        }
+        Verb::Demo { folder } => {
+            let is_here = directory == Path::new(".");
+            let inside = |folder| if is_here { folder } else { directory.join(folder) };
+            demo::demo(folder.map(inside), &terminal)
         }
         Verb::Explain { rule } => {
             let text = match rule {
@@ -577,23 +681,45 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
     }
 }
 
-fn lint(
-    selection: &Selection,
-    format: LintFormat,
-    terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
-    let start = Instant::now();
-    let checked = terminal.watch(|progress| commands::lint::run(selection, progress))?;
-    let (findings, view, style) = (&checked.findings, view(&checked), &terminal.style);
-    print(|out| match format {
-        LintFormat::Full => {
-            report::terminal::write(findings, &view, style, out)?;
-            report::terminal::write_totals(&totals(&checked, start.elapsed()), style, out)
+/// Refuses outputs that would run into each other, before any work is done.
+fn allow(outputs: &[Output]) -> Result<(), Error> {
+    let printed = outputs.iter().filter(|output| output.file.is_none()).count();
+    if printed > 1 {
+        let message = "only one report can go to standard output";
+        let help = "give the others a file, e.g. `--output json=report.json`";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    let mut files: Vec<&Path> = outputs.iter().filter_map(|it| it.file.as_deref()).collect();
+    files.sort();
+    match files.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            let message = format!("two reports cannot both go to `{}`", pair[0].display());
+            Err(Error::new(ErrorKind::Usage, message))
         }
-        LintFormat::Concise => report::terminal::write_concise(findings, &view, style, out),
-        LintFormat::Json => report::json::findings(findings, &view, out),
-    })?;
-    Ok(verdict(&checked))
+        None => Ok(()),
+    }
+}
+
+/// Writes each report to where it goes, files first: what is printed last is
+/// then all that there is to say. Files have no colours and the width of a
+/// page, whatever the terminal has.
+fn deliver(
+    outputs: &[Output],
+    directory: &Path,
+    terminal: &Terminal,
+    write: impl Fn(LintFormat, &Style, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let page = Style { width: PAGE, color: false, unicode: true, links: false };
+    for output in outputs {
+        let Some(file) = &output.file else { continue };
+        let mut bytes = Vec::new();
+        write(output.format, &page, &mut bytes)?;
+        write_file(&directory.join(file), &bytes)?;
+    }
+    for output in outputs.iter().filter(|output| output.file.is_none()) {
+        print(|out| write(output.format, &terminal.style, out))?;
+    }
+    Ok(())
 }
 
 fn render(
@@ -692,6 +818,11 @@ fn explain_value(
     let selection = repository.selection(directory);
     let options = arguments.meaning.options(selection.options);
     let selection = Selection { set: arguments.set, options, ..selection };
+    if arguments.since.is_some() {
+        let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
+        let wanted = Wanted { since: arguments.since, merge_base, ..Wanted::default() };
+        return explain_since(&selection, &wanted, (&site, &question), arguments.format, terminal);
+    }
     match (&arguments.why_not, arguments.all_sites) {
         (Some(place), _) => {
             explain_why_not(&selection, &site, &question, place, arguments.format, terminal)
@@ -717,6 +848,24 @@ fn explain_in(
             let value = SiteValue { site: way.site.clone(), way: Some(way) };
             report::provenance::write_ways_json(&[value], &view, out)
         }
+    })?;
+    Ok(told(&checked))
+}
+
+fn explain_since(
+    selection: &Selection,
+    wanted: &Wanted,
+    (site, question): (&str, &Question),
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, since) = terminal.watch(|progress| {
+        commands::explain_since::run(selection, wanted, site, question, progress)
+    })?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        TextFormat::Text => report::since::write_way_since(&since, &view, style, out),
+        TextFormat::Json => report::since::write_way_since_json(&since, &view, out),
     })?;
     Ok(told(&checked))
 }
@@ -877,6 +1026,8 @@ fn explain_failure(error: &Error) {
 /// What is known of the terminal.
 struct Terminal {
     style: Style,
+    /// Whether standard output is one.
+    is_shown: bool,
     progress: bool,
 }
 
@@ -895,7 +1046,8 @@ impl Terminal {
             unicode: !terminal || supports_unicode::on(supports_unicode::Stream::Stdout),
             links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
         };
-        Self { style, progress: !no_progress && io::stderr().is_terminal() }
+        let progress = !no_progress && io::stderr().is_terminal();
+        Self { style, is_shown: terminal, progress }
     }
 
     /// Does `work`, and shows on standard error how far it is where it takes
@@ -915,11 +1067,13 @@ impl Terminal {
     }
 }
 
+/// The width at which kept output is read.
+const PAGE: usize = 100;
+
 /// The columns to fill: those that `COLUMNS` asks for, or that the terminal
 /// has; output that is kept is read at the width of a page.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 fn width(terminal: bool) -> usize {
-    const PAGE: usize = 100;
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let present = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     asked.or_else(|| present().filter(|_| terminal)).unwrap_or(PAGE)

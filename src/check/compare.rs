@@ -1,0 +1,643 @@
+//! The pipeline over two sides: both are rendered and judged whole, site by
+//! site; what is the same on both is read, parsed and rendered once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use rayon::prelude::*;
+
+use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::{Checked, CheckedSite, Plan, RenderedSite, counts_for};
+use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
+use crate::compare::{
+    Attribution, Question, Side, Trial, Wanted, attribute, compare as changes_of, shields,
+};
+use crate::diagnostic::Diagnostic;
+use crate::edit::{Edit, EditId, Text};
+use crate::error::Error;
+use crate::graph::{DocId, Graph};
+use crate::merge::pattern::Patterns;
+use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
+use crate::rules::{self, Found, SiteFacts};
+use crate::source::{FileId, SourceMap, Span};
+use crate::system::deckhand::document::Document;
+use crate::system::deckhand::edits::{Edits, Located, Membership, SitePair, Version, edits};
+use crate::system::deckhand::{Options, Site};
+use crate::triage::{self, Findings};
+use crate::yaml::diff::ListKeys;
+
+/// How two sides are compared.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How items of lists are matched.
+    pub keys: ListKeys,
+    /// How causes are found.
+    pub attribution: Attribution,
+    /// What the base takes from the head instead of rendering it: what has the
+    /// same values, or, where it is to name its own text, what was read from the
+    /// same.
+    pub alike: Alike,
+}
+
+impl Settings {
+    /// A site is rendered again so often at most to find causes, unless they
+    /// are to be verified.
+    pub const RENDERINGS: usize = 400;
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
+        Self { keys: ListKeys::default(), attribution, alike: Alike::Value }
+    }
+}
+
+/// What a comparison found.
+#[derive(Debug)]
+pub struct Compared {
+    /// The head side; its findings are in [`Compared::findings`].
+    pub checked: Checked<()>,
+    /// What changed, and why.
+    pub comparison: Comparison,
+    /// The findings of both sides, told apart.
+    pub findings: triage::Compared,
+    /// What the gates say; also among the new findings.
+    pub gated: Findings,
+    /// The files that are not the same on both sides, by path.
+    pub edited_files: BTreeSet<crate::source::RepoPath>,
+}
+
+/// A site on the sides where it is there, while both are at hand.
+pub struct BothSides<'a> {
+    /// As it was.
+    pub base: Option<RenderedSite<'a>>,
+    /// As it is.
+    pub head: Option<RenderedSite<'a>>,
+}
+
+/// Compares the head of `plan` with its base.
+///
+/// # Errors
+/// As [`check`](super::check).
+pub fn compare(plan: &Plan<'_>, settings: &Settings) -> Result<Compared, Error> {
+    Ok(compare_with(plan, settings, |_| ())?.0)
+}
+
+/// As [`compare`]; `per_site` takes from each site what the caller wants of
+/// its two sides, by the sites' names.
+///
+/// # Errors
+/// As [`check`](super::check).
+pub fn compare_with<T: Send>(
+    plan: &Plan<'_>,
+    settings: &Settings,
+    per_site: impl Fn(&BothSides<'_>) -> T + Sync,
+) -> Result<(Compared, Vec<T>), Error> {
+    let loaded = Loaded::new(plan)?;
+    loaded.ensure_sites(plan)?;
+    let base = loaded.base.as_ref().unwrap_or(&loaded.head);
+    let sides = Sides { plan, settings, loaded: &loaded, base, head: &loaded.head };
+    let sources = Documents::of(&sides);
+    let edits = edits(sources.base, sources.head, &sources.unedited);
+    let pairs = sides.pairs();
+    plan.progress.sites.store(pairs.len(), Relaxed);
+    let sites: Vec<(ComparedSite, Option<T>)> = pairs
+        .par_iter()
+        .map(|pair| sides.site(pair, &edits, &sources.unedited, &per_site))
+        .collect();
+    let (sites, taken): (Vec<ComparedSite>, Vec<Option<T>>) = sites.into_iter().unzip();
+
+    let internal_error = loaded.has_failed() || sites.iter().any(|site| site.has_failed);
+    let mut findings = sides.findings(&sites, &edits.edits);
+    let mut found = Vec::new();
+    let mut checked = Vec::new();
+    let mut concerned = BTreeSet::new();
+    for site in sites {
+        checked.extend(site.checked);
+        found.push(site.found);
+        concerned.extend(site.concerned);
+    }
+    let edited: BTreeSet<FileId> = sources.edited;
+    let mut comparison = gather(edits.edits, found, &|file| edited.contains(&file));
+    sides.limit(&mut comparison, &mut findings, &concerned);
+    let edited_files = edited.iter().map(|file| loaded.sources.get(*file).path().clone()).collect();
+    let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
+    let documents = loaded.documents(plan, &loaded.head.wanted(plan));
+    let checked = Checked {
+        sites: checked,
+        findings: Findings::default(),
+        secrets,
+        opaque,
+        documents,
+        internal_error,
+        sources: loaded.sources,
+    };
+    let gated = Findings::default();
+    let compared = Compared { checked, comparison, findings, gated, edited_files };
+    Ok((compared, taken.into_iter().flatten().collect()))
+}
+
+impl Compared {
+    /// Adds what the gates say, of an edit where it is of one.
+    pub fn add_gated(&mut self, finding: Diagnostic, edit: Option<EditId>) {
+        self.gated.diagnostics.push(finding.clone());
+        self.findings.add(finding, edit, &self.checked.sources);
+    }
+}
+
+/// Both sides of a run.
+struct Sides<'a> {
+    plan: &'a Plan<'a>,
+    settings: &'a Settings,
+    loaded: &'a Loaded,
+    base: &'a LoadedSide,
+    head: &'a LoadedSide,
+}
+
+/// The documents of both sides, by whether their files are the same.
+struct Documents<'a> {
+    unedited: Vec<Located<'a>>,
+    base: Vec<Located<'a>>,
+    head: Vec<Located<'a>>,
+    edited: BTreeSet<FileId>,
+}
+
+impl<'a> Documents<'a> {
+    fn of(sides: &Sides<'a>) -> Self {
+        let ids = |side: &LoadedSide| -> BTreeSet<FileId> {
+            side.files.iter().map(|file| file.id).collect()
+        };
+        let (base, head) = (ids(sides.base), ids(sides.head));
+        let shared: BTreeSet<FileId> = base.intersection(&head).copied().collect();
+        let of = |side, is_shared| sides.located(side, &|file| shared.contains(&file) == is_shared);
+        Self {
+            unedited: of(sides.head, true),
+            base: of(sides.base, false),
+            head: of(sides.head, false),
+            edited: base.symmetric_difference(&head).copied().collect(),
+        }
+    }
+}
+
+/// One site on the sides where it is there.
+struct SetPair<'a> {
+    name: Option<Arc<str>>,
+    base: Option<&'a SetFiles>,
+    head: Option<&'a SetFiles>,
+}
+
+/// What came of one site.
+struct ComparedSite {
+    checked: Option<CheckedSite<()>>,
+    found: SiteChanges,
+    base_findings: Vec<Diagnostic>,
+    head_findings: Vec<Diagnostic>,
+    /// The edits that caused findings of the head which the base does not
+    /// have, as far as that is known, by the finding's index.
+    caused: BTreeMap<usize, Vec<EditId>>,
+    /// The edits of documents that it has on one of the sides.
+    concerned: Vec<EditId>,
+    has_failed: bool,
+}
+
+impl<'a> Sides<'a> {
+    fn located(&self, side: &'a LoadedSide, wanted: &dyn Fn(FileId) -> bool) -> Vec<Located<'a>> {
+        let files = side.files.iter().filter(|file| wanted(file.id));
+        files
+            .flat_map(|file| {
+                let path = self.loaded.sources.get(file.id).path();
+                let documents = self.loaded.file(file.id).documents.iter().enumerate();
+                documents.map(move |(index, document)| Located {
+                    repository: file.repository,
+                    path,
+                    place: file.place.as_ref(),
+                    index,
+                    document,
+                })
+            })
+            .collect()
+    }
+
+    /// The sites that are wanted, by name.
+    fn pairs(&self) -> Vec<SetPair<'a>> {
+        let mut pairs: BTreeMap<Option<Arc<str>>, SetPair<'a>> = BTreeMap::new();
+        let empty =
+            |name: &Option<Arc<str>>| SetPair { name: name.clone(), base: None, head: None };
+        for set in self.base.wanted(self.plan) {
+            pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).base = Some(set);
+        }
+        for set in self.head.wanted(self.plan) {
+            pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).head = Some(set);
+        }
+        pairs.into_values().collect()
+    }
+
+    /// Renders, judges and compares one site. A fault in layercake itself
+    /// costs this site and says so.
+    fn site<T>(
+        &self,
+        pair: &SetPair<'a>,
+        edits: &Edits<'a>,
+        unedited: &'a [Located<'a>],
+        per_site: &(impl Fn(&BothSides<'_>) -> T + Sync),
+    ) -> (ComparedSite, Option<T>) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            SiteRun { sides: self, pair, edits, unedited }.run(per_site)
+        }));
+        self.plan.progress.sites_rendered.fetch_add(1, Relaxed);
+        let of_outcome = outcome.map(|(compared, taken)| (compared, Some(taken)));
+        of_outcome.unwrap_or_else(|_| {
+            let files = pair.head.or(pair.base).map(|set| &set.files);
+            let first = files.and_then(|files| files.first());
+            let reach = SiteReach { site: pair.name.clone(), base: None, head: None };
+            let compared = ComparedSite {
+                checked: None,
+                found: SiteChanges::nothing(reach),
+                base_findings: Vec::new(),
+                head_findings: first.map(rules::word_internal).into_iter().collect(),
+                caused: BTreeMap::new(),
+                concerned: Vec::new(),
+                has_failed: true,
+            };
+            (compared, None)
+        })
+    }
+
+    /// Leaves what the plan asks for: the edits of the files that are given,
+    /// as far as they concern the sites that are wanted, and those that caused
+    /// a finding there is to report.
+    fn limit(
+        &self,
+        comparison: &mut Comparison,
+        findings: &mut triage::Compared,
+        concerned: &BTreeSet<EditId>,
+    ) {
+        if self.plan.only.is_empty() && self.plan.sites.is_none() {
+            return;
+        }
+        let reported: BTreeSet<EditId> = findings.causes.iter().flatten().copied().collect();
+        let is_given = |edit: &Edit| {
+            let mut texts = edit.base.iter().chain(&edit.head);
+            texts.any(|text| self.plan.concerns(self.loaded.sources.get(text.at.file).path()))
+        };
+        let in_site = |id: EditId| self.plan.sites.is_none() || concerned.contains(&id);
+        let numbers =
+            comparison.keep(&|id, edit| reported.contains(&id) || (in_site(id) && is_given(edit)));
+        findings.renumber(&numbers);
+    }
+
+    /// The findings of both sides, told apart.
+    fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> triage::Compared {
+        let of_files = |side: &LoadedSide| {
+            let mut findings = self.loaded.file_findings(side);
+            findings.extend(side.layout_findings());
+            findings
+        };
+        let (mut base, mut head) = (of_files(self.base), of_files(self.head));
+        let mut caused: BTreeMap<Told<'_>, &[EditId]> = BTreeMap::new();
+        for site in sites {
+            base.extend(site.base_findings.iter().cloned());
+            head.extend(site.head_findings.iter().cloned());
+            for (index, edits) in &site.caused {
+                caused.insert(told(&site.head_findings[*index]), edits);
+            }
+        }
+        if let Some(globs) = &self.plan.sites {
+            base.retain_mut(|diagnostic| counts_for(diagnostic, globs));
+            head.retain_mut(|diagnostic| counts_for(diagnostic, globs));
+        }
+        let sources = &self.loaded.sources;
+        triage::Compared::new(base, head, sources, &self.plan.only, &|finding| match caused
+            .get(&told(finding))
+        {
+            Some(edits) => edits.to_vec(),
+            None => caused_in_file(finding, edits, sources),
+        })
+    }
+}
+
+/// What tells a finding of one site from others.
+type Told<'d> = (Span, &'static str, &'d str, &'d [Arc<str>]);
+
+fn told(finding: &Diagnostic) -> Told<'_> {
+    (finding.primary.span, finding.rule.name, &*finding.message, &*finding.sites)
+}
+
+/// The edits that a finding of a file by itself comes from: those of its
+/// place, or else those of its file.
+fn caused_in_file(finding: &Diagnostic, edits: &[Edit], sources: &SourceMap) -> Vec<EditId> {
+    let place = finding.primary.span;
+    let path = sources.get(place.file).path();
+    let meets = |text: &Option<Text>| text.as_ref().is_some_and(|text| text.meets(place));
+    let in_file = |text: &Option<Text>| {
+        text.as_ref().is_some_and(|text| sources.get(text.at.file).path() == path)
+    };
+    let those = |wanted: &dyn Fn(&Edit) -> bool| -> Vec<EditId> {
+        let edits = edits.iter().enumerate().filter(|(_, edit)| wanted(edit));
+        edits.map(|(index, _)| EditId::at(index)).collect()
+    };
+    let there = those(&|edit| meets(&edit.head));
+    if there.is_empty() { those(&|edit| in_file(&edit.head) || in_file(&edit.base)) } else { there }
+}
+
+/// One site while it is compared.
+struct SiteRun<'r, 'a> {
+    sides: &'r Sides<'a>,
+    pair: &'r SetPair<'a>,
+    edits: &'r Edits<'a>,
+    unedited: &'a [Located<'a>],
+}
+
+/// A site as it is on one side, rendered and judged.
+struct OneSide<'a> {
+    site: Site<'a>,
+    graph: Graph,
+    rendered: Rendered,
+    findings: Vec<Diagnostic>,
+    /// Those of rendered documents, among the others.
+    of_documents: Vec<Found>,
+    /// Where each document went.
+    ids: HashMap<*const Document, DocId>,
+}
+
+impl<'a> SiteRun<'_, 'a> {
+    fn run<T>(&self, per_site: impl Fn(&BothSides<'_>) -> T) -> (ComparedSite, T) {
+        let sources = &self.sides.loaded.sources;
+        if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
+            && base.files == head.files
+        {
+            let side = self.one_side(head, None);
+            let at_hand = || Some(side.at_hand(sources));
+            let taken = per_site(&BothSides { base: at_hand(), head: at_hand() });
+            return (self.unchanged(head, side), taken);
+        }
+        let head = self.pair.head.map(|set| self.one_side(set, None));
+        let base = self.pair.base.map(|set| self.one_side(set, head.as_ref()));
+        let taken = per_site(&BothSides {
+            base: base.as_ref().map(|side| side.at_hand(sources)),
+            head: head.as_ref().map(|side| side.at_hand(sources)),
+        });
+        (self.compared(base, head), taken)
+    }
+
+    fn compared(&self, base: Option<OneSide<'a>>, head: Option<OneSide<'a>>) -> ComparedSite {
+        let (before, after) = (base.as_ref().map(OneSide::side), head.as_ref().map(OneSide::side));
+        let site = self.site_pair();
+        let concerned = self.edits.of_site(&site);
+        let trying = Trying {
+            edits: self.edits,
+            site: &site,
+            options: &self.sides.plan.options,
+            patterns: Patterns::default(),
+            earlier: [base.as_ref(), head.as_ref()],
+        };
+        let rerender = |chosen: &[EditId], wanted: Wanted<'_>| {
+            let extent = |graph: &Graph| Extent::Only(wanted(graph));
+            let is_chosen = |edit| chosen.binary_search(&edit).is_ok();
+            trying.with(&is_chosen, &extent, trial)
+        };
+        let mut changes = changes_of(before.as_ref(), after.as_ref(), &self.sides.settings.keys);
+        let question = Question {
+            base: before.as_ref(),
+            head: after.as_ref(),
+            edits: &self.edits.edits,
+            concerned: &concerned,
+            rerender: &rerender,
+            keys: &self.sides.settings.keys,
+            attribution: self.sides.settings.attribution,
+        };
+        let proofs = attribute(&question, &mut changes);
+        let shields = shields(&question);
+        let findings = |side: &Option<OneSide<'_>>| -> Vec<Diagnostic> {
+            side.as_ref().map(|side| side.findings.clone()).unwrap_or_default()
+        };
+        let (base_findings, head_findings) = (findings(&base), findings(&head));
+        let sources = &self.sides.loaded.sources;
+        let caused = self.caused(&base_findings, &head_findings, &concerned, &|chosen| {
+            let is_chosen = |edit| edit == chosen;
+            trying.with(&is_chosen, &|_| Extent::All, |tried| tried.findings(sources))
+        });
+        let outputs = |side: &Option<OneSide<'_>>| side.as_ref().map(OneSide::outputs);
+        let reach =
+            SiteReach { site: self.pair.name.clone(), base: outputs(&base), head: outputs(&head) };
+        ComparedSite {
+            checked: self.pair.head.zip(head.as_ref()).map(|(set, side)| side.checked(set)),
+            found: SiteChanges { reach, changes, shields, proofs },
+            base_findings,
+            head_findings,
+            caused,
+            concerned,
+            has_failed: false,
+        }
+    }
+
+    /// A site of the same files on both sides.
+    fn unchanged(&self, set: &'a SetFiles, side: OneSide<'a>) -> ComparedSite {
+        let outputs = Some(side.outputs());
+        let reach = SiteReach { site: self.pair.name.clone(), base: outputs, head: outputs };
+        ComparedSite {
+            checked: Some(side.checked(set)),
+            found: SiteChanges::nothing(reach),
+            base_findings: side.findings.clone(),
+            head_findings: side.findings,
+            caused: BTreeMap::new(),
+            concerned: Vec::new(),
+            has_failed: false,
+        }
+    }
+
+    /// One side, with what it has alike taken from the other.
+    fn one_side(&self, set: &'a SetFiles, earlier: Option<&OneSide<'a>>) -> OneSide<'a> {
+        let loaded = self.sides.loaded;
+        let documents: Vec<&'a Document> =
+            set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
+        let options = &self.sides.plan.options;
+        let ids = documents.iter().enumerate();
+        let ids =
+            ids.map(|(at, document)| (std::ptr::from_ref(*document), DocId::at(at))).collect();
+        let mut site = Site::new(set.name.clone(), documents, options);
+        let graph = site.to_graph(options);
+        let other: Vec<Earlier<'_>> = earlier
+            .into_iter()
+            .map(|side| side.earlier(&site.documents, self.sides.settings.alike))
+            .collect();
+        let rendered = render_again(&graph, &other, Extent::All);
+        drop(other);
+        let facts =
+            SiteFacts { sources: &loaded.sources, site: &site, graph: &graph, rendered: &rendered };
+        let of_documents = of_documents(&facts, earlier);
+        let mut findings = rules::word_problems(&facts);
+        findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
+        for finding in &mut findings {
+            finding.sites = set.name.iter().cloned().collect();
+        }
+        OneSide { site, graph, rendered, findings, of_documents, ids }
+    }
+
+    fn site_pair(&self) -> SitePair<'a> {
+        let membership = |set: &SetFiles| Membership {
+            site: set.name.clone(),
+            site_type: set.site_type.clone(),
+            repositories: set.repositories.clone(),
+        };
+        let definition = self.pair.name.as_ref().and_then(|name| {
+            let (head, base) = (self.sides.head, self.sides.base);
+            head.definition_of(name).or_else(|| base.definition_of(name))
+        });
+        SitePair {
+            base: self.pair.base.map(membership),
+            head: self.pair.head.map(membership),
+            definition: definition.map(|path| self.edits.of_definition(&path)).unwrap_or_default(),
+            unedited: self.unedited,
+        }
+    }
+
+    /// The edits that caused findings of the head that the base does not have:
+    /// those at the finding's places, or else those that alone bring it about.
+    fn caused(
+        &self,
+        base: &[Diagnostic],
+        head: &[Diagnostic],
+        concerned: &[EditId],
+        findings_with: &dyn Fn(EditId) -> Vec<Diagnostic>,
+    ) -> BTreeMap<usize, Vec<EditId>> {
+        /// So many edits are tried by themselves at most.
+        const MOST: usize = 50;
+        let is_same = |one: &Diagnostic, other: &Diagnostic| {
+            one.rule.name == other.rule.name
+                && one.message == other.message
+                && one.documents.first() == other.documents.first()
+        };
+        let new = head
+            .iter()
+            .enumerate()
+            .filter(|(_, finding)| !base.iter().any(|known| is_same(known, finding)));
+        let mut tried: BTreeMap<EditId, Vec<Diagnostic>> = BTreeMap::new();
+        let mut caused = BTreeMap::new();
+        for (index, finding) in new {
+            let mut edits: Vec<EditId> = match concerned {
+                [only] => vec![*only],
+                _ => self.at_places(finding, concerned),
+            };
+            if edits.is_empty() {
+                edits.extend(concerned.iter().take(MOST).copied().filter(|edit| {
+                    let findings = tried.entry(*edit).or_insert_with(|| findings_with(*edit));
+                    findings.iter().any(|other| is_same(other, finding))
+                }));
+            }
+            caused.insert(index, edits);
+        }
+        caused
+    }
+
+    fn at_places(&self, finding: &Diagnostic, concerned: &[EditId]) -> Vec<EditId> {
+        let meets = |edit: &&EditId| {
+            let edit = &self.edits.edits[edit.index()];
+            let mut labels = std::iter::once(&finding.primary).chain(&finding.related);
+            edit.head.as_ref().is_some_and(|text| labels.any(|label| text.meets(label.span)))
+        };
+        concerned.iter().filter(meets).copied().collect()
+    }
+}
+
+/// The findings of a side's rendered documents; of those that are the same on
+/// the other side they are taken from there.
+fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found> {
+    let mut known: HashMap<DocId, DocId> = HashMap::new();
+    let mut fresh = Vec::new();
+    for (doc, _) in facts.site.iter() {
+        match facts.rendered.untouched(doc) {
+            Some(twin) => drop(known.insert(twin, doc)),
+            None => fresh.push(doc),
+        }
+    }
+    let taken = other.into_iter().flat_map(|side| &side.of_documents);
+    let taken = taken.filter_map(|(twin, finding)| Some((*known.get(twin)?, finding.clone())));
+    let mut found: Vec<Found> = taken.collect();
+    found.extend(rules::check_documents(facts, &fresh));
+    found
+}
+
+impl OneSide<'_> {
+    fn side(&self) -> Side<'_> {
+        let metadata = self.site.documents.iter().map(|document| &document.metadata).collect();
+        Side::new(&self.graph, &self.rendered, metadata)
+    }
+
+    fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
+        RenderedSite { site: &self.site, graph: &self.graph, rendered: &self.rendered, sources }
+    }
+
+    /// What `documents` can take from this.
+    fn earlier(&self, documents: &[&Document], alike: Alike) -> Earlier<'_> {
+        let twin = |document: &&Document| self.ids.get(&std::ptr::from_ref(*document)).copied();
+        Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
+    }
+
+    fn outputs(&self) -> usize {
+        self.graph.recipes.iter().filter(|recipe| recipe.emit).count()
+    }
+
+    fn checked(&self, set: &SetFiles) -> CheckedSite<()> {
+        CheckedSite {
+            name: set.name.clone(),
+            site_type: set.site_type.clone(),
+            files: set.files.len(),
+            documents: self.site.documents.len(),
+            outputs: self.outputs(),
+            taken: Some(()),
+        }
+    }
+}
+
+/// What is needed to render a site with some of the edits.
+struct Trying<'t, 'a> {
+    edits: &'t Edits<'a>,
+    site: &'t SitePair<'a>,
+    options: &'t Options,
+    patterns: Patterns,
+    earlier: [Option<&'t OneSide<'a>>; 2],
+}
+
+impl Trying<'_, '_> {
+    /// What `look` sees in the site with the edits that are `chosen`.
+    fn with<T>(
+        &self,
+        chosen: &dyn Fn(EditId) -> bool,
+        extent: &dyn Fn(&Graph) -> Extent,
+        look: impl FnOnce(Tried<'_>) -> T,
+    ) -> T {
+        let versions = self.edits.apply(self.site, chosen, &self.patterns);
+        let documents = versions.iter().map(Version::document).collect();
+        let name = self.site.head.as_ref().or(self.site.base.as_ref());
+        let name = name.and_then(|membership| membership.site.clone());
+        let mut site = Site::new(name, documents, self.options);
+        let graph = site.to_graph(self.options);
+        let earlier = self.earlier.into_iter().flatten();
+        let earlier: Vec<Earlier<'_>> =
+            earlier.map(|side| side.earlier(&site.documents, Alike::Value)).collect();
+        let rendered = render_again(&graph, &earlier, extent(&graph));
+        look(Tried { site: &site, graph, rendered })
+    }
+}
+
+/// A site with some of the edits, rendered.
+struct Tried<'v> {
+    site: &'v Site<'v>,
+    graph: Graph,
+    rendered: Rendered,
+}
+
+fn trial(tried: Tried<'_>) -> Trial {
+    let metadata = tried.site.documents.iter().map(|document| document.metadata.clone());
+    Trial { metadata: metadata.collect(), graph: tried.graph, rendered: tried.rendered }
+}
+
+impl Tried<'_> {
+    fn findings(&self, sources: &SourceMap) -> Vec<Diagnostic> {
+        let (site, graph, rendered) = (self.site, &self.graph, &self.rendered);
+        rules::word_site(&SiteFacts { sources, site, graph, rendered })
+    }
+}

@@ -1,0 +1,291 @@
+//! `lint` and `diff` over two sides: what they ask for, and what of the answer
+//! goes where.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use layercake::commands::compare::{Outcome, Request, Verify};
+use layercake::commands::lint::Linted;
+use layercake::commands::sides::Wanted;
+use layercake::commands::{self, Selection};
+use layercake::error::{Error, ErrorKind};
+use layercake::report::comparison::{Grouping, Look, Unchanged};
+use layercake::report::{self, Compared, Timing, View};
+
+use super::{
+    ComparisonArgs, Failure, LintFormat, Output, Terminal, allow, complain, deliver, environment,
+    totals, verdict, view,
+};
+
+/// What is asked of a comparison, whichever two sides it has.
+#[derive(Debug, Args)]
+pub(super) struct ReachArgs {
+    /// Fail where an edit changes outputs in more than so many sites
+    #[arg(long, value_name = "N", help_heading = "Comparison")]
+    max_sites: Option<usize>,
+
+    /// Fail where an edit changes more than so many outputs
+    #[arg(long, value_name = "N", help_heading = "Comparison")]
+    max_outputs: Option<usize>,
+
+    /// Fail where rendered data changes: the proof of a refactoring
+    ///
+    /// With `=GLOB` only in sites, or in outputs `SITE:SCHEMA:NAME`, that
+    /// match.
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "*", help_heading = "Comparison")]
+    expect_unchanged: Option<Vec<String>>,
+
+    /// Know items of lists by this key, beside `name` and `id`
+    #[arg(long, value_name = "KEY", help_heading = "Comparison")]
+    list_key: Vec<String>,
+
+    /// Prove every cause by rendering with and without its edits
+    #[arg(long, help_heading = "Comparison")]
+    verify_attribution: bool,
+
+    /// Show every output by itself, also those that changed alike
+    #[arg(long, help_heading = "Output")]
+    no_group: bool,
+
+    /// Show so many entries of each list
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<usize>,
+}
+
+impl ReachArgs {
+    pub(super) fn request(&self, comparison: ComparisonArgs) -> Result<Request, Error> {
+        let wanted = comparison.wanted();
+        if self.is_given() && wanted == Wanted::default() {
+            let message = "these flags speak of a comparison, and none is asked for";
+            let help =
+                "say with what to compare: `--since REV`, `--staged`, `--from REV` or `--auto`";
+            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        }
+        Ok(Request {
+            environment: environment(&wanted)?,
+            wanted,
+            verify: if self.verify_attribution { Verify::All } else { Verify::Doubtful },
+            max_sites: self.max_sites,
+            max_outputs: self.max_outputs,
+            expect_unchanged: self.expect_unchanged.clone(),
+            list_keys: self.list_key.clone(),
+        })
+    }
+
+    fn is_given(&self) -> bool {
+        self.max_sites.is_some()
+            || self.max_outputs.is_some()
+            || self.expect_unchanged.is_some()
+            || self.verify_attribution
+            || !self.list_key.is_empty()
+    }
+
+    pub(super) fn look(&self, unchanged: Unchanged, terminal: &Terminal) -> Look {
+        let usual = if terminal.is_shown { Look::ON_TERMINAL } else { Look::KEPT };
+        Look {
+            grouping: if self.no_group { Grouping::Apart } else { Grouping::Alike },
+            limit: self.limit.unwrap_or(usual),
+            unchanged,
+        }
+    }
+}
+
+/// What `diff` is told.
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// The earlier revision, as `--from`
+    #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto"])]
+    a: Option<String>,
+
+    /// The later revision, as `--to`; the working tree if not given
+    #[arg(value_name = "B", conflicts_with_all = ["since", "staged", "from", "to", "auto"])]
+    b: Option<String>,
+
+    #[command(flatten)]
+    comparison: ComparisonArgs,
+
+    #[command(flatten)]
+    reach: ReachArgs,
+
+    /// Exit with 1 where rendered documents changed
+    #[arg(long, help_heading = "Comparison")]
+    exit_code: bool,
+
+    /// One line for each edit
+    #[arg(long, help_heading = "Output")]
+    brief: bool,
+
+    /// How to print what changed: `full` or `json`
+    ///
+    /// With `=FILE` it goes to that file instead of standard output; given
+    /// several times, there are several reports of one run.
+    #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "full")]
+    #[arg(help_heading = "Output")]
+    output: Vec<Output>,
+
+    /// Only sites whose name matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    site: Vec<String>,
+
+    /// Where a further repository is that site definitions name
+    #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
+    repository: Vec<String>,
+
+    #[command(flatten)]
+    meaning: super::MeaningArgs,
+}
+
+pub(super) fn lint(
+    selection: &Selection,
+    request: &Request,
+    look: Look,
+    outputs: &[Output],
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    allow(outputs)?;
+    let start = Instant::now();
+    let linted = terminal.watch(|progress| commands::lint::run(selection, request, progress))?;
+    let elapsed = start.elapsed();
+    let checked = match linted {
+        Linted::One(checked) => checked,
+        Linted::Two(outcome) => {
+            write_lint(&outcome, look, outputs, selection, elapsed, terminal)?;
+            return Ok(lint_verdict(&outcome, request, look));
+        }
+    };
+    if request.wanted.auto {
+        complain("nothing says with what to compare: only the present state is checked\n");
+    }
+    let (findings, view, totals) = (&checked.findings, view(&checked), totals(&checked, elapsed));
+    deliver(outputs, &selection.directory, terminal, |format, style, out| match format {
+        LintFormat::Full => {
+            report::terminal::write(findings, &view, style, out)?;
+            report::terminal::write_totals(&totals, style, out)
+        }
+        LintFormat::Concise => report::terminal::write_concise(findings, &view, style, out),
+        LintFormat::Json => report::json::findings(findings, &totals, &view, out),
+    })?;
+    Ok(verdict(&checked))
+}
+
+fn write_lint(
+    outcome: &Outcome,
+    look: Look,
+    outputs: &[Output],
+    selection: &Selection,
+    elapsed: Duration,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let findings = &outcome.compared.findings;
+    let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
+    let view = view(&outcome.compared.checked);
+    deliver(outputs, &selection.directory, terminal, |format, style, out| match format {
+        LintFormat::Full => report::comparison::write(&compared, look, &view, style, out),
+        LintFormat::Concise => {
+            report::terminal::write_concise(&findings.new, &view, style, out)?;
+            match look.unchanged {
+                Unchanged::Counted => Ok(()),
+                Unchanged::Shown => {
+                    report::terminal::write_concise(&findings.unchanged, &view, style, out)
+                }
+            }
+        }
+        LintFormat::Json => report::json::compared(&compared, &view, out),
+    })
+}
+
+pub(super) fn diff(
+    arguments: DiffArgs,
+    directory: PathBuf,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let look = arguments.reach.look(Unchanged::Counted, terminal);
+    let DiffArgs { a, b, comparison, reach, exit_code, brief, output, .. } = arguments;
+    let comparison =
+        ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
+    let request = reach.request(comparison)?;
+    let selection =
+        super::RepositoryArgs { rev: None, site: arguments.site, repository: arguments.repository };
+    let selection = selection.selection(directory);
+    let options = arguments.meaning.options(selection.options);
+    let selection = Selection { options, ..selection };
+    allow(&output)?;
+    let start = Instant::now();
+    let outcome =
+        terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
+    let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
+    let compared = told(&outcome, start.elapsed());
+    let view = view(&outcome.compared.checked);
+    deliver(&output, &selection.directory, terminal, |format, style, out| match format {
+        LintFormat::Full if brief => {
+            report::comparison::write_brief(&compared, look, &view, style, out)
+        }
+        LintFormat::Full => report::comparison::write(&compared, look, &view, style, out),
+        LintFormat::Concise => report::comparison::write_brief(&compared, look, &view, style, out),
+        LintFormat::Json => report::json::compared(&compared, &view, out),
+    })?;
+    Ok(diff_verdict(&outcome, &request, exit_code, &view, terminal)?)
+}
+
+fn nothing_to_compare(request: &Request) -> Error {
+    let message = if request.wanted.auto {
+        "nothing around here says with what to compare"
+    } else {
+        "it is not said what to compare"
+    };
+    let help = "name a revision: `layercake diff main`, or see `layercake diff --help`";
+    Error::new(ErrorKind::Usage, message).with_help(help)
+}
+
+/// A comparison as reports are told of it.
+pub(super) fn told(outcome: &Outcome, elapsed: Duration) -> Compared<'_> {
+    Compared {
+        comparison: &outcome.compared.comparison,
+        sides: &outcome.sides,
+        findings: None,
+        outputs: outcome.outputs,
+        timing: Timing { total: Some(elapsed), ..Timing::default() },
+    }
+}
+
+/// 2 where layercake itself failed, or was asked to prove what it could not
+/// explain; 1 with errors since the base, or any where all are wanted.
+fn lint_verdict(outcome: &Outcome, request: &Request, look: Look) -> ExitCode {
+    if has_failed(outcome, request) {
+        return ExitCode::from(2);
+    }
+    let findings = &outcome.compared.findings;
+    let old = match look.unchanged {
+        Unchanged::Counted => 0,
+        Unchanged::Shown => findings.unchanged.counts().errors,
+    };
+    ExitCode::from(u8::from(findings.new.counts().errors + old > 0))
+}
+
+/// As [`lint_verdict`], but only what the gates say counts as an error, and a
+/// change where that is wanted.
+fn diff_verdict(
+    outcome: &Outcome,
+    request: &Request,
+    exit_code: bool,
+    view: &View<'_>,
+    terminal: &Terminal,
+) -> std::io::Result<ExitCode> {
+    let gated = &outcome.compared.gated;
+    let mut text = Vec::new();
+    report::terminal::write_concise(gated, view, &terminal.style, &mut text)?;
+    complain(&String::from_utf8_lossy(&text));
+    if has_failed(outcome, request) {
+        return Ok(ExitCode::from(2));
+    }
+    let changed = exit_code && !outcome.compared.comparison.outputs.is_empty();
+    Ok(ExitCode::from(u8::from(changed || !gated.diagnostics.is_empty())))
+}
+
+fn has_failed(outcome: &Outcome, request: &Request) -> bool {
+    let unproven = request.verify == Verify::All && outcome.compared.comparison.unexplained() > 0;
+    unproven || outcome.compared.checked.internal_error
+}

@@ -1,0 +1,177 @@
+//! What `lint` with a comparison and `diff` have in common: two sides chosen,
+//! opened and compared, and the gates put before what came of it.
+
+use std::path::Path;
+
+use super::sides::{self, Environment, Side, Wanted};
+use super::{Selection, Workspace, globs};
+use crate::check::{self, Compared, Progress, Settings};
+use crate::compare::Attribution;
+use crate::error::{Error, ErrorKind};
+use crate::report::{Extent, SideKind, SideText, Sides};
+use crate::rules::{Gates, Unchanged, word_reach};
+use crate::source::Repository;
+use crate::yaml::diff::ListKeys;
+
+/// What is asked of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// How the two sides are asked for.
+    pub wanted: Wanted,
+    /// The surroundings, which may say so.
+    pub environment: Environment,
+    /// Whether every cause is to be proven by rendering.
+    pub verify: Verify,
+    /// In how many sites an edit may change outputs.
+    pub max_sites: Option<usize>,
+    /// How many outputs an edit may change.
+    pub max_outputs: Option<usize>,
+    /// Keys by which items of lists are known, beside `name` and `id`.
+    pub list_keys: Vec<String>,
+    /// Globs of the outputs that are expected to stay.
+    pub expect_unchanged: Option<Vec<String>>,
+}
+
+/// Whether causes are proven by rendering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// Where following the values leaves a doubt.
+    #[default]
+    Doubtful,
+    /// All of them.
+    All,
+}
+
+/// A comparison, and what was compared.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What came of it.
+    pub compared: Compared,
+    /// The two sides.
+    pub sides: Sides,
+    /// How many documents the head side renders to.
+    pub outputs: usize,
+}
+
+/// Compares what the selection names; none where nothing asks for a
+/// comparison, or the surroundings give no two sides.
+///
+/// # Errors
+/// Where the sides cannot be chosen or read, or other work cannot be done.
+pub fn run(
+    selection: &Selection,
+    request: &Request,
+    progress: &Progress,
+) -> Result<Option<Outcome>, Error> {
+    let Some(repository) = repository(&selection.directory, &request.wanted)? else {
+        return Ok(None);
+    };
+    run_in(&repository, selection, request, progress)
+}
+
+/// As [`run`], in a repository that is already known, whichever one the
+/// environment names.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in(
+    repository: &Repository,
+    selection: &Selection,
+    request: &Request,
+    progress: &Progress,
+) -> Result<Option<Outcome>, Error> {
+    let gates = gates(request)?;
+    let opened = open_in(repository, selection, &request.wanted, &request.environment)?;
+    let Some((chosen, workspace)) = opened else { return Ok(None) };
+    let mut compared = check::compare(&workspace.plan(progress), &settings(request))?;
+    for (edit, finding) in word_reach(&compared.comparison, &gates) {
+        compared.add_gated(finding, edit);
+    }
+    let limited = workspace.is_limited();
+    let sides = Sides {
+        edited_files: compared.edited_files.len(),
+        extent: if limited { Extent::Asked } else { Extent::Whole },
+        ..sides_text(repository, &chosen)?
+    };
+    let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
+    Ok(Some(Outcome { compared, sides, outputs }))
+}
+
+/// Opens the two sides that are asked for; none where nothing asks for a
+/// comparison, or the surroundings give no two sides.
+pub(super) fn open(
+    selection: &Selection,
+    wanted: &Wanted,
+    environment: &Environment,
+) -> Result<Option<(Repository, sides::Sides, Workspace)>, Error> {
+    let Some(repository) = repository(&selection.directory, wanted)? else { return Ok(None) };
+    let opened = open_in(&repository, selection, wanted, environment)?;
+    Ok(opened.map(|(chosen, workspace)| (repository, chosen, workspace)))
+}
+
+fn open_in(
+    repository: &Repository,
+    selection: &Selection,
+    wanted: &Wanted,
+    environment: &Environment,
+) -> Result<Option<(sides::Sides, Workspace)>, Error> {
+    let Some(chosen) = sides::choose(repository, wanted, environment)? else { return Ok(None) };
+    let workspace = Workspace::open_sides(selection, repository, &chosen)?;
+    Ok(Some((chosen, workspace)))
+}
+
+/// The repository around `directory`; none where there is none and nothing
+/// but the surroundings could ask for a comparison.
+fn repository(directory: &Path, wanted: &Wanted) -> Result<Option<Repository>, Error> {
+    if !directory.is_dir() {
+        let message = format!("`{}` is not a folder", directory.display());
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    let found = Repository::discover(directory)?;
+    if found.is_some() || wanted.auto || *wanted == Wanted::default() {
+        return Ok(found);
+    }
+    let message = format!("`{}` is not inside a git repository", directory.display());
+    Err(Error::new(ErrorKind::Git, message)
+        .with_help("two states of files can be compared only where git keeps one of them"))
+}
+
+fn settings(request: &Request) -> Settings {
+    let keys = ListKeys::with(request.list_keys.iter().map(String::as_str));
+    match request.verify {
+        Verify::Doubtful => Settings { keys, ..Settings::default() },
+        Verify::All => Settings { keys, attribution: Attribution::Verified, ..Settings::default() },
+    }
+}
+
+fn gates(request: &Request) -> Result<Gates, Error> {
+    let unchanged = match &request.expect_unchanged {
+        None => None,
+        Some(texts) => globs(texts)?.map(Unchanged),
+    };
+    let (max_sites, max_outputs) = (request.max_sites, request.max_outputs);
+    Ok(Gates { max_sites, max_outputs, unchanged })
+}
+
+fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, Error> {
+    Ok(Sides {
+        repository: repository.name(),
+        from: side_text(repository, &chosen.from)?,
+        to: side_text(repository, &chosen.to)?,
+        chosen_by: chosen.chosen.code.to_owned(),
+        reason: chosen.chosen.sentence.clone(),
+        shallow: repository.is_shallow(),
+        edited_files: 0,
+        extent: Extent::Whole,
+    })
+}
+
+fn side_text(repository: &Repository, side: &Side) -> Result<SideText, Error> {
+    let (kind, commit, name) = match side {
+        Side::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
+        Side::Index => (SideKind::Index, None, String::new()),
+        Side::WorkTree => (SideKind::Worktree, None, String::new()),
+    };
+    let tree = commit.as_ref().map(|id| repository.tree_of(id)).transpose()?;
+    Ok(SideText { kind, commit, tree, name })
+}

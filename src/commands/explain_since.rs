@@ -1,0 +1,166 @@
+//! `layercake explain-value SITE SCHEMA NAME PATH --since REV`: the way that a
+//! value came then beside the way it comes now, and which edits made the
+//! difference.
+
+use super::provenance::{self, Question};
+use super::sides::{Environment, MergeBase, Side, Wanted};
+use super::{Selection, compare};
+use crate::check::{BothSides, Checked, Compared, Progress, RenderedSite, Settings, compare_with};
+use crate::edit::{Edit, Text};
+use crate::error::{Error, ErrorKind};
+use crate::render::Alike;
+use crate::render::replay::Replay;
+use crate::report::provenance::Way;
+use crate::report::since::{Difference, WaySide, WaySince};
+use crate::source::Span;
+use crate::yaml::diff::same;
+
+/// The ways of a value on both sides of a comparison that `wanted` names.
+///
+/// # Errors
+/// Where the work cannot be done, or there is no such site, document or value
+/// on either side.
+pub fn run(
+    selection: &Selection,
+    wanted: &Wanted,
+    site: &str,
+    question: &Question,
+    progress: &Progress,
+) -> Result<(Checked<()>, WaySince), Error> {
+    let opened = compare::open(selection, wanted, &Environment::default())?;
+    let Some((_, chosen, workspace)) = opened else {
+        return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
+    };
+    let settings = Settings { alike: Alike::Text, ..Settings::default() };
+    let ask = |both: &BothSides<'_>| {
+        let is_it = |side: &RenderedSite<'_>| super::explain_value::is_called(side, site);
+        let asked = both.base.iter().chain(&both.head).any(is_it);
+        asked.then(|| {
+            [&both.base, &both.head]
+                .map(|side| side.as_ref().map(|side| Answer::of(side, question)))
+        })
+    };
+    let (compared, answers) = compare_with(&workspace.plan(progress), &settings, ask)?;
+    let Some([base, head]) = answers.into_iter().flatten().next() else {
+        return Err(super::explain_value::no_site(&compared.checked, site));
+    };
+    let no_site = || Err(format!("there is no site `{site}`"));
+    let (base, head) = match (base, head) {
+        (Some(Err(error)), None) | (None | Some(Err(_)), Some(Err(error))) => return Err(error),
+        (base, head) => (base, head),
+    };
+    let difference = difference(&compared, question, site, [&base, &head]);
+    let way = |answer: Option<Result<Answer, Error>>| match answer {
+        Some(Ok(answer)) => Ok(answer.way),
+        Some(Err(error)) => Err(error.to_string()),
+        None => no_site(),
+    };
+    let since = WaySince {
+        base: WaySide { heading: heading(wanted, &chosen.from), way: way(base) },
+        head: WaySide { heading: "now".to_owned(), way: way(head) },
+        difference,
+    };
+    Ok((compared.checked, since))
+}
+
+/// What the base is called: the revision asked for, and the commit that this
+/// is.
+fn heading(wanted: &Wanted, side: &Side) -> String {
+    const SHORT: usize = 10;
+    let Side::Commit { id, name } = side else { return format!("at {side}") };
+    let id = id.get(..SHORT).unwrap_or(id);
+    match (&wanted.since, wanted.merge_base) {
+        (Some(revision), MergeBase::Use) => format!("at {revision} (merge base {id})"),
+        (Some(revision), MergeBase::Skip) => format!("at {revision} ({id})"),
+        (None, MergeBase::Use | MergeBase::Skip) => format!("at {name} ({id})"),
+    }
+}
+
+/// A value's way on one side, and all the texts that it and what is in it
+/// rest on.
+struct Answer {
+    way: Way,
+    texts: Vec<Span>,
+}
+
+impl Answer {
+    fn of(site: &RenderedSite<'_>, question: &Question) -> Result<Self, Error> {
+        Ok(Self { way: provenance::way(site, question)?, texts: texts(site, question)? })
+    }
+}
+
+fn texts(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Span>, Error> {
+    /// So many values stand for those of a mapping or list.
+    const MOST: usize = 5_000;
+    let doc = provenance::document(site, question)?;
+    let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
+    let place = provenance::place(data, &question.path)?;
+    let replay = Replay::new(site.graph, site.rendered);
+    let mut texts = replay.trace(doc, &place).texts();
+    let inside = place.get(data).map(|node| Replay::leaves(node, MOST).locations);
+    for leaf in inside.unwrap_or_default() {
+        texts.extend(replay.trace(doc, &place.joined(&leaf)).texts());
+    }
+    Ok(texts)
+}
+
+/// What made the difference between the two answers.
+fn difference(
+    compared: &Compared,
+    question: &Question,
+    site: &str,
+    [base, head]: [&Option<Result<Answer, Error>>; 2],
+) -> Difference {
+    let answer = |side: &'_ Option<Result<Answer, Error>>| -> Option<(Way, Vec<Span>)> {
+        let answer = side.as_ref()?.as_ref().ok()?;
+        Some((answer.way.clone(), answer.texts.clone()))
+    };
+    let (base, head) = (answer(base), answer(head));
+    if let (Some((before, _)), Some((after, _))) = (&base, &head) {
+        let is_same = match (&before.value, &after.value) {
+            (Some(before), Some(after)) => same(before, after),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        match (is_same, before.is_like(after)) {
+            (true, true) => return Difference::None,
+            (true, false) => return Difference::OnlyWay,
+            (false, _) => {}
+        }
+    }
+    let texts = |side: Option<(Way, Vec<Span>)>| side.map(|(_, texts)| texts).unwrap_or_default();
+    Difference::Value(edits(compared, question, site, [texts(base), texts(head)]))
+}
+
+/// The edits that made a value another: those that changed the output and meet
+/// a text that the value rests on. Of a document that is no output, all edits
+/// that do.
+fn edits(
+    compared: &Compared,
+    question: &Question,
+    site: &str,
+    [base, head]: [Vec<Span>; 2],
+) -> Vec<Edit> {
+    let comparison = &compared.comparison;
+    let change = comparison.outputs.iter().find(|change| {
+        change.site.as_deref().unwrap_or(super::explain_value::SET) == site
+            && *change.key.schema == *question.schema
+            && *change.key.name == *question.name
+    });
+    let all: Vec<&Edit> = match change {
+        Some(change) => {
+            let causes = change.causes.iter().map(|cause| cause.edit.index());
+            causes.map(|edit| &comparison.edits[edit].edit).collect()
+        }
+        None => comparison.edits.iter().map(|reach| &reach.edit).collect(),
+    };
+    let meets = |text: &Option<Text>, spans: &[Span]| {
+        text.as_ref().is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
+    };
+    let near: Vec<Edit> = all
+        .iter()
+        .filter(|edit| meets(&edit.base, &base) || meets(&edit.head, &head))
+        .map(|edit| (*edit).clone())
+        .collect();
+    if near.is_empty() && change.is_some() { all.into_iter().cloned().collect() } else { near }
+}

@@ -1,0 +1,584 @@
+//! From what changed back to the edits that changed it.
+//!
+//! Every changed value is followed back on both sides, through the texts that
+//! it rests on; edits that meet one of these texts are candidates. One candidate
+//! alone is the cause. Of several, those are that are needed: the site is rendered with some of the edits and not with others, until
+//! without any one that is left the value would be another. The same decides
+//! where following found too few.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::{Cause, Change, Hop, Proof, Side, Status, Via, matched};
+use crate::edit::{Edit, EditId, EditKind, Part, Text};
+use crate::graph::{DocId, Graph};
+use crate::render::replay::{self, Replay};
+use crate::render::{Outcome, Rendered};
+use crate::source::{DocKey, Span};
+use crate::yaml::Node;
+use crate::yaml::diff::{Difference, ListKeys, differences, same};
+use crate::yaml::path::Location;
+
+/// How much is rendered to be sure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribution {
+    /// Values are followed; where that leaves several candidates, a site is
+    /// rendered again so often at most to tell which of them count.
+    Followed {
+        /// The limit.
+        renderings: usize,
+    },
+    /// Every cause is rendered.
+    Verified,
+}
+
+/// What is known of one site when causes are looked for.
+pub struct Question<'a> {
+    /// The base side, if the site is there.
+    pub base: Option<&'a Side<'a>>,
+    /// The head side, if the site is there.
+    pub head: Option<&'a Side<'a>>,
+    /// All edits, by number.
+    pub edits: &'a [Edit],
+    /// Those that concern the site, in order.
+    pub concerned: &'a [EditId],
+    /// Renders the base side with some of the edits: at least the documents
+    /// that are asked for, and those they need.
+    pub rerender: &'a dyn Fn(&[EditId], Wanted<'_>) -> Trial,
+    /// How items of lists are matched.
+    pub keys: &'a ListKeys,
+    /// How much is rendered.
+    pub attribution: Attribution,
+}
+
+/// Says which documents of a graph are asked for.
+pub type Wanted<'w> = &'w dyn Fn(&Graph) -> Vec<DocId>;
+
+/// A site with some of the edits.
+pub struct Trial {
+    /// The recipes.
+    pub graph: Graph,
+    /// What they render to.
+    pub rendered: Rendered,
+    /// The metadata of each document.
+    pub metadata: Vec<Node>,
+}
+
+/// Adds the causes to `changes`, which are those of the question's sides. Says
+/// for each edit that is a cause how sure that is.
+pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> BTreeMap<EditId, Proof> {
+    let attributing = Attributing { question, renderings: RefCell::new(0) };
+    attributing.run(changes)
+}
+
+/// One changed thing that needs a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Unit {
+    /// The output as a whole: it came, went, broke or was repaired.
+    Whole,
+    /// A difference of its data.
+    Data(usize),
+    /// A difference of its metadata.
+    Metadata(usize),
+}
+
+/// A unit of the change at an index.
+type Target = (usize, Unit);
+
+/// What was found for a unit.
+struct Found {
+    edits: Vec<EditId>,
+    proof: Proof,
+}
+
+struct Attributing<'a> {
+    question: &'a Question<'a>,
+    renderings: RefCell<usize>,
+}
+
+impl Attributing<'_> {
+    fn run(&self, changes: &mut [Change]) -> BTreeMap<EditId, Proof> {
+        let mut found: BTreeMap<Target, Found> = BTreeMap::new();
+        // What is left of a limit on renderings goes to those with few candidates.
+        let mut by_candidates: Vec<_> = self.by_candidates(changes).into_iter().collect();
+        by_candidates.sort_by_key(|(candidates, _)| candidates.len());
+        for (candidates, targets) in by_candidates {
+            let search = Search::new(self, changes, &targets);
+            for target in targets {
+                found.insert(target, search.decide(target, &candidates));
+            }
+        }
+        let mut proofs: BTreeMap<EditId, Proof> = BTreeMap::new();
+        for ((index, _), found) in &found {
+            changes[*index].unexplained += usize::from(found.edits.is_empty());
+            for edit in &found.edits {
+                let proof = proofs.entry(*edit).or_insert(found.proof);
+                *proof = (*proof).min(found.proof);
+            }
+        }
+        let causes: Vec<Vec<Cause>> = changes
+            .iter()
+            .enumerate()
+            .map(|(index, change)| self.causes(index, change, &found))
+            .collect();
+        for (change, causes) in changes.iter_mut().zip(causes) {
+            change.causes = causes;
+        }
+        proofs
+    }
+
+    /// The units of all changes, by their candidates.
+    fn by_candidates(&self, changes: &[Change]) -> BTreeMap<Vec<EditId>, Vec<Target>> {
+        let mut by_candidates: BTreeMap<Vec<EditId>, Vec<Target>> = BTreeMap::new();
+        for (index, change) in changes.iter().enumerate() {
+            for unit in units(change) {
+                let candidates = self.candidates(change, unit);
+                by_candidates.entry(candidates).or_default().push((index, unit));
+            }
+        }
+        by_candidates
+    }
+
+    /// The edits that meet a text on which the unit rests.
+    fn candidates(&self, change: &Change, unit: Unit) -> Vec<EditId> {
+        let [base, head] = self.texts(change, unit);
+        self.meeting(&base, &head)
+    }
+
+    fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
+        let meets = |text: &Option<Text>, spans: &[Span]| {
+            text.as_ref().is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
+        };
+        let of = |edit: &&EditId| {
+            let edit = &self.question.edits[edit.index()];
+            meets(&edit.base, base) || meets(&edit.head, head)
+        };
+        self.question.concerned.iter().filter(of).copied().collect()
+    }
+
+    /// The texts on which a unit rests, on each side.
+    fn texts(&self, change: &Change, unit: Unit) -> [Vec<Span>; 2] {
+        let texts: [Vec<Span>; 2] = match unit {
+            Unit::Whole | Unit::Data(_) => self
+                .trails(change, unit)
+                .map(|trails| trails.iter().flat_map(replay::Hop::texts).collect()),
+            Unit::Metadata(at) => {
+                let difference = &change.metadata[at];
+                [&difference.base, &difference.head].map(|place| {
+                    let place = place.iter();
+                    place.flat_map(|place| place.key.into_iter().chain([place.node.span])).collect()
+                })
+            }
+        };
+        texts.map(|mut spans| {
+            spans.sort_unstable();
+            spans.dedup();
+            spans
+        })
+    }
+
+    /// The ways of the values of a unit, on each side.
+    fn trails(&self, change: &Change, unit: Unit) -> [Vec<replay::Hop>; 2] {
+        /// So many values stand for those of a whole output.
+        const MOST: usize = 5_000;
+        let difference = match (unit, &change.data[..]) {
+            (Unit::Data(at), data) => data.get(at),
+            (Unit::Whole, [whole]) => Some(whole),
+            (Unit::Whole | Unit::Metadata(_), _) => None,
+        };
+        let Some(difference) = difference else { return [Vec::new(), Vec::new()] };
+        let elsewhere = difference.location();
+        let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: Option<&_>| {
+            let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
+            let place: Option<&crate::yaml::diff::Place> = place;
+            let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
+            let leaves = Replay::leaves(&place.node, MOST).locations.into_iter();
+            let inside = leaves.map(|leaf| place.location.joined(&leaf));
+            inside.map(|location| side.replay.trace(doc, &location)).collect()
+        };
+        [
+            of(self.question.base, change.output.base, difference.base.as_ref()),
+            of(self.question.head, change.output.head, difference.head.as_ref()),
+        ]
+    }
+
+    /// Edits of the documents through which a unit's values came: more than
+    /// the texts themselves say, such as whether a document is abstract.
+    fn candidates_nearby(&self, change: &Change, unit: Unit) -> Vec<EditId> {
+        let [mut base, mut head] = self.texts(change, unit);
+        let of = |side: Option<&Side<'_>>, doc: Option<DocId>, spans: &mut Vec<Span>| {
+            let Some((side, doc)) = side.zip(doc) else { return };
+            spans.push(side.graph.recipe(doc).span);
+            let documents = side.graph.recipes.iter().map(|recipe| recipe.span);
+            let near: Vec<Span> = documents
+                .filter(|document| spans.iter().any(|span| document.contains(*span)))
+                .collect();
+            spans.extend(near);
+        };
+        of(self.question.base, change.output.base, &mut base);
+        of(self.question.head, change.output.head, &mut head);
+        self.meeting(&base, &head)
+    }
+
+    fn may_render(&self) -> bool {
+        match self.question.attribution {
+            Attribution::Verified => true,
+            Attribution::Followed { renderings } => *self.renderings.borrow() < renderings,
+        }
+    }
+
+    fn causes(&self, index: usize, change: &Change, found: &BTreeMap<Target, Found>) -> Vec<Cause> {
+        let of_change = found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
+        let mut causes: BTreeMap<EditId, Cause> = BTreeMap::new();
+        for ((_, unit), found) in of_change {
+            if found.edits.iter().all(|edit| causes.contains_key(edit)) {
+                continue;
+            }
+            let trails = self.trails(change, *unit);
+            for edit in &found.edits {
+                if causes.contains_key(edit) {
+                    continue;
+                }
+                let joint = found.edits.iter().filter(|other| *other != edit).copied().collect();
+                let route = self.route(&trails, *edit);
+                causes.insert(*edit, Cause { edit: *edit, joint, route });
+            }
+        }
+        causes.into_values().collect()
+    }
+
+    /// The way from an edit to an output, the edit first.
+    fn route(&self, trails: &[Vec<replay::Hop>; 2], edit: EditId) -> Vec<Hop> {
+        let edit = &self.question.edits[edit.index()];
+        let mut route = vec![first_hop(edit)];
+        let [base, head] = trails;
+        let question = self.question;
+        let sides = [(question.head, &edit.head, head), (question.base, &edit.base, base)];
+        for (side, text, trails) in sides {
+            let (Some(side), Some(text)) = (side, text) else { continue };
+            let found = trails.iter().find_map(|trail| way_to(trail, text));
+            if let Some(way) = found {
+                route.extend(self.hops(side, &way));
+                return route;
+            }
+        }
+        route
+    }
+
+    /// The hops of a way that was followed back, after the edit itself.
+    fn hops(&self, side: &Side<'_>, way: &[&replay::Hop]) -> Vec<Hop> {
+        let mut hops: Vec<Hop> = Vec::new();
+        for (steps, hop) in way.iter().rev().enumerate() {
+            let via = match hop.via {
+                replay::Via::Inherited => Via::Inherited,
+                replay::Via::Replaced => Via::Replaced,
+                replay::Via::Substituted | replay::Via::Pattern => Via::Substituted,
+                // Steps inside one document.
+                replay::Via::Literal
+                | replay::Via::Made
+                | replay::Via::Layered { .. }
+                | replay::Via::Deleted
+                | replay::Via::Absent
+                | replay::Via::Blocked
+                | replay::Via::Unfollowed => continue,
+            };
+            let document = side.graph.recipe(hop.doc).key.clone();
+            let parting = self.parting(&document, via);
+            // The edit is part of the last hop of the way. Where it changed
+            // how a document takes a value, and not the value, it was made
+            // there, and is a hop only where another parent was found by it.
+            if steps == 0 && parting.is_none() {
+                continue;
+            }
+            let location = Some(hop.location.clone());
+            hops.push(Hop { via: parting.unwrap_or(via), document, location, at: hop.at.clone() });
+        }
+        hops
+    }
+
+    /// Whether a document that inherits on one of the sides has another
+    /// parent, or none, on the other.
+    fn parting(&self, document: &DocKey, via: Via) -> Option<Via> {
+        if !matches!(via, Via::Inherited | Via::Replaced) {
+            return None;
+        }
+        let (base, head) = (self.question.base?, self.question.head?);
+        let parent = |side: &Side<'_>| {
+            let mut recipes = side.graph.recipes.iter();
+            let recipe = recipes.find(|recipe| recipe.key == *document)?;
+            Some(recipe.base.map(|link| side.graph.recipe(link.doc).key.clone()))
+        };
+        match (parent(base)?, parent(head)?) {
+            (Some(_), None) => Some(Via::Unparented),
+            (before, after) if before != after => Some(Via::Retargeted),
+            _ => None,
+        }
+    }
+}
+
+fn units(change: &Change) -> Vec<Unit> {
+    let whole = match change.status {
+        Status::Added | Status::Removed | Status::Broken | Status::Repaired => true,
+        Status::Changed | Status::Metadata => false,
+    };
+    let data = if whole { 0 } else { change.data.len() };
+    let metadata = (0..change.metadata.len()).map(Unit::Metadata);
+    let whole = whole.then_some(Unit::Whole);
+    whole.into_iter().chain((0..data).map(Unit::Data)).chain(metadata).collect()
+}
+
+fn first_hop(edit: &Edit) -> Hop {
+    let via = match (edit.kind, &edit.base, &edit.head) {
+        (EditKind::Policy | EditKind::Site, ..) => Via::Policy,
+        (EditKind::Document, None, _) => Via::Added,
+        (EditKind::Document, Some(_), _) => Via::Removed,
+        (EditKind::Value | EditKind::Key | EditKind::Moved, ..) => Via::Edited,
+    };
+    let location = (edit.part == Part::Data).then(|| edit.location.clone());
+    Hop { via, document: edit.document.clone(), location, at: vec![edit.at()] }
+}
+
+/// The hops from a rendered value to the one that rests on `text`, if one
+/// does.
+fn way_to<'h>(hop: &'h replay::Hop, text: &Text) -> Option<Vec<&'h replay::Hop>> {
+    let deeper = hop.from.iter().find_map(|from| way_to(from, text));
+    let mut way = match deeper {
+        Some(way) => way,
+        None if hop.at.iter().any(|span| text.meets(*span)) => return Some(vec![hop]),
+        None => return None,
+    };
+    way.insert(0, hop);
+    Some(way)
+}
+
+/// Units with the same candidates, and the renderings that decide among these.
+struct Search<'a> {
+    attributing: &'a Attributing<'a>,
+    changes: &'a [Change],
+    /// Schema and name of the outputs that are asked about.
+    outputs: BTreeSet<(&'a str, &'a str)>,
+    trials: RefCell<BTreeMap<Vec<EditId>, Rc<Attempt>>>,
+}
+
+/// One rendering, compared with the head where somebody asked.
+struct Attempt {
+    trial: Trial,
+    /// Its outputs, by the document of the head that is the same output.
+    by_head: BTreeMap<DocId, DocId>,
+    /// Its outputs, by the document of the base that is the same output.
+    by_base: BTreeMap<DocId, DocId>,
+    compared: RefCell<BTreeMap<usize, Rc<Compared>>>,
+}
+
+impl Attempt {
+    fn new(trial: Trial, question: &Question<'_>) -> Self {
+        let metadata = trial.metadata.iter().collect();
+        let side = Side::new(&trial.graph, &trial.rendered, metadata);
+        let with = |other: Option<&Side<'_>>| -> BTreeMap<DocId, DocId> {
+            let outputs = matched(other, Some(&side)).into_iter();
+            outputs.filter_map(|output| output.base.zip(output.head)).collect()
+        };
+        let (by_head, by_base) = (with(question.head), with(question.base));
+        Self { by_head, by_base, compared: RefCell::default(), trial }
+    }
+
+    /// The output of the rendering that is the one that changed.
+    fn output(&self, change: &Change) -> Option<DocId> {
+        let of_head = change.output.head.and_then(|head| self.by_head.get(&head));
+        of_head.or_else(|| self.by_base.get(&change.output.base?)).copied()
+    }
+}
+
+/// An output of a rendering against the same output of the head.
+enum Compared {
+    /// There is no such output.
+    Missing,
+    /// It cannot be rendered.
+    Blocked,
+    /// What is still different; nothing where the head has none.
+    Ready { data: Vec<Difference>, metadata: Vec<Difference> },
+}
+
+impl<'a> Search<'a> {
+    fn new(attributing: &'a Attributing<'a>, changes: &'a [Change], targets: &[Target]) -> Self {
+        let names = |(index, _): &Target| {
+            let change = &changes[*index];
+            let of = |side: Option<&Side<'a>>, doc: Option<DocId>| {
+                let key = &side?.graph.recipe(doc?).key;
+                Some((&*key.schema, &*key.name))
+            };
+            let base = of(attributing.question.base, change.output.base);
+            base.into_iter().chain(of(attributing.question.head, change.output.head))
+        };
+        let outputs = targets.iter().flat_map(names).collect();
+        Self { attributing, changes, outputs, trials: RefCell::default() }
+    }
+
+    /// The outputs of a rendering that are asked about.
+    fn wanted(&self, graph: &Graph) -> Vec<DocId> {
+        let is_wanted = |key: &DocKey| self.outputs.contains(&(&*key.schema, &*key.name));
+        let wanted = graph.iter().filter(|(_, recipe)| recipe.emit && is_wanted(&recipe.key));
+        wanted.map(|(doc, _)| doc).collect()
+    }
+
+    /// The edits that caused a unit, of these candidates or of others.
+    fn decide(&self, target: Target, candidates: &[EditId]) -> Found {
+        let question = self.attributing.question;
+        let verified = question.attribution == Attribution::Verified;
+        let of_candidates = |proof| Found { edits: candidates.to_vec(), proof };
+        match candidates.len() {
+            // With all the edits there are the base is the head.
+            1 if candidates == question.concerned => of_candidates(Proof::Rendered),
+            1 if !verified => of_candidates(Proof::Followed),
+            2.. if !self.attributing.may_render() => of_candidates(Proof::Followed),
+            _ => self.search(target, candidates),
+        }
+    }
+
+    /// The edits that are needed for a unit, among its candidates if these are
+    /// enough.
+    fn search(&self, target: Target, candidates: &[EditId]) -> Found {
+        let (index, unit) = target;
+        let proof = Proof::Rendered;
+        if !candidates.is_empty() && self.holds(target, candidates) {
+            return Found { edits: self.needed(target, candidates), proof };
+        }
+        let nearby = self.attributing.candidates_nearby(&self.changes[index], unit);
+        for wider in [&nearby[..], self.attributing.question.concerned] {
+            if !wider.is_empty() && self.holds(target, wider) {
+                return Found { edits: self.needed(target, wider), proof };
+            }
+        }
+        Found { edits: Vec::new(), proof }
+    }
+
+    /// Edits without any one of which the unit would not be as it is. What only
+    /// the base rested on is left out first; then, of many, larger parts (delta
+    /// debugging); then one after the other.
+    fn needed(&self, target: Target, enough: &[EditId]) -> Vec<EditId> {
+        /// Of so many edits most may be needed, and parts would be tried in
+        /// vain.
+        const FEW: usize = 64;
+        let mut needed = self.on_head(target, enough).unwrap_or_else(|| enough.to_vec());
+        let mut size = if needed.len() > FEW { needed.len().div_ceil(2) } else { 1 };
+        while needed.len() > 1 {
+            let mut at = 0;
+            let mut dropped = false;
+            while at < needed.len() && needed.len() > 1 {
+                let end = (at + size).min(needed.len());
+                let rest: Vec<EditId> =
+                    needed[..at].iter().chain(&needed[end..]).copied().collect();
+                if !rest.is_empty() && self.holds(target, &rest) {
+                    needed = rest;
+                    dropped = true;
+                } else {
+                    at = end;
+                }
+            }
+            match (size, dropped) {
+                (1, false) => break,
+                (1, true) => {}
+                _ => size = size.div_ceil(2),
+            }
+        }
+        needed
+    }
+
+    /// Those edits that meet the texts on which the unit rests on the head side,
+    /// if they are fewer and enough.
+    fn on_head(&self, target: Target, enough: &[EditId]) -> Option<Vec<EditId>> {
+        let (index, unit) = target;
+        let [_, head] = self.attributing.texts(&self.changes[index], unit);
+        let mut met = self.attributing.meeting(&[], &head);
+        met.retain(|edit| enough.binary_search(edit).is_ok());
+        let is_fewer = !met.is_empty() && met.len() < enough.len();
+        (is_fewer && self.holds(target, &met)).then_some(met)
+    }
+
+    /// Whether with these edits, and no other, the unit is as on the head.
+    fn holds(&self, (index, unit): Target, edits: &[EditId]) -> bool {
+        if edits == self.attributing.question.concerned {
+            return true;
+        }
+        let attempt = self.attempt(edits);
+        let compared = self.compared(&attempt, index);
+        let change = &self.changes[index];
+        match (unit, change.status, &*compared) {
+            (Unit::Whole, Status::Removed, compared) => matches!(compared, Compared::Missing),
+            (Unit::Whole, Status::Broken, compared) => matches!(compared, Compared::Blocked),
+            (Unit::Whole, _, Compared::Ready { data, .. }) => data.is_empty(),
+            (Unit::Data(at), _, Compared::Ready { data, .. }) => {
+                !data.iter().any(|left| touches(left, &change.data[at]))
+            }
+            (Unit::Metadata(at), _, Compared::Ready { metadata, .. }) => {
+                !metadata.iter().any(|left| touches(left, &change.metadata[at]))
+            }
+            (_, _, Compared::Missing | Compared::Blocked) => false,
+        }
+    }
+
+    fn attempt(&self, edits: &[EditId]) -> Rc<Attempt> {
+        if let Some(attempt) = self.trials.borrow().get(edits) {
+            return attempt.clone();
+        }
+        *self.attributing.renderings.borrow_mut() += 1;
+        let trial = (self.attributing.question.rerender)(edits, &|graph| self.wanted(graph));
+        let attempt = Rc::new(Attempt::new(trial, self.attributing.question));
+        self.trials.borrow_mut().insert(edits.to_vec(), attempt.clone());
+        attempt
+    }
+
+    fn compared(&self, attempt: &Attempt, index: usize) -> Rc<Compared> {
+        if let Some(compared) = attempt.compared.borrow().get(&index) {
+            return compared.clone();
+        }
+        let compared = Rc::new(self.compare(attempt, index));
+        attempt.compared.borrow_mut().insert(index, compared.clone());
+        compared
+    }
+
+    fn compare(&self, attempt: &Attempt, index: usize) -> Compared {
+        let (change, trial) = (&self.changes[index], &attempt.trial);
+        let question = self.attributing.question;
+        let Some(doc) = attempt.output(change) else { return Compared::Missing };
+        let Outcome::Ready(data) = trial.rendered.outcome(doc) else { return Compared::Blocked };
+        let head = question.head.zip(change.output.head);
+        let (data, metadata) = match head {
+            Some((side, head)) => {
+                let of_metadata = differences(
+                    &trial.metadata[doc.index()],
+                    side.metadata[head.index()],
+                    question.keys,
+                );
+                let of_data = match side.rendered.outcome(head) {
+                    Outcome::Ready(head) => differences(data, head, question.keys),
+                    Outcome::Blocked(_) => Vec::new(),
+                };
+                (of_data, of_metadata)
+            }
+            None => (Vec::new(), Vec::new()),
+        };
+        Compared::Ready { data, metadata }
+    }
+}
+
+/// Whether what is left to the head is, at least in part, what `asked` is
+/// about.
+fn touches(left: &Difference, asked: &Difference) -> bool {
+    let around =
+        |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
+    match (&asked.head, &asked.base) {
+        (Some(asked), _) => around(left.location(), &asked.location),
+        (None, Some(asked)) => match (&left.base, &left.head) {
+            // Indexes may have moved: what is to go is known by its value.
+            (Some(left), None) => {
+                around(&left.location, &asked.location)
+                    || (left.location.parent() == asked.location.parent()
+                        && same(&left.node, &asked.node))
+            }
+            _ => around(left.location(), &asked.location),
+        },
+        (None, None) => false,
+    }
+}

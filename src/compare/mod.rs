@@ -1,0 +1,326 @@
+//! Base against head: which rendered outputs changed, because of which edits,
+//! by which way, and what stopped the edits elsewhere.
+//!
+//! Outputs are matched by schema and name, by layer too where that is not
+//! unique on a side. What changed in one of them is a list of
+//! [`Difference`]s; [`attribute`] leads each back to its edits, [`shields`]
+//! finds what stopped an edit, and [`reach`] puts all sites together. No
+//! system's words are known here, nor git: the two sides are graphs, and a side
+//! with only some of the edits is asked for.
+
+mod cause;
+pub mod reach;
+mod shield;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use cause::{Attribution, Question, Trial, Wanted, attribute};
+pub use shield::shields;
+
+use crate::edit::EditId;
+use crate::graph::{DocId, Graph};
+use crate::render::replay::Replay;
+use crate::render::{Outcome, Rendered};
+use crate::source::{DocKey, Span};
+use crate::yaml::Node;
+use crate::yaml::diff::{self, Difference, ListKeys, differences};
+use crate::yaml::path::Location;
+
+/// One side of one site.
+pub struct Side<'a> {
+    /// The recipes.
+    pub graph: &'a Graph,
+    /// What they render to.
+    pub rendered: &'a Rendered,
+    /// The metadata of each document, by its id.
+    pub metadata: Vec<&'a Node>,
+    replay: Replay<'a>,
+}
+
+impl<'a> Side<'a> {
+    /// The side that `graph` renders to.
+    pub fn new(graph: &'a Graph, rendered: &'a Rendered, metadata: Vec<&'a Node>) -> Self {
+        Self { graph, rendered, metadata, replay: Replay::new(graph, rendered) }
+    }
+}
+
+/// The outputs that differ between two sides of a site, by schema, name and
+/// layer, without their causes; a side is none where the site is not there.
+/// Items of lists are matched by `keys`.
+pub fn compare(base: Option<&Side<'_>>, head: Option<&Side<'_>>, keys: &ListKeys) -> Vec<Change> {
+    let mut changes: Vec<Change> = matched(base, head)
+        .into_iter()
+        .filter_map(|output| Comparing { base, head, keys, output }.change())
+        .collect();
+    changes.sort_by(|one, other| one.order().cmp(&other.order()));
+    changes
+}
+
+/// An output on both sides, or on one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The document on the base side.
+    pub base: Option<DocId>,
+    /// The document on the head side.
+    pub head: Option<DocId>,
+}
+
+/// Outputs by schema and name.
+fn outputs<'a>(side: Option<&Side<'a>>) -> BTreeMap<(&'a str, &'a str), Vec<(&'a str, DocId)>> {
+    let mut outputs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (doc, recipe) in side.into_iter().flat_map(|side| side.graph.iter()) {
+        if recipe.emit {
+            let DocKey { schema, name, layer } = &recipe.key;
+            outputs.entry((&**schema, &**name)).or_default().push((&**layer, doc));
+        }
+    }
+    outputs
+}
+
+fn matched(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
+    let (base, mut head) = (outputs(base), outputs(head));
+    let mut matched = Vec::new();
+    for (key, below) in base {
+        matched.extend(matched_by_layer(below, head.remove(&key).unwrap_or_default()));
+    }
+    let added = head.into_values().flatten();
+    matched.extend(added.map(|(_, doc)| Output { base: None, head: Some(doc) }));
+    matched
+}
+
+/// Documents of one schema and name: where there is one on each side, these
+/// are one output whatever their layers are; otherwise the layers decide.
+fn matched_by_layer(base: Vec<(&str, DocId)>, mut head: Vec<(&str, DocId)>) -> Vec<Output> {
+    if let ([(_, base)], [(_, head)]) = (&base[..], &head[..]) {
+        return vec![Output { base: Some(*base), head: Some(*head) }];
+    }
+    let mut matched: Vec<Output> = base
+        .into_iter()
+        .map(|(layer, doc)| {
+            let same = head.iter().position(|(other, _)| *other == layer);
+            Output { base: Some(doc), head: same.map(|at| head.remove(at).1) }
+        })
+        .collect();
+    matched.extend(head.into_iter().map(|(_, doc)| Output { base: None, head: Some(doc) }));
+    matched
+}
+
+/// One output while it is compared.
+struct Comparing<'a> {
+    base: Option<&'a Side<'a>>,
+    head: Option<&'a Side<'a>>,
+    keys: &'a ListKeys,
+    output: Output,
+}
+
+impl<'a> Comparing<'a> {
+    fn change(&self) -> Option<Change> {
+        let base = self.output.base.zip(self.base);
+        let head = self.output.head.zip(self.head);
+        let data = |side: Option<(DocId, &'a Side<'a>)>| {
+            side.map(|(doc, side)| match side.rendered.outcome(doc) {
+                Outcome::Ready(data) => Some(data),
+                Outcome::Blocked(_) => None,
+            })
+        };
+        let (status, data) = match (data(base), data(head)) {
+            (Some(Some(base)), Some(Some(head))) => {
+                let differences = differences(base, head, self.keys);
+                let unchanged = differences.is_empty();
+                (if unchanged { Status::Metadata } else { Status::Changed }, differences)
+            }
+            (Some(Some(base)), None) => (Status::Removed, vec![only(Some(base), None)]),
+            (None, Some(Some(head))) => (Status::Added, vec![only(None, Some(head))]),
+            (Some(Some(_)), Some(None)) => (Status::Broken, Vec::new()),
+            (Some(None), Some(Some(_))) => (Status::Repaired, Vec::new()),
+            // What is rendered on neither side is no output of either.
+            (None | Some(None), None | Some(None)) => return None,
+        };
+        let metadata = match (base, head) {
+            (Some((base, before)), Some((head, after))) => {
+                let [base, head] = [before.metadata[base.index()], after.metadata[head.index()]];
+                differences(base, head, self.keys)
+            }
+            _ => Vec::new(),
+        };
+        if status == Status::Metadata && metadata.is_empty() {
+            return None;
+        }
+        let (doc, side) = head.or(base)?;
+        let recipe = side.graph.recipe(doc);
+        Some(Change {
+            site: None,
+            key: recipe.key.clone(),
+            status,
+            at: recipe.span,
+            output: self.output,
+            data,
+            metadata,
+            causes: Vec::new(),
+            unexplained: 0,
+        })
+    }
+}
+
+/// A whole value that is on one side only.
+fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
+    let place =
+        |node: &Node| diff::Place { location: Location::root(), key: None, node: node.clone() };
+    Difference { base: base.map(place), head: head.map(place) }
+}
+
+impl Change {
+    fn order(&self) -> (&str, &str, &str, Status) {
+        (&self.key.schema, &self.key.name, &self.key.layer, self.status)
+    }
+}
+
+/// What became of one output of one site.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The site; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// What a user calls the output, on the head side if it is there.
+    pub key: DocKey,
+    /// What became of it.
+    pub status: Status,
+    /// The text of the document that is rendered, on the head side if it is
+    /// there.
+    pub at: Span,
+    /// The document in the graphs of the two sides.
+    pub output: Output,
+    /// What changed in its data; for an output that came or went the whole.
+    pub data: Vec<Difference>,
+    /// What changed in its metadata; nothing for an output that came or went.
+    pub metadata: Vec<Difference>,
+    /// Why, by edit.
+    pub causes: Vec<Cause>,
+    /// How many of the differences no edit explains: a fault in layercake.
+    pub unexplained: usize,
+}
+
+impl Change {
+    /// Whether some of the change has no edit behind it: a fault in layercake,
+    /// which no report may pass over.
+    pub fn is_unexplained(&self) -> bool {
+        self.unexplained > 0 || self.causes.is_empty()
+    }
+}
+
+/// What became of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// Its data is another.
+    Changed,
+    /// There is one that was not there.
+    Added,
+    /// There is none any more.
+    Removed,
+    /// It was rendered, and cannot be any more.
+    Broken,
+    /// It could not be rendered, and is now.
+    Repaired,
+    /// Its data is the same, its metadata is not.
+    Metadata,
+}
+
+impl Status {
+    /// All of them, in the order of reports.
+    pub const ALL: [Status; 6] = [
+        Status::Changed,
+        Status::Added,
+        Status::Removed,
+        Status::Broken,
+        Status::Repaired,
+        Status::Metadata,
+    ];
+
+    /// The word reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Changed => "changed",
+            Status::Added => "added",
+            Status::Removed => "removed",
+            Status::Broken => "broken",
+            Status::Repaired => "repaired",
+            Status::Metadata => "metadata",
+        }
+    }
+}
+
+/// An edit that changed an output.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// The edit.
+    pub edit: EditId,
+    /// The edits without which this one would not have changed the same
+    /// values; none where it did so alone.
+    pub joint: Vec<EditId>,
+    /// The way from the edit to the output, the edit first. There is always
+    /// at least one step.
+    pub route: Vec<Hop>,
+}
+
+/// One step of the way from an edit to an output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hop {
+    /// How the change came here.
+    pub via: Via,
+    /// The document that it came to.
+    pub document: DocKey,
+    /// Where in its data; none where the document as a whole is meant.
+    pub location: Option<Location>,
+    /// The texts that carried it, the most telling first.
+    pub at: Vec<Span>,
+}
+
+/// How a change came to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Via {
+    /// It was made here.
+    Edited,
+    /// From the parent.
+    Inherited,
+    /// From another document, by a substitution.
+    Substituted,
+    /// From the document that this one replaces.
+    Replaced,
+    /// Its selector finds another parent.
+    Retargeted,
+    /// Its selector finds no parent any more.
+    Unparented,
+    /// The document came.
+    Added,
+    /// The document went.
+    Removed,
+    /// The layers, or the files of the site, are others.
+    Policy,
+}
+
+impl Via {
+    /// The word reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Via::Edited => "edited",
+            Via::Inherited => "inherited",
+            Via::Substituted => "substituted",
+            Via::Replaced => "replaced",
+            Via::Retargeted => "retargeted",
+            Via::Unparented => "unparented",
+            Via::Added => "added",
+            Via::Removed => "removed",
+            Via::Policy => "policy",
+        }
+    }
+}
+
+/// How sure the causes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proof {
+    /// Found by following the values back.
+    Followed,
+    /// Rendered: with the named edits the value is there, without any one of
+    /// them it is not.
+    Rendered,
+}

@@ -1,0 +1,313 @@
+//! From an edit to what it reached: over all sites, equal changes together,
+//! with the lines that stopped it elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Change, Proof, Status};
+use crate::edit::{Edit, EditId};
+use crate::source::{DocKey, FileId, Span};
+use crate::yaml::diff::Difference;
+use crate::yaml::path::Location;
+use crate::yaml::{Node, emit};
+
+/// What changed between two sides.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// The edits, by number.
+    pub edits: Vec<EditReach>,
+    /// The outputs that changed, by schema, name, layer and site.
+    pub outputs: Vec<Change>,
+    /// Outputs that changed alike, as indexes into `outputs`; each is in one
+    /// group. In the order of their first outputs.
+    pub groups: Vec<Group>,
+    /// Every site that is there on one of the sides, by name.
+    pub sites: Vec<SiteReach>,
+}
+
+/// One edit and what came of it.
+#[derive(Debug)]
+pub struct EditReach {
+    /// The edit.
+    pub edit: Edit,
+    /// The outputs it changed, as indexes into [`Comparison::outputs`].
+    pub outputs: Vec<usize>,
+    /// The sites they are in, by name.
+    pub sites: Vec<Arc<str>>,
+    /// How many of the outputs are written in files that nobody edited.
+    pub untouched: usize,
+    /// What stopped it, by site.
+    pub shields: Vec<Shield>,
+    /// How sure that is; none for an inert edit, which changed nothing.
+    pub proof: Option<Proof>,
+}
+
+/// What kept an edit from an output.
+#[derive(Clone, Debug)]
+pub struct Shield {
+    /// The site; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// The document at which it stopped.
+    pub document: DocKey,
+    /// Where in its data.
+    pub location: Location,
+    /// The text that stopped it.
+    pub by: Span,
+    /// How.
+    pub why: Why,
+}
+
+/// How an edit was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// The document sets the value again.
+    SetAgain,
+    /// The document takes the value away.
+    Deleted,
+    /// A substitution writes over it.
+    SubstitutedOver,
+    /// No action of the document takes its own value.
+    NotTaken,
+}
+
+impl Why {
+    /// In words, to go before a place.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Why::SetAgain => "set again",
+            Why::Deleted => "deleted",
+            Why::SubstitutedOver => "substituted over",
+            Why::NotTaken => "taken by no action",
+        }
+    }
+}
+
+/// Outputs of one schema and name that changed alike.
+#[derive(Debug)]
+pub struct Group {
+    /// Indexes into [`Comparison::outputs`]; at least one.
+    pub outputs: Vec<usize>,
+}
+
+/// What became of one site.
+#[derive(Debug)]
+pub struct SiteReach {
+    /// Its name; none for a set without layout.
+    pub site: Option<Arc<str>>,
+    /// Outputs on the base side; none where the site was not there.
+    pub base: Option<usize>,
+    /// Outputs on the head side; none where the site is not there any more.
+    pub head: Option<usize>,
+}
+
+/// What was found in one site.
+#[derive(Debug)]
+pub struct SiteChanges {
+    /// The site and how many outputs it has on each side.
+    pub reach: SiteReach,
+    /// Its changed outputs, with their causes.
+    pub changes: Vec<Change>,
+    /// What stopped which edit in it.
+    pub shields: Vec<(EditId, Shield)>,
+    /// How sure the causes are, by edit.
+    pub proofs: BTreeMap<EditId, Proof>,
+}
+
+impl SiteChanges {
+    /// A site in which nothing changed.
+    pub fn nothing(reach: SiteReach) -> Self {
+        let (changes, shields) = (Vec::new(), Vec::new());
+        Self { reach, changes, shields, proofs: BTreeMap::new() }
+    }
+}
+
+/// Puts together what was found in each site; `is_edited` says of a file
+/// whether it is not the same on both sides.
+pub fn gather(
+    edits: Vec<Edit>,
+    found: Vec<SiteChanges>,
+    is_edited: &dyn Fn(FileId) -> bool,
+) -> Comparison {
+    let mut reaches: Vec<EditReach> = edits.into_iter().map(EditReach::of).collect();
+    let (mut outputs, mut sites) = (Vec::new(), Vec::new());
+    for SiteChanges { reach, changes, shields, proofs } in found {
+        outputs.extend(
+            changes.into_iter().map(|change| Change { site: reach.site.clone(), ..change }),
+        );
+        for (edit, shield) in shields {
+            reaches[edit.index()].shields.push(Shield { site: reach.site.clone(), ..shield });
+        }
+        for (edit, proof) in proofs {
+            let known = &mut reaches[edit.index()].proof;
+            *known = Some(known.map_or(proof, |known| known.min(proof)));
+        }
+        sites.push(reach);
+    }
+    outputs.sort_by(|one, other| order(one).cmp(&order(other)));
+    sites.sort_by(|one, other| one.site.cmp(&other.site));
+    for (index, change) in outputs.iter().enumerate() {
+        for cause in &change.causes {
+            let reach = &mut reaches[cause.edit.index()];
+            reach.outputs.push(index);
+            reach.untouched += usize::from(!is_edited(change.at.file));
+        }
+    }
+    for reach in &mut reaches {
+        let sites: BTreeSet<&Arc<str>> =
+            reach.outputs.iter().filter_map(|output| outputs[*output].site.as_ref()).collect();
+        reach.sites = sites.into_iter().cloned().collect();
+    }
+    let groups = groups(&outputs);
+    Comparison { edits: reaches, outputs, groups, sites }
+}
+
+fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {
+    (&change.key.schema, &change.key.name, &change.key.layer, change.site.as_ref())
+}
+
+/// Outputs that changed alike. Those that came or went did so alike whatever
+/// they hold. Values that are secret count as alike, for otherwise the groups
+/// would tell which are equal.
+fn groups(outputs: &[Change]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut known: BTreeMap<(&str, &str, Status, Vec<String>), usize> = BTreeMap::new();
+    for (index, change) in outputs.iter().enumerate() {
+        let delta = match change.status {
+            Status::Added | Status::Removed => Vec::new(),
+            Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => {
+                change.data.iter().chain(&change.metadata).map(text_of).collect()
+            }
+        };
+        let key = (&*change.key.schema, &*change.key.name, change.status, delta);
+        let group = *known.entry(key).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some(group) => group.outputs.push(index),
+            None => groups.push(Group { outputs: vec![index] }),
+        }
+    }
+    groups
+}
+
+fn text_of(difference: &Difference) -> String {
+    let options = emit::Options { show_secrets: false, origin: None };
+    let secret = difference.is_secret();
+    let text = |node: &Node| if secret { String::new() } else { emit::to_yaml(node, &options) };
+    let side = |place: &Option<crate::yaml::diff::Place>| {
+        place.as_ref().map_or_else(|| "-".to_owned(), |place| format!("+{}", text(&place.node)))
+    };
+    format!("{}\0{}\0{}", difference.location(), side(&difference.base), side(&difference.head))
+}
+
+impl Comparison {
+    /// Leaves the edits that are `wanted`, with the outputs they changed, and
+    /// those that changed values only together with one of them: without
+    /// these it would look as if that one had done so alone. An output that
+    /// no edit explains always stays, for it is a fault to be seen. Gives for
+    /// each edit there was the number it has now, if it is left.
+    pub fn keep(&mut self, wanted: &dyn Fn(EditId, &Edit) -> bool) -> Vec<Option<EditId>> {
+        let edits = self.edits.iter().enumerate();
+        let wanted = edits.map(|(index, reach)| wanted(EditId::at(index), &reach.edit)).collect();
+        let is_left = self.with_joint(wanted);
+        let edit_numbers = numbers_of(is_left.iter().copied());
+        let output_numbers = numbers_of(self.outputs.iter().map(|change| {
+            change.causes.is_empty() || change.causes.iter().any(|it| is_left[it.edit.index()])
+        }));
+        retain(&mut self.edits, &edit_numbers);
+        retain(&mut self.outputs, &output_numbers);
+        let edit_numbers: Vec<Option<EditId>> =
+            edit_numbers.into_iter().map(|number| number.map(EditId::at)).collect();
+        for reach in &mut self.edits {
+            renumber_all(&mut reach.outputs, |output| output_numbers[output]);
+        }
+        for change in &mut self.outputs {
+            change.causes.retain_mut(|cause| match edit_numbers[cause.edit.index()] {
+                Some(number) => {
+                    cause.edit = number;
+                    renumber_all(&mut cause.joint, |edit| edit_numbers[edit.index()]);
+                    true
+                }
+                None => false,
+            });
+        }
+        for group in &mut self.groups {
+            renumber_all(&mut group.outputs, |output| output_numbers[output]);
+        }
+        self.groups.retain(|group| !group.outputs.is_empty());
+        edit_numbers
+    }
+
+    /// Which edits are left where these are wanted: they, and those that are
+    /// joint with one that is left.
+    fn with_joint(&self, wanted: Vec<bool>) -> Vec<bool> {
+        let mut is_left = wanted;
+        loop {
+            let causes = self.outputs.iter().flat_map(|change| &change.causes);
+            let joint = causes.filter(|cause| is_left[cause.edit.index()]);
+            let missing: Vec<EditId> = joint
+                .flat_map(|cause| &cause.joint)
+                .copied()
+                .filter(|edit| !is_left[edit.index()])
+                .collect();
+            if missing.is_empty() {
+                return is_left;
+            }
+            for edit in missing {
+                is_left[edit.index()] = true;
+            }
+        }
+    }
+}
+
+/// For each item the place it has among those that are left.
+fn numbers_of(is_left: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
+    let mut next = 0..;
+    is_left.map(|is_left| if is_left { next.next() } else { None }).collect()
+}
+
+fn retain<T>(items: &mut Vec<T>, numbers: &[Option<usize>]) {
+    let mut numbers = numbers.iter();
+    items.retain(|_| numbers.next().is_some_and(Option::is_some));
+}
+
+fn renumber_all<T: Copy>(numbers: &mut Vec<T>, new: impl Fn(T) -> Option<T>) {
+    *numbers = numbers.iter().filter_map(|number| new(*number)).collect();
+}
+
+impl EditReach {
+    fn of(edit: Edit) -> Self {
+        Self {
+            edit,
+            outputs: Vec::new(),
+            sites: Vec::new(),
+            untouched: 0,
+            shields: Vec::new(),
+            proof: None,
+        }
+    }
+}
+
+impl Comparison {
+    /// How many outputs have this status.
+    pub fn count(&self, status: Status) -> usize {
+        self.outputs.iter().filter(|change| change.status == status).count()
+    }
+
+    /// How many edits changed nothing.
+    pub fn inert(&self) -> usize {
+        self.edits.iter().filter(|reach| reach.outputs.is_empty()).count()
+    }
+
+    /// How many differences no edit explains.
+    pub fn unexplained(&self) -> usize {
+        self.outputs.iter().map(|change| change.unexplained).sum()
+    }
+
+    /// The sites with a changed output, by name.
+    pub fn changed_sites(&self) -> Vec<&Arc<str>> {
+        let mut sites: Vec<_> =
+            self.outputs.iter().filter_map(|change| change.site.as_ref()).collect();
+        sites.sort();
+        sites.dedup();
+        sites
+    }
+}

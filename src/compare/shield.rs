@@ -1,0 +1,60 @@
+//! What kept an edit from an output: the edited value is followed forward, and
+//! where it does not go on, a text says why.
+
+use super::Question;
+use super::reach::{Shield, Why};
+use crate::edit::{Edit, EditId, Part, Text};
+use crate::graph::{DocId, Graph};
+use crate::render::flow::{self, flow};
+use crate::render::replay::Replay;
+
+/// What stops the edits that concern a site, by edit. Edits of values only: a
+/// document that comes or goes is not stopped by a line.
+pub fn shields(question: &Question<'_>) -> Vec<(EditId, Shield)> {
+    let mut shields = Vec::new();
+    for id in question.concerned {
+        let edit = &question.edits[id.index()];
+        let there = question.head.zip(edit.head.as_ref());
+        let Some((side, text)) = there.or(question.base.zip(edit.base.as_ref())) else {
+            continue;
+        };
+        shields.extend(stops(edit, &side.replay, text).into_iter().map(|shield| (*id, shield)));
+    }
+    shields
+}
+
+fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text) -> Vec<Shield> {
+    let graph = replay.graph();
+    let Some(doc) = document_of(edit, graph, text).filter(|_| edit.part == Part::Data) else {
+        return Vec::new();
+    };
+    let mut shields: Vec<Shield> = Vec::new();
+    for stop in flow(replay, doc, &edit.location).stops {
+        let why = match stop.why {
+            flow::Why::SetAgain => Why::SetAgain,
+            flow::Why::Deleted => Why::Deleted,
+            flow::Why::Overwritten => Why::SubstitutedOver,
+            flow::Why::NoAction => Why::NotTaken,
+            // Nothing is kept from an output there.
+            flow::Why::Unused | flow::Why::Blocked => continue,
+        };
+        let document = graph.recipe(stop.doc).key.clone();
+        let is_known = |shield: &Shield| shield.document == document && shield.by == stop.by;
+        if !shields.iter().any(is_known) {
+            let (location, by) = (stop.location, stop.by);
+            shields.push(Shield { site: None, document, location, by, why });
+        }
+    }
+    shields
+}
+
+/// The document that holds the text of an edit.
+fn document_of(edit: &Edit, graph: &Graph, text: &Text) -> Option<DocId> {
+    let mut recipes = graph.iter();
+    let holds = recipes.find(|(_, recipe)| {
+        recipe.span.contains(text.at)
+            || text.covers.iter().any(|cover| recipe.span.contains(*cover))
+    });
+    let (doc, _) = holds?;
+    Some(doc).filter(|doc| graph.recipe(*doc).key == edit.document || edit.head.is_none())
+}

@@ -1,0 +1,110 @@
+//! What somebody edited, as values and not as text: what a comparison explains
+//! rendered changes by. Who computes edits, and what they reach, is not known
+//! here.
+
+use crate::source::{DocKey, Span};
+use crate::yaml::Node;
+use crate::yaml::path::Location;
+
+/// One of the edits between two sides; their numbers follow path and place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EditId(pub u32);
+
+impl EditId {
+    /// The id of the edit at this index.
+    pub fn at(index: usize) -> Self {
+        Self(u32::try_from(index).expect("there are far fewer than 2^32 edits"))
+    }
+
+    /// The index among all edits.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One change of a source document, or of which documents there are.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// What kind of change.
+    pub kind: EditKind,
+    /// The document, as it is called on the head side if it is there.
+    pub document: DocKey,
+    /// The part of the document that was edited.
+    pub part: Part,
+    /// Where in that part: on the head side if it is there.
+    pub location: Location,
+    /// What was there.
+    pub base: Option<Text>,
+    /// What is there now.
+    pub head: Option<Text>,
+}
+
+/// What kind of change an [`Edit`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditKind {
+    /// A value became another.
+    Value,
+    /// A key, or an item of a list, came or went.
+    Key,
+    /// A document came or went.
+    Document,
+    /// A document moved: to where other sites have it, or to the other side of
+    /// a document between which and it the order decides.
+    Moved,
+    /// The layers, or their order.
+    Policy,
+    /// What a site definition says about which files make the site.
+    Site,
+}
+
+/// The part of a document that was edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// `data`, and the location counts from there.
+    Data,
+    /// `metadata`, and the location counts from there.
+    Metadata,
+    /// Another top-level key, and the location counts from the root.
+    Root,
+}
+
+/// One side of an edit.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// The place to point at.
+    pub at: Span,
+    /// All the text that says it, the place to point at included: an alias
+    /// stands for text elsewhere.
+    pub covers: Vec<Span>,
+    /// The value; none for a whole document.
+    pub node: Option<Node>,
+}
+
+impl Text {
+    /// Whether `span` is part of the text, or the text of it.
+    pub fn meets(&self, span: Span) -> bool {
+        self.covers.iter().any(|cover| {
+            cover.file == span.file && cover.start <= span.end && span.start <= cover.end && {
+                // Neighbours meet only where one of them is a place without
+                // extent.
+                let touching = cover.start == span.end || span.start == cover.end;
+                !touching || cover.start == cover.end || span.start == span.end
+            }
+        })
+    }
+}
+
+impl Edit {
+    /// The place to point at: on the head side, or where it was.
+    pub fn at(&self) -> Span {
+        self.head.as_ref().or(self.base.as_ref()).expect("an edit has a side").at
+    }
+
+    /// Whether a secret was edited, so that neither value may be shown.
+    pub fn is_secret(&self) -> bool {
+        let texts = self.base.iter().chain(&self.head);
+        texts.filter_map(|text| text.node.as_ref()).any(|node| node.secret)
+    }
+}

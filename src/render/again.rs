@@ -1,0 +1,157 @@
+//! Rendering what is nearly the same once more: a document that is made of
+//! the same things as before is taken as it was.
+
+use super::{Made, Outcome, Rendered};
+use crate::graph::{DocId, Graph, Op, Substitution};
+use crate::yaml::Node;
+use crate::yaml::diff::same;
+
+/// When things count as the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alike {
+    /// Where they were read from the same text: what is taken knows its text,
+    /// too.
+    Text,
+    /// Where they have the same values: what is taken may name the text of the
+    /// earlier rendering.
+    Value,
+}
+
+/// What has been rendered before.
+pub struct Earlier<'a> {
+    graph: &'a Graph,
+    rendered: &'a Rendered,
+    twins: Vec<Option<DocId>>,
+    alike: Alike,
+    /// Which documents had problems: these are told again, so that they are
+    /// made again.
+    troubled: Vec<bool>,
+}
+
+impl<'a> Earlier<'a> {
+    /// `rendered`, made of `graph`. `twins` says, for every document that is
+    /// now to be rendered, which of `graph` was read from the same text; what
+    /// they need only has to be `alike`.
+    pub fn new(
+        graph: &'a Graph,
+        rendered: &'a Rendered,
+        twins: Vec<Option<DocId>>,
+        alike: Alike,
+    ) -> Self {
+        let mut troubled = vec![false; graph.recipes.len()];
+        for problem in &rendered.problems {
+            troubled[problem.doc.index()] = true;
+        }
+        Self { graph, rendered, twins, alike, troubled }
+    }
+
+    /// The document of this name in what was rendered before.
+    fn twin(&self, doc: DocId) -> Option<DocId> {
+        self.twins[doc.index()]
+    }
+}
+
+/// What can be taken from earlier renderings while a graph is rendered.
+pub(super) struct Stock<'a> {
+    graph: &'a Graph,
+    earlier: &'a [Earlier<'a>],
+    /// From which of the earlier ones each document was taken.
+    taken: Vec<Option<usize>>,
+    /// What [`Rendered::untouched`] will say.
+    untouched: Vec<Option<DocId>>,
+}
+
+impl<'a> Stock<'a> {
+    pub(super) fn new(graph: &'a Graph, earlier: &'a [Earlier<'a>]) -> Self {
+        let same = |earlier: &Earlier<'_>| {
+            earlier.graph.semantics == graph.semantics
+                && earlier.graph.missing_source == graph.missing_source
+        };
+        let earlier = if earlier.iter().all(same) { earlier } else { &[] };
+        let documents = graph.recipes.len();
+        Self { graph, earlier, taken: vec![None; documents], untouched: vec![None; documents] }
+    }
+
+    pub(super) fn into_untouched(self) -> Vec<Option<DocId>> {
+        self.untouched
+    }
+
+    /// The document as it was made before, if it is made of the same things.
+    pub(super) fn take(&mut self, doc: DocId, made: &[Option<Made>]) -> Option<Made> {
+        let (index, twin) = (0..self.earlier.len()).find_map(|index| {
+            let twin = self.earlier[index].twin(doc)?;
+            self.is_made_alike(index, doc, twin, made).then_some((index, twin))
+        })?;
+        let rendered = self.earlier[index].rendered;
+        let Outcome::Ready(data) = rendered.outcome(twin) else { return None };
+        self.taken[doc.index()] = Some(index);
+        let mut needs = self.graph.recipe(doc).needs.iter();
+        let is_untouched =
+            index == 0 && needs.all(|need| self.untouched[need.doc.index()].is_some());
+        self.untouched[doc.index()] = Some(twin).filter(|_| is_untouched);
+        let writes = rendered.traces[twin.index()].clone();
+        Some(Made { data: data.clone(), writes, problems: Vec::new() })
+    }
+
+    fn is_made_alike(&self, index: usize, doc: DocId, twin: DocId, made: &[Option<Made>]) -> bool {
+        let earlier = &self.earlier[index];
+        let (now, then) = (self.graph.recipe(doc), earlier.graph.recipe(twin));
+        let needed = Needed { earlier, index, made, taken: &self.taken };
+        let base = match (now.base, then.base) {
+            (None, None) => true,
+            (Some(now), Some(then)) => needed.is_same(now.doc, then.doc),
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        base && !earlier.troubled[twin.index()]
+            && now.steps.len() == then.steps.len()
+            && now.steps.iter().zip(&then.steps).all(|(now, then)| {
+                now.at == then.at
+                    && match (&now.op, &then.op) {
+                        (Op::Merge { .. }, Op::Merge { .. }) => true,
+                        (Op::Substitute(now), Op::Substitute(then)) => needed.reads_same(now, then),
+                        (Op::Merge { .. } | Op::Substitute(_), _) => false,
+                    }
+            })
+    }
+}
+
+/// What a document needs, now and earlier.
+struct Needed<'s> {
+    earlier: &'s Earlier<'s>,
+    index: usize,
+    made: &'s [Option<Made>],
+    taken: &'s [Option<usize>],
+}
+
+impl Needed<'_> {
+    /// Whether a document is as it was.
+    fn is_same(&self, now: DocId, then: DocId) -> bool {
+        let is_taken =
+            self.taken[now.index()] == Some(self.index) && self.earlier.twin(now) == Some(then);
+        is_taken
+            || self.earlier.alike == Alike::Value
+                && self.data(now, then).is_some_and(|(now, then)| same(now, then))
+    }
+
+    /// Whether a substitution reads what it read.
+    fn reads_same(&self, now: &Substitution, then: &Substitution) -> bool {
+        let is_taken = self.taken[now.source.index()] == Some(self.index)
+            && self.earlier.twin(now.source) == Some(then.source);
+        is_taken
+            || self.earlier.alike == Alike::Value
+                && self.data(now.source, then.source).is_some_and(|(new, old)| {
+                    let path = &now.from.value;
+                    match (path.first(new), path.first(old)) {
+                        (Ok(Some(new)), Ok(Some(old))) => {
+                            new.node.secret == old.node.secret && same(&new.node, &old.node)
+                        }
+                        _ => false,
+                    }
+                })
+    }
+
+    fn data(&self, now: DocId, then: DocId) -> Option<(&Node, &Node)> {
+        let now = &self.made[now.index()].as_ref()?.data;
+        Some((now, self.earlier.rendered.data(then)?))
+    }
+}

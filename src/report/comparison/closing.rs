@@ -1,0 +1,88 @@
+//! The last lines: all of it in figures.
+
+use std::io::{self, Write};
+
+use super::{Page, Unchanged, route};
+use crate::compare::Status;
+use crate::report::terminal::counted;
+use crate::triage;
+
+impl Page<'_> {
+    pub(super) fn write_closing(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_paragraph("", &self.closing_words(), out)?;
+        match self.compared.findings {
+            Some(findings) => self.write_paragraph("", &self.findings_words(findings), out),
+            None => Ok(()),
+        }
+    }
+
+    fn closing_words(&self) -> String {
+        let comparison = self.comparison();
+        let edits = counted(comparison.edits.len(), "edit");
+        if comparison.outputs.is_empty() {
+            return format!("{edits}, 0 rendered documents changed");
+        }
+        let count = |status| comparison.count(status);
+        let changed = count(Status::Changed);
+        let groups = comparison.groups.iter().filter(|group| {
+            group.outputs.iter().any(|it| comparison.outputs[*it].status == Status::Changed)
+        });
+        let changed = match groups.count() {
+            0 => format!("{} changed", counted(changed, "output")),
+            groups => {
+                format!("{} changed in {}", counted(changed, "output"), counted(groups, "group"))
+            }
+        };
+        let always = [Status::Added, Status::Removed].map(|it| (count(it), it.as_str()));
+        let sometimes = [
+            (count(Status::Broken), "broken"),
+            (count(Status::Repaired), "repaired"),
+            (count(Status::Metadata), "with other metadata only"),
+            (comparison.inert(), "inert"),
+            (comparison.outputs.iter().filter(|it| it.is_unexplained()).count(), "UNEXPLAINED"),
+        ];
+        let mut parts = vec![edits, changed];
+        let told = always.into_iter().chain(sometimes.into_iter().filter(|(count, _)| *count > 0));
+        parts.extend(told.map(|(count, what)| match what {
+            "inert" => format!("{} without effect", counted(count, "edit")),
+            what => format!("{count} {what}"),
+        }));
+        match self.shielded_sites() {
+            0 => {}
+            sites => parts.push(format!("{} shielded", counted(sites, "site"))),
+        }
+        parts.join(self.signs.between)
+    }
+
+    /// How many sites an edit would have reached, and did not.
+    fn shielded_sites(&self) -> usize {
+        let edits = self.comparison().edits.iter();
+        let mut sites: Vec<_> = edits.flat_map(route::shielded_sites).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        sites.len()
+    }
+
+    fn findings_words(&self, findings: &triage::Compared) -> String {
+        let new = findings.new.counts();
+        let kinds =
+            [(new.errors, "new error"), (new.warnings, "new warning"), (new.notes, "new note")];
+        let kinds: Vec<String> = kinds
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, kind)| counted(count, kind))
+            .collect();
+        let new = if kinds.is_empty() { "0 new".to_owned() } else { kinds.join(", ") };
+        let unchanged = findings.unchanged.diagnostics.len();
+        let hidden = match self.look.unchanged {
+            Unchanged::Counted if unchanged > 0 => " (hidden, --all-findings)",
+            Unchanged::Counted | Unchanged::Shown => "",
+        };
+        let parts = [
+            new,
+            format!("{} fixed", findings.fixed.diagnostics.len()),
+            format!("{unchanged} unchanged{hidden}"),
+        ];
+        format!("findings: {}", parts.join(self.signs.between))
+    }
+}

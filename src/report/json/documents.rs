@@ -1,0 +1,94 @@
+//! Rendered documents and sites as JSON.
+
+use serde::Serialize;
+
+use super::VERSION;
+use crate::report::form::{Form, Order};
+use crate::report::{DocumentsLook, RenderedDocument, RenderedSite, SiteRow};
+
+#[derive(Serialize)]
+pub(super) struct RenderedReport<'a> {
+    version: u32,
+    sites: Vec<RenderedSiteForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct RenderedSiteForm<'a> {
+    site: Option<&'a str>,
+    documents: Vec<RenderedDocumentForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct RenderedDocumentForm<'a> {
+    schema: &'a str,
+    name: &'a str,
+    layer: &'a str,
+    file: &'a str,
+    line: u32,
+    data: Form<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct SitesReport<'a> {
+    version: u32,
+    sites: Vec<SiteForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct SiteForm<'a> {
+    site: Option<&'a str>,
+    #[serde(rename = "type")]
+    site_type: Option<&'a str>,
+    files: usize,
+    documents: usize,
+    outputs: usize,
+}
+
+impl<'a> RenderedReport<'a> {
+    pub(super) fn new(sites: &'a [RenderedSite], look: DocumentsLook) -> Self {
+        let of = |site| RenderedSiteForm::new(site, look);
+        Self { version: VERSION, sites: sites.iter().map(of).collect() }
+    }
+}
+
+impl<'a> SitesReport<'a> {
+    pub(super) fn new(rows: &'a [SiteRow]) -> Self {
+        Self { version: VERSION, sites: rows.iter().map(SiteForm::new).collect() }
+    }
+}
+
+impl<'a> RenderedSiteForm<'a> {
+    fn new(site: &'a RenderedSite, look: DocumentsLook) -> Self {
+        let documents = site.documents.iter();
+        Self {
+            site: site.site.as_deref(),
+            documents: documents.map(|it| RenderedDocumentForm::new(it, look)).collect(),
+        }
+    }
+}
+
+impl<'a> RenderedDocumentForm<'a> {
+    fn new(document: &'a RenderedDocument, look: DocumentsLook) -> Self {
+        let node = &document.data;
+        Self {
+            schema: &document.key.schema,
+            name: &document.key.name,
+            layer: &document.key.layer,
+            file: document.file.as_str(),
+            line: document.line,
+            data: Form { node, order: Order::Document, show_secrets: look.show_secrets },
+        }
+    }
+}
+
+impl<'a> SiteForm<'a> {
+    fn new(row: &'a SiteRow) -> Self {
+        Self {
+            site: row.site.as_deref(),
+            site_type: row.site_type.as_deref(),
+            files: row.files,
+            documents: row.documents,
+            outputs: row.outputs,
+        }
+    }
+}

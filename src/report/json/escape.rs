@@ -1,0 +1,50 @@
+//! JSON text that cannot drive a terminal.
+
+use std::io::{self, Write};
+
+use crate::report::printable::is_harmful;
+
+/// Writes JSON text with more escapes than JSON asks for, since what is meant
+/// for programs is looked at in terminals too. Such characters are never
+/// outside of strings.
+pub(super) struct Escaping<'a> {
+    pub(super) out: &'a mut dyn Write,
+}
+
+impl Write for Escaping<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    /// serde gives whole stretches of text, so that no character is divided.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if text.contains(needs_escape) => self.write_escaped(text),
+            Ok(_) | Err(_) => self.out.write_all(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Escaping<'_> {
+    fn write_escaped(&mut self, text: &str) -> io::Result<()> {
+        for part in text.split_inclusive(needs_escape) {
+            let plain = part.trim_end_matches(needs_escape);
+            self.out.write_all(plain.as_bytes())?;
+            for unit in part[plain.len()..].encode_utf16() {
+                write!(self.out, "\\u{unit:04x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The characters below a space are escaped already where they are in
+/// strings; those outside are line breaks of the layout.
+fn needs_escape(character: char) -> bool {
+    character > ' ' && is_harmful(character)
+}

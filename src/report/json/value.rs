@@ -1,0 +1,94 @@
+//! Values of documents in the report: as text where they are scalars, as JSON
+//! in any case, and neither where they are secret.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::report::form::{Form, Order};
+use crate::yaml::emit::scalar_text;
+use crate::yaml::{Node, Value};
+
+/// Longer values are left out of a report; so many bytes of JSON are a book.
+const LONGEST: usize = 64 << 10;
+
+/// One side of something that changed. Which fields are there says which of
+/// three it is: a value, a secret, or a value too long.
+#[derive(Serialize)]
+pub(super) struct ValueForm {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+}
+
+impl ValueForm {
+    const EMPTY: Self =
+        Self { text: None, value: None, hidden: None, changed: None, truncated: None };
+
+    /// What is said of a value where one of the sides is secret.
+    pub(super) const SECRET: Self = Self { hidden: Some(true), changed: Some(true), ..Self::EMPTY };
+
+    /// A value; secrets inside it are hidden, and so is all of it where it is
+    /// secret itself.
+    pub(super) fn new(node: &Node) -> Self {
+        if node.secret {
+            return Self::SECRET;
+        }
+        let form = Form { node, order: Order::Document, show_secrets: false };
+        let mut room = Room { bytes: Vec::new() };
+        let written = serde_json::to_writer(&mut room, &form).ok();
+        let json = written.and_then(|()| String::from_utf8(room.bytes).ok());
+        let Some(json) = json else { return Self { truncated: Some(true), ..Self::EMPTY } };
+        let value = RawValue::from_string(json).expect("what serde wrote is JSON");
+        Self { text: text(&node.value), value: Some(value), ..Self::EMPTY }
+    }
+
+    /// Whether the value was too long.
+    pub(super) fn is_truncated(&self) -> bool {
+        self.truncated.is_some()
+    }
+}
+
+/// A scalar as YAML says it, without quotes.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => None,
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::String(_) => Some(scalar_text(value)),
+    }
+}
+
+/// Memory for a value of up to [`LONGEST`] bytes, which keeps a value that
+/// names itself many times from filling more.
+struct Room {
+    bytes: Vec<u8>,
+}
+
+impl Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > LONGEST {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! One value on two sides, for people and for programs: the way it came, the
+//! way it comes now, and the edits that made the difference.
+//!
+//! Whether a secret is another is told, and nothing else of it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::comparison::{edit_line, edit_path};
+use super::json::{DocumentName, VERSION, write_json};
+use super::printable::clean;
+use super::provenance::{PlaceForm, Way, WayForm, write_way};
+use super::{Style, View, wrap};
+use crate::edit::{Edit, Text};
+
+/// A value's ways on both sides.
+#[derive(Clone, Debug)]
+pub struct WaySince {
+    /// As it was.
+    pub base: WaySide,
+    /// As it is.
+    pub head: WaySide,
+    /// What is different.
+    pub difference: Difference,
+}
+
+/// A value's way on one side.
+#[derive(Clone, Debug)]
+pub struct WaySide {
+    /// What the side is called, e.g. `now`.
+    pub heading: String,
+    /// The way; or why there is none, as a sentence without a full stop.
+    pub way: Result<Way, String>,
+}
+
+/// What is different between two ways of a value.
+#[derive(Clone, Debug)]
+pub enum Difference {
+    /// Nothing.
+    None,
+    /// The value is the same, and came by other steps.
+    OnlyWay,
+    /// The value, because of these edits; none where they are not known.
+    Value(Vec<Edit>),
+}
+
+/// Writes the two ways of a value for people, one above the other.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_way_since(
+    since: &WaySince,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for side in [&since.base, &since.head] {
+        writeln!(out, "{}\n", clean(&side.heading))?;
+        match &side.way {
+            Ok(way) => write_way(way, view, style, out)?,
+            Err(reason) => writeln!(out, "{}", clean(reason))?,
+        }
+        writeln!(out)?;
+    }
+    match &since.difference {
+        Difference::None => writeln!(out, "the same on both sides"),
+        Difference::OnlyWay => writeln!(out, "the same value on both sides, by another way"),
+        Difference::Value(edits) => write_edits(edits, view, style, out),
+    }
+}
+
+fn write_edits(
+    edits: &[Edit],
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    const HEAD: &str = "made different by";
+    match edits {
+        [] => writeln!(out, "{HEAD} nothing that could be found"),
+        [edit] => {
+            let (first, rest) = (format!("{HEAD} "), " ".repeat(4));
+            writeln!(out, "{}", wrap(&edit_line(edit, view), style.columns(), &first, &rest))
+        }
+        several => {
+            writeln!(out, "{HEAD} {} edits", several.len())?;
+            for edit in several {
+                let text = edit_line(edit, view);
+                writeln!(out, "{}", wrap(&text, style.columns(), "  ", "      "))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Writes the two ways of a value for programs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_way_since_json(
+    since: &WaySince,
+    view: &View<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (same, edits) = match &since.difference {
+        Difference::None | Difference::OnlyWay => (true, &[][..]),
+        Difference::Value(edits) => (false, edits.as_slice()),
+    };
+    let report = SinceReport {
+        version: VERSION,
+        base: SideForm::new(&since.base, view),
+        head: SideForm::new(&since.head, view),
+        same,
+        edits: edits.iter().map(|edit| EditForm::new(edit, view)).collect(),
+    };
+    write_json(&report, out)
+}
+
+#[derive(Serialize)]
+struct SinceReport<'a> {
+    version: u32,
+    base: SideForm<'a>,
+    head: SideForm<'a>,
+    same: bool,
+    edits: Vec<EditForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct SideForm<'a> {
+    name: &'a str,
+    way: Option<WayForm<'a>>,
+    missing: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct EditForm<'a> {
+    document: DocumentName<'a>,
+    path: String,
+    base: Option<PlaceForm<'a>>,
+    head: Option<PlaceForm<'a>>,
+}
+
+impl<'a> SideForm<'a> {
+    fn new(side: &'a WaySide, view: &View<'a>) -> Self {
+        Self {
+            name: &side.heading,
+            way: side.way.as_ref().ok().map(|way| WayForm::new(way, view)),
+            missing: side.way.as_ref().err().map(String::as_str),
+        }
+    }
+}
+
+impl<'a> EditForm<'a> {
+    fn new(edit: &'a Edit, view: &View<'a>) -> Self {
+        let place = |text: &Option<Text>| text.as_ref().map(|it| PlaceForm::new(it.at, view));
+        Self {
+            document: DocumentName::new(&edit.document),
+            path: edit_path(edit, view),
+            base: place(&edit.base),
+            head: place(&edit.head),
+        }
+    }
+}

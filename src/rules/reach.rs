@@ -1,0 +1,91 @@
+//! What the rules of comparisons look at: an edit, what it reached, and how
+//! far that may be.
+
+use globset::GlobSet;
+
+use super::{reach_over_limit, unexpected_change};
+use crate::compare::Change;
+use crate::compare::reach::{Comparison, EditReach};
+use crate::diagnostic::Diagnostic;
+use crate::edit::EditId;
+use crate::source::DocKey;
+
+/// How far an edit may reach.
+#[derive(Clone, Debug, Default)]
+pub struct Gates {
+    /// Sites in which it may change outputs.
+    pub max_sites: Option<usize>,
+    /// Outputs it may change.
+    pub max_outputs: Option<usize>,
+    /// The outputs it may not change.
+    pub unchanged: Option<Unchanged>,
+}
+
+/// Outputs that are expected to stay as they are: those whose site, or whose
+/// `SITE:SCHEMA:NAME`, matches; `-` stands for a set without layout.
+#[derive(Clone, Debug)]
+pub struct Unchanged(pub GlobSet);
+
+impl Unchanged {
+    pub(super) fn has(&self, site: Option<&str>, key: &DocKey) -> bool {
+        let site = site.unwrap_or("-");
+        let name = format!("{site}:{}:{}", key.schema, key.name);
+        self.0.is_match(site) || self.0.is_match(name)
+    }
+}
+
+/// One edit and what it reached.
+pub struct Reached<'a> {
+    /// The edit.
+    pub reach: &'a EditReach,
+    /// What it is part of.
+    pub comparison: &'a Comparison,
+}
+
+impl<'a> Reached<'a> {
+    pub(super) fn outputs(&self) -> impl Iterator<Item = &'a Change> {
+        let comparison = self.comparison;
+        self.reach.outputs.iter().map(|output| &comparison.outputs[*output])
+    }
+
+    /// The edited document, and those that it changed.
+    pub(super) fn documents(&self) -> Vec<DocKey> {
+        let mut documents = vec![self.reach.edit.document.clone()];
+        for change in self.outputs() {
+            if !documents.contains(&change.key) {
+                documents.push(change.key.clone());
+            }
+        }
+        documents
+    }
+
+    /// What is to be seen at the edited line.
+    pub(super) fn label(&self) -> String {
+        let outputs = self.reach.outputs.len();
+        let sites = self.reach.sites.iter().map(|site| &**site).collect::<Vec<_>>().join(", ");
+        let outputs = if outputs == 1 { "1 output".into() } else { format!("{outputs} outputs") };
+        if sites.is_empty() {
+            format!("reaches {outputs}")
+        } else {
+            format!("reaches {outputs} in {sites}")
+        }
+    }
+}
+
+/// What the gates say: of each edit, and of changes that no edit explains.
+pub fn word_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
+    let unexplained = comparison.outputs.iter().filter(|change| change.is_unexplained());
+    let unexplained =
+        unexplained.filter_map(|change| unexpected_change::check_unexplained(change, gates));
+    let edits = comparison.edits.iter().enumerate();
+    edits
+        .flat_map(|(index, reach)| {
+            let reached = Reached { reach, comparison };
+            let findings = reach_over_limit::check(&reached, gates)
+                .into_iter()
+                .chain(unexpected_change::check(&reached, gates));
+            findings.map(move |finding| (Some(EditId::at(index)), finding)).collect::<Vec<_>>()
+        })
+        .chain(unexplained.map(|finding| (None, finding)))
+        .collect()
+}

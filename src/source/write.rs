@@ -1,0 +1,146 @@
+//! Files and folders written: the only place that changes anything on disk,
+//! but for the repository that `git/create.rs` makes.
+//!
+//! A file is there whole or not at all: it is written beside its place and
+//! then put there. What stands at the place and is no plain file is left
+//! alone, a symbolic link too, since what it leads to was not named.
+
+use std::fs::{self, File, FileType, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::tree::{is_empty_folder, is_there};
+use crate::error::{Error, ErrorKind};
+
+/// Writes `bytes` to the file `path`, in place of what it held.
+///
+/// # Errors
+/// Where the folder is not there or cannot be written to, and where something
+/// else than a file stands at `path`. The file is then as it was.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let permissions = permissions_of_file(path)?;
+    let (beside, mut file) = create_beside(path).map_err(|error| cannot_write(path, error))?;
+    let written = fill(&mut file, bytes, permissions).and_then(|()| put(&beside, path));
+    written.map_err(|error| {
+        // There is nothing to be said of a remainder that cannot be removed.
+        drop(remove(&beside));
+        cannot_write(path, error)
+    })
+}
+
+/// Makes the folder `path`, with those it lies in; an empty one that is there
+/// will do.
+///
+/// # Errors
+/// Where something else stands at `path`, a folder with something in it too,
+/// and where it cannot be made.
+pub fn create_empty_folder(path: &Path) -> Result<(), Error> {
+    if !is_there(path) {
+        return create_folder(path);
+    }
+    if is_empty_folder(path).map_err(|error| cannot_make(path, error))? {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Usage, format!("the folder `{}` is not empty", path.display()))
+        .with_help("name a folder that is empty, or is not there yet"))
+}
+
+/// Makes the folder `path`, with those it lies in, where it is not there yet.
+///
+/// # Errors
+/// Where something else than a folder stands there, and where it cannot be
+/// made.
+#[expect(clippy::disallowed_methods, reason = "this is where folders are made")]
+pub fn create_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|error| cannot_make(path, error))
+}
+
+/// Makes a folder inside `parent`: `NAME-1`, or with the next number that
+/// nothing there has.
+///
+/// # Errors
+/// Where it cannot be made, or there is no number left.
+pub fn create_new_folder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
+    const NUMBERS: u32 = 10_000;
+    for number in 1..=NUMBERS {
+        let path = parent.join(format!("{name}-{number}"));
+        match make(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot_make(&path, error)),
+        }
+    }
+    let message = format!("`{}` holds {NUMBERS} folders `{name}-NUMBER`", parent.display());
+    Err(Error::new(ErrorKind::Io, message).with_help("remove those that nobody needs"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where folders are made")]
+fn make(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+fn cannot_make(path: &Path, error: io::Error) -> Error {
+    let message = format!("the folder `{}` cannot be made", path.display());
+    Error::new(ErrorKind::Io, message).caused_by(error)
+}
+
+/// The permissions of the file that is there; none where there is none.
+fn permissions_of_file(path: &Path) -> Result<Option<Permissions>, Error> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.permissions())),
+        Ok(metadata) => Err(no_file(path, metadata.file_type())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot_write(path, error)),
+    }
+}
+
+fn no_file(path: &Path, kind: FileType) -> Error {
+    let shown = path.display();
+    if kind.is_symlink() {
+        let message = format!("`{shown}` is a symbolic link, which is not written through");
+        return Error::new(ErrorKind::Io, message).with_help("name the file that it leads to");
+    }
+    let what = if kind.is_dir() { "a folder" } else { "no plain file" };
+    Error::new(ErrorKind::Io, format!("`{shown}` is {what}"))
+        .with_help("name a file; without `=FILE` the report goes to standard output")
+}
+
+/// A new file in the folder of `path`, under a name that nobody has.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    const ATTEMPTS: u32 = 100;
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let mut attempt = 0;
+    loop {
+        let beside = path.with_file_name(format!(".{name}.{}-{attempt}", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&beside) {
+            Ok(file) => return Ok((beside, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn fill(file: &mut File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    file.write_all(bytes)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    file.sync_all()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where files are written")]
+fn put(beside: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(beside, path)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where files are written")]
+fn remove(beside: &Path) -> io::Result<()> {
+    fs::remove_file(beside)
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> Error {
+    let message = format!("`{}` cannot be written", path.display());
+    Error::new(ErrorKind::Io, message).caused_by(error)
+}

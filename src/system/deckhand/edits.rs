@@ -1,0 +1,663 @@
+//! What somebody edited: documents of two sides paired, and compared as
+//! values. Comments, formatting, the order of keys and a file that moved
+//! inside its place are no edits, unless the order of documents decides
+//! between the one that moved and another.
+//!
+//! [`Edits::apply`] makes the documents of a site with only some of the edits:
+//! the base side with none of them is the base, with all of them the head.
+//! Documents whose order decides nothing may then stand in another one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::document::Document;
+use super::layout::Place;
+use super::read::revised;
+use crate::edit::{Edit, EditId, EditKind, Part, Text};
+use crate::merge::pattern::Patterns;
+use crate::source::{DocKey, RepoPath, Span};
+use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
+use crate::yaml::path::{Location, Piece, children};
+use crate::yaml::{Node, Value};
+
+/// A document and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Located<'a> {
+    /// The further repository that it is in, by index; none for the first.
+    pub repository: Option<usize>,
+    /// Its file.
+    pub path: &'a RepoPath,
+    /// Which sites the file counts for; none in a set without layout.
+    pub place: Option<&'a Place>,
+    /// Which document of its file it is, from zero.
+    pub index: usize,
+    /// The document.
+    pub document: &'a Document,
+}
+
+impl Located<'_> {
+    /// Documents count in this order.
+    fn order(&self) -> (Option<usize>, &RepoPath, usize) {
+        (self.repository, self.path, self.index)
+    }
+}
+
+/// Which files make a site on one side.
+#[derive(Clone, Debug)]
+pub struct Membership {
+    /// The site; none for a set without layout, which has every file.
+    pub site: Option<Arc<str>>,
+    /// Its type.
+    pub site_type: Option<Arc<str>>,
+    /// The further repositories it uses, by index.
+    pub repositories: Vec<usize>,
+}
+
+impl Membership {
+    fn has(&self, located: &Located<'_>) -> bool {
+        let used = located.repository.is_none_or(|index| self.repositories.contains(&index));
+        used && match located.place {
+            None | Some(Place::Global) => true,
+            Some(Place::Type(name)) => Some(name) == self.site_type.as_ref(),
+            Some(Place::Site(name)) => Some(name) == self.site.as_ref(),
+        }
+    }
+}
+
+/// One site on both sides.
+pub struct SitePair<'a> {
+    /// Which files make it on the base side; none where it is not there.
+    pub base: Option<Membership>,
+    /// Which files make it on the head side; none where it is not there.
+    pub head: Option<Membership>,
+    /// The edits of its definition by which that is decided.
+    pub definition: Vec<EditId>,
+    /// Documents of files that are the same on both sides, of every place.
+    pub unedited: &'a [Located<'a>],
+}
+
+/// What somebody edited between two sides.
+#[derive(Debug)]
+pub struct Edits<'a> {
+    /// The edits, by number.
+    pub edits: Vec<Edit>,
+    pairs: Vec<Pair<'a>>,
+}
+
+/// A document on both sides, or on one.
+#[derive(Debug)]
+struct Pair<'a> {
+    base: Option<Located<'a>>,
+    head: Option<Located<'a>>,
+    /// Where it counts without the edit of the whole of it, and with it.
+    ranks: [Rank; 2],
+    /// The edit by which it came, went, or moved.
+    whole: Option<EditId>,
+    /// For each difference of the two, in their order, the edit that made it.
+    parts: Vec<EditId>,
+}
+
+/// A document with some of its edits.
+pub enum Version<'a> {
+    /// As it is written on one of the sides.
+    Written(&'a Document),
+    /// With some of its edits and not with others.
+    Revised(Box<Document>),
+}
+
+impl Version<'_> {
+    /// The document.
+    pub fn document(&self) -> &Document {
+        match self {
+            Version::Written(document) => document,
+            Version::Revised(document) => document,
+        }
+    }
+}
+
+/// The edits that lead from the documents `base` to the documents `head`,
+/// each those of the files that are not the same on both sides; `unedited` are
+/// those of the others.
+pub fn edits<'a>(
+    base: Vec<Located<'a>>,
+    head: Vec<Located<'a>>,
+    unedited: &[Located<'a>],
+) -> Edits<'a> {
+    let mut drafts = Vec::new();
+    let mut pairs = pair(base, head);
+    let moved = moved(&pairs, unedited);
+    rank(&mut pairs, &moved);
+    let pairs: Vec<Pair<'a>> = pairs
+        .into_iter()
+        .zip(moved)
+        .map(|(pair, moved)| pair.drafted(moved, &mut drafts))
+        .collect();
+    numbered(drafts, pairs)
+}
+
+impl<'a> Edits<'a> {
+    /// The edits of a site's definition that decide which files make the site.
+    pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
+        let of = self.pairs.iter().filter(|pair| {
+            pair.base.iter().chain(&pair.head).any(|located| {
+                located.path == definition && located.index == 0 && located.repository.is_none()
+            })
+        });
+        let edits = of.flat_map(|pair| pair.whole.iter().chain(&pair.parts)).copied();
+        edits
+            .filter(|edit| {
+                let edit = &self.edits[edit.index()];
+                edit.part == Part::Whole || edit.kind == EditKind::Site
+            })
+            .collect()
+    }
+
+    /// The edits of documents that a site has on one of the sides.
+    pub fn of_site(&self, site: &SitePair<'a>) -> Vec<EditId> {
+        let in_site = |located: &Located<'a>| {
+            let mut sides = site.base.iter().chain(&site.head);
+            sides.any(|membership| membership.has(located))
+        };
+        let pairs =
+            self.pairs.iter().filter(|pair| pair.base.iter().chain(&pair.head).any(in_site));
+        let mut edits: Vec<EditId> =
+            pairs.flat_map(|pair| pair.whole.iter().chain(&pair.parts)).copied().collect();
+        edits.extend(&site.definition);
+        edits.sort_unstable();
+        edits.dedup();
+        edits
+    }
+
+    /// The documents of a site with the edits that are `chosen`, in the order
+    /// in which they count.
+    pub fn apply(
+        &self,
+        site: &SitePair<'a>,
+        chosen: &dyn Fn(EditId) -> bool,
+        patterns: &Patterns,
+    ) -> Vec<Version<'a>> {
+        let redefined = site.definition.iter().any(|edit| chosen(*edit));
+        let Some(membership) = (if redefined { &site.head } else { &site.base }) else {
+            return Vec::new();
+        };
+        let unedited = site.unedited.iter().filter(|located| membership.has(located));
+        let mut versions: Vec<(Rank, Version<'a>)> = unedited
+            .map(|located| (Rank::of(located), Version::Written(located.document)))
+            .collect();
+        let edited = self.pairs.iter().filter_map(|pair| {
+            let (located, version) = pair.version(chosen, patterns)?;
+            let [without, with] = &pair.ranks;
+            let rank = if pair.whole.is_some_and(chosen) { with } else { without };
+            membership.has(&located).then(|| (rank.clone(), version))
+        });
+        versions.extend(edited);
+        versions.sort_by(|(one, _), (other, _)| one.cmp(other));
+        versions.into_iter().map(|(_, version)| version).collect()
+    }
+}
+
+/// Where a document counts among those of both sides: documents of the head
+/// by their place there, and those that are where they were on the base behind
+/// the last one that stands before them on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    repository: Option<usize>,
+    path: RepoPath,
+    /// The place of a document of the head, from one; of one of the base that
+    /// of the document it stands behind.
+    behind: usize,
+    /// For a document of the base its place there, from one.
+    below: usize,
+}
+
+impl Rank {
+    fn of(located: &Located<'_>) -> Self {
+        let (repository, path) = (located.repository, located.path.clone());
+        Self { repository, path, behind: located.index + 1, below: 0 }
+    }
+}
+
+/// Gives the pairs their ranks.
+fn rank(pairs: &mut [Pair<'_>], moved: &[Moved]) {
+    // By file and place on the base: the place on the head of what stayed.
+    let mut stayed: BTreeMap<(Option<usize>, RepoPath, usize), usize> = BTreeMap::new();
+    for (pair, moved) in pairs.iter().zip(moved) {
+        let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
+        let same_file = (base.repository, base.path) == (head.repository, head.path);
+        if *moved == Moved::Stayed && same_file {
+            stayed.insert((base.repository, base.path.clone(), base.index), head.index);
+        }
+    }
+    for (pair, moved) in pairs.iter_mut().zip(moved) {
+        let head = pair.head.as_ref().map(Rank::of);
+        let base = pair.base.as_ref().map(|base| {
+            let file = |index: usize| (base.repository, base.path.clone(), index);
+            let before = stayed.range(file(0)..file(base.index)).next_back();
+            let behind = before.map_or(0, |(_, head)| head + 1);
+            Rank { behind, below: base.index + 1, ..Rank::of(base) }
+        });
+        pair.ranks = match (base, head, moved) {
+            (Some(_), Some(head), Moved::Stayed) => [head.clone(), head],
+            (Some(base), Some(head), Moved::Elsewhere) => [base, head],
+            (Some(only), None, _) | (None, Some(only), _) => [only.clone(), only],
+            (None, None, _) => continue,
+        };
+    }
+}
+
+/// Whether a document on both sides moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moved {
+    /// It counts where it did.
+    Stayed,
+    /// It is in another place, or counts on the other side of a document
+    /// between which and it the order decides.
+    Elsewhere,
+}
+
+/// Which of the pairs moved.
+fn moved(pairs: &[Pair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
+    let mut moved: Vec<Moved> = pairs
+        .iter()
+        .map(|pair| match (&pair.base, &pair.head) {
+            (Some(base), Some(head))
+                if (base.repository, base.place) != (head.repository, head.place) =>
+            {
+                Moved::Elsewhere
+            }
+            _ => Moved::Stayed,
+        })
+        .collect();
+    for rivals in rivals(pairs, unedited) {
+        for (at, rival) in rivals.iter().enumerate() {
+            let Some(pair) = rival.pair else { continue };
+            let others = rivals.iter().enumerate().filter(|(other, _)| *other != at);
+            let passed = others.filter(|(_, other)| rival.passed(other)).count() > 0;
+            if passed && rival.base != rival.head {
+                moved[pair] = Moved::Elsewhere;
+            }
+        }
+    }
+    moved
+}
+
+/// One of several documents between which their order decides.
+struct Rival<'l> {
+    /// The pair that it is; none for a document that is the same on both
+    /// sides.
+    pair: Option<usize>,
+    base: (Option<usize>, &'l RepoPath, usize),
+    head: (Option<usize>, &'l RepoPath, usize),
+}
+
+impl Rival<'_> {
+    fn passed(&self, other: &Rival<'_>) -> bool {
+        self.base.cmp(&other.base) != self.head.cmp(&other.head)
+    }
+}
+
+/// What documents have in common between which their order decides.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Contest<'l> {
+    /// Of several policies the first counts.
+    Policy,
+    /// Of several documents of one schema and name one is read, and one
+    /// replaces (`deckhand.md` 7 and 8.1).
+    Name(&'l str, &'l str),
+    /// Of several parents in a layer the first is taken (6.2): schema, layer,
+    /// and a label.
+    Label(&'l str, &'l str, String),
+}
+
+fn contests(document: &Document) -> Vec<Contest<'_>> {
+    let DocKey { schema, name, layer } = &document.key;
+    let mut contests = vec![Contest::Name(schema, name)];
+    if document.layer_order.is_some() {
+        contests.push(Contest::Policy);
+    }
+    let labels = document.labels.iter();
+    contests.extend(labels.map(|(key, value)| {
+        Contest::Label(schema, layer, format!("{:?} {:?}", key.value, value.value))
+    }));
+    contests
+}
+
+/// The documents on both sides between which their order decides. Groups in
+/// which none is edited are left out.
+fn rivals<'l>(pairs: &'l [Pair<'_>], unedited: &'l [Located<'_>]) -> Vec<Vec<Rival<'l>>> {
+    let mut groups: BTreeMap<Contest<'l>, Vec<Rival<'l>>> = BTreeMap::new();
+    for (at, pair) in pairs.iter().enumerate() {
+        let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
+        let of_head = contests(head.document);
+        for contest in contests(base.document).into_iter().filter(|it| of_head.contains(it)) {
+            let rival = Rival { pair: Some(at), base: base.order(), head: head.order() };
+            groups.entry(contest).or_default().push(rival);
+        }
+    }
+    for located in unedited {
+        for contest in contests(located.document) {
+            if let Some(group) = groups.get_mut(&contest) {
+                let order = located.order();
+                group.push(Rival { pair: None, base: order, head: order });
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+impl<'a> Pair<'a> {
+    /// The document as it is with the edits that are `chosen`, and where it
+    /// lies then.
+    fn version(
+        &self,
+        chosen: &dyn Fn(EditId) -> bool,
+        patterns: &Patterns,
+    ) -> Option<(Located<'a>, Version<'a>)> {
+        let whole = self.whole.is_some_and(chosen);
+        let (base, head) = match (&self.base, &self.head) {
+            (Some(base), Some(head)) => (base, head),
+            (Some(only), None) => {
+                return (!whole).then_some((*only, Version::Written(only.document)));
+            }
+            (None, only) => {
+                let only = only.as_ref().filter(|_| whole)?;
+                return Some((*only, Version::Written(only.document)));
+            }
+        };
+        let taken = self.parts.iter().filter(|edit| chosen(**edit)).count();
+        let place = if whole { head } else { base };
+        let version = if taken == self.parts.len() && (taken > 0 || whole) {
+            Version::Written(head.document)
+        } else if taken == 0 {
+            Version::Written(base.document)
+        } else {
+            let mut parts = self.parts.iter();
+            let root = diff::combine(
+                &base.document.root,
+                &head.document.root,
+                &ListKeys::default(),
+                |_| {
+                    let edit = *parts.next().expect("the differences are found as before");
+                    if chosen(edit) { Side::Head } else { Side::Base }
+                },
+            );
+            Version::Revised(Box::new(revised(base.document, root, patterns)))
+        };
+        Some((*place, version))
+    }
+
+    /// The pair with the edits that lead from one side to the other, which
+    /// have no numbers yet: they are counted in `drafts`.
+    fn drafted(mut self, moved: Moved, drafts: &mut Vec<Draft>) -> Self {
+        let (base, head) = match (&self.base, &self.head) {
+            (Some(base), Some(head)) => (base, head),
+            (Some(only), None) | (None, Some(only)) => {
+                let kind = EditKind::Document;
+                let text = |located: &Located<'_>| whole_text(located.document);
+                let (base, head) = (self.base.as_ref().map(text), self.head.as_ref().map(text));
+                let draft = Draft::whole(kind, only, base, head);
+                self.whole = Some(add(drafts, draft));
+                return self;
+            }
+            (None, None) => return self,
+        };
+        if moved == Moved::Elsewhere {
+            let texts = [base, head].map(|located| Some(whole_text(located.document)));
+            let [at_base, at_head] = texts;
+            let draft = Draft::whole(EditKind::Moved, head, at_base, at_head);
+            self.whole = Some(add(drafts, draft));
+        }
+        let found =
+            diff::differences(&base.document.root, &head.document.root, &ListKeys::default());
+        // Text that an anchor makes stand in several places is edited once.
+        let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
+        for difference in found {
+            let draft = Draft::part(head, &difference);
+            let covers = |text: &Option<Text>| {
+                text.as_ref().map(|text| text.covers.clone()).unwrap_or_default()
+            };
+            let texts = (covers(&draft.edit.base), covers(&draft.edit.head));
+            let edit = *met.entry(texts).or_insert_with(|| add(drafts, draft));
+            self.parts.push(edit);
+        }
+        self
+    }
+}
+
+/// An edit that has no number yet, and what it is sorted by.
+struct Draft {
+    order: (Option<usize>, RepoPath, u32, Part, String),
+    edit: Edit,
+}
+
+fn add(drafts: &mut Vec<Draft>, draft: Draft) -> EditId {
+    let id = EditId::at(drafts.len());
+    drafts.push(draft);
+    id
+}
+
+impl Draft {
+    fn whole(
+        kind: EditKind,
+        located: &Located<'_>,
+        base: Option<Text>,
+        head: Option<Text>,
+    ) -> Self {
+        let document = located.document.key.clone();
+        let (part, location) = (Part::Whole, Location::root());
+        Self::new(located, Edit { kind, document, part, location, base, head })
+    }
+
+    fn part(head: &Located<'_>, difference: &Difference) -> Self {
+        let (part, location) = part_of(difference.location());
+        let text = |place: &Option<diff::Place>| place.as_ref().map(text_of);
+        let edit = Edit {
+            kind: kind_of(head, difference, part, &location),
+            document: head.document.key.clone(),
+            part,
+            location,
+            base: text(&difference.base),
+            head: text(&difference.head),
+        };
+        Self::new(head, edit)
+    }
+
+    fn new(located: &Located<'_>, edit: Edit) -> Self {
+        let place = edit.location.to_string();
+        let order = (located.repository, located.path.clone(), edit.at().start, edit.part, place);
+        Self { order, edit }
+    }
+}
+
+/// Gives the edits their numbers.
+fn numbered(drafts: Vec<Draft>, mut pairs: Vec<Pair<'_>>) -> Edits<'_> {
+    let mut drafts: Vec<(usize, Draft)> = drafts.into_iter().enumerate().collect();
+    drafts.sort_by(|(_, one), (_, other)| one.order.cmp(&other.order));
+    let mut ids = vec![EditId(0); drafts.len()];
+    for (id, (drafted, _)) in drafts.iter().enumerate() {
+        ids[*drafted] = EditId::at(id);
+    }
+    for edit in pairs.iter_mut().flat_map(|pair| pair.whole.iter_mut().chain(&mut pair.parts)) {
+        *edit = ids[edit.index()];
+    }
+    Edits { edits: drafts.into_iter().map(|(_, draft)| draft.edit).collect(), pairs }
+}
+
+/// The part of a document that a location of it lies in, and where there.
+fn part_of(location: &Location) -> (Part, Location) {
+    let first = location.0.first().and_then(|piece| match piece {
+        Piece::Key(key) => key.as_str(),
+        Piece::Index(_) => None,
+    });
+    let part = match first {
+        Some("data") => Part::Data,
+        Some("metadata") => Part::Metadata,
+        Some(_) | None => return (Part::Root, location.clone()),
+    };
+    (part, Location(location.0[1..].to_vec()))
+}
+
+fn kind_of(
+    located: &Located<'_>,
+    difference: &Difference,
+    part: Part,
+    location: &Location,
+) -> EditKind {
+    let first = location.0.first().and_then(|piece| match piece {
+        Piece::Key(key) => key.as_str(),
+        Piece::Index(_) => None,
+    });
+    let defines_site = located.path.as_str().ends_with("/site-definition.yaml");
+    match (part, first) {
+        (Part::Data, Some("layerOrder") | None) if located.document.layer_order.is_some() => {
+            EditKind::Policy
+        }
+        (Part::Data, Some("site_type" | "repositories") | None)
+            if defines_site && located.index == 0 =>
+        {
+            EditKind::Site
+        }
+        _ if difference.base.is_some() && difference.head.is_some() => EditKind::Value,
+        _ => EditKind::Key,
+    }
+}
+
+fn whole_text(document: &Document) -> Text {
+    Text { at: document.name_span, covers: vec![document.span], node: None }
+}
+
+fn text_of(place: &diff::Place) -> Text {
+    let node = &place.node;
+    let at = match place.key {
+        Some(key) if key.file == node.span.file && key.end <= node.span.start => key.to(node.span),
+        Some(key) => key,
+        None => node.span,
+    };
+    let mut covers = vec![at];
+    collect_texts(node, &mut covers);
+    Text { at, covers, node: Some(node.clone()) }
+}
+
+/// The spans of `node` and of what is in it, but for those inside another.
+fn collect_texts(node: &Node, covers: &mut Vec<Span>) {
+    if !covers.iter().any(|cover| cover.contains(node.span)) {
+        covers.push(node.span);
+    }
+    match &node.value {
+        Value::Mapping(_) | Value::Sequence(_) => {
+            children(node).for_each(|(_, child)| collect_texts(child, covers));
+        }
+        Value::Pairs(pairs) => {
+            for (left, right) in pairs.iter() {
+                collect_texts(left, covers);
+                collect_texts(right, covers);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Which documents of the two sides are one: those of one file with one
+/// identity; then those of one place; then, where there is one on each side,
+/// those that moved elsewhere; and last those of one file that are alike.
+fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
+    let mut open = Open {
+        base: base.into_iter().map(Some).collect(),
+        head: head.into_iter().map(Some).collect(),
+        pairs: Vec::new(),
+    };
+    open.pair_by(
+        |it| Some((it.repository, it.path.clone(), it.document.key.clone())),
+        Meet::InTurn,
+    );
+    open.pair_by(
+        |it| Some((it.repository, place_name(it.place), it.document.key.clone())),
+        Meet::InTurn,
+    );
+    open.pair_by(|it| Some(it.document.key.clone()), Meet::Alone);
+    open.pair_alike();
+    let Open { base, head, mut pairs } = open;
+    pairs.extend(base.into_iter().flatten().map(|only| Pair::of(Some(only), None)));
+    pairs.extend(head.into_iter().flatten().map(|only| Pair::of(None, Some(only))));
+    pairs
+}
+
+fn place_name(place: Option<&Place>) -> (u8, Arc<str>) {
+    match place {
+        None => (0, "".into()),
+        Some(Place::Global) => (1, "".into()),
+        Some(Place::Type(name)) => (2, name.clone()),
+        Some(Place::Site(name)) => (3, name.clone()),
+    }
+}
+
+impl<'a> Pair<'a> {
+    fn of(base: Option<Located<'a>>, head: Option<Located<'a>>) -> Self {
+        let nowhere = Rank { repository: None, path: RepoPath::new(""), behind: 0, below: 0 };
+        let ranks = [nowhere.clone(), nowhere];
+        Self { base, head, ranks, whole: None, parts: Vec::new() }
+    }
+}
+
+/// Documents that are not paired yet.
+struct Open<'a> {
+    base: Vec<Option<Located<'a>>>,
+    head: Vec<Option<Located<'a>>>,
+    pairs: Vec<Pair<'a>>,
+}
+
+/// How many documents of one identity may be paired.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meet {
+    /// The first with the first, the second with the second.
+    InTurn,
+    /// Only where there is one on each side.
+    Alone,
+}
+
+impl<'a> Open<'a> {
+    fn pair_by<K: Ord>(&mut self, identity: impl Fn(&Located<'a>) -> Option<K>, meet: Meet) {
+        let of = |side: &[Option<Located<'a>>]| {
+            let mut known: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+            for (at, located) in side.iter().enumerate() {
+                if let Some(key) = located.as_ref().and_then(&identity) {
+                    known.entry(key).or_default().push(at);
+                }
+            }
+            known
+        };
+        let (base, head) = (of(&self.base), of(&self.head));
+        for (key, below) in base {
+            let above = head.get(&key).map_or(&[][..], Vec::as_slice);
+            if meet == Meet::Alone && (below.len() != 1 || above.len() != 1) {
+                continue;
+            }
+            for (below, above) in below.iter().zip(above) {
+                self.pairs.push(Pair::of(self.base[*below].take(), self.head[*above].take()));
+            }
+        }
+    }
+
+    /// A document that was given another name, layer or schema is still the
+    /// document it was.
+    fn pair_alike(&mut self) {
+        for below in &mut self.base {
+            let Some(base) = *below else { continue };
+            let alike = self.head.iter_mut().find(|head| {
+                head.as_ref().is_some_and(|head| {
+                    (head.repository, head.path) == (base.repository, base.path)
+                        && are_alike(base.document, head.document)
+                })
+            });
+            if let Some(above) = alike {
+                self.pairs.push(Pair::of(below.take(), above.take()));
+            }
+        }
+    }
+}
+
+fn are_alike(base: &Document, head: &Document) -> bool {
+    let (DocKey { schema, layer, name }, other) = (&base.key, &head.key);
+    let renamed = *schema == other.schema && !base.data.is_null() && same(&base.data, &head.data);
+    renamed || (*name == other.name && (*schema == other.schema || *layer == other.layer))
+}

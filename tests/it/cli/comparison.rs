@@ -1,0 +1,398 @@
+//! `lint` and `diff` over two sides, as people and their hooks run them: on
+//! repositories made with the real `git`, and in hooks that it runs.
+
+mod explain_since;
+mod limits;
+mod refusals;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value as Json;
+
+use super::{Ran, Sandbox, broken, document};
+
+/// A repository with one commit: a chart in the global layer, its child in
+/// site `lab`, and in each site a document of its own.
+fn repository() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/parent.yaml", parent(1));
+    sandbox.write("site/lab/child.yaml", child());
+    sandbox.commit();
+    sandbox
+}
+
+fn parent(replicas: u32) -> String {
+    let data = format!("\n  values:\n    replicas: {replicas}\n    debug: true\n");
+    document("parent", "global", &data)
+        .replace("  storagePolicy", "  labels: {is: parent}\n  storagePolicy")
+}
+
+fn child() -> String {
+    document("child", "site", "{own: 1}").replace(
+        "{abstract: false, layer: site}",
+        "\n    abstract: false\n    layer: site\n    parentSelector: {is: parent}\n    \
+         actions: [{method: merge, path: .}]",
+    )
+}
+
+impl Sandbox {
+    /// Makes `script` a hook; in it `$layercake` is the program. What it
+    /// prints is kept, and its exit code is the hook's.
+    fn hook(&self, name: &str, script: &str) {
+        let program = env!("CARGO_BIN_EXE_layercake");
+        let record = self.beside("record").display().to_string();
+        let text = format!("#!/bin/sh\nlayercake='{program}'\n({script}) > '{record}' 2>&1\n");
+        let path = self.path(".git/hooks").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn recorded(&self) -> String {
+        fs::read_to_string(self.beside("record")).unwrap()
+    }
+
+    /// Runs `git` in a folder, and lets it fail.
+    fn try_git(&self, folder: &Path, arguments: &[&str]) -> Output {
+        let mut command = Command::new("git");
+        self.scrub(&mut command).current_dir(folder);
+        command.args(["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]);
+        command.args(arguments).output().unwrap()
+    }
+
+    fn id(&self, revision: &str) -> String {
+        self.git(&["rev-parse", revision]).trim().to_owned()
+    }
+
+    /// What a comparison says to programs.
+    fn told(&self, arguments: &[&str]) -> Json {
+        let ran = self.run(&[arguments, &["-o", "json"]].concat());
+        assert!(ran.code < 2, "{ran:?}");
+        ran.json()
+    }
+}
+
+/// `site name status` of each output of a report.
+fn outputs(report: &Json) -> Vec<String> {
+    let outputs = report["outputs"].as_array().unwrap().iter();
+    let text = |output: &Json, key: &str| output[key].as_str().unwrap_or("-").to_owned();
+    outputs
+        .map(|it| format!("{} {} {}", text(it, "site"), text(it, "name"), text(it, "status")))
+        .collect()
+}
+
+/// The path of each edit of a report.
+fn edits(report: &Json) -> Vec<String> {
+    let edits = report["edits"].as_array().unwrap().iter();
+    let place = |edit: &Json| {
+        let at = if edit["at"]["to"].is_null() { &edit["at"]["from"] } else { &edit["at"]["to"] };
+        at["file"].as_str().unwrap().to_owned()
+    };
+    edits.map(|edit| format!("{} {}", place(edit), edit["path"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_hook_judges_what_is_staged_and_nothing_else() {
+    let sandbox = repository();
+    sandbox.hook("pre-commit", "$layercake lint --staged");
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.git(&["add", "--all"]);
+    sandbox.write("global/parent.yaml", parent(3));
+    sandbox.write("site/lab/broken.yaml", broken());
+    sandbox.git(&["commit", "--quiet", "--message=partly staged"]);
+    let told = sandbox.recorded();
+    assert!(told.contains("- 1\n  + 2\n"), "{told}");
+    assert!(told.contains("reaches 3 outputs in 2 of 2 sites"), "{told}");
+    assert!(!told.contains("+ 3") && !told.contains("missing-source"), "{told}");
+
+    // The other way round: what is on disk is sound, what is staged is not.
+    sandbox.git(&["add", "site/lab/broken.yaml"]);
+    fs::remove_file(sandbox.path("site/lab/broken.yaml")).unwrap();
+    let head = sandbox.id("HEAD");
+    let refused = sandbox.try_git(&sandbox.root, &["commit", "--quiet", "--message=refused"]);
+    assert!(!refused.status.success());
+    assert!(sandbox.recorded().contains("[missing-source]"), "{}", sandbox.recorded());
+    assert_eq!(sandbox.id("HEAD"), head, "nothing was committed");
+}
+
+#[test]
+fn a_hook_sees_what_each_kind_of_commit_takes() {
+    let sandbox = repository();
+    sandbox.hook("pre-commit", "$layercake lint --staged -o json");
+    let mut state = 1;
+    for (arguments, expected) in [
+        (&["commit", "--quiet", "--all", "--message=all"][..], &["dns", "only"][..]),
+        (&["commit", "--quiet", "--message=path", "site/lab/only.yaml"], &["only"]),
+        (&["commit", "--quiet", "--message=staged"], &["dns"]),
+    ] {
+        state += 1;
+        let server = format!("{{server: 10.0.0.{state}}}");
+        sandbox.write("type/small/dns.yaml", document("dns", "type", &server));
+        if !arguments.contains(&"--all") {
+            sandbox.git(&["add", "type"]);
+        }
+        let of = format!("{{of: lab-{state}}}");
+        sandbox.write("site/lab/only.yaml", document("only", "site", &of));
+        sandbox.git(arguments);
+        let report: Json = serde_json::from_str(&sandbox.recorded()).unwrap();
+        let edited: Vec<&str> = report["edits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|edit| edit["document"]["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            edited.iter().copied().collect::<std::collections::BTreeSet<_>>(),
+            expected.iter().copied().collect(),
+            "{arguments:?}"
+        );
+        sandbox.git(&["reset", "--quiet", "--hard"]);
+    }
+}
+
+#[test]
+fn a_commit_that_only_deletes_a_parent_is_refused() {
+    let sandbox = repository();
+    for script in ["$layercake lint --staged", "cd site/lab && $layercake lint --staged"] {
+        sandbox.hook("pre-commit", script);
+        sandbox.git(&["rm", "--quiet", "global/parent.yaml"]);
+        let head = sandbox.id("HEAD");
+        let refused = sandbox.try_git(&sandbox.path("site"), &["commit", "--message=less"]);
+        assert!(!refused.status.success(), "{script}");
+        let told = sandbox.recorded();
+        assert!(told.contains("[missing-parent]"), "{told}");
+        assert!(told.contains("site/lab/child.yaml:"), "{told}");
+        assert_eq!(sandbox.id("HEAD"), head);
+        sandbox.git(&["reset", "--quiet", "--hard"]);
+    }
+}
+
+#[test]
+fn hooks_work_in_linked_worktrees() {
+    let sandbox = repository();
+    let linked = sandbox.beside("linked");
+    sandbox.git(&["worktree", "add", "--quiet", "-b", "topic", linked.to_str().unwrap()]);
+    sandbox.hook("pre-commit", "$layercake lint --staged");
+    fs::write(linked.join("global/parent.yaml"), parent(7)).unwrap();
+    let done = sandbox.try_git(&linked, &["commit", "--quiet", "--all", "--message=linked"]);
+    assert!(done.status.success(), "{}", sandbox.recorded());
+    assert!(sandbox.recorded().contains("- 1\n  + 7\n"), "{}", sandbox.recorded());
+    fs::write(linked.join("site/lab/broken.yaml"), broken()).unwrap();
+    sandbox.try_git(&linked, &["add", "--all"]);
+    assert!(!sandbox.try_git(&linked, &["commit", "--message=refused"]).status.success());
+    assert!(sandbox.recorded().contains("[missing-source]"), "{}", sandbox.recorded());
+}
+
+#[test]
+fn a_push_is_judged_by_what_is_pushed() {
+    let sandbox = repository();
+    let remote = sandbox.beside("remote.git");
+    sandbox.git(&["clone", "--quiet", "--bare", ".", remote.to_str().unwrap()]);
+    sandbox.git(&["remote", "add", "origin", remote.to_str().unwrap()]);
+    sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
+    sandbox.git(&["push", "--quiet", "origin", "topic"]);
+    sandbox.break_site("lab");
+    sandbox.commit();
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    // What is on disk is sound, and of another branch.
+    let script = "read -r _ to _ from; export PRE_COMMIT=1 PRE_COMMIT_FROM_REF=$from \
+                  PRE_COMMIT_TO_REF=$to; $layercake lint --auto";
+    sandbox.hook("pre-push", script);
+    let refused = sandbox.try_git(&sandbox.root, &["push", "--quiet", "origin", "topic"]);
+    assert!(!refused.status.success());
+    let told = sandbox.recorded();
+    assert!(told.contains("[missing-source]") && told.contains("site/lab/broken.yaml"), "{told}");
+    assert_eq!(sandbox.run(&["lint"]).code, 0);
+}
+
+#[test]
+fn merges_are_compared_with_their_first_parent() {
+    let sandbox = repository();
+    sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
+    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.9.9.9}"));
+    sandbox.commit();
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.commit();
+    sandbox.git(&["merge", "--quiet", "--no-edit", "topic"]);
+    let expected = ["lab dns changed", "prod dns changed"];
+    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD^", "HEAD"])), expected);
+    let of_second = outputs(&sandbox.told(&["diff", "HEAD^2", "HEAD"]));
+    assert_eq!(of_second, ["lab child changed", "lab parent changed", "prod parent changed"]);
+
+    // A clone of depth 2 has the merge and both its parents, and no more.
+    let clone = sandbox.beside("clone");
+    let url = format!("file://{}", sandbox.root.display());
+    sandbox.git(&["clone", "--quiet", "--depth=2", &url, clone.to_str().unwrap()]);
+    let ran = sandbox.run_in(&clone, &["diff", "HEAD^", "HEAD", "-o", "json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(outputs(&ran.json()), expected);
+    let event = sandbox.beside("event.json");
+    let text = format!(r#"{{"pull_request": {{"head": {{"sha": "{}"}}}}}}"#, sandbox.id("topic"));
+    fs::write(&event, text).unwrap();
+    let mut command = sandbox.command(&["lint", "--auto", "-o", "json"]);
+    command.current_dir(&clone).env("GITHUB_ACTIONS", "true").env("GITHUB_EVENT_PATH", &event);
+    command.env("GITHUB_EVENT_NAME", "pull_request").env("GITHUB_BASE_REF", "main");
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(outputs(&ran.json()), expected);
+}
+
+#[test]
+fn a_shallow_clone_says_what_brings_the_rest() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.commit();
+    let clone = sandbox.beside("clone");
+    let url = format!("file://{}", sandbox.root.display());
+    sandbox.git(&["clone", "--quiet", "--depth=1", &url, clone.to_str().unwrap()]);
+    let before = sandbox.id("HEAD~1");
+    let ran = sandbox.run_in(&clone, &["lint", "--from", &before]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    let cure = format!("git fetch --no-tags --depth=1 origin {before}");
+    assert!(ran.stderr.contains(&format!("`{cure}`")), "{}", ran.stderr);
+    let words: Vec<&str> = cure.split(' ').skip(1).collect();
+    assert!(sandbox.try_git(&clone, &words).status.success());
+    let ran = sandbox.run_in(&clone, &["lint", "--from", &before]);
+    assert_eq!(ran.code, 0, "what the help says, helps: {ran:?}");
+    assert!(ran.stdout.contains("- 1\n  + 2\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_file_that_moves_inside_its_layer_is_no_edit() {
+    let sandbox = repository();
+    sandbox.git(&["mv", "global/parent.yaml", "global/z-renamed.yaml"]);
+    sandbox.git(&["mv", "site/lab/only.yaml", "site/lab/a-renamed.yaml"]);
+    let report = sandbox.told(&["lint", "--staged"]);
+    assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
+    let ran = sandbox.run(&["lint", "--staged"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("0 edits, 0 rendered documents changed"), "{}", ran.stdout);
+    // To another site it is one.
+    sandbox.git(&["mv", "site/lab/a-renamed.yaml", "site/prod/a-renamed.yaml"]);
+    let report = sandbox.told(&["lint", "--staged"]);
+    assert!(outputs(&report).contains(&"lab only removed".to_owned()), "{report}");
+}
+
+/// A document with only some of its edits has texts of both sides.
+#[test]
+fn a_label_edited_beside_other_edits_is_told_with_them() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2).replace("is: parent", "is: renamed"));
+    sandbox.write("site/lab/child.yaml", child().replace("is: parent", "is: renamed"));
+    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
+    for flag in ["--verify-attribution", "--all-findings"] {
+        let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json", flag]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+        assert!(outputs(&ran.json()).contains(&"lab child changed".to_owned()), "{ran:?}");
+        assert_eq!(ran.json()["unexplained"].as_array().map(Vec::len), Some(0));
+    }
+}
+
+/// Of two documents of one name the order of files decides which one counts.
+#[test]
+fn a_file_that_moves_past_its_double_is_an_edit() {
+    let sandbox = repository();
+    sandbox.write("global/p.yaml", document("double", "global", "{from: p}"));
+    sandbox.write("global/q.yaml", document("double", "global", "{from: q}"));
+    sandbox.commit();
+    sandbox.git(&["mv", "global/p.yaml", "global/r.yaml"]);
+    let report = sandbox.told(&["diff", "HEAD", "--verify-attribution"]);
+    assert_eq!(outputs(&report), ["lab double changed", "prod double changed"]);
+    assert_eq!(report["unexplained"].as_array().map(Vec::len), Some(0), "{report}");
+    assert_eq!(report["edits"][0]["kind"], "moved", "{report}");
+    // And not where nothing is between them.
+    sandbox.git(&["mv", "global/r.yaml", "global/pp.yaml"]);
+    let report = sandbox.told(&["diff", "HEAD"]);
+    assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
+}
+
+#[test]
+fn bare_repositories_are_compared_like_others() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.commit();
+    let bare = sandbox.beside("repository.git");
+    sandbox.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
+    for verb in [&["lint"][..], &["diff"]] {
+        let arguments = [verb, &["--from", "HEAD~1", "--to", "HEAD", "-o", "json"]].concat();
+        let ran = sandbox.run_in(&bare, &arguments);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let expected = sandbox.run(&arguments).json();
+        assert_eq!(outputs(&ran.json()), outputs(&expected));
+        assert_eq!(edits(&ran.json()), ["global/parent.yaml .values.replicas"]);
+    }
+    let ran = sandbox.run_in(&bare, &["lint", "--since", "HEAD~1"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("`--from REV --to REV`"), "{}", ran.stderr);
+}
+
+#[test]
+fn diff_takes_its_sides_in_all_ways() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.commit();
+    let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
+    let between = sandbox.told(&["diff", "HEAD~1", "HEAD"]);
+    assert_eq!(outputs(&between), reached);
+    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD~1"])), reached);
+    assert_eq!(outputs(&sandbox.told(&["diff", "--since", "HEAD~1"])), reached);
+    assert_eq!(outputs(&sandbox.told(&["diff", "--from", "HEAD~1", "--to", "index"])), reached);
+    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD"])), Vec::<String>::new());
+    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD", "HEAD"])), Vec::<String>::new());
+
+    assert_eq!(sandbox.run(&["diff", "HEAD~1"]).code, 0);
+    assert_eq!(sandbox.run(&["diff", "HEAD~1", "--exit-code"]).code, 1);
+    assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-code"]).code, 0);
+    let brief = sandbox.run(&["diff", "HEAD~1", "--brief"]).stdout;
+    let first = brief.lines().next().unwrap();
+    assert!(first.starts_with("global/parent.yaml:11 parent (global) .values.replicas"), "{brief}");
+    assert!(first.contains("3 outputs"), "{brief}");
+
+    let ran = sandbox.run(&["diff", "HEAD~1", "-o", "full", "-o", "json=report.json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("reaches 3 outputs"), "{}", ran.stdout);
+    let report = fs::read_to_string(sandbox.path("report.json")).unwrap();
+    let report: Json = serde_json::from_str(&report).unwrap();
+    assert_eq!(outputs(&report), outputs(&between));
+    let ran = sandbox.run(&["diff"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+}
+
+#[test]
+fn pointers_and_submodules_are_said_on_whichever_side() {
+    let sandbox = repository();
+    let pointer = "version https://git-lfs.github.com/spec/v1\n\
+                   oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n\
+                   size 12345\n";
+    sandbox.write("site/lab/only.yaml", pointer);
+    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let rules = |report: &Json| -> Vec<String> {
+        let findings = report["findings"].as_array().unwrap().iter();
+        findings.map(|it| it["rule"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(rules(&report), ["unread-file"]);
+    assert_eq!(outputs(&report), ["lab only removed"], "a pointer is no document");
+    let told = sandbox.run(&["lint", "--since", "HEAD"]).stdout;
+    assert!(told.contains("`git lfs pull`"), "{told}");
+    sandbox.commit();
+    // And where the base has the pointer, and the head what it stands for.
+    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: lab}"));
+    let ran = sandbox.run(&["lint", "--since", "HEAD"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("1 fixed"), "{}", ran.stdout);
+    assert_eq!(outputs(&sandbox.told(&["lint", "--since", "HEAD"])), ["lab only added"]);
+
+    let sandbox = repository();
+    let inner = Sandbox::with_sites();
+    inner.commit();
+    let url = inner.root.display().to_string();
+    let add = ["submodule", "--quiet", "add", &url, "site/lab/module"];
+    sandbox.git(&[&["-c", "protocol.file.allow=always"][..], &add].concat());
+    let report = sandbox.told(&["lint", "--staged"]);
+    assert_eq!(rules(&report), ["unread-file"]);
+    assert_eq!(outputs(&report), Vec::<String>::new());
+}

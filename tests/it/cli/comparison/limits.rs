@@ -1,0 +1,68 @@
+//! `--site` and FILE: what of a comparison is told.
+
+use super::{Sandbox, document, edits, outputs, parent, repository};
+
+/// Edits of the parent, of a type, and of a document of each site.
+fn edited() -> Sandbox {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.write("type/unused/any.yaml", document("any", "type", "{a: 1}"));
+    for site in ["lab", "prod"] {
+        let path = format!("site/{site}/only.yaml");
+        sandbox.write(&path, document("only", "site", &format!("{{of: {site}-2}}")));
+    }
+    sandbox
+}
+
+#[test]
+fn sites_limit_edits_and_outputs() {
+    let sandbox = edited();
+    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    assert_eq!(report["edits"].as_array().unwrap().len(), 4);
+    for verb in ["lint", "diff"] {
+        let report = sandbox.told(&[verb, "--since", "HEAD", "--site", "prod"]);
+        let expected = ["global/parent.yaml .values.replicas", "site/prod/only.yaml .of"];
+        assert_eq!(edits(&report), expected, "{verb}");
+        assert_eq!(outputs(&report), ["prod only changed", "prod parent changed"]);
+        let text = sandbox.run(&[verb, "--since", "HEAD", "--site", "prod"]).stdout;
+        assert!(!text.contains("site/lab/"), "{text}");
+        assert!(text.contains("edit 1 of 2") || text.contains("2 edits"), "{text}");
+    }
+    // Nothing of the unused type concerns any site.
+    let report = sandbox.told(&["lint", "--since", "HEAD", "--site", "*"]);
+    assert_eq!(report["edits"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn files_limit_edits_and_outputs() {
+    let sandbox = edited();
+    let since = ["lint", "--since", "HEAD"];
+    let with = |files: &[&str]| sandbox.told(&[&since[..], files].concat());
+    let report = with(&["site/lab"]);
+    assert_eq!(edits(&report), ["site/lab/only.yaml .of"]);
+    assert_eq!(outputs(&report), ["lab only changed"]);
+    let report = with(&["global/parent.yaml", "type"]);
+    assert_eq!(edits(&report)[..1], ["global/parent.yaml .values.replicas"]);
+    assert_eq!(edits(&report).len(), 2);
+    let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
+    assert_eq!(outputs(&report), reached);
+    let causes = &report["outputs"][0]["causes"];
+    assert_eq!(causes[0]["edit"], report["edits"][0]["id"], "the numbers are the new ones");
+    let report = with(&["global/parent.yaml", "--site", "prod"]);
+    assert_eq!(outputs(&report), ["prod parent changed"]);
+    let report = with(&["global/chart.yaml"]);
+    assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
+    let text = sandbox.run(&[&since[..], &["global/chart.yaml"]].concat()).stdout;
+    assert!(text.contains("nothing that was asked for differs between"), "{text}");
+}
+
+#[test]
+fn an_edit_that_broke_a_given_file_is_told_with_it() {
+    let sandbox = repository();
+    std::fs::remove_file(sandbox.path("global/parent.yaml")).unwrap();
+    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
+    let report = sandbox.told(&["lint", "--since", "HEAD", "site/lab/child.yaml"]);
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings[0]["rule"], "missing-parent", "{findings:?}");
+    assert_eq!(edits(&report), ["global/parent.yaml ."], "and not that of another type");
+}

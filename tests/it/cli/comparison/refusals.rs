@@ -1,0 +1,100 @@
+//! What keeps a comparison from being made: one clear line, exit code 2,
+//! nothing printed, and not a byte of the repository another one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Sandbox, parent, repository};
+
+/// The bytes of every file below `folder`.
+fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_type().is_file());
+    files.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).unwrap())).collect()
+}
+
+/// That the program says `expected` and no more, and leaves all as it is.
+fn refused(sandbox: &Sandbox, arguments: &[&str], expected: &str) {
+    let before = bytes(&sandbox.root);
+    let ran = sandbox.run(arguments);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
+    let errors: Vec<&str> = ran.stderr.lines().filter(|line| !line.starts_with("  ")).collect();
+    assert_eq!(errors.len(), 1, "{arguments:?}: {}", ran.stderr);
+    assert!(errors[0].starts_with("error: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+    assert!(before == bytes(&sandbox.root), "{arguments:?} changed the repository");
+}
+
+#[test]
+fn unknown_revisions() {
+    let sandbox = repository();
+    for arguments in [
+        &["lint", "--since", "nosuch"][..],
+        &["lint", "--from", "nosuch"],
+        &["diff", "nosuch"],
+        &["diff", "HEAD", "nosuch"],
+        &["explain-value", "lab", "example/Any/v1", "only", ".of", "--since", "nosuch"],
+    ] {
+        refused(&sandbox, arguments, "unknown revision `nosuch`");
+    }
+}
+
+#[test]
+fn no_repository_and_no_commit() {
+    let sandbox = Sandbox::outside_git();
+    sandbox.write_sites();
+    for arguments in [&["lint", "--since", "main"][..], &["lint", "--staged"], &["diff", "main"]] {
+        refused(&sandbox, arguments, "is not inside a git repository");
+    }
+    let sandbox = Sandbox::with_sites();
+    sandbox.git(&["add", "--all"]);
+    for arguments in [&["lint", "--staged"][..], &["lint", "--since", "HEAD"], &["diff", "HEAD"]] {
+        refused(&sandbox, arguments, "branch `main` has none yet");
+    }
+}
+
+#[test]
+fn corrupt_objects() {
+    for damaged in ["HEAD", "HEAD^{tree}", "HEAD:global", "HEAD:global/parent.yaml"] {
+        let sandbox = repository();
+        sandbox.write("global/parent.yaml", parent(2));
+        let id = sandbox.id(damaged);
+        let object = sandbox.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+        fs::remove_file(&object).unwrap();
+        fs::write(&object, "garbage").unwrap();
+        for arguments in [&["lint", "--since", "HEAD"][..], &["diff", "HEAD"]] {
+            refused(&sandbox, arguments, "`git fsck` tells what the repository lacks");
+        }
+    }
+}
+
+#[test]
+fn locked_index() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2));
+    fs::write(sandbox.path(".git/index.lock"), "").unwrap();
+    refused(&sandbox, &["lint", "--staged"], "the index is locked");
+    refused(&sandbox, &["diff", "--staged"], "remove `");
+}
+
+#[test]
+fn comparisons_write_nothing() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.git(&["add", "global"]);
+    sandbox.write("global/parent.yaml", parent(3));
+    let before = bytes(&sandbox.root);
+    for arguments in [
+        &["lint", "--since", "HEAD"][..],
+        &["lint", "--staged", "--verify-attribution"],
+        &["lint", "--auto"],
+        &["diff", "HEAD", "--brief"],
+        &["diff", "HEAD", "-o", "json"],
+        &["explain-value", "lab", "example/Any/v1", "child", ".values", "--since", "HEAD"],
+    ] {
+        let ran = sandbox.run(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+        assert!(before == bytes(&sandbox.root), "{arguments:?} changed the repository");
+    }
+}

@@ -1,0 +1,211 @@
+//! Canaries over comparisons: secrets that changed, came and went between two
+//! sides. That they changed is told, and no output of any verb depends on what
+//! they were or became: with other secrets of other lengths on both sides it
+//! is the same, byte for byte.
+
+use std::collections::BTreeSet;
+
+use super::secrets::{CANARY, Secrets, faulty, passphrase, questions, sound};
+use super::{POLICY, Ran, Sandbox, definition, document};
+
+/// Secrets of the base and of the head.
+type Padding = [&'static str; 2];
+
+const LONG: &str = "a-good-deal-longer-than-the-other-one";
+
+/// To longer, to shorter, and to others of one length.
+const PADDINGS: [Padding; 4] = [["q", LONG], [LONG, "q"], ["qwert", "asdfg"], ["x", "y"]];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Faults {
+    None,
+    Some,
+}
+
+/// A repository with one commit, and a working tree in which every secret is
+/// another one, some are gone and some are new.
+fn repository([before, after]: Padding, faults: Faults) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("global/policy.yaml", POLICY);
+    sandbox.write("type/small/any.yaml", document("any", "type", "{}"));
+    sandbox.write("site/lab/site-definition.yaml", definition("lab", ""));
+    sandbox.write("site/lab/reader.yaml", reader());
+    write(&sandbox, before, faults, "went");
+    sandbox.commit();
+    std::fs::remove_file(sandbox.path("site/lab/secrets/went.yaml")).unwrap();
+    write(&sandbox, after, faults, "came");
+    sandbox
+}
+
+fn write(sandbox: &Sandbox, padding: &'static str, faults: Faults, only: &'static str) {
+    let of = Secrets { padding };
+    let mut files = sound(&of);
+    files.push(("listed.yaml", listed(&of, only)));
+    files.push((if only == "went" { "went.yaml" } else { "came.yaml" }, {
+        passphrase(only, &of.named(only))
+    }));
+    if faults == Faults::Some {
+        files.extend(faulty(&of));
+    }
+    for (path, text) in files {
+        sandbox.write(&format!("site/lab/secrets/{path}"), text);
+    }
+}
+
+/// A secret list, and public items around a secret one.
+fn listed(of: &Secrets, only: &str) -> String {
+    let list = format!("[{}, {}, {only}]", of.named("one"), of.named("two"));
+    passphrase("listed", &list)
+}
+
+/// Takes secrets into a list, in the midst of a text, and below a key.
+fn reader() -> String {
+    let text = document(
+        "reader",
+        "site",
+        "\n  list: [{name: a, value: public}, {name: b, value: X}]\n  text: before X after\n",
+    );
+    let from = |name: &str, dest: &str| {
+        format!(
+            "    - src: {{schema: deckhand/Passphrase/v1, name: {name}, path: .}}\n      dest: \
+             {{{dest}}}\n"
+        )
+    };
+    let substitutions = [
+        from("encrypted", "path: '.list[1].value'"),
+        from("kind", "path: .text, pattern: X"),
+        from("listed", "path: .whole"),
+    ];
+    text.replace("\ndata:", &format!("\n  substitutions:\n{}data:", substitutions.concat()))
+}
+
+fn commands() -> Vec<Vec<&'static str>> {
+    let mut commands: Vec<Vec<&str>> = Vec::new();
+    for form in ["full", "concise", "json"] {
+        commands.push(vec!["lint", "--since", "HEAD", "-o", form]);
+        commands.push(vec!["lint", "--since", "HEAD", "-o", form, "--all-findings"]);
+        commands.push(vec!["lint", "--staged", "-o", form]);
+    }
+    for form in [&["-o", "full"][..], &["--brief"], &["-o", "json"], &["--no-group"]] {
+        commands.push([&["diff", "HEAD"][..], form].concat());
+        commands.push([&["diff", "HEAD", "--verify-attribution"][..], form].concat());
+        commands.push([&["diff", "HEAD", "--semantics", "deckhand"][..], form].concat());
+    }
+    for gate in ["--max-sites=0", "--max-outputs=0", "--expect-unchanged"] {
+        commands.push(vec!["lint", "--since", "HEAD", gate]);
+        commands.push(vec!["lint", "--since", "HEAD", gate, "-o", "json"]);
+        commands.push(vec!["diff", "HEAD", gate]);
+    }
+    commands.push(vec!["lint", "--since", "HEAD", "site/lab/secrets"]);
+    commands.push(vec!["diff", "HEAD", "--site", "lab", "--exit-code"]);
+    commands.push(vec!["diff", "HEAD", "--color", "always"]);
+    for question in questions() {
+        let is_way = question[0] == "explain-value" && !question.contains(&"--all-sites");
+        if is_way && !question.contains(&"--why-not") {
+            commands.push([&question[..], &["--since", "HEAD"]].concat());
+        }
+    }
+    for (name, path) in [("came", "."), ("went", "."), ("listed", "."), ("listed", "/0")] {
+        let schema = "deckhand/Passphrase/v1";
+        commands.push(vec!["explain-value", "lab", schema, name, path, "--since", "HEAD"]);
+    }
+    for path in [".", ".list", "/list/1/value", ".text", ".whole", "/whole/0"] {
+        let schema = "example/Any/v1";
+        commands.push(vec!["explain-value", "lab", schema, "reader", path, "--since", "HEAD"]);
+    }
+    commands
+}
+
+/// What all commands print; what git calls the commit and its files, which it
+/// makes of their content, and the time aside.
+fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
+    let ids: Vec<String> = ["HEAD", "HEAD^{tree}"]
+        .map(|revision| sandbox.git(&["rev-parse", revision]).trim().to_owned())
+        .into();
+    let plain = |text: &str| {
+        let mut text = text.to_owned();
+        for id in &ids {
+            text = text.replace(id, "ID").replace(&id[..10], "ID");
+        }
+        let lines = text.lines().map(|line| match line.rsplit_once(" · ") {
+            Some((before, time)) if time.ends_with('s') => before.to_owned(),
+            Some(_) | None => line.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let runs = commands().into_iter().map(|arguments| {
+        let ran = sandbox.run(&arguments);
+        let (stdout, stderr) = (plain(&ran.stdout), plain(&ran.stderr));
+        (arguments.join(" "), Ran { stdout, stderr, ..ran })
+    });
+    runs.collect()
+}
+
+#[test]
+fn no_comparison_holds_a_secret_or_depends_on_one() {
+    for faults in [Faults::None, Faults::Some] {
+        let all = PADDINGS.map(|padding| all_runs(&repository(padding, faults)));
+        for (padding, runs) in PADDINGS.iter().zip(&all) {
+            for ((arguments, ran), (_, first)) in runs.iter().zip(&all[0]) {
+                let shown = [&ran.stdout[..], &ran.stderr].concat();
+                let held = shown.lines().find(|line| line.contains(CANARY));
+                assert!(held.is_none(), "{arguments}: {held:?}");
+                let lines = ran.stdout.lines().zip(first.stdout.lines());
+                let different: Vec<_> = lines.filter(|(one, other)| one != other).take(3).collect();
+                assert!(different.is_empty(), "{arguments} {padding:?}: {different:#?}");
+                assert_eq!(ran, first, "{arguments} {padding:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_secret_that_changed_is_told_to_have() {
+    let sandbox = repository(PADDINGS[0], Faults::None);
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let told: BTreeSet<(&str, &str)> = report["outputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|output| (output["name"].as_str().unwrap(), output["status"].as_str().unwrap()))
+        .collect();
+    let changed = [
+        "encrypted",
+        "kind",
+        "key",
+        "mapping",
+        "parent",
+        "child",
+        "taker",
+        "shapes",
+        "shaped",
+        "replaced",
+        "second",
+        "listed",
+        "reader",
+    ];
+    for name in changed {
+        assert!(told.contains(&(name, "changed")), "{name}: {told:?}");
+    }
+    assert!(told.contains(&("went", "removed")) && told.contains(&("came", "added")), "{told:?}");
+    assert_eq!(report["unexplained"].as_array().map(Vec::len), Some(0));
+    for change in report["groups"].as_array().unwrap() {
+        for change in change["changes"].as_array().unwrap() {
+            assert_eq!(change["sensitive"], true, "{change}");
+        }
+    }
+    let path = ["explain-value", "lab", "example/Any/v1", "taker", ".url", "--since", "HEAD"];
+    let told = sandbox.run(&path).stdout;
+    assert_eq!(told.matches("(hidden: derived from deckhand/Passphrase/v1 kind)").count(), 2);
+    assert!(told.contains("made different by site/lab/secrets/kind.yaml:"), "{told}");
+}
+
+/// The commands would prove little if they were refused.
+#[test]
+fn the_commands_are_answered() {
+    let sandbox = repository(PADDINGS[0], Faults::None);
+    for (arguments, ran) in all_runs(&sandbox) {
+        let is_guess = arguments.contains("guessed") || arguments.contains("/0");
+        assert!(ran.code < 2 || is_guess, "{arguments}: {ran:?}");
+    }
+}

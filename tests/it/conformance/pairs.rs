@@ -1,0 +1,165 @@
+//! Every recorded pair of commits of the largest public site repository: the
+//! outputs that changed are the recorded ones, every change has a cause, and
+//! every cause is one.
+
+use std::collections::BTreeMap;
+
+use layercake::check::{Base, Compared, Plan, Progress, Scope, Settings, compare};
+use layercake::compare::reach::SiteReach;
+use layercake::compare::{Attribution, Proof, Status};
+use layercake::graph::MissingSource;
+use layercake::merge::deckhand::Semantics;
+use layercake::source::{RepoPath, Repository, StoredTree};
+use layercake::system::deckhand::Options;
+use layercake::system::deckhand::layout::Layout;
+use serde_json::Value as Json;
+
+use super::recorded;
+use super::treasuremap::Treasuremap;
+
+/// Pairs with more edits are rendered some ten thousand times to prove every
+/// cause; that is done where `LAYERCAKE_THOROUGH` is set.
+const FEW_EDITS: usize = 40;
+
+#[test]
+fn every_recorded_pair_changes_as_recorded_and_is_explained() {
+    let Some(repository) = Treasuremap::clone() else { return };
+    let pairs = recorded("treasuremap/pairs.json").expect("the corpus is there");
+    let thorough = std::env::var_os("LAYERCAKE_THOROUGH").is_some();
+    let mut wrong = Vec::new();
+    for pair in &pairs {
+        let (base, head) = (text(&pair["parent"]), text(&pair["commit"]));
+        let attribution = Attribution::Followed { renderings: 10 };
+        let followed = Settings { attribution, ..Settings::default() };
+        let compared = repository.compare(base, head, &followed);
+        wrong.extend(differences(pair, &compared));
+        if thorough || compared.comparison.edits.len() <= FEW_EDITS {
+            let compared = repository.compare(base, head, &verified());
+            wrong.extend(differences(pair, &compared));
+            let unproven = compared.comparison.edits.iter();
+            let unproven = unproven.filter(|reach| reach.proof == Some(Proof::Followed));
+            wrong.extend(unproven.map(|reach| format!("{head}: not proven: {:?}", reach.edit)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is not as recorded, or not explained.
+fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
+    let head = text(&pair["commit"]);
+    let comparison = &compared.comparison;
+    let mut wrong = Vec::new();
+    for site in &comparison.sites {
+        let name = site.site.as_deref().expect("a site has a name");
+        let actual = outputs(compared, site);
+        let expected = expected(&pair["sites"][name], &actual, site);
+        if actual != expected {
+            wrong.push(format!("{head} {name}: {actual:?}\n  recorded: {expected:?}"));
+        }
+    }
+    for change in comparison.outputs.iter().filter(|change| change.is_unexplained()) {
+        wrong.push(format!("{head}: {:?} {} is not explained", change.site, change.key));
+    }
+    wrong
+}
+
+#[test]
+fn no_recorded_commit_differs_from_itself() {
+    let Some(repository) = Treasuremap::clone() else { return };
+    let pairs = recorded("treasuremap/pairs.json").expect("the corpus is there");
+    let commits = pairs.iter().flat_map(|pair| [text(&pair["parent"]), text(&pair["commit"])]);
+    for commit in commits.collect::<std::collections::BTreeSet<_>>() {
+        let compared = repository.compare(commit, commit, &Settings::default());
+        assert!(compared.comparison.edits.is_empty(), "{commit}");
+        assert!(compared.comparison.outputs.is_empty(), "{commit}");
+        assert!(compared.findings.new.diagnostics.is_empty(), "{commit}");
+        assert!(compared.findings.fixed.diagnostics.is_empty(), "{commit}");
+        assert!(!compared.comparison.sites.is_empty(), "{commit}: its sites were rendered");
+    }
+}
+
+fn verified() -> Settings {
+    Settings { attribution: Attribution::Verified, ..Settings::default() }
+}
+
+fn text(json: &Json) -> &str {
+    json.as_str().expect("a text")
+}
+
+/// Schema and name of the changed outputs of a site, by what became of them.
+type Outputs = BTreeMap<&'static str, Vec<[String; 2]>>;
+
+fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
+    let mut outputs = Outputs::new();
+    let changes = compared.comparison.outputs.iter().filter(|change| change.site == site.site);
+    for change in changes {
+        let word = match change.status {
+            Status::Changed | Status::Broken | Status::Repaired => "changed",
+            Status::Added => "added",
+            Status::Removed => "removed",
+            Status::Metadata => "metadata_only_changed",
+        };
+        let names = [change.key.schema.to_string(), change.key.name.to_string()];
+        outputs.entry(word).or_default().push(names);
+    }
+    for names in outputs.values_mut() {
+        names.sort();
+    }
+    outputs
+}
+
+/// What is recorded for a site; of one that came or went only that is.
+fn expected(record: &Json, actual: &Outputs, site: &SiteReach) -> Outputs {
+    let whole = match record["site"].as_str() {
+        Some("added") => (site.base, site.head.is_some(), "added", site.head),
+        Some("removed") => (site.head, site.base.is_some(), "removed", site.base),
+        _ => {
+            let mut expected = Outputs::new();
+            for word in ["added", "removed", "changed", "metadata_only_changed"] {
+                let rows = record[word].as_array().into_iter().flatten();
+                let mut names: Vec<[String; 2]> =
+                    rows.map(|row| [text(&row[0]).to_owned(), text(&row[1]).to_owned()]).collect();
+                names.sort();
+                if !names.is_empty() {
+                    expected.insert(word, names);
+                }
+            }
+            return expected;
+        }
+    };
+    let (gone, there, word, count) = whole;
+    assert!(gone.is_none() && there, "the site came or went");
+    let only = actual.keys().copied().collect::<Vec<_>>();
+    assert_eq!(only, [word]);
+    assert_eq!(Some(actual[word].len()), count);
+    actual.clone()
+}
+
+impl Treasuremap {
+    /// Compares two commits, each rendered as `pegleg site render` does.
+    fn compare(&self, base: &str, head: &str, settings: &Settings) -> Compared {
+        let repository = Repository::discover_further(&self.path()).expect("it can be opened");
+        let repository = repository.expect("the clone is a repository");
+        let tree = |revision: &str| repository.commit(revision).expect("the commit is there");
+        let (base, head) = (tree(base), tree(head));
+        let layout = |tree: &StoredTree| {
+            let layout = Layout::discover(tree, &RepoPath::new("")).expect("it can be listed");
+            layout.expect("the commit is a site repository")
+        };
+        let (of_base, of_head) = (layout(&base), layout(&head));
+        let plan = Plan {
+            tree: &head,
+            scope: Scope::Repository { layout: &of_head, further: Vec::new() },
+            base: Some(Base { tree: &base, layout: Some(&of_base) }),
+            options: Options {
+                semantics: Semantics::Deckhand,
+                missing_source: MissingSource::Warning,
+                encryption_sources: BTreeMap::new(),
+            },
+            sites: None,
+            only: Vec::new(),
+            progress: &Progress::default(),
+        };
+        compare(&plan, settings).expect("two commits can be compared")
+    }
+}

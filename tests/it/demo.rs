@@ -1,0 +1,149 @@
+//! `layercake demo`: what it makes is whole, the same everywhere, and its own.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use layercake::commands::demo::{EDIT, FILES, FOLDER};
+
+use crate::cli::{Ran, Sandbox};
+
+/// Changes where the examples do: then the new id is the right one.
+const COMMIT: &str = "90c9768ac4812a15a4fbacbf8a8866563b4cd861";
+
+#[test]
+fn the_program_holds_the_files_of_the_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sites");
+    let mut found = Vec::new();
+    collect(&root, &mut found);
+    let found: BTreeSet<(String, String)> = found
+        .iter()
+        .map(|file| {
+            let path = file.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+            (path, fs::read_to_string(file).unwrap())
+        })
+        .collect();
+    let held: BTreeSet<(String, String)> =
+        FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    assert_eq!(held, found);
+    assert_eq!(held.len(), FILES.len());
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { collect(&path, files) } else { files.push(path) }
+    }
+}
+
+#[test]
+fn the_edit_is_of_one_line() {
+    let (_, text) = FILES.iter().find(|(path, _)| *path == EDIT.file).unwrap();
+    let lines: Vec<usize> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.contains(EDIT.before))
+        .map(|(at, _)| at + 1)
+        .collect();
+    assert_eq!(lines, [EDIT.line]);
+}
+
+#[test]
+fn the_demo_says_what_the_commands_it_names_say() {
+    let sandbox = Sandbox::outside_git();
+    let ran = demo(&sandbox, &[]);
+    let folder = sandbox.path(&format!("{FOLDER}-1"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains(&format!("$ cd {}\n", folder.display())), "{}", ran.stdout);
+    let compared = sandbox.run_in(&folder, &["lint", "--since", "HEAD"]);
+    assert_eq!((compared.code, compared.stderr.as_str()), (0, ""));
+    let told = |text: &str| -> Vec<String> { text.lines().skip(1).map(str::to_owned).collect() };
+    let (_, report) = ran.stdout.split_once("$ layercake lint --since HEAD\n").unwrap();
+    let (report, next) = report.split_once("\nTry next").unwrap();
+    assert_eq!(told(report), told(&compared.stdout));
+    for command in next.lines().filter_map(|line| line.strip_prefix("$ layercake ")) {
+        let ran = sandbox.run_in(&folder, &command.split(' ').collect::<Vec<_>>());
+        // The example has faults, which `lint` finds.
+        assert_eq!(ran.code, i32::from(command == "lint"), "{command}: {ran:?}");
+        assert_ne!(ran.stdout, "", "{command}");
+    }
+}
+
+#[test]
+fn git_sees_one_commit_and_one_edited_file() {
+    let sandbox = Sandbox::outside_git();
+    demo(&sandbox, &["made"]);
+    let git = |arguments: &[&str]| sandbox.git(&[&["-C", "made"], arguments].concat());
+    assert_eq!(git(&["rev-list", "--all"]).trim(), COMMIT);
+    assert_eq!(git(&["symbolic-ref", "HEAD"]).trim(), "refs/heads/main");
+    assert_eq!(git(&["status", "--porcelain"]), format!(" M {}\n", EDIT.file));
+    assert_eq!(git(&["diff", "--numstat"]), format!("1\t1\t{}\n", EDIT.file));
+    git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn nothing_around_it_counts_and_nothing_around_it_changes() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.write("home/.gitconfig", "[init]\ndefaultBranch = other\n[core]\nautocrlf = true\n");
+    let before = sandbox.git(&["status", "--porcelain"]);
+    let mut command = sandbox.command(&["demo", "made"]);
+    command.env("GIT_DIR", sandbox.path(".git")).env("GIT_INDEX_FILE", sandbox.path(".git/index"));
+    command.env("HOME", sandbox.path("home")).env("PATH", "");
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("\nedit 1 of 1  global/config/"), "{}", ran.stdout);
+    assert!(ran.stderr.starts_with("\nnote: a shell does not find `layercake`"), "{}", ran.stderr);
+    assert_eq!(sandbox.git(&["-C", "made", "rev-parse", "main"]).trim(), COMMIT);
+    fs::remove_dir_all(sandbox.path("made")).unwrap();
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), before);
+}
+
+#[test]
+fn a_new_folder_has_the_next_number() {
+    let sandbox = Sandbox::outside_git();
+    sandbox.write("layercake-demo-1/mine", "kept");
+    for number in [2, 3] {
+        assert_eq!(demo(&sandbox, &[]).code, 0);
+        assert!(sandbox.path(&format!("layercake-demo-{number}/.git")).is_dir());
+    }
+    assert_eq!(fs::read_dir(sandbox.path("layercake-demo-1")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_of_choice_is_empty_or_new() {
+    let sandbox = Sandbox::outside_git();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    for folder in ["empty", "new", "some/where/below", "with space"] {
+        assert_eq!(demo(&sandbox, &[folder]).code, 0, "{folder}");
+        assert!(sandbox.path(folder).join(EDIT.file).is_file(), "{folder}");
+    }
+    let ran = demo(&sandbox, &["-C", "some", "here"]);
+    assert!(ran.stdout.contains("\n$ cd some/here\n"), "{}", ran.stdout);
+    sandbox.write("full/mine", "kept");
+    sandbox.write("file", "kept");
+    for folder in ["full", "file", "file/below", "empty"] {
+        let ran = demo(&sandbox, &[folder]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{folder}");
+        assert!(ran.stderr.starts_with("error: the folder `"), "{}", ran.stderr);
+    }
+    assert_eq!(fs::read_dir(sandbox.path("full")).unwrap().count(), 1);
+}
+
+#[test]
+fn the_folder_is_written_as_a_shell_reads_it() {
+    let sandbox = Sandbox::outside_git();
+    for (folder, shown) in
+        [("it's", r"'it'\''s'"), ("a b", "'a b'"), ("\u{1b}[31m", r"'\u{1b}[31m'")]
+    {
+        let ran = demo(&sandbox, &[folder]);
+        assert!(ran.stdout.contains(&format!("\n$ cd {shown}\n")), "{}", ran.stdout);
+        assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+    }
+}
+
+/// Runs `demo`, with the sandbox as the folder for temporary files.
+fn demo(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let mut command = sandbox.command(&[&["demo"], arguments].concat());
+    Ran::of(&command.env("TMPDIR", &sandbox.root).output().unwrap())
+}

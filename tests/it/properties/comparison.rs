@@ -1,0 +1,443 @@
+//! The laws of comparisons, over generated repositories and edits of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use layercake::check::{Base, Compared, Plan, Progress, RenderedSite, Scope, Settings, compare};
+use layercake::compare::{Attribution, Change, Status};
+use layercake::graph::{DocId, Graph};
+use layercake::merge::deckhand::Semantics;
+use layercake::merge::pattern::Patterns;
+use layercake::render::{Alike, Earlier, Extent, Problem, Rendered, render, render_again};
+use layercake::report::json::canonical;
+use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
+use layercake::system::deckhand::Site;
+use layercake::system::deckhand::document::Document;
+use layercake::system::deckhand::edits::{Edits, Located, Membership, SitePair, Version, edits};
+use layercake::system::deckhand::layout::{Layout, Place};
+use layercake::system::deckhand::read::{Reading, read};
+use layercake::yaml::diff::{Difference, Place as DiffPlace};
+use layercake::yaml::{Node, parse};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+use super::edits::{Edited, edited};
+use super::repository::Repository;
+use super::{SEMANTICS, checked, config, spans};
+use crate::support::options;
+
+fn compared(
+    base: &MemoryTree,
+    head: &MemoryTree,
+    semantics: Semantics,
+    by: Attribution,
+) -> Compared {
+    let layout = |tree: &MemoryTree| {
+        let layout = Layout::discover(tree, &RepoPath::new("")).expect("memory can be listed");
+        layout.expect("the files are a site repository")
+    };
+    let (of_base, of_head) = (layout(base), layout(head));
+    let plan = Plan {
+        tree: head,
+        scope: Scope::Repository { layout: &of_head, further: Vec::new() },
+        base: Some(Base { tree: base, layout: Some(&of_base) }),
+        options: options(semantics),
+        sites: None,
+        only: Vec::new(),
+        progress: &Progress::default(),
+    };
+    let settings = Settings { attribution: by, ..Settings::default() };
+    let compared = compare(&plan, &settings).expect("files in memory can be compared");
+    assert!(!compared.checked.internal_error, "layercake itself does not fail");
+    compared
+}
+
+const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
+
+fn value(place: &DiffPlace) -> String {
+    format!("{} = {}", place.location, canonical(&place.node))
+}
+
+/// A difference with its sides, the given one first.
+fn both(difference: &Difference, is_swapped: bool) -> [Option<String>; 2] {
+    let [base, head] = [&difference.base, &difference.head].map(|it| it.as_ref().map(value));
+    if is_swapped { [head, base] } else { [base, head] }
+}
+
+/// What became of an output, seen from one of the sides.
+fn seen(change: &Change, is_swapped: bool) -> String {
+    let status = match (change.status, is_swapped) {
+        (Status::Added, true) => Status::Removed,
+        (Status::Removed, true) => Status::Added,
+        (Status::Broken, true) => Status::Repaired,
+        (Status::Repaired, true) => Status::Broken,
+        (status, _) => status,
+    };
+    let told = |differences: &[Difference]| {
+        differences.iter().map(|it| both(it, is_swapped)).collect::<BTreeSet<_>>()
+    };
+    let (key, data, metadata) = (&change.key, told(&change.data), told(&change.metadata));
+    let site = change.site.as_deref().unwrap_or_default();
+    format!("{site} {} {} {}: {data:?} {metadata:?}", key.schema, key.name, status.as_str())
+}
+
+fn all_seen(compared: &Compared, is_swapped: bool) -> Vec<String> {
+    let outputs = compared.comparison.outputs.iter();
+    let mut all: Vec<String> = outputs.map(|change| seen(change, is_swapped)).collect();
+    all.sort();
+    all
+}
+
+/// Changes that no edit explains.
+fn unexplained(compared: &Compared) -> Vec<String> {
+    let outputs = compared.comparison.outputs.iter().filter(|change| change.is_unexplained());
+    outputs.map(|change| format!("{} {}", change.unexplained, seen(change, false))).collect()
+}
+
+/// All that goes into an output, by site and identity: the places of the
+/// documents it is made of.
+type Inputs = BTreeMap<(String, String), BTreeSet<(RepoPath, u32)>>;
+
+fn inputs(site: &RenderedSite<'_>) -> Inputs {
+    let name = site.site.name.as_deref().unwrap_or_default();
+    let outputs = site.graph.iter().filter(|(_, recipe)| recipe.emit);
+    outputs
+        .map(|(doc, recipe)| {
+            let (mut met, mut open) = (BTreeSet::new(), vec![doc]);
+            while let Some(doc) = open.pop() {
+                let recipe = site.graph.recipe(doc);
+                let path = site.sources.get(recipe.span.file).path().clone();
+                if met.insert((path, recipe.span.start)) {
+                    open.extend(recipe.needs.iter().map(|need| need.doc));
+                    open.extend(recipe.base.map(|base| base.doc));
+                }
+            }
+            ((name.to_owned(), recipe.key.to_string()), met)
+        })
+        .collect()
+}
+
+fn inputs_of(tree: &MemoryTree, semantics: Semantics) -> Inputs {
+    let checked = checked(tree, "", semantics, inputs);
+    checked.sites.into_iter().filter_map(|site| site.taken).flatten().collect()
+}
+
+/// The paths of the files that are not the same on both sides.
+fn edited_files(edited: &Edited) -> BTreeSet<&str> {
+    let of = |repository: &Repository, path: &str| {
+        let mut files = repository.files.iter();
+        files.find(|(known, _)| known == path).map(|(_, text)| text.clone())
+    };
+    let files = edited.base.files.iter().chain(&edited.head.files);
+    let paths = files.map(|(path, _)| path.as_str());
+    paths.filter(|path| of(&edited.base, path) != of(&edited.head, path)).collect()
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn nothing_differs_from_itself(edited in edited()) {
+        let tree = edited.head.tree();
+        for semantics in SEMANTICS {
+            let compared = compared(&tree, &tree, semantics, Attribution::Verified);
+            prop_assert!(compared.comparison.edits.is_empty());
+            prop_assert_eq!(all_seen(&compared, false), Vec::<String>::new());
+            prop_assert!(compared.findings.new.diagnostics.is_empty());
+            prop_assert!(compared.findings.fixed.diagnostics.is_empty());
+        }
+    }
+
+    #[test]
+    fn swapped_sides_mirror_the_changes(edited in edited()) {
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        for semantics in SEMANTICS {
+            let there = compared(&base, &head, semantics, FOLLOWED);
+            let back = compared(&head, &base, semantics, FOLLOWED);
+            prop_assert_eq!(all_seen(&there, false), all_seen(&back, true));
+            let told = |findings: &layercake::triage::Findings| findings.counts();
+            prop_assert_eq!(told(&there.findings.new), told(&back.findings.fixed));
+            prop_assert_eq!(told(&there.findings.fixed), told(&back.findings.new));
+            prop_assert_eq!(there.comparison.edits.len(), back.comparison.edits.len());
+        }
+    }
+
+    #[test]
+    fn outputs_of_unedited_files_do_not_change(edited in edited()) {
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        let files = edited_files(&edited);
+        for semantics in SEMANTICS {
+            let (before, after) = (inputs_of(&base, semantics), inputs_of(&head, semantics));
+            let compared = compared(&base, &head, semantics, FOLLOWED);
+            for change in &compared.comparison.outputs {
+                let site = change.site.as_deref().unwrap_or_default().to_owned();
+                let name = (site, change.key.to_string());
+                let (Some(before), Some(after)) = (before.get(&name), after.get(&name)) else {
+                    continue;
+                };
+                let is_edited = before.iter().any(|(path, _)| files.contains(path.as_str()));
+                prop_assert!(before != after || is_edited, "{}", seen(change, false));
+            }
+        }
+    }
+
+    #[test]
+    fn every_change_is_explained(edited in edited()) {
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        for semantics in SEMANTICS {
+            for by in [FOLLOWED, Attribution::Verified] {
+                let compared = compared(&base, &head, semantics, by);
+                prop_assert_eq!(unexplained(&compared), Vec::<String>::new(), "{:?}", by);
+            }
+        }
+    }
+
+    #[test]
+    fn edits_lead_from_one_side_to_the_other(edited in edited()) {
+        for semantics in SEMANTICS {
+            let (sources, files) = Files::of(&edited);
+            let _ = sources;
+            for site in ["one", "two", "three"] {
+                files.check(site, semantics)?;
+            }
+        }
+    }
+}
+
+/// Both sides, read: texts that are the same on both are so once.
+struct Files {
+    files: Vec<File>,
+    types: [BTreeMap<String, String>; 2],
+}
+
+struct File {
+    path: RepoPath,
+    place: Option<Place>,
+    documents: Vec<Document>,
+    /// On which of the sides it is there.
+    sides: [bool; 2],
+}
+
+impl Files {
+    fn of(edited: &Edited) -> (SourceMap, Self) {
+        let mut sources = SourceMap::new();
+        let mut files: Vec<File> = Vec::new();
+        let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let mut types = [BTreeMap::new(), BTreeMap::new()];
+        for (side, repository) in [&edited.base, &edited.head].into_iter().enumerate() {
+            for (path, text) in &repository.files {
+                let parts: Vec<&str> = path.split('/').collect();
+                if let ["site", site, "site-definition.yaml"] = parts[..] {
+                    let of = text.split("site_type: ").nth(1).map(|rest| {
+                        rest.split(['}', '\n', ',']).next().unwrap_or_default().to_owned()
+                    });
+                    types[side].extend(of.map(|of| (site.to_owned(), of)));
+                }
+                let place = match parts[..] {
+                    ["global", ..] => Place::Global,
+                    ["type", name, ..] => Place::Type(name.into()),
+                    ["site", name, ..] => Place::Site(name.into()),
+                    _ => continue,
+                };
+                let at = *known.entry((path.clone(), text.clone())).or_insert_with(|| {
+                    let path = RepoPath::new(path.as_str());
+                    let id = sources.add(Source::new(path.clone(), Ok(text.clone().into())));
+                    let documents = documents(id, &sources);
+                    files.push(File { path, place: Some(place), documents, sides: [false; 2] });
+                    files.len() - 1
+                });
+                files[at].sides[side] = true;
+            }
+        }
+        (sources, Self { files, types })
+    }
+
+    fn located(&self, wanted: [bool; 2]) -> Vec<Located<'_>> {
+        let mut files: Vec<&File> = self.files.iter().filter(|it| it.sides == wanted).collect();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let located = files.into_iter().flat_map(|file| {
+            file.documents.iter().enumerate().map(|(index, document)| Located {
+                repository: None,
+                path: &file.path,
+                place: file.place.as_ref(),
+                index,
+                document,
+            })
+        });
+        located.collect()
+    }
+
+    /// The documents of a side of a site, in the order in which they count.
+    fn documents(&self, side: usize, site: &str) -> Vec<&Document> {
+        let site_type = self.types[side].get(site).cloned().unwrap_or_default();
+        let mut files: Vec<&File> = self.files.iter().filter(|file| file.sides[side]).collect();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let counts = |file: &&File| match &file.place {
+            Some(Place::Type(name)) => **name == *site_type,
+            Some(Place::Site(name)) => **name == *site,
+            Some(Place::Global) | None => true,
+        };
+        files.into_iter().filter(counts).flat_map(|file| &file.documents).collect()
+    }
+
+    /// That no edit is the base, all edits are the head, and what is rendered
+    /// again is what is rendered anew.
+    fn check(&self, site: &str, semantics: Semantics) -> Result<(), TestCaseError> {
+        let unedited = self.located([true, true]);
+        let edits = edits(self.located([true, false]), self.located([false, true]), &unedited);
+        let membership = |side: usize| {
+            let site_type = self.types[side].get(site)?;
+            Some(Membership {
+                site: Some(site.into()),
+                site_type: Some(site_type.as_str().into()),
+                repositories: Vec::new(),
+            })
+        };
+        let definition = RepoPath::new(format!("site/{site}/site-definition.yaml"));
+        let pair = SitePair {
+            base: membership(0),
+            head: membership(1),
+            definition: edits.of_definition(&definition),
+            unedited: &unedited,
+        };
+        if pair.base.is_none() || pair.head.is_none() {
+            return Ok(());
+        }
+        let sides = [0, 1].map(|side| Made::new(site, self.documents(side, site), semantics));
+        for (at, side) in sides.iter().enumerate() {
+            let versions = applied(&edits, &pair, &|_| at == 1);
+            let made = Made::new(site, versions.iter().map(Version::document).collect(), semantics);
+            prop_assert_eq!(made.told(), side.told(), "side {}", at);
+        }
+        let again = sides[1].again(&sides[..1], Alike::Text);
+        sides[1].check_same(&again, Spans::Compared)?;
+        for number in 0..edits.edits.len() {
+            let versions = applied(&edits, &pair, &|edit| edit.index() == number);
+            let documents: Vec<&Document> = versions.iter().map(Version::document).collect();
+            let made = Made::new(site, documents, semantics);
+            made.check_same(&made.again(&sides, Alike::Value), Spans::Ignored)?;
+            made.check_same(&made.again(&sides, Alike::Text), Spans::Compared)?;
+        }
+        Ok(())
+    }
+}
+
+fn applied<'a>(
+    edits: &Edits<'a>,
+    pair: &SitePair<'a>,
+    chosen: &dyn Fn(layercake::edit::EditId) -> bool,
+) -> Vec<Version<'a>> {
+    edits.apply(pair, chosen, &Patterns::default())
+}
+
+fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
+    let text = sources.get(id).text();
+    let parsed = parse(id, text);
+    let patterns = Patterns::default();
+    let documents =
+        parsed.documents.iter().filter_map(|document| match read(document, text, &patterns) {
+            Reading::Document(document) => Some(*document),
+            Reading::Nothing(_) => None,
+        });
+    documents.collect()
+}
+
+/// Whether the texts of values count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spans {
+    Compared,
+    Ignored,
+}
+
+/// A rendered site.
+struct Made<'a> {
+    documents: Vec<&'a Document>,
+    graph: Graph,
+    rendered: Rendered,
+}
+
+impl<'a> Made<'a> {
+    fn new(name: &str, documents: Vec<&'a Document>, semantics: Semantics) -> Self {
+        let options = options(semantics);
+        let mut site = Site::new(Some(name.into()), documents, &options);
+        let graph = site.to_graph(&options);
+        let rendered = render(&graph);
+        Self { documents: site.documents, graph, rendered }
+    }
+
+    /// The same, with what can be taken from earlier renderings.
+    fn again(&self, earlier: &[Made<'_>], alike: Alike) -> Rendered {
+        let earlier: Vec<Earlier<'_>> = earlier
+            .iter()
+            .map(|side| {
+                let twin = |document: &&Document| {
+                    let mut documents = side.documents.iter();
+                    documents.position(|other| std::ptr::eq(*other, *document)).map(DocId::at)
+                };
+                let twins = self.documents.iter().map(twin).collect();
+                Earlier::new(&side.graph, &side.rendered, twins, alike)
+            })
+            .collect();
+        render_again(&self.graph, &earlier, Extent::All)
+    }
+
+    /// What is rendered, and what went wrong with it.
+    fn told(&self) -> Vec<String> {
+        let mut told: Vec<String> = self
+            .graph
+            .iter()
+            .map(|(doc, recipe)| {
+                let data = self.rendered.data(doc).map(canonical);
+                let problems = self.problems(&self.rendered, doc);
+                format!("{} {} {data:?} {problems:?}", recipe.key, recipe.emit)
+            })
+            .collect();
+        told.sort();
+        told
+    }
+
+    fn problems(&self, rendered: &Rendered, doc: DocId) -> Vec<String> {
+        let of = |problem: &&Problem| problem.doc == doc;
+        let kinds = rendered.problems.iter().filter(of);
+        kinds.map(|problem| format!("{:?}", std::mem::discriminant(&problem.kind))).collect()
+    }
+
+    fn check_same(&self, again: &Rendered, places: Spans) -> Result<(), TestCaseError> {
+        for (doc, recipe) in self.graph.iter() {
+            let (anew, again_data) = (self.rendered.data(doc), again.data(doc));
+            prop_assert_eq!(anew.map(canonical), again_data.map(canonical), "{}", recipe.key);
+            prop_assert_eq!(self.problems(&self.rendered, doc), self.problems(again, doc));
+            let all = |node: Option<&Node>| {
+                let mut all = Vec::new();
+                if let Some(node) = node {
+                    spans(node, &mut all);
+                }
+                all
+            };
+            if places == Spans::Compared {
+                prop_assert_eq!(all(anew), all(again_data), "{}", recipe.key);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn generated_edits_are_of_use() {
+    // Of many, most reach something, and every status is met.
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut statuses = BTreeMap::<&str, usize>::new();
+    let mut joint = 0;
+    for _ in 0..200 {
+        let edited = edited().new_tree(&mut runner).expect("edits can be made").current();
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        let compared = compared(&base, &head, Semantics::Documented, FOLLOWED);
+        for change in &compared.comparison.outputs {
+            *statuses.entry(change.status.as_str()).or_default() += 1;
+            joint += change.causes.iter().filter(|cause| !cause.joint.is_empty()).count();
+        }
+    }
+    for status in Status::ALL {
+        assert!(statuses.get(status.as_str()).is_some_and(|count| *count > 2), "{statuses:?}");
+    }
+    assert!(joint > 10, "{joint} joint causes");
+}

@@ -1,0 +1,159 @@
+//! The report for programs is what its JSON Schema says, to the letter.
+
+use serde_json::{Value as Json, json};
+
+use super::comparison::{all_kinds, many_images, one_image};
+use super::world::World;
+use super::{Files, rule};
+
+fn schema() -> Json {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report-1.schema.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The report of a world, which is as its schema says.
+fn report(world: &World) -> Json {
+    let report = serde_json::from_str(&world.json()).unwrap();
+    validate(&report);
+    report
+}
+
+fn validate(report: &Json) {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let faults: Vec<String> = validator
+        .iter_errors(report)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn reports_are_as_their_schema_says() {
+    for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
+        let report = report(&world);
+        assert_eq!(report["outputs"].as_array().unwrap().len(), world.comparison.outputs.len());
+        assert_eq!(report["edits"].as_array().unwrap().len(), world.comparison.edits.len());
+        assert_eq!(world.json(), world.json());
+    }
+    let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
+    let mut finding = files.finding("a finding", "here").help("help").note("note");
+    finding.severity = rule("duplicate-key").severity();
+    let alone: Json = serde_json::from_str(&files.json(vec![finding])).unwrap();
+    validate(&alone);
+    assert_eq!((&alone["comparison"], &alone["findings"][0]["state"]), (&Json::Null, &Json::Null));
+}
+
+#[test]
+fn the_schema_is_strict() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let sound = report(&one_image());
+    let mutants: [(&str, Json); 9] = [
+        ("/version", json!(2)),
+        ("/edits/0/kind", json!("other")),
+        ("/edits/0/id", json!("1")),
+        ("/edits/0/before", json!({"hidden": true, "length": 3})),
+        ("/edits/0/before", json!({"hidden": true, "changed": true, "text": "x"})),
+        ("/outputs/0/status", json!("new")),
+        ("/routes/0/steps", json!([])),
+        ("/shields/0/by/line", json!(0)),
+        ("/comparison/from/sha", json!("main")),
+    ];
+    for (pointer, other) in mutants {
+        let mut mutant = sound.clone();
+        *mutant.pointer_mut(pointer).expect("it is in the report") = other;
+        assert!(!validator.is_valid(&mutant), "{pointer}");
+    }
+    let mut mutant = sound.clone();
+    mutant["edits"][0]["more"] = json!(1);
+    assert!(!validator.is_valid(&mutant));
+}
+
+#[test]
+fn the_report_says_what_changed_and_why() {
+    let report = report(&one_image());
+    assert_eq!(
+        report["totals"],
+        json!({"sites": 6, "outputs": 1972, "changed": 14, "added": 0, "removed": 0, "broken": 0,
+               "repaired": 0, "metadata": 0, "unexplained": 0, "groups": 3, "edits": 1,
+               "inert_edits": 0})
+    );
+    assert_eq!(report["comparison"]["from"]["kind"], "commit");
+    assert_eq!(
+        report["comparison"]["to"],
+        json!({"kind": "worktree", "sha": null, "tree": null, "name": ""})
+    );
+    let edit = &report["edits"][0];
+    assert_eq!(edit["pointer"], "/images/neutron");
+    assert_eq!(
+        edit["at"]["to"],
+        json!({"file": "global/software/config/versions.yaml", "line": 4, "col": 14})
+    );
+    let before = "docker.io/openstackhelm/neutron:ocata-ubuntu_xenial";
+    assert_eq!(edit["before"], json!({"text": before, "value": before}));
+    assert_eq!(edit["verified"], "counterfactual");
+    assert_eq!(edit["reach"]["indirect"], 9);
+    let group = &report["groups"][0];
+    assert_eq!((&group["id"], &group["name"]), (&json!("g1"), &json!("neutron")));
+    assert_eq!(group["changes"][0]["pointer"], "/values/images/tags/neutron");
+    assert_eq!(group["changes"][0]["op"], "replace");
+    let output = &report["outputs"][0];
+    assert_eq!(
+        output,
+        &json!({"site": "aiab", "schema": "armada/Chart/v1", "name": "neutron", "layer": "site",
+                "status": "changed", "group": "g1",
+                "causes": [{"edit": "e1", "via": "inherited", "hops": 3, "route": "r1", "joint": []}]})
+    );
+    assert_eq!(report["routes"].as_array().unwrap().len(), 4, "each route once");
+    let step = &report["routes"][0]["steps"][1];
+    assert_eq!((&step["via"], &step["line"]), (&json!("substituted"), &json!(26)));
+    assert_eq!(step["at"][1]["line"], 28);
+    assert_eq!(
+        report["shields"],
+        json!([{"edit": "e1", "site": "airskiff-suse", "why": "set again",
+                "by": {"file": "site/airskiff-suse/software/config/versions.yaml", "line": 20,
+                       "document": {"schema": "pegleg/SoftwareVersions/v1", "layer": "site",
+                                    "name": "software-versions"},
+                       "pointer": "/images/neutron"}}])
+    );
+}
+
+#[test]
+fn values_have_their_forms() {
+    let report = report(&all_kinds());
+    let by_path = |path: &str| {
+        let edits = report["edits"].as_array().unwrap();
+        edits.iter().find(|edit| edit["path"] == path).unwrap_or_else(|| panic!("{path}")).clone()
+    };
+    assert_eq!(by_path(".a")["after"], json!({"text": "10", "value": 10}));
+    assert_eq!((&by_path(".b")["after"], &by_path(".b")["kind"]), (&Json::Null, &json!("key")));
+    assert_eq!(by_path(".g")["after"], json!({"value": {"h": [1, 2]}}));
+    let joint = &report["outputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "changed")
+        .unwrap()["causes"];
+    assert_eq!((&joint[0]["joint"], &joint[1]["joint"]), (&json!(["e3"]), &json!(["e1"])));
+}
+
+#[test]
+fn a_value_too_long_is_left_out() {
+    let side = |text: &str| format!("data: {{a: {}}}\n", text.repeat(70_000));
+    let mut world = World::new(&["lab"], &[("a.yaml", &side("x"), &side("y"))]);
+    world.edit("one", "a.yaml", ".a");
+    let report = report(&world.finish());
+    assert_eq!(report["edits"][0]["before"], json!({"truncated": true}));
+    assert_eq!(report["truncated"], json!({"outputs": 0, "values": 2}));
+}
+
+#[test]
+fn a_secret_is_said_to_have_changed() {
+    let side = |secret: &str| format!("metadata: {{storagePolicy: encrypted}}\ndata: {secret}\n");
+    let mut world = World::new(&["lab"], &[("a.yaml", &side("one"), &side("another"))]);
+    world.edit("secret", "a.yaml", ".");
+    let report = report(&world.finish());
+    let hidden = json!({"hidden": true, "changed": true});
+    assert_eq!((&report["edits"][0]["before"], &report["edits"][0]["after"]), (&hidden, &hidden));
+    // Where it begins is no secret, where it ends is.
+    assert_eq!(report["edits"][0]["at"]["to"]["col"], 7);
+}

@@ -1,0 +1,373 @@
+//! Comparisons made by hand: two sides of real YAML, of which the values,
+//! their places and their secrecy are taken.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use layercake::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach, Why};
+use layercake::compare::{Cause, Change, Hop, Output, Proof, Status, Via};
+use layercake::edit::{Edit, EditId, EditKind, Part, Text};
+use layercake::report::comparison::{self, Grouping, Look, Unchanged};
+use layercake::report::{Compared, Extent, SideKind, SideText, Sides, Style, Timing, View, json};
+use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span};
+use layercake::triage;
+use layercake::yaml::diff::{Difference, Place};
+use layercake::yaml::path::{Location, Piece};
+use layercake::yaml::{Key, Node, parse};
+
+use super::plain;
+
+/// Two sides, and what is said to have come of their differences.
+pub struct World {
+    pub sources: SourceMap,
+    files: BTreeMap<(Side, String), FileId>,
+    roots: BTreeMap<FileId, Node>,
+    secrets: Vec<Span>,
+    pub comparison: Comparison,
+    pub findings: Option<triage::Compared>,
+    pub sides: Sides,
+    outputs: usize,
+    /// By name.
+    schemas: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Base,
+    Head,
+}
+
+/// One step of a route: how, to which document, where in it, and the lines
+/// that carried it.
+pub type Step<'a> = (Via, &'a str, &'a str, &'a [(&'a str, usize)]);
+
+impl World {
+    /// Sites with these names, and files as `(path, base, head)`; an empty
+    /// text is a file that is not there.
+    pub fn new(sites: &[&str], files: &[(&str, &str, &str)]) -> Self {
+        let mut world = Self {
+            sources: SourceMap::new(),
+            files: BTreeMap::new(),
+            roots: BTreeMap::new(),
+            secrets: Vec::new(),
+            comparison: Comparison::default(),
+            findings: None,
+            sides: sides(),
+            outputs: 1972,
+            schemas: BTreeMap::new(),
+        };
+        for (path, base, head) in files {
+            world.add(Side::Base, path, base);
+            if base == head {
+                let same = world.files[&(Side::Base, (*path).to_owned())];
+                world.files.insert((Side::Head, (*path).to_owned()), same);
+            } else {
+                world.add(Side::Head, path, head);
+            }
+        }
+        world.comparison.sites = sites
+            .iter()
+            .map(|site| SiteReach { site: Some((*site).into()), base: Some(300), head: Some(300) })
+            .collect();
+        world
+    }
+
+    fn add(&mut self, side: Side, path: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let file = self.sources.add(Source::new(RepoPath::new(path), Ok(text.into())));
+        let mut root = parse(file, text).documents.remove(0).root;
+        // As in a document that Deckhand's `storagePolicy` makes secret.
+        if text.contains("storagePolicy: encrypted") {
+            let data = Location(pieces(".data")).get_mut(&mut root).unwrap();
+            *data = data.clone().into_secret();
+            self.secrets.push(data.span);
+        }
+        self.files.insert((side, path.to_owned()), file);
+        self.roots.insert(file, root);
+    }
+
+    /// `schema name (layer)`; the schema is needed once.
+    pub fn key(&self, text: &str) -> DocKey {
+        let (rest, layer) = text
+            .split_once(" (")
+            .map_or((text, ""), |(rest, layer)| (rest, layer.trim_end_matches(')')));
+        let (schema, name) = rest.split_once(' ').unwrap_or_else(|| {
+            let known = self.schemas.get(rest).map_or("example/Any/v1", String::as_str);
+            (known, rest)
+        });
+        DocKey { schema: schema.into(), layer: layer.into(), name: name.into() }
+    }
+
+    fn place(&self, side: Side, path: &str, at: &str) -> Option<(Location, Node)> {
+        let file = self.files.get(&(side, path.to_owned()))?;
+        let root = &self.roots[file];
+        let location = spelled(&Location(pieces(at)), root);
+        Some((location.clone(), location.get(root)?.clone()))
+    }
+
+    /// The text of a line, from one.
+    pub fn line(&self, side: Side, path: &str, line: usize) -> Span {
+        let file = self.files[&(side, path.to_owned())];
+        let source = self.sources.get(file);
+        let start = source.lines().start_of(line - 1).unwrap() as usize;
+        let text = source.text()[start..].lines().next().unwrap();
+        let indent = text.len() - text.trim_start().len();
+        Span::new(file, (start + indent) as u32, (start + text.trim_end().len()) as u32)
+    }
+
+    /// Documents of these names have this schema.
+    pub fn schema(&mut self, schema: &str, names: &[&str]) {
+        let names = names.iter().map(|name| ((*name).to_owned(), schema.to_owned()));
+        self.schemas.extend(names);
+    }
+
+    /// An edit of a value or a key at a path of `data`, or of `metadata`.
+    pub fn edit(&mut self, document: &str, path: &str, at: &str) -> EditId {
+        let (part, full) = match at.strip_prefix("metadata") {
+            Some(rest) => (Part::Metadata, format!(".metadata{rest}")),
+            None => (Part::Data, format!(".data{}", at.trim_end_matches('.'))),
+        };
+        let sides = [Side::Base, Side::Head].map(|side| self.place(side, path, &full));
+        let location =
+            sides[1].as_ref().or(sides[0].as_ref()).expect("something is there").0.clone();
+        let text = |it: &Option<(Location, Node)>| {
+            let node = it.as_ref()?.1.clone();
+            Some(Text { at: node.span, covers: vec![node.span], node: Some(node) })
+        };
+        let kind = if sides.iter().all(Option::is_some) { EditKind::Value } else { EditKind::Key };
+        let location = Location(location.0[1..].to_vec());
+        let (base, head) = (text(&sides[0]), text(&sides[1]));
+        self.push(Edit { kind, document: self.key(document), part, location, base, head })
+    }
+
+    /// An edit of a document as a whole.
+    pub fn document_edit(
+        &mut self,
+        kind: EditKind,
+        document: &str,
+        base: Option<&str>,
+        head: Option<&str>,
+    ) -> EditId {
+        let text = |side, path: Option<&str>| {
+            let at = self.line(side, path?, 1);
+            Some(Text { at, covers: vec![at], node: None })
+        };
+        let (base, head) = (text(Side::Base, base), text(Side::Head, head));
+        let (part, location) = (Part::Whole, Location::root());
+        self.push(Edit { kind, document: self.key(document), part, location, base, head })
+    }
+
+    fn push(&mut self, edit: Edit) -> EditId {
+        let reach = EditReach {
+            edit,
+            outputs: Vec::new(),
+            sites: Vec::new(),
+            untouched: 0,
+            shields: Vec::new(),
+            proof: None,
+        };
+        self.comparison.edits.push(reach);
+        EditId::at(self.comparison.edits.len() - 1)
+    }
+
+    /// An output of a site that became another; `file` is where it is written.
+    pub fn output(&mut self, site: &str, key: &str, status: Status, file: &str) -> usize {
+        let side = if status == Status::Removed { Side::Base } else { Side::Head };
+        self.comparison.outputs.push(Change {
+            site: Some(site).filter(|it| !it.is_empty()).map(Arc::from),
+            key: self.key(key),
+            status,
+            output: Output { base: None, head: None },
+            at: self.line(side, file, 1),
+            data: Vec::new(),
+            metadata: Vec::new(),
+            causes: Vec::new(),
+            unexplained: 0,
+        });
+        self.comparison.outputs.len() - 1
+    }
+
+    /// What differs in an output at a path: what stands on both sides at a
+    /// path of a source file.
+    pub fn differs(&mut self, output: usize, at: &str, file: &str, source: &str) {
+        let place = |side| {
+            let (found, node) = self.place(side, file, source)?;
+            // The path in the output, with the keys as they stand in the file.
+            let mut location = Location(pieces(at));
+            if let (Some(last), Some(written)) = (location.0.last_mut(), found.0.last())
+                && last == written
+            {
+                *last = written.clone();
+            }
+            Some(Place { location, key: None, node })
+        };
+        let (base, head) = (place(Side::Base), place(Side::Head));
+        assert!(base.is_some() || head.is_some(), "{source} is nowhere in {file}");
+        self.comparison.outputs[output].data.push(Difference { base, head });
+    }
+
+    /// Gives an output a cause.
+    pub fn cause(&mut self, output: usize, edit: EditId, joint: &[EditId], steps: &[Step<'_>]) {
+        let route = steps.iter().map(|(via, document, at, lines)| Hop {
+            via: *via,
+            document: self.key(document),
+            location: (!at.is_empty()).then(|| Location(pieces(at))),
+            at: lines.iter().map(|(path, line)| self.line(Side::Head, path, *line)).collect(),
+        });
+        let cause = Cause { edit, joint: joint.to_vec(), route: route.collect() };
+        self.comparison.outputs[output].causes.push(cause);
+    }
+
+    pub fn shield(
+        &mut self,
+        edit: EditId,
+        site: &str,
+        key: &str,
+        at: &str,
+        why: Why,
+        by: (&str, usize),
+    ) {
+        let shield = Shield {
+            site: Some(site).filter(|it| !it.is_empty()).map(Arc::from),
+            document: self.key(key),
+            location: Location(pieces(at)),
+            by: self.line(Side::Head, by.0, by.1),
+            why,
+        };
+        self.comparison.edits[edit.index()].shields.push(shield);
+    }
+
+    /// Puts together what is said twice: reach of edits, and groups.
+    pub fn finish(mut self) -> Self {
+        let edited: Vec<FileId> =
+            self.comparison.edits.iter().map(|reach| reach.edit.at().file).collect();
+        self.comparison.outputs.sort_by(|left, right| {
+            let order = |it: &Change| (it.key.schema.clone(), it.key.name.clone(), it.site.clone());
+            order(left).cmp(&order(right))
+        });
+        for (at, reach) in self.comparison.edits.iter_mut().enumerate() {
+            for (index, output) in self.comparison.outputs.iter().enumerate() {
+                if output.causes.iter().any(|cause| cause.edit.index() == at) {
+                    reach.outputs.push(index);
+                    reach.sites.extend(output.site.clone());
+                    reach.untouched += usize::from(!edited.contains(&output.at.file));
+                }
+            }
+            reach.sites.sort();
+            reach.sites.dedup();
+            reach.proof = (!reach.outputs.is_empty()).then_some(Proof::Rendered);
+        }
+        let mut groups: Vec<(String, Group)> = Vec::new();
+        for (index, output) in self.comparison.outputs.iter().enumerate() {
+            let delta = delta(output);
+            match groups.iter_mut().find(|(known, _)| *known == delta) {
+                Some((_, group)) => group.outputs.push(index),
+                None => groups.push((delta, Group { outputs: vec![index] })),
+            }
+        }
+        self.comparison.groups = groups.into_iter().map(|(_, group)| group).collect();
+        self
+    }
+
+    pub fn view(&self) -> View<'_> {
+        View::new(&self.sources, &self.secrets, &[])
+    }
+
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            comparison: &self.comparison,
+            sides: &self.sides,
+            findings: self.findings.as_ref(),
+            outputs: self.outputs,
+            timing: Timing { total: Some(Duration::from_millis(210)), ..Timing::default() },
+        }
+    }
+
+    pub fn full(&self, style: Style, look: Look) -> String {
+        let mut out = Vec::new();
+        comparison::write(&self.compared(), look, &self.view(), &style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    pub fn at(&self, width: usize) -> String {
+        self.full(plain(width), look())
+    }
+
+    pub fn brief(&self) -> String {
+        let mut out = Vec::new();
+        comparison::write_brief(&self.compared(), look(), &self.view(), &plain(80), &mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    pub fn json(&self) -> String {
+        let mut out = Vec::new();
+        json::compared(&self.compared(), &self.view(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}
+
+pub fn look() -> Look {
+    Look { grouping: Grouping::Alike, limit: Look::KEPT, unchanged: Unchanged::Counted }
+}
+
+fn sides() -> Sides {
+    Sides {
+        repository: "treasuremap".into(),
+        from: SideText {
+            kind: SideKind::Commit,
+            commit: Some("fca290a1b2c3d4e5f60718293a4b5c6d7e8f9012".into()),
+            tree: None,
+            name: "main".into(),
+        },
+        to: SideText { kind: SideKind::Worktree, commit: None, tree: None, name: String::new() },
+        chosen_by: "since".into(),
+        reason: "merge-base of main and HEAD".into(),
+        shallow: false,
+        edited_files: 1,
+        extent: Extent::Whole,
+    }
+}
+
+/// What makes two outputs change alike.
+fn delta(output: &Change) -> String {
+    let side = |place: &Option<Place>| place.as_ref().map(|it| json::canonical(&it.node));
+    let differences = output.data.iter().chain(&output.metadata);
+    let differences: Vec<String> = differences
+        .map(|it| format!("{} {:?} {:?}", it.location(), side(&it.base), side(&it.head)))
+        .collect();
+    format!("{} {} {:?} {differences:?}", output.key.schema, output.key.name, output.status)
+}
+
+/// `.a.b[0]` in pieces; keys may hold anything but dots and brackets.
+pub fn pieces(path: &str) -> Vec<Piece> {
+    let span = Span::point(some_file(), 0);
+    let parts = path.split(['.', '[']).filter(|part| !part.is_empty());
+    parts
+        .map(|part| match part.strip_suffix(']') {
+            Some(index) => Piece::Index(index.parse().unwrap()),
+            None => Piece::Key(Key::string(part, span)),
+        })
+        .collect()
+}
+
+fn some_file() -> FileId {
+    SourceMap::new().upcoming(0)
+}
+
+/// A location with its keys as they are written in `root`.
+fn spelled(location: &Location, root: &Node) -> Location {
+    let mut node = Some(root);
+    let pieces = location.0.iter().map(|piece| {
+        let entry = match (node, piece) {
+            (Some(here), Piece::Key(key)) => here.as_mapping().and_then(|it| it.get_entry(key)),
+            (_, _) => None,
+        };
+        node = node.and_then(|here| Location(vec![piece.clone()]).get(here));
+        entry.map_or_else(|| piece.clone(), |(key, _)| Piece::Key(key.clone()))
+    });
+    Location(pieces.collect())
+}

@@ -1,0 +1,217 @@
+//! What layercake tells of edits, as stories: pages in `tests/stories/`, each
+//! a walk through the example repository with every line that is printed.
+//!
+//! A page is Markdown, read from the top. It begins with the files of
+//! `examples/sites` in one commit. A block ` ```edit PATH ` changes lines of a
+//! file: those behind `- ` stand there once, one after the other, and those
+//! behind `+ ` take their place. ` ```write PATH ` is a file; ` ```remove PATH `
+//! and ` ```move PATH TO ` are what they say; ` ```commit ` commits. A block
+//! ` ```console ` holds commands and what they print, in 80 columns or in the
+//! number behind the word.
+//!
+//! ` ```outputs ` says by hand which outputs the last commit and the files
+//! differ in, one a line: site, schema, name, what became of it, and the edits
+//! that caused it. `LAYERCAKE_BLESS=1` rewrites what commands print and never
+//! that.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use layercake::commands::demo::FILES;
+use serde_json::Value as Json;
+
+use crate::cli::{Ran, Sandbox};
+
+#[test]
+fn stories_are_told_as_they_are_written() {
+    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let told = Story::begin(&name).told(&text);
+        if told.text != text && bless {
+            fs::write(&path, &told.text).unwrap();
+        } else if told.text != text {
+            wrong.push(format!("{name} tells:\n{}", told.text));
+        }
+        wrong.extend(told.wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_kind_of_change_has_a_story() {
+    let texts: Vec<String> = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
+    let all = texts.concat();
+    for word in ["changed", "added", "removed", "broken", "repaired", "metadata"] {
+        let is_told = |line: &str| line.split(' ').nth(3) == Some(word);
+        assert!(all.lines().any(is_told), "an output that is `{word}`");
+    }
+    for via in [
+        "edited",
+        "inherited",
+        "substituted",
+        "replaced",
+        "retargeted",
+        "unparented",
+        "added",
+        "removed",
+        "policy",
+    ] {
+        let is_told = |line: &str| {
+            let is_first = line.trim_start().starts_with(via);
+            is_first || line.contains(&format!("> {via}")) || line.ends_with(&format!("  {via}"))
+        };
+        assert!(all.lines().any(is_told), "a way by `{via}`");
+    }
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stories");
+    let mut pages: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    pages
+}
+
+/// A page being walked through.
+struct Story {
+    name: String,
+    sandbox: Sandbox,
+    text: String,
+    wrong: Vec<String>,
+}
+
+impl Story {
+    fn begin(name: &str) -> Self {
+        let sandbox = Sandbox::new();
+        for (path, text) in FILES {
+            sandbox.write(path, text);
+        }
+        sandbox.commit();
+        Self { name: name.to_owned(), sandbox, text: String::new(), wrong: Vec::new() }
+    }
+
+    /// The page as it would be true.
+    fn told(mut self, page: &str) -> Self {
+        let mut rest = page;
+        while let Some((prose, block)) = rest.split_once("```") {
+            let (info, block) = block.split_once('\n').expect("a block has lines");
+            let end = block.find("```\n").expect("a block has an end");
+            let body = self.block(info, &block[..end]);
+            write!(self.text, "{prose}```{info}\n{body}```\n").unwrap();
+            rest = &block[end + "```\n".len()..];
+        }
+        self.text += rest;
+        self
+    }
+
+    /// Does what a block says; its content as it would be true.
+    fn block(&mut self, info: &str, body: &str) -> String {
+        let words: Vec<&str> = info.split(' ').collect();
+        match words[..] {
+            ["edit", path] => self.edit(path, body),
+            ["write", path] => self.sandbox.write(path, body),
+            ["remove", path] => fs::remove_file(self.sandbox.path(path)).unwrap(),
+            ["move", path, to] => {
+                let to = self.sandbox.path(to);
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::rename(self.sandbox.path(path), to).unwrap();
+            }
+            ["commit"] => self.sandbox.commit(),
+            ["outputs"] => self.compare_outputs(body),
+            ["console"] => return self.console(body, 80),
+            ["console", width] => return self.console(body, width.parse().unwrap()),
+            _ => panic!("{}: no block `{info}`", self.name),
+        }
+        body.to_owned()
+    }
+
+    fn edit(&self, path: &str, body: &str) {
+        let lines = |sign: &str| -> String {
+            body.lines()
+                .filter_map(|line| line.strip_prefix(sign))
+                .flat_map(|it| [it, "\n"])
+                .collect()
+        };
+        let (before, after) = (lines("- "), lines("+ "));
+        let text = fs::read_to_string(self.sandbox.path(path)).unwrap();
+        let times = format!("\n{text}").matches(&format!("\n{before}")).count();
+        assert_eq!(times, 1, "{}: in {path} these lines stand once:\n{before}", self.name);
+        let edited = format!("\n{text}").replacen(&format!("\n{before}"), &format!("\n{after}"), 1);
+        self.sandbox.write(path, &edited[1..]);
+    }
+
+    fn compare_outputs(&mut self, body: &str) {
+        let report = self.sandbox.run(&["diff", "--since", "HEAD", "-o", "json"]).json();
+        let outputs = report["outputs"].as_array().unwrap();
+        let found: String = outputs.iter().map(output_line).collect();
+        if found != body {
+            self.wrong.push(format!("{}: the outputs are\n{found}", self.name));
+        }
+    }
+
+    fn console(&mut self, body: &str, width: usize) -> String {
+        let commands = body.lines().filter_map(|line| line.strip_prefix("$ layercake "));
+        let mut text = String::new();
+        for (at, command) in commands.enumerate() {
+            if at > 0 {
+                text.push('\n');
+            }
+            let ran = self.run(command, width);
+            let printed = self.alike(&ran.stdout);
+            // `--brief` is a line an edit, for programs too.
+            let is_wide =
+                |line: &&str| line.chars().count() > width && !command.contains("--brief");
+            for line in printed.lines().filter(is_wide).filter(|line| !is_unbreakable(line)) {
+                self.wrong.push(format!("{}: wider than {width}: {line}", self.name));
+            }
+            let errors = if ran.stderr.is_empty() {
+                String::new()
+            } else {
+                format!("{}\n", ran.stderr.trim_end())
+            };
+            write!(text, "$ layercake {command}\n{printed}{errors}[exit code {}]\n", ran.code)
+                .unwrap();
+        }
+        text
+    }
+
+    fn run(&self, command: &str, width: usize) -> Ran {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let mut command = self.sandbox.command(&arguments);
+        Ran::of(&command.env("COLUMNS", width.to_string()).output().unwrap())
+    }
+
+    /// The output as if commits were always the same, and took no time.
+    fn alike(&self, printed: &str) -> String {
+        let head = self.sandbox.git(&["rev-parse", "--short=10", "HEAD"]);
+        printed.replace(head.trim(), "0123456789").lines().map(without_time).collect()
+    }
+}
+
+/// Whether a line is a place and no more.
+fn is_unbreakable(line: &str) -> bool {
+    line.split_whitespace().count() < 3
+}
+
+fn without_time(line: &str) -> String {
+    match line.rsplit_once(" · ") {
+        Some((before, time)) if time.ends_with('s') && time.contains('.') => {
+            format!("{before} · 0.00s\n")
+        }
+        _ => format!("{line}\n"),
+    }
+}
+
+/// `SITE SCHEMA NAME STATUS EDITS`.
+fn output_line(output: &Json) -> String {
+    let text = |key: &str| output[key].as_str().unwrap_or("-").to_owned();
+    let causes = output["causes"].as_array().unwrap().iter();
+    let mut edits: Vec<&str> = causes.map(|cause| cause["edit"].as_str().unwrap()).collect();
+    edits.dedup();
+    let words = [text("site"), text("schema"), text("name"), text("status"), edits.join(",")];
+    format!("{}\n", words.join(" "))
+}
