@@ -192,6 +192,11 @@ impl Graph {
         self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), recipe))
     }
 
+    /// The documents that are part of the output.
+    pub fn outputs(&self) -> impl Iterator<Item = (DocId, &Recipe)> {
+        self.iter().filter(|(_, recipe)| recipe.emit)
+    }
+
     /// Which documents are needed to make these, themselves included; by id.
     pub fn closure(&self, docs: Vec<DocId>) -> Vec<bool> {
         let mut needed = vec![false; self.recipes.len()];

@@ -577,7 +577,7 @@ impl OneSide<'_> {
     }
 
     fn outputs(&self) -> usize {
-        self.graph.recipes.iter().filter(|recipe| recipe.emit).count()
+        self.graph.outputs().count()
     }
 
     fn checked(&self, set: &SetFiles) -> CheckedSite<()> {

@@ -277,7 +277,7 @@ fn site<T>(
         let sources = &loaded.sources;
         let facts = SiteFacts { sources, site: &site, graph: &graph, rendered: &rendered };
         let found = rules::word_site(&facts);
-        let outputs = graph.recipes.iter().filter(|recipe| recipe.emit).count();
+        let outputs = graph.outputs().count();
         let at_hand = RenderedSite { site: &site, graph: &graph, rendered: &rendered, sources };
         (outputs, found, per_site(&at_hand))
     }));

@@ -52,7 +52,7 @@ impl Filter {
 
 /// The outputs of one site, by schema, name and layer.
 fn outputs(site: &SiteAtHand<'_>, filter: &Filter) -> Vec<RenderedDocument> {
-    let emitted = site.graph.iter().filter(|(_, recipe)| recipe.emit);
+    let emitted = site.graph.outputs();
     let mut documents: Vec<RenderedDocument> = emitted
         .filter_map(|(doc, recipe)| {
             Some(RenderedDocument {

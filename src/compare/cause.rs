@@ -17,7 +17,7 @@ use crate::render::replay::{self, Replay};
 use crate::render::{Outcome, Rendered};
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
-use crate::yaml::diff::{Difference, ListKeys, differences, same};
+use crate::yaml::diff::{Difference, ListKeys, Place, differences, same};
 use crate::yaml::path::Location;
 
 /// How much is rendered to be sure.
@@ -189,17 +189,16 @@ impl Attributing<'_> {
         };
         let Some(difference) = difference else { return [Vec::new(), Vec::new()] };
         let elsewhere = difference.location();
-        let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: Option<&_>| {
+        let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
-            let place: Option<&crate::yaml::diff::Place> = place;
             let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
             let leaves = Replay::leaves(&place.node, MOST).locations.into_iter();
             let inside = leaves.map(|leaf| place.location.joined(&leaf));
             inside.map(|location| side.replay.trace(doc, &location)).collect()
         };
         [
-            of(self.question.base, change.output.base, difference.base.as_ref()),
-            of(self.question.head, change.output.head, difference.head.as_ref()),
+            of(self.question.base, change.output.base, &difference.base),
+            of(self.question.head, change.output.head, &difference.head),
         ]
     }
 
@@ -418,7 +417,7 @@ impl<'a> Search<'a> {
     /// The outputs of a rendering that are asked about.
     fn wanted(&self, graph: &Graph) -> Vec<DocId> {
         let is_wanted = |key: &DocKey| self.outputs.contains(&(&*key.schema, &*key.name));
-        let wanted = graph.iter().filter(|(_, recipe)| recipe.emit && is_wanted(&recipe.key));
+        let wanted = graph.outputs().filter(|(_, recipe)| is_wanted(&recipe.key));
         wanted.map(|(doc, _)| doc).collect()
     }
 

@@ -69,11 +69,9 @@ pub struct Output {
 /// Outputs by schema and name.
 fn outputs<'a>(side: Option<&Side<'a>>) -> BTreeMap<(&'a str, &'a str), Vec<(&'a str, DocId)>> {
     let mut outputs: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (doc, recipe) in side.into_iter().flat_map(|side| side.graph.iter()) {
-        if recipe.emit {
-            let DocKey { schema, name, layer } = &recipe.key;
-            outputs.entry((&**schema, &**name)).or_default().push((&**layer, doc));
-        }
+    for (doc, recipe) in side.into_iter().flat_map(|side| side.graph.outputs()) {
+        let DocKey { schema, name, layer } = &recipe.key;
+        outputs.entry((&**schema, &**name)).or_default().push((&**layer, doc));
     }
     outputs
 }

@@ -483,13 +483,17 @@ fn numbered(drafts: Vec<Draft>, mut pairs: Vec<Pair<'_>>) -> Edits<'_> {
     Edits { edits: drafts.into_iter().map(|(_, draft)| draft.edit).collect(), pairs }
 }
 
-/// The part of a document that a location of it lies in, and where there.
-fn part_of(location: &Location) -> (Part, Location) {
-    let first = location.0.first().and_then(|piece| match piece {
+/// The key that a location begins with, if that is text.
+fn first_key(location: &Location) -> Option<&str> {
+    match location.0.first()? {
         Piece::Key(key) => key.as_str(),
         Piece::Index(_) => None,
-    });
-    let part = match first {
+    }
+}
+
+/// The part of a document that a location of it lies in, and where there.
+fn part_of(location: &Location) -> (Part, Location) {
+    let part = match first_key(location) {
         Some("data") => Part::Data,
         Some("metadata") => Part::Metadata,
         Some(_) | None => return (Part::Root, location.clone()),
@@ -503,10 +507,7 @@ fn kind_of(
     part: Part,
     location: &Location,
 ) -> EditKind {
-    let first = location.0.first().and_then(|piece| match piece {
-        Piece::Key(key) => key.as_str(),
-        Piece::Index(_) => None,
-    });
+    let first = first_key(location);
     let defines_site = located.path.as_str().ends_with("/site-definition.yaml");
     match (part, first) {
         (Part::Data, Some("layerOrder") | None) if located.document.layer_order.is_some() => {
