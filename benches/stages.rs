@@ -82,6 +82,7 @@ fn lap(repository: &Repository) -> [Duration; STAGES.len()] {
         missing_source: MissingSource::Error,
         encryption_sources: BTreeMap::new(),
     };
+    let settings = rules::Settings::default();
     let mut found = Vec::new();
     for site in sites {
         let of_site: Vec<&Document> = site.files.iter().flat_map(|file| &documents[file]).collect();
@@ -90,8 +91,13 @@ fn lap(repository: &Repository) -> [Duration; STAGES.len()] {
         watch.took("relate");
         let rendered = render::render(&graph);
         watch.took("render");
-        let facts =
-            SiteFacts { sources: &sources, site: &site, graph: &graph, rendered: &rendered };
+        let facts = SiteFacts {
+            sources: &sources,
+            site: &site,
+            graph: &graph,
+            rendered: &rendered,
+            settings: &settings,
+        };
         found.extend(rules::word_site(&facts));
         watch.took("rules");
         drop::<(Site<'_>, Graph, Rendered)>((site, graph, rendered));

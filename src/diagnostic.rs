@@ -29,6 +29,36 @@ pub enum Severity {
     Error,
 }
 
+impl Level {
+    /// The word reports and configurations use.
+    pub fn as_str(self) -> &'static str {
+        match self.severity() {
+            Some(severity) => severity.as_str(),
+            None => "off",
+        }
+    }
+
+    /// How bad a finding at this level is; none where there is to be none.
+    pub fn severity(self) -> Option<Severity> {
+        match self {
+            Level::Off => None,
+            Level::Note => Some(Severity::Note),
+            Level::Warning => Some(Severity::Warning),
+            Level::Error => Some(Severity::Error),
+        }
+    }
+}
+
+impl From<Severity> for Level {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Level::Note,
+            Severity::Warning => Level::Warning,
+            Severity::Error => Level::Error,
+        }
+    }
+}
+
 impl Severity {
     /// The word reports use.
     pub fn as_str(self) -> &'static str {
@@ -49,21 +79,45 @@ pub struct Rule {
     pub summary: &'static str,
     /// The page for users, in Markdown; its examples are tests.
     pub page: &'static str,
-    /// The level where nothing else is configured.
-    pub level: Level,
+    /// How bad its findings are where nothing else is configured.
+    pub severity: Severity,
+    /// What else is to be known of it.
+    pub traits: &'static [Trait],
     /// Other names it answers to, such as Pegleg's codes.
     pub aliases: &'static [&'static str],
 }
 
+/// What is special about a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trait {
+    /// Off unless it is selected: by name, or as one of `strict`.
+    Strict,
+    /// Off unless it is selected by name, or with all rules.
+    OptIn,
+    /// Its findings can be mended by `--fix`, or some of them.
+    Fixable,
+    /// What it finds in one site counts only if it is found in every site that
+    /// has the file: a document of `global/` is not unused because one site
+    /// does not use it.
+    Everywhere,
+    /// Deckhand itself refuses what it finds.
+    Refused,
+}
+
 impl Rule {
-    /// The severity of the rule's findings at its default level. A rule that
-    /// is off has no findings.
-    pub fn severity(&self) -> Severity {
-        match self.level {
-            Level::Error => Severity::Error,
-            Level::Warning => Severity::Warning,
-            Level::Note | Level::Off => Severity::Note,
-        }
+    /// Whether the rule has this trait.
+    pub fn is(&self, which: Trait) -> bool {
+        self.traits.contains(&which)
+    }
+
+    /// Whether it is on where nothing is configured.
+    pub fn is_default(&self) -> bool {
+        !self.is(Trait::Strict) && !self.is(Trait::OptIn)
+    }
+
+    /// The level where nothing else is configured.
+    pub fn level(&self) -> Level {
+        if self.is_default() { self.severity.into() } else { Level::Off }
     }
 }
 
@@ -81,6 +135,39 @@ impl Label {
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into() }
     }
+}
+
+/// A change of texts that mends a finding, and changes nothing else that
+/// anybody reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, in the imperative, e.g. "remove the second substitution".
+    pub message: String,
+    /// The stretches to replace; they do not overlap.
+    pub edits: Vec<TextEdit>,
+}
+
+/// A stretch of text, and what is to stand there instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextEdit {
+    /// The stretch; a point where text is put in.
+    pub span: Span,
+    /// What is to stand there.
+    pub text: String,
+}
+
+/// Why a finding is not reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Suppression {
+    /// A comment says so.
+    Comment {
+        /// The comment.
+        at: Span,
+        /// The reason it gives; empty where it gives none.
+        reason: String,
+    },
+    /// It was accepted before: the baseline has it.
+    Baseline,
 }
 
 /// One finding.
@@ -101,6 +188,14 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do.
     pub help: Option<String>,
+    /// What in the faulty document or file it is about: a path, a name; never a
+    /// value. Findings of one rule in one document are told apart by it although
+    /// their lines move. Empty where there is nothing to tell apart.
+    pub subject: String,
+    /// What would mend it for certain, if anything does.
+    pub fix: Option<Fix>,
+    /// Why it is not reported, if it is not.
+    pub suppressed: Option<Suppression>,
     /// The documents concerned, the faulty one first.
     pub documents: Vec<DocKey>,
     /// The sites in which it was found, sorted; empty for faults of a file
@@ -113,12 +208,15 @@ impl Diagnostic {
     pub fn new(rule: &'static Rule, message: impl Into<String>, primary: Label) -> Self {
         Self {
             rule,
-            severity: rule.severity(),
+            severity: rule.severity,
             message: message.into(),
             primary,
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            subject: String::new(),
+            fix: None,
+            suppressed: None,
             documents: Vec::new(),
             sites: Vec::new(),
         }
@@ -142,6 +240,20 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// The finding with what it is about; see [`Diagnostic::subject`].
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = subject.into();
+        self
+    }
+
+    /// The finding with what would mend it.
+    #[must_use]
+    pub fn fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+        self.fix = Some(Fix { message: message.into(), edits });
         self
     }
 

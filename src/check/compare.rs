@@ -291,7 +291,7 @@ impl<'a> Sides<'a> {
     /// The findings of both sides, told apart.
     fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> triage::Compared {
         let of_files = |side: &LoadedSide| {
-            let mut findings = self.loaded.file_findings(side);
+            let mut findings = self.loaded.file_findings(side, &self.plan.rules);
             findings.extend(side.layout_findings());
             findings
         };
@@ -304,6 +304,8 @@ impl<'a> Sides<'a> {
                 caused.insert(told(&site.head_findings[*index]), edits);
             }
         }
+        let mut base = self.loaded.judge(self.plan, self.base, base);
+        let mut head = self.loaded.judge(self.plan, self.head, head);
         if let Some(globs) = &self.plan.sites {
             base.retain_mut(|diagnostic| counts_for(diagnostic, globs));
             head.retain_mut(|diagnostic| counts_for(diagnostic, globs));
@@ -417,7 +419,9 @@ impl<'a> SiteRun<'_, 'a> {
         let sources = &self.sides.loaded.sources;
         let caused = self.caused(&base_findings, &head_findings, &concerned, &|chosen| {
             let is_chosen = |edit| edit == chosen;
-            trying.with(&is_chosen, &|_| Extent::All, |tried| tried.findings(sources))
+            trying.with(&is_chosen, &|_| Extent::All, |tried| {
+                tried.findings(sources, &self.sides.plan.rules)
+            })
         });
         let outputs = |side: &Option<OneSide<'_>>| side.as_ref().map(OneSide::outputs);
         let reach =
@@ -465,8 +469,13 @@ impl<'a> SiteRun<'_, 'a> {
             .collect();
         let rendered = render_again(&graph, &other, Extent::All);
         drop(other);
-        let facts =
-            SiteFacts { sources: &loaded.sources, site: &site, graph: &graph, rendered: &rendered };
+        let facts = SiteFacts {
+            sources: &loaded.sources,
+            site: &site,
+            graph: &graph,
+            rendered: &rendered,
+            settings: &self.sides.plan.rules,
+        };
         let of_documents = of_documents(&facts, earlier);
         let mut findings = rules::word_problems(&facts);
         findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
@@ -636,8 +645,8 @@ fn trial(tried: Tried<'_>) -> Trial {
 }
 
 impl Tried<'_> {
-    fn findings(&self, sources: &SourceMap) -> Vec<Diagnostic> {
+    fn findings(&self, sources: &SourceMap, settings: &rules::Settings) -> Vec<Diagnostic> {
         let (site, graph, rendered) = (self.site, &self.graph, &self.rendered);
-        rules::word_site(&SiteFacts { sources, site, graph, rendered })
+        rules::word_site(&SiteFacts { sources, site, graph, rendered, settings })
     }
 }

@@ -13,13 +13,14 @@ use super::{Further, Plan, Progress, Scope, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::merge::pattern::Patterns;
-use crate::rules::{self, FileFacts};
+use crate::rules::{self, FileFacts, Settings};
 use crate::source::{
     ContentId, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
 };
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::layout::{Layout, Place, Problem as LayoutProblem, SiteFiles};
 use crate::system::deckhand::read::{Reading, read, secret_stretch};
+use crate::triage::Findable;
 use crate::yaml::{self, Parsed};
 
 /// The files that are rendered together.
@@ -45,6 +46,7 @@ pub(super) struct LoadedFile {
     others: Vec<Fault>,
     /// Where secrets stand, as far as can be told.
     secrets: Vec<Span>,
+    comments: Vec<yaml::Comment>,
 }
 
 /// All files of a run, read and parsed.
@@ -283,7 +285,7 @@ impl Loaded {
 
     /// The findings of a side's files by themselves, with the sites they count
     /// for.
-    pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
+    pub(super) fn file_findings(&self, side: &Side, settings: &Settings) -> Vec<Diagnostic> {
         let mut sites: BTreeMap<FileId, Vec<Arc<str>>> = BTreeMap::new();
         for set in &side.sets {
             for file in &set.files {
@@ -299,6 +301,9 @@ impl Loaded {
                 documents: &loaded.documents,
                 others: &loaded.others,
                 secrets: &loaded.secrets,
+                comments: &loaded.comments,
+                place: file.place.as_ref(),
+                settings,
             }
         });
         facts
@@ -311,6 +316,22 @@ impl Loaded {
                 found
             })
             .collect()
+    }
+
+    /// The findings of a side that count.
+    pub(super) fn judge(
+        &self,
+        plan: &Plan<'_>,
+        side: &Side,
+        found: Vec<Diagnostic>,
+    ) -> Vec<Diagnostic> {
+        let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
+        for set in &side.sets {
+            for file in &set.files {
+                sites.entry(*file).or_default().extend(set.name.clone());
+            }
+        }
+        plan.policy.judge(found, &Findable { sources: &self.sources, sites: &sites })
     }
 
     /// Whether layercake itself failed while it read a file.
@@ -488,6 +509,7 @@ fn documents_of(sources: &SourceMap, parsed: Vec<(FileId, Parsed)>) -> Vec<Loade
                 documents: Vec::new(),
                 others: Vec::new(),
                 secrets: Vec::new(),
+                comments: parsed.comments,
             };
             for document in &parsed.documents {
                 let reading = || read(document, text, &patterns);

@@ -29,7 +29,7 @@ use crate::source::{FileId, RepoPath, SourceMap, Span, Tree};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::{Options, Site};
-use crate::triage::{self, Findings};
+use crate::triage::{self, Findings, Policy};
 
 /// Which documents belong together.
 pub enum Scope<'a> {
@@ -69,6 +69,10 @@ pub struct Plan<'a> {
     /// Files and folders to which findings are limited; all where none is
     /// given.
     pub only: Vec<RepoPath>,
+    /// What the rules are told.
+    pub rules: rules::Settings,
+    /// What becomes of their findings.
+    pub policy: Policy,
     /// Told how far the run is.
     pub progress: &'a Progress,
 }
@@ -210,13 +214,14 @@ pub fn check<T: Send>(
     loaded.ensure_sites(plan)?;
     let wanted = loaded.head.wanted(plan);
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = loaded.file_findings(&loaded.head);
+    let mut diagnostics = loaded.file_findings(&loaded.head, &plan.rules);
     diagnostics.extend(loaded.head.layout_findings());
     let sites: Vec<(CheckedSite<T>, Vec<Diagnostic>)> =
         wanted.par_iter().map(|files| site(plan, &loaded, files, &per_site)).collect();
     let internal_error = loaded.has_failed() || sites.iter().any(|(site, _)| site.taken.is_none());
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
+    let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
     if let Some(globs) = &plan.sites {
         diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
     }
@@ -275,7 +280,13 @@ fn site<T>(
         let graph = site.to_graph(&plan.options);
         let rendered = render::render(&graph);
         let sources = &loaded.sources;
-        let facts = SiteFacts { sources, site: &site, graph: &graph, rendered: &rendered };
+        let facts = SiteFacts {
+            sources,
+            site: &site,
+            graph: &graph,
+            rendered: &rendered,
+            settings: &plan.rules,
+        };
         let found = rules::word_site(&facts);
         let outputs = graph.outputs().count();
         let at_hand = RenderedSite { site: &site, graph: &graph, rendered: &rendered, sources };

@@ -17,7 +17,7 @@ pub fn page(name: &str) -> Result<String, Error> {
     };
     let page = without_comments(rule.page);
     let (title, text) = page.split_once('\n').unwrap_or((&page, ""));
-    Ok(format!("{title}\n\n{}: {}\n{text}", rule.severity().as_str(), rule.summary))
+    Ok(format!("{title}\n\n{}: {}\n{text}", rule.level().as_str(), rule.summary))
 }
 
 /// One line for each rule: its name, its level, and what it finds.
@@ -28,7 +28,7 @@ pub fn list() -> String {
 fn lines(rules: &[&Rule]) -> String {
     let width = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
     let line = |rule: &&Rule| {
-        let level = rule.severity().as_str();
+        let level = rule.level().as_str();
         format!("{:width$}  {level:7}  {}\n", rule.name, rule.summary)
     };
     rules.iter().map(line).collect()

@@ -13,6 +13,7 @@ pub mod impact;
 pub mod lint;
 pub mod listing;
 pub mod parse;
+pub mod policy;
 pub mod provenance;
 pub mod render;
 pub mod sides;
@@ -25,9 +26,11 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use self::sides::{Side, Sides};
 use crate::check::{Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind};
+use crate::rules;
 use crate::source::{Labelled, RepoPath, Repository, Tree, WorkTree};
 use crate::system::deckhand::Options;
 use crate::system::deckhand::layout::Layout;
+use crate::triage::Policy;
 
 /// What every verb that reads documents is told.
 #[derive(Clone, Debug)]
@@ -145,6 +148,8 @@ impl Workspace {
             options: self.options.clone(),
             sites: self.sites.clone(),
             only: self.only.clone(),
+            rules: rules::Settings::default(),
+            policy: Policy::default(),
             progress,
         }
     }

@@ -5,9 +5,11 @@
 //! test. Faults that the engine meets come as problems, facts without prose;
 //! [`word_file`], [`word_layout`] and [`word_site`] match them, exhaustively,
 //! to the rules that put them into words. The other rules look at what was
-//! rendered themselves (`CHECKS`).
+//! rendered themselves (`FILE_CHECKS`, `DOCUMENT_CHECKS`, `SITE_CHECKS`).
 
-use crate::diagnostic::{Diagnostic, Rule};
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
 use crate::merge::deckhand::Semantics;
 use crate::merge::pattern::PatternFailure;
@@ -21,14 +23,20 @@ use crate::yaml::{self, Node};
 
 /// Declares a rule beside its page: name, level, summary, and the names it
 /// had or has elsewhere.
+///
+/// Between brackets behind the level stand its traits.
 macro_rules! rule {
-    ($name:literal, $level:ident, $summary:literal $(, was $($alias:literal),+)?) => {
+    (
+        $name:literal, $level:ident $([$($mark:ident),+])?, $summary:literal
+        $(, was $($alias:literal),+)? $(,)?
+    ) => {
         #[doc = include_str!(concat!($name, ".md"))]
         pub(super) static RULE: crate::diagnostic::Rule = crate::diagnostic::Rule {
             name: $name,
             summary: $summary,
             page: include_str!(concat!($name, ".md")),
-            level: crate::diagnostic::Level::$level,
+            severity: crate::diagnostic::Severity::$level,
+            traits: &[$($(crate::diagnostic::Trait::$mark),+)?],
             aliases: &[$($($alias),+)?],
         };
     };
@@ -162,16 +170,84 @@ pub static RULES: &[&Rule] = &[
     &unusable_schema_name::RULE,
 ];
 
-/// Looks at rendered documents and adds what it finds.
-type Check = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Found>);
+/// Looks at a file by itself and adds what it finds.
+type FileCheck = fn(&FileFacts<'_>, &mut Vec<Diagnostic>);
 
-/// The rules that look at a rendered site themselves.
-const CHECKS: &[Check] = &[
-    leaking_alias::check,
-    leaking_substitution::check,
-    near_destination::check,
-    repeated_destination::check,
+/// Looks at rendered documents and adds what it finds; that depends on each
+/// document and on what it is made of, and on nothing else.
+type DocumentCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Found>);
+
+/// Looks at a rendered site as a whole and adds what it finds.
+type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
+
+/// Rules that look at something themselves, and how. A check runs where one of
+/// its rules is wanted.
+struct Check<F: 'static> {
+    rules: &'static [&'static Rule],
+    run: F,
+}
+
+/// The rules that look at files.
+const FILE_CHECKS: &[Check<FileCheck>] = &[];
+
+/// The rules that look at rendered documents, one by one.
+const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
+    Check { rules: &[&leaking_alias::RULE], run: leaking_alias::check },
+    Check { rules: &[&leaking_substitution::RULE], run: leaking_substitution::check },
+    Check { rules: &[&near_destination::RULE], run: near_destination::check },
+    Check { rules: &[&repeated_destination::RULE], run: repeated_destination::check },
 ];
+
+/// The rules that look at rendered sites.
+const SITE_CHECKS: &[Check<SiteCheck>] = &[];
+
+/// What the rules are told of what a user wants.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The rules whose findings can count; the others need not be looked for.
+    pub wanted: BTreeSet<&'static str>,
+}
+
+impl Default for Settings {
+    /// As where nothing is configured.
+    fn default() -> Self {
+        let rules = RULES.iter().filter(|rule| rule.is_default());
+        Self { wanted: rules.map(|rule| rule.name).collect() }
+    }
+}
+
+impl Settings {
+    /// Whether findings of one of `rules` can count.
+    fn want(&self, rules: &[&Rule]) -> bool {
+        rules.iter().any(|rule| self.wanted.contains(rule.name))
+    }
+}
+
+/// The groups that rules are selected by, and what they select.
+pub const GROUPS: &[(&str, &str)] = &[
+    ("default", "what is on where nothing is configured"),
+    ("strict", "the default, and what asks for more care than most repositories take"),
+    ("deckhand", "what Deckhand itself refuses"),
+    ("pegleg", "what Pegleg's linter looks for, or says that it does"),
+    ("all", "every rule"),
+];
+
+/// The rules that a word selects: the name of one, an alias such as one of
+/// Pegleg's codes, or a group. None where it is neither.
+pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
+    let of = |wanted: &dyn Fn(&Rule) -> bool| {
+        RULES.iter().copied().filter(|rule| wanted(rule)).collect::<Vec<_>>()
+    };
+    let found = match word {
+        "default" => of(&Rule::is_default),
+        "strict" => of(&|rule| !rule.is(Trait::OptIn)),
+        "deckhand" => of(&|rule| rule.is(Trait::Refused)),
+        "pegleg" => of(&|rule| rule.aliases.iter().any(|alias| alias.starts_with('P'))),
+        "all" => of(&|_| true),
+        name => of(&|rule| rule.name == name || rule.aliases.contains(&name)),
+    };
+    (!found.is_empty()).then_some(found)
+}
 
 /// The rules that answer to an alias, such as one of Pegleg's codes.
 pub fn with_alias(alias: &str) -> impl Iterator<Item = &'static Rule> {
@@ -198,6 +274,12 @@ pub struct FileFacts<'a> {
     pub others: &'a [Fault],
     /// Where secrets stand in it, as far as can be told.
     pub secrets: &'a [Span],
+    /// Its comments.
+    pub comments: &'a [yaml::Comment],
+    /// Which sites it counts for, if it is of a site repository.
+    pub place: Option<&'a layout::Place>,
+    /// What the rules are told.
+    pub settings: &'a Settings,
 }
 
 /// What is known of one site, rendered.
@@ -211,6 +293,8 @@ pub struct SiteFacts<'a> {
     pub graph: &'a Graph,
     /// What came of them.
     pub rendered: &'a Rendered,
+    /// What the rules are told.
+    pub settings: &'a Settings,
 }
 
 impl SiteFacts<'_> {
@@ -359,6 +443,9 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
             word_fault(facts, fault, title(&document.key)).document(document.key.clone())
         }));
     }
+    for check in FILE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
+        (check.run)(facts, &mut found);
+    }
     found
 }
 
@@ -371,11 +458,17 @@ pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The problems that the engine met in a site, in words.
+/// The problems that the engine met in a site, in words, and what the rules
+/// find that look at a site as a whole.
 pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let related = facts.site.problems.iter().map(|problem| word_relation(facts, problem));
     let rendered = facts.rendered.problems.iter();
-    related.chain(rendered.map(|problem| word_rendering(facts, problem))).collect()
+    let mut found: Vec<Diagnostic> =
+        related.chain(rendered.map(|problem| word_rendering(facts, problem))).collect();
+    for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
+        (check.run)(facts, &mut found);
+    }
+    found
 }
 
 /// A finding of a rendered document.
@@ -385,8 +478,8 @@ pub type Found = (DocId, Diagnostic);
 /// on what it is made of, and on nothing else.
 pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
     let mut found = Vec::new();
-    for check in CHECKS {
-        check(facts, docs, &mut found);
+    for check in DOCUMENT_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
+        (check.run)(facts, docs, &mut found);
     }
     found
 }

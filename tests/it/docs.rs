@@ -18,7 +18,7 @@ fn the_index_of_rules_is_whole() {
          |---|---|---|\n",
     );
     for rule in RULES {
-        let (name, level, summary) = (rule.name, rule.severity().as_str(), rule.summary);
+        let (name, level, summary) = (rule.name, rule.level().as_str(), rule.summary);
         writeln!(index, "| [`{name}`](../src/rules/{name}.md) | {level} | {summary} |").unwrap();
     }
     let path = root().join("docs/rules.md");

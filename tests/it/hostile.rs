@@ -492,6 +492,8 @@ fn a_file_that_is_too_large() {
         options: options(Semantics::Documented),
         sites: None,
         only: Vec::new(),
+        rules: layercake::rules::Settings::default(),
+        policy: layercake::triage::Policy::default(),
         progress: &progress,
     };
     let checked = layercake::check::check(&plan, |_| ()).expect("a folder can be checked");

@@ -52,6 +52,8 @@ fn checked<T: Send>(
         options: options(semantics),
         sites: None,
         only: Vec::new(),
+        rules: layercake::rules::Settings::default(),
+        policy: layercake::triage::Policy::default(),
         progress: &progress,
     };
     let checked = check(&plan, per_site).expect("files in memory can be checked");

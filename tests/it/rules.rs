@@ -24,6 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet};
+use layercake::commands::policy::Selectors;
 use layercake::diagnostic::Diagnostic;
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
@@ -31,7 +32,7 @@ use layercake::rules::{Gates, RULES, Unchanged};
 use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::Options;
 
-use crate::support::{check_files, compare_files, finding_text, options};
+use crate::support::{check_with, compare_files, finding_text, options};
 
 #[test]
 fn pages_tell_the_truth() {
@@ -172,12 +173,25 @@ impl Page {
         let options = example.options.clone();
         let is_compared = example.files.iter().any(|file| file_of(file).0.is_some());
         if !is_compared {
-            let checked = check_files(&self.tree(example, "head:"), options, |_| ());
+            let selectors = self.selectors(example);
+            let checked = check_with(&self.tree(example, "head:"), options, &selectors, |_| ());
             return told(&checked.findings.diagnostics, &checked.sources);
         }
         let (base, head) = (self.tree(example, "base:"), self.tree(example, "head:"));
-        let compared = compare_files(&base, &head, options, &example.gates);
+        let compared =
+            compare_files(&base, &head, options, &self.selectors(example), &example.gates);
         told(&compared.findings.new.diagnostics, &compared.checked.sources)
+    }
+
+    /// Good is what no rule has anything to say about; of Bad the page tells
+    /// what its own rule says, and those that are on by default.
+    fn selectors(&self, example: &Example) -> Selectors {
+        if !example.bad {
+            return Selectors { select: vec!["all".to_owned()], ..Selectors::default() };
+        }
+        let own = RULES.iter().filter(|rule| rule.name == self.name);
+        let extend_select = own.map(|rule| rule.name.to_owned()).collect();
+        Selectors { extend_select, ..Selectors::default() }
     }
 
     /// The files of one side.

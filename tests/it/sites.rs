@@ -74,7 +74,17 @@ fn run(folder: &Path) -> (String, Places) {
     let progress = Progress::default();
     let (sites, only) = (None, Vec::new());
     let options = options(Semantics::Documented);
-    let plan = Plan { tree: &tree, scope, base: None, options, sites, only, progress: &progress };
+    let plan = Plan {
+        tree: &tree,
+        scope,
+        base: None,
+        options,
+        sites,
+        only,
+        rules: layercake::rules::Settings::default(),
+        policy: layercake::triage::Policy::default(),
+        progress: &progress,
+    };
     let checked = check(&plan, rendered).expect("a folder can be checked");
     assert!(!checked.internal_error);
     let (mut report, mut places) = (String::new(), Places::new());

@@ -158,6 +158,8 @@ impl Treasuremap {
             },
             sites: None,
             only: Vec::new(),
+            rules: layercake::rules::Settings::default(),
+            policy: layercake::triage::Policy::default(),
             progress: &Progress::default(),
         };
         compare(&plan, settings).expect("two commits can be compared")

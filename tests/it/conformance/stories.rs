@@ -206,6 +206,8 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         },
         sites: None,
         only: Vec::new(),
+        rules: layercake::rules::Settings::default(),
+        policy: layercake::triage::Policy::default(),
         progress,
     }
 }

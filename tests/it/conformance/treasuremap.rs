@@ -354,6 +354,8 @@ impl Treasuremap {
             options,
             sites: None,
             only: Vec::new(),
+            rules: layercake::rules::Settings::default(),
+            policy: layercake::triage::Policy::default(),
             progress: &progress,
         };
         check(&plan, per_site).expect("the commit can be checked")

@@ -43,6 +43,8 @@ fn compared(
         options: options(semantics),
         sites: None,
         only: Vec::new(),
+        rules: layercake::rules::Settings::default(),
+        policy: layercake::triage::Policy::default(),
         progress: &Progress::default(),
     };
     let settings = Settings { attribution: by, ..Settings::default() };

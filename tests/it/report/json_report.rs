@@ -37,7 +37,7 @@ fn reports_are_as_their_schema_says() {
     }
     let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
     let mut finding = files.finding("a finding", "here").help("help").note("note");
-    finding.severity = rule("duplicate-key").severity();
+    finding.severity = rule("duplicate-key").severity;
     let alone: Json = serde_json::from_str(&files.json(vec![finding])).unwrap();
     validate(&alone);
     assert_eq!((&alone["comparison"], &alone["findings"][0]["state"]), (&Json::Null, &Json::Null));

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use layercake::check::{
     Base, Checked, Compared, Plan, Progress, RenderedSite, Scope, Settings, check, compare,
 };
+use layercake::commands::policy::{Selectors, policy};
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
@@ -27,6 +28,17 @@ pub fn check_files<T: Send>(
     options: Options,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
+    check_with(tree, options, &Selectors::default(), per_site)
+}
+
+/// As [`check_files`], with the rules that are selected.
+pub fn check_with<T: Send>(
+    tree: &MemoryTree,
+    options: Options,
+    selectors: &Selectors,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Checked<T> {
+    let (rules, policy) = policy(selectors).expect("the selectors select");
     let layout = layout_of(tree);
     let scope = match &layout {
         Some(layout) => Scope::Repository { layout, further: Vec::new() },
@@ -40,6 +52,8 @@ pub fn check_files<T: Send>(
         options,
         sites: None,
         only: Vec::new(),
+        rules,
+        policy,
         progress: &progress,
     };
     check(&plan, per_site).expect("files in memory can be checked")
@@ -51,8 +65,10 @@ pub fn compare_files(
     base: &MemoryTree,
     head: &MemoryTree,
     options: Options,
+    selectors: &Selectors,
     gates: &Gates,
 ) -> Compared {
+    let (rules, policy) = policy(selectors).expect("the selectors select");
     let (of_base, of_head) = (layout_of(base), layout_of(head));
     let scope = match &of_head {
         Some(layout) => Scope::Repository { layout, further: Vec::new() },
@@ -65,6 +81,8 @@ pub fn compare_files(
         options,
         sites: None,
         only: Vec::new(),
+        rules,
+        policy,
         progress: &Progress::default(),
     };
     let mut compared =

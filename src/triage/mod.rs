@@ -1,6 +1,10 @@
 //! From findings to a verdict: the same finding in several sites becomes one,
 //! and all stand in an order that depends on nothing but the input.
 
+mod policy;
+
+pub use policy::{Findable, Levels, Policy};
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 

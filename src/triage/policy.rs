@@ -1,0 +1,103 @@
+//! Which findings count, and how much: the level that a rule has for a file
+//! and a site, and whether what one site shows holds in all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use globset::GlobSet;
+
+use super::{by_site, told};
+use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
+use crate::source::{FileId, SourceMap};
+
+/// What becomes of findings.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// How much each rule counts, and where.
+    pub levels: Levels,
+}
+
+/// How much each rule counts: by itself, for files, and for sites. What is
+/// said for a site stands above what is said for a file, and that above the
+/// rest.
+#[derive(Clone, Debug, Default)]
+pub struct Levels {
+    /// The level of a rule wherever nothing else is said; its default for
+    /// those that are not here.
+    pub general: BTreeMap<&'static str, Level>,
+    /// For the files whose paths match; a later one stands above an earlier.
+    pub per_path: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
+    /// For the sites whose names match; a later one stands above an earlier.
+    pub per_site: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
+}
+
+impl Levels {
+    /// The level of `rule` for a finding in the file at `path`, in `site`.
+    pub fn of(&self, rule: &Rule, path: &str, site: Option<&str>) -> Level {
+        let of_site = self.per_site.iter().rev().find_map(|(sites, levels)| {
+            levels.get(rule.name).filter(|_| site.is_some_and(|site| sites.is_match(site)))
+        });
+        let of_path = || {
+            let mut paths = self.per_path.iter().rev();
+            paths.find_map(|(paths, levels)| levels.get(rule.name).filter(|_| paths.is_match(path)))
+        };
+        let level = of_site.or_else(of_path).or_else(|| self.general.get(rule.name));
+        level.copied().unwrap_or(rule.level())
+    }
+
+    /// Whether findings of `rule` can count anywhere.
+    pub fn can_count(&self, rule: &Rule) -> bool {
+        let general = self.general.get(rule.name).copied().unwrap_or(rule.level());
+        let mut special = self.per_path.iter().chain(&self.per_site);
+        let raises = |levels: &BTreeMap<&'static str, Level>| {
+            levels.get(rule.name).is_some_and(|level| *level != Level::Off)
+        };
+        general != Level::Off || special.any(|(_, levels)| raises(levels))
+    }
+}
+
+/// One side of a run, as far as its findings are judged by it.
+pub struct Findable<'a> {
+    /// All texts.
+    pub sources: &'a SourceMap,
+    /// The sites that each file counts for; those that are in none are not
+    /// here.
+    pub sites: &'a BTreeMap<FileId, BTreeSet<Arc<str>>>,
+}
+
+impl Policy {
+    /// The findings of one side that count, each with its severity.
+    pub fn judge(&self, found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
+        let found = found_everywhere(found, side);
+        found.into_iter().flat_map(by_site).filter_map(|it| self.levelled(it, side)).collect()
+    }
+
+    fn levelled(&self, finding: Diagnostic, side: &Findable<'_>) -> Option<Diagnostic> {
+        let path = side.sources.get(finding.primary.span.file).path();
+        let site = finding.sites.first().map(|site| &**site);
+        let level = self.levels.of(finding.rule, path.as_str(), site);
+        let severity = match level {
+            // What the finding itself says is the level of its rule.
+            level if level == finding.rule.level() => Some(finding.severity),
+            level => level.severity(),
+        };
+        Some(Diagnostic { severity: severity?, ..finding })
+    }
+}
+
+/// Without what was found in some of the sites that could show it, of the
+/// rules that speak of all of them.
+fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
+    let speaks_of_all = |finding: &Diagnostic| finding.rule.is(Trait::Everywhere);
+    let mut shown: BTreeMap<_, BTreeSet<Arc<str>>> = BTreeMap::new();
+    for finding in found.iter().filter(|finding| speaks_of_all(finding)) {
+        let sites = shown.entry(told(finding, side.sources)).or_default();
+        sites.extend(finding.sites.iter().cloned());
+    }
+    let holds = |finding: &Diagnostic| {
+        let could = side.sites.get(&finding.primary.span.file);
+        let did = &shown[&told(finding, side.sources)];
+        could.is_none_or(|could| could.is_subset(did))
+    };
+    found.into_iter().filter(|finding| !speaks_of_all(finding) || holds(finding)).collect()
+}
