@@ -366,6 +366,22 @@ fn comments(text: &mut String, lines: usize) {
     }
 }
 
+/// The kinds of document with a schema.
+const KINDS: [&str; 12] = [
+    "armada/Chart/v1",
+    "armada/ChartGroup/v1",
+    "armada/Manifest/v1",
+    "made/Profile/v1",
+    "made/SystemProfile/v1",
+    "pegleg/AccountCatalogue/v1",
+    "pegleg/CommonAddresses/v1",
+    "pegleg/CommonSoftwareConfig/v1",
+    "pegleg/EndpointCatalogue/v1",
+    "pegleg/SiteDefinition/v1",
+    "pegleg/SoftwareVersions/v1",
+    "promenade/PKICatalog/v1",
+];
+
 const VERSIONS: &str = "pegleg/SoftwareVersions/v1";
 const ENDPOINT_CATALOGUE: &str = "pegleg/EndpointCatalogue/v1";
 const ACCOUNT_CATALOGUE: &str = "pegleg/AccountCatalogue/v1";
@@ -862,8 +878,14 @@ impl Copy {
         Head { comment: count, ..head }.document(&data)
     }
 
+    /// The first ones are for documents that there are, and look at all that
+    /// is in them, which is more than those of treasuremap do.
     fn data_schema(&mut self, number: usize) -> String {
-        let name = format!("made/{}/v1", letters(self.number * SCHEMAS + number));
+        let known = KINDS.get(number).filter(|_| self.number == 0);
+        let name = match known {
+            Some(kind) => (*kind).to_owned(),
+            None => format!("made/{}/v1", letters(self.number * SCHEMAS + number)),
+        };
         let head = Head { control: true, ..Head::new("deckhand/DataSchema/v1", &name, "") };
         let mut data = String::from(
             "  $schema: 'http://json-schema.org/schema#'\n  type: object\n  properties:\n",
@@ -877,7 +899,15 @@ impl Copy {
                 self.words.word()
             );
         }
-        data.push_str("  additionalProperties: false\n");
+        data.push_str(match known {
+            Some(_) => {
+                "  additionalProperties: {$ref: '#/definitions/value'}\n  definitions:\n    \
+                 value:\n      type: [array, boolean, integer, number, object, string]\n      \
+                 items: {$ref: '#/definitions/value'}\n      additionalProperties: {$ref: \
+                 '#/definitions/value'}\n"
+            }
+            None => "  additionalProperties: false\n",
+        });
         head.document(&data)
     }
 

@@ -3,7 +3,8 @@
 //!
 //! `cargo bench` runs it. `cargo bench -- 1 10` measures these sizes only;
 //! `cargo bench -- write FOLDER 10` writes the repository of a size and
-//! measures nothing.
+//! measures nothing; `cargo bench -- at FOLDER` measures the stages of a
+//! repository that is there.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -34,6 +35,11 @@ fn main() -> io::Result<()> {
         [verb, folder, scale] if verb == "write" => {
             let size = generator::write(Path::new(folder), number(scale)?)?;
             println!("{} files, {} documents, {} bytes", size.files, size.documents, size.bytes);
+            Ok(())
+        }
+        [verb, folder] if verb == "at" => {
+            let (root, size) = (PathBuf::from(folder), generator::Size::default());
+            stages::measure(&[Repository { scale: 1, root, size }]);
             Ok(())
         }
         scales => {

@@ -13,14 +13,15 @@ use layercake::source::{FileId, RepoPath, Source, SourceMap, Tree, WorkTree};
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::deckhand::read::{Reading, read};
+use layercake::system::deckhand::schema::{Schemas, is_data_schema, violations};
 use layercake::system::deckhand::{Options, Site};
 use layercake::triage::Findings;
 use layercake::yaml::{self, Parsed};
 
 use crate::{Repository, median, milliseconds};
 
-const STAGES: [&str; 8] =
-    ["list", "read", "parse", "documents", "relate", "render", "rules", "free"];
+const STAGES: [&str; 9] =
+    ["list", "read", "parse", "documents", "relate", "render", "schemas", "rules", "free"];
 
 /// Prints what each stage takes, and its share.
 pub fn measure(repositories: &[Repository]) {
@@ -43,7 +44,13 @@ pub fn measure(repositories: &[Repository]) {
             print!(" {time:>8.1} {:>5.1}% x{:>4.2}", time / all * 100.0, time / scale / *one);
         }
         println!(" {all:>9.1}");
+        let of = |stage: &str| times[index_of(stage)];
+        println!("      schemas to parse: {:.2}", of("schemas") / of("parse"));
     }
+}
+
+fn index_of(stage: &str) -> usize {
+    STAGES.iter().position(|name| *name == stage).expect("a stage of the table")
 }
 
 /// Adds up what each stage takes.
@@ -55,7 +62,7 @@ struct Watch {
 impl Watch {
     /// Counts the time since the last call for `stage`.
     fn took(&mut self, stage: &str) {
-        let index = STAGES.iter().position(|name| *name == stage).expect("a stage of the table");
+        let index = index_of(stage);
         let now = Instant::now();
         self.times[index] += now - self.since;
         self.since = now;
@@ -82,7 +89,14 @@ fn lap(repository: &Repository) -> [Duration; STAGES.len()] {
         missing_source: MissingSource::Error,
         encryption_sources: BTreeMap::new(),
     };
-    let settings = rules::Settings::default();
+    // What the schemas refuse is a stage of its own.
+    let mut settings = rules::Settings::default();
+    settings.wanted.remove("schema-violation");
+    let schemas = Schemas::default();
+    for schema in documents.values().flatten().filter(|document| is_data_schema(document)) {
+        schemas.compiled(&schema.data);
+    }
+    watch.took("schemas");
     let mut found = Vec::new();
     for site in sites {
         let of_site: Vec<&Document> = site.files.iter().flat_map(|file| &documents[file]).collect();
@@ -91,11 +105,14 @@ fn lap(repository: &Repository) -> [Duration; STAGES.len()] {
         watch.took("relate");
         let rendered = render::render(&graph);
         watch.took("render");
+        black_box(violations(&site, &schemas, |doc| rendered.data(doc)));
+        watch.took("schemas");
         let facts = SiteFacts {
             sources: &sources,
             site: &site,
             graph: &graph,
             rendered: &rendered,
+            schemas: &schemas,
             settings: &settings,
         };
         found.extend(rules::word_site(&facts));

@@ -32,6 +32,7 @@ mod near;
 pub mod render;
 pub mod report;
 pub mod rules;
+pub mod schema;
 pub mod source;
 pub mod system;
 pub mod triage;

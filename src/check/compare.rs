@@ -416,11 +416,11 @@ impl<'a> SiteRun<'_, 'a> {
             side.as_ref().map(|side| side.findings.clone()).unwrap_or_default()
         };
         let (base_findings, head_findings) = (findings(&base), findings(&head));
-        let sources = &self.sides.loaded.sources;
+        let loaded = self.sides.loaded;
         let caused = self.caused(&base_findings, &head_findings, &concerned, &|chosen| {
             let is_chosen = |edit| edit == chosen;
             trying.with(&is_chosen, &|_| Extent::All, |tried| {
-                tried.findings(sources, &self.sides.plan.rules)
+                tried.findings(loaded, &self.sides.plan.rules)
             })
         });
         let outputs = |side: &Option<OneSide<'_>>| side.as_ref().map(OneSide::outputs);
@@ -474,6 +474,7 @@ impl<'a> SiteRun<'_, 'a> {
             site: &site,
             graph: &graph,
             rendered: &rendered,
+            schemas: &loaded.schemas,
             settings: &self.sides.plan.rules,
         };
         let of_documents = of_documents(&facts, earlier);
@@ -645,8 +646,9 @@ fn trial(tried: Tried<'_>) -> Trial {
 }
 
 impl Tried<'_> {
-    fn findings(&self, sources: &SourceMap, settings: &rules::Settings) -> Vec<Diagnostic> {
+    fn findings(&self, loaded: &Loaded, settings: &rules::Settings) -> Vec<Diagnostic> {
         let (site, graph, rendered) = (self.site, &self.graph, &self.rendered);
-        rules::word_site(&SiteFacts { sources, site, graph, rendered, settings })
+        let (sources, schemas) = (&loaded.sources, &loaded.schemas);
+        rules::word_site(&SiteFacts { sources, site, graph, rendered, schemas, settings })
     }
 }

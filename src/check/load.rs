@@ -20,6 +20,7 @@ use crate::source::{
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::layout::{Layout, Place, Problem as LayoutProblem, SiteFiles};
 use crate::system::deckhand::read::{Reading, read, secret_stretch};
+use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::triage::Findable;
 use crate::yaml::{self, Parsed};
 
@@ -57,6 +58,8 @@ pub(super) struct Loaded {
     pub(super) head: Side,
     /// What it is compared with.
     pub(super) base: Option<Side>,
+    /// The schemas in them.
+    pub(super) schemas: Schemas,
     in_repository: bool,
 }
 
@@ -240,9 +243,10 @@ impl Loaded {
         for side in std::iter::once(&mut head).chain(&mut base) {
             side.find_sets(plan, &mut sources, &parsed);
         }
-        let files = documents_of(&sources, parsed);
+        let schemas = Schemas::default();
+        let files = documents_of(&sources, parsed, &schemas);
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
-        Ok(Self { sources, files, head, base, in_repository })
+        Ok(Self { sources, files, head, base, schemas, in_repository })
     }
 
     pub(super) fn file(&self, file: FileId) -> &LoadedFile {
@@ -303,6 +307,7 @@ impl Loaded {
                 secrets: &loaded.secrets,
                 comments: &loaded.comments,
                 place: file.place.as_ref(),
+                schemas: &self.schemas,
                 settings,
             }
         });
@@ -497,7 +502,11 @@ fn whole_documents(source: &Source) -> &str {
 }
 
 /// Reads the Deckhand documents of parsed files.
-fn documents_of(sources: &SourceMap, parsed: Vec<(FileId, Parsed)>) -> Vec<LoadedFile> {
+fn documents_of(
+    sources: &SourceMap,
+    parsed: Vec<(FileId, Parsed)>,
+    schemas: &Schemas,
+) -> Vec<LoadedFile> {
     let patterns = Patterns::default();
     parsed
         .into_par_iter()
@@ -518,6 +527,10 @@ fn documents_of(sources: &SourceMap, parsed: Vec<(FileId, Parsed)>) -> Vec<Loade
                     Ok(Reading::Nothing(fault)) => loaded.others.push(fault),
                     Err(_) => loaded.problems.push(failure(file)),
                 }
+            }
+            for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
+                // Here it is done in parallel.
+                schemas.compiled(&schema.data);
             }
             loaded.secrets = secrets_of(file, source, &loaded);
             loaded

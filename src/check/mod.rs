@@ -285,6 +285,7 @@ fn site<T>(
             site: &site,
             graph: &graph,
             rendered: &rendered,
+            schemas: &loaded.schemas,
             settings: &plan.rules,
         };
         let found = rules::word_site(&facts);

@@ -8,7 +8,7 @@ super::rule!(
     "duplicate-document",
     Error,
     "two documents with one schema, layer and name",
-    was "P004", "P005"
+    was "P005"
 );
 
 pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {

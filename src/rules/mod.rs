@@ -17,6 +17,7 @@ use crate::render::{self, Rendered, Write};
 use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
 use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
 use crate::system::deckhand::layout;
+use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::system::deckhand::{self, Site};
 use crate::yaml::path::Location;
 use crate::yaml::{self, Node};
@@ -58,8 +59,10 @@ mod duplicate_document;
 mod duplicate_key;
 mod duplicate_layering_policy;
 mod duplicate_output;
+mod duplicate_schema;
 mod empty_document;
 mod generated_source_missing;
+mod ignored_schema_keyword;
 mod ignored_source_path;
 mod internal_error;
 mod invalid_action;
@@ -69,6 +72,7 @@ mod invalid_path;
 mod invalid_pattern;
 mod invalid_replacement;
 mod invalid_scalar;
+mod invalid_schema;
 mod invalid_site_definition;
 mod invalid_substitution;
 mod invalid_yaml;
@@ -93,14 +97,17 @@ mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod schema_violation;
 mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
+mod unknown_schema_keyword;
 mod unknown_tag;
 mod unmatched_pattern;
 mod unmatched_source_pattern;
 mod unread_file;
 mod unreadable_file;
+mod unresolved_schema_reference;
 mod unusable_schema_name;
 
 mod reach;
@@ -124,8 +131,10 @@ pub static RULES: &[&Rule] = &[
     &duplicate_key::RULE,
     &duplicate_layering_policy::RULE,
     &duplicate_output::RULE,
+    &duplicate_schema::RULE,
     &empty_document::RULE,
     &generated_source_missing::RULE,
+    &ignored_schema_keyword::RULE,
     &ignored_source_path::RULE,
     &internal_error::RULE,
     &invalid_action::RULE,
@@ -135,6 +144,7 @@ pub static RULES: &[&Rule] = &[
     &invalid_pattern::RULE,
     &invalid_replacement::RULE,
     &invalid_scalar::RULE,
+    &invalid_schema::RULE,
     &invalid_site_definition::RULE,
     &invalid_substitution::RULE,
     &invalid_yaml::RULE,
@@ -159,14 +169,17 @@ pub static RULES: &[&Rule] = &[
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &schema_violation::RULE,
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
+    &unknown_schema_keyword::RULE,
     &unknown_tag::RULE,
     &unmatched_pattern::RULE,
     &unmatched_source_pattern::RULE,
     &unread_file::RULE,
     &unreadable_file::RULE,
+    &unresolved_schema_reference::RULE,
     &unusable_schema_name::RULE,
 ];
 
@@ -188,7 +201,12 @@ struct Check<F: 'static> {
 }
 
 /// The rules that look at files.
-const FILE_CHECKS: &[Check<FileCheck>] = &[];
+const FILE_CHECKS: &[Check<FileCheck>] = &[
+    Check { rules: &[&ignored_schema_keyword::RULE], run: ignored_schema_keyword::check },
+    Check { rules: &[&invalid_schema::RULE], run: invalid_schema::check },
+    Check { rules: &[&unknown_schema_keyword::RULE], run: unknown_schema_keyword::check },
+    Check { rules: &[&unresolved_schema_reference::RULE], run: unresolved_schema_reference::check },
+];
 
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
@@ -199,7 +217,10 @@ const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
 ];
 
 /// The rules that look at rendered sites.
-const SITE_CHECKS: &[Check<SiteCheck>] = &[];
+const SITE_CHECKS: &[Check<SiteCheck>] = &[
+    Check { rules: &[&duplicate_schema::RULE], run: duplicate_schema::check },
+    Check { rules: &[&schema_violation::RULE], run: schema_violation::check },
+];
 
 /// What the rules are told of what a user wants.
 #[derive(Clone, Debug)]
@@ -278,6 +299,8 @@ pub struct FileFacts<'a> {
     pub comments: &'a [yaml::Comment],
     /// Which sites it counts for, if it is of a site repository.
     pub place: Option<&'a layout::Place>,
+    /// The schemas of the run.
+    pub schemas: &'a Schemas,
     /// What the rules are told.
     pub settings: &'a Settings,
 }
@@ -293,6 +316,8 @@ pub struct SiteFacts<'a> {
     pub graph: &'a Graph,
     /// What came of them.
     pub rendered: &'a Rendered,
+    /// The schemas of the run.
+    pub schemas: &'a Schemas,
     /// What the rules are told.
     pub settings: &'a Settings,
 }
@@ -587,7 +612,11 @@ fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnost
         }
         Problem::ControlParent { child, parent } => control_parent::word(facts, *child, *parent),
         Problem::DuplicateDocument { first, again } => {
-            duplicate_document::word(facts, *first, *again)
+            if is_data_schema(facts.document(*again)) {
+                duplicate_schema::word(facts, *first, *again)
+            } else {
+                duplicate_document::word(facts, *first, *again)
+            }
         }
         Problem::ReplacementWithoutParent { doc } => {
             invalid_replacement::word_without_parent(facts, *doc)

@@ -1,6 +1,6 @@
 //! `unusable-schema-name`: a DataSchema whose name no document's schema can be.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::Span;
 use crate::system::deckhand::read::is_schema_name;
 
@@ -12,18 +12,21 @@ super::rule!(
 
 pub(super) fn word(at: Span, name: &str) -> Diagnostic {
     let message = format!("DataSchema `{name}` can apply to no document");
-    let (label, note, help) = if is_schema_name(name) {
+    let (severity, label, note, help) = if is_schema_name(name) {
         (
+            Severity::Error,
             "only versions `v1` and `v2` are looked at",
             "Deckhand's code fails on it, and with that on the whole site",
             "name it and the documents it is for `v1` or `v2`",
         )
     } else {
         (
+            RULE.severity,
             "no document's `schema` can be this",
             "Deckhand drops it in silence, and the documents it is for are not validated",
             "name it as a document's `schema`: `namespace/Kind/v1`, letters only in the first two parts",
         )
     };
-    Diagnostic::new(&RULE, message, Label::new(at, label)).note(note).help(help)
+    let finding = Diagnostic::new(&RULE, message, Label::new(at, label)).note(note).help(help);
+    Diagnostic { severity, ..finding }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT};
 use layercake::rules::RULES;
+use layercake::schema::Schema;
 use layercake::source::Source;
 use layercake::yaml::Limit;
 use layercake::yaml::path::{MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES};
@@ -41,6 +42,10 @@ fn the_limits_are_those_of_the_code() {
         ("parentheses inside each other in a path", size(MAX_NESTING)),
         ("index that a path may create", size(MAX_INDEX)),
         ("matches of a path", size(MAX_MATCHES)),
+        ("values of a schema, aliases written out", size(Schema::MAX_NODES)),
+        ("nesting of a schema, with all that its references lead to", size(Schema::MAX_DEPTH)),
+        ("schemas that look at one value, references followed", Schema::MAX_LOOKS),
+        ("looks at values that validating a document may take", Schema::MAX_WORK),
         ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
     ] {

@@ -16,14 +16,16 @@ const TABLE: &[(&str, &[&str])] = &[
     ("diagnostic", &["source"]),
     ("yaml", &["source", "near"]),
     ("merge", &["yaml", "source"]),
+    ("schema", &["merge", "yaml", "source", "near"]),
     ("graph", &["merge", "yaml", "source"]),
     ("edit", &["yaml", "source"]),
-    ("system", &["edit", "graph", "merge", "yaml", "source", "near", "error"]),
+    ("system", &["schema", "edit", "graph", "merge", "yaml", "source", "near", "error"]),
     ("render", &["graph", "merge", "yaml", "source"]),
     ("compare", &["render", "edit", "graph", "yaml", "source"]),
     (
         "rules",
         &[
+            "schema",
             "compare",
             "edit",
             "system",
@@ -89,6 +91,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("serde::Serialize", &["report/"]),
     ("miette::", &["report/terminal.rs", "report/terminal/"]),
     ("granit_parser", &["yaml/"]),
+    ("jsonschema::", &["schema/"]),
     ("fancy_regex", &["merge/pattern/"]),
 ];
 

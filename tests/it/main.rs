@@ -25,6 +25,7 @@ mod properties;
 mod provenance;
 mod report;
 mod rules;
+mod schema;
 mod seeds;
 mod sides;
 mod sites;

@@ -6,6 +6,7 @@ pub mod edits;
 pub mod layout;
 mod parents;
 pub mod read;
+pub mod schema;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -811,6 +811,6 @@ pub(crate) fn is_schema_name(name: &str) -> bool {
 
 /// A DataSchema's name applies to documents only in versions 1 and 2
 /// (`deckhand.md` 4.6, 15.2).
-fn is_usable_schema_name(name: &str) -> bool {
+pub(super) fn is_usable_schema_name(name: &str) -> bool {
     is_schema_name(name) && (name.ends_with("/v1") || name.ends_with("/v2"))
 }

@@ -82,7 +82,7 @@ fn substitution_renders_as_recorded() {
     }
 }
 
-fn options_of(options: &Json) -> Options {
+pub(super) fn options_of(options: &Json) -> Options {
     let fails = options["fail_on_missing_sub_src"].as_bool().unwrap_or(true);
     let sources = options["encryption_sources"].as_object();
     Options {
@@ -152,9 +152,9 @@ fn compare(
 
 /// A refusal is met by an error-level finding of a rule that stands for the
 /// class of the error; a crash of Deckhand by any error-level finding.
-fn refused(
+pub(super) fn refused<T>(
     error: &Json,
-    checked: &Checked<Outputs>,
+    checked: &Checked<T>,
     classes: &BTreeMap<String, BTreeSet<String>>,
 ) -> Result<(), String> {
     let class = error["class"].as_str().expect("a class");
@@ -171,7 +171,7 @@ fn refused(
     Err(format!("expected {class}: {}\n{}", error["message"], findings(checked)))
 }
 
-fn findings(checked: &Checked<Outputs>) -> String {
+fn findings<T>(checked: &Checked<T>) -> String {
     let findings = checked.findings.diagnostics.iter();
     findings.map(|finding| finding_text(finding, &checked.sources)).collect()
 }
@@ -182,7 +182,7 @@ fn canonical_json(json: &Json) -> String {
 
 /// The table of `docs/deckhand.md`: classes of errors, and the rules that
 /// stand for them.
-fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
+pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
     let page = include_str!("../../../docs/deckhand.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let names = |cell: &str| -> Vec<String> {

@@ -12,6 +12,7 @@ mod layering;
 mod pairs;
 mod stories;
 mod treasuremap;
+mod validation;
 mod yaml;
 
 use std::path::PathBuf;

@@ -15,12 +15,14 @@ use layercake::report::json::canonical;
 use layercake::source::{RepoPath, Repository, SourceMap};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
+use layercake::system::deckhand::schema::{Schemas, violations};
 use layercake::yaml::path::Path as LayeringPath;
 use layercake::yaml::{Key, Node, Origin, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use super::validation::path;
 use super::{node_of, recorded};
 use crate::provenance::untrue_ways;
 use crate::yaml::spans::text_reads_as as reads_as;
@@ -36,25 +38,56 @@ type Outputs = Vec<([String; 3], String)>;
 #[test]
 fn every_recorded_commit_renders_as_recorded() {
     let Some(repository) = Treasuremap::clone() else { return };
+    let mut violations_met = 0;
     for path in repository.recorded_commits() {
         let text = std::fs::read_to_string(&path).expect("a record can be read");
         let record: Json = serde_json::from_str(&text).expect("a record is JSON");
         let commit = record["commit"].as_str().expect("a commit");
         for semantics in SEMANTICS {
-            let checked = repository.check(commit, semantics, outputs);
+            let checked =
+                repository.check(commit, semantics, |site| (outputs(site), refusals(site)));
             let expected = record["sites"].as_object().expect("sites");
             let names: Vec<&str> =
                 checked.sites.iter().filter_map(|site| site.name.as_deref()).collect();
             assert_eq!(names, expected.keys().map(String::as_str).collect::<Vec<_>>(), "{commit}");
             for site in &checked.sites {
                 let name = site.name.as_deref().expect("a site has a name");
-                let actual = site.taken.as_ref().expect("no fault in layercake");
+                let (actual, refused) = site.taken.as_ref().expect("no fault in layercake");
                 let told = told_to_differ(&checked, name, semantics);
                 let what = format!("{commit} {semantics:?} {name}");
                 assert_hashes(&what, actual, &expected[name]["documents"], &told);
+                let violations = &expected[name]["schema_violations"];
+                assert_eq!(*refused, recorded_refusals(violations), "{what}");
+                violations_met += refused.len();
+                assert_eq!(refused.is_empty(), !is_found_to_violate(&checked, name), "{what}");
             }
         }
     }
+    assert!(violations_met > 0, "a commit that the schemas refuse was tried");
+}
+
+/// Schema, name and place of what the repository's own schemas refuse.
+type Refusals = BTreeSet<[String; 3]>;
+
+fn refusals(site: &RenderedSite<'_>) -> Refusals {
+    let violated = violations(site.site, &Schemas::default(), |doc| site.rendered.data(doc));
+    let rows = violated.iter().map(|violated| {
+        let key = &site.site.document(violated.doc).key;
+        [key.schema.to_string(), key.name.to_string(), path(&violated.violation.location)]
+    });
+    rows.collect()
+}
+
+fn recorded_refusals(violations: &Json) -> Refusals {
+    let rows = violations.as_array().expect("violations").iter();
+    let text = |row: &Json, field: &str| row[field].as_str().expect("a text").to_owned();
+    rows.map(|row| ["schema", "name", "path"].map(|field| text(row, field))).collect()
+}
+
+fn is_found_to_violate<T>(checked: &Checked<T>, site: &str) -> bool {
+    checked.findings.diagnostics.iter().any(|finding| {
+        finding.rule.name == "schema-violation" && finding.sites.iter().any(|name| **name == *site)
+    })
 }
 
 /// Schema and name of the documents that a rule says are rendered differently

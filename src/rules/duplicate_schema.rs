@@ -1,0 +1,59 @@
+//! `duplicate-schema`: two DataSchema documents for the same documents.
+
+use std::collections::HashMap;
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::system::deckhand::Problem;
+use crate::system::deckhand::schema::is_data_schema;
+
+super::rule!(
+    "duplicate-schema",
+    Error [Refused],
+    "two DataSchema documents with one name",
+    was "P004", "P005"
+);
+
+/// Those in one layer are met when documents are related; these are the
+/// others.
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let mut firsts: HashMap<&str, DocId> = HashMap::new();
+    for (again, document) in facts.site.iter().filter(|(_, it)| is_data_schema(it)) {
+        let first = *firsts.entry(&document.key.name).or_insert(again);
+        if first != again && !is_told(facts, first, again) {
+            found.push(word(facts, first, again));
+        }
+    }
+}
+
+/// Whether the two have been told apart by another rule, or one stands for the
+/// other.
+fn is_told(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> bool {
+    let is_related =
+        facts.site.parent(again) == Some(first) || facts.site.parent(first) == Some(again);
+    is_related
+        || facts.site.problems.iter().any(|problem| {
+            let told = match problem {
+                Problem::DuplicateDocument { again, .. }
+                | Problem::DuplicateOutput { again, .. }
+                | Problem::SharedName { again, .. } => Some(*again),
+                _ => None,
+            };
+            told == Some(again)
+        })
+}
+
+pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
+    let (earlier, document) = (facts.document(first), facts.document(again));
+    let title = facts.name(again);
+    let label = Label::new(document.name_span, "there is a schema of this name already");
+    let finding = Diagnostic::new(&RULE, format!("a second DataSchema `{title}`"), label)
+        .related(earlier.name_span, "the first one");
+    let finding = if earlier.key == document.key {
+        finding.note("Deckhand refuses the whole site")
+    } else {
+        finding.note("the first one is used, and the other one validates nothing")
+    };
+    finding.help("remove one of them").document(document.key.clone())
+}

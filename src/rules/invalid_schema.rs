@@ -1,0 +1,89 @@
+//! `invalid-schema`: a DataSchema that is no schema of Draft 4.
+
+use super::FileFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::schema::{Fault, Problem, Schema};
+use crate::system::deckhand::document::Document;
+use crate::system::deckhand::schema::is_data_schema;
+
+super::rule!("invalid-schema", Error[Refused], "a DataSchema that is no schema of Draft 4");
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+}
+
+/// Tells what is wrong with each DataSchema of a file.
+pub(super) fn each_problem(facts: &FileFacts<'_>, tell: &mut dyn FnMut(&Document, &Problem)) {
+    let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
+    // Deckhand drops one without content; of a secret one nothing can be told.
+    let told = |document: &&Document| !document.data.value.is_falsy() && !document.data.secret;
+    for document in schemas.filter(told) {
+        for problem in &facts.schemas.compiled(&document.data).problems {
+            tell(document, problem);
+        }
+    }
+}
+
+/// The finding of a fault in a schema.
+pub(super) fn finding(
+    rule: &'static crate::diagnostic::Rule,
+    document: &Document,
+    problem: &Problem,
+    message: String,
+    label: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::new(rule, message, Label::new(problem.span, label))
+        .about(problem.location.to_string())
+        .document(document.key.clone())
+}
+
+fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+    let name = &document.key.name;
+    let (message, label) = match &problem.fault {
+        Fault::InvalidPattern { pattern, reason } => {
+            (format!("DataSchema `{name}` has the unusable pattern `{pattern}`"), reason.clone())
+        }
+        Fault::WrongValue { keyword, expected } if keyword.is_empty() => {
+            (format!("DataSchema `{name}` is no schema"), format!("this must be {expected}"))
+        }
+        Fault::WrongValue { keyword, expected } => (
+            format!("DataSchema `{name}` has an unusable `{keyword}`"),
+            format!("this must be {expected}"),
+        ),
+        Fault::Unpaired { keyword, needs } => (
+            format!("DataSchema `{name}` has `{keyword}` without `{needs}`"),
+            format!("`{needs}` says the limit that this is about"),
+        ),
+        Fault::TooLarge => {
+            let message = format!("DataSchema `{name}` is too large to be used");
+            let label = format!(
+                "it has more than {} values, or references that multiply or nest too much",
+                Schema::MAX_NODES
+            );
+            (message, label)
+        }
+        Fault::Unusable { reason } => {
+            (format!("a part of DataSchema `{name}` cannot be used"), reason.clone())
+        }
+        Fault::UnknownKeyword { .. }
+        | Fault::MisplacedProperty { .. }
+        | Fault::ForeignKeyword { .. }
+        | Fault::BesideReference { .. }
+        | Fault::NeverApplies { .. }
+        | Fault::UnresolvedReference { .. }
+        | Fault::RemoteReference { .. } => return None,
+    };
+    if problem.fault == Fault::TooLarge {
+        let note = "layercake validates no document by it";
+        return Some(finding(&RULE, document, problem, message, label).note(note));
+    }
+    let note = "Deckhand fails on every document that it is for; layercake validates these \
+                without this part";
+    let finding = finding(&RULE, document, problem, message, label).note(note);
+    Some(match &problem.fault {
+        Fault::WrongValue { keyword, .. } if keyword == "required" => {
+            finding.help("beside `properties`, list those of them that must be there")
+        }
+        _ => finding,
+    })
+}

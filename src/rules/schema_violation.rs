@@ -1,0 +1,291 @@
+//! `schema-violation`: a rendered value that the schema of its document
+//! refuses.
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::{DocId, Op};
+use crate::render::replay::{Hop, Replay, Via};
+use crate::schema::{Bound, Violation, Wrong};
+use crate::source::Span;
+use crate::system::deckhand::schema::{Violated, violations};
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Node, Value};
+
+super::rule!(
+    "schema-violation",
+    Error[Refused],
+    "a rendered value that the schema of its document refuses"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let replay = Replay::new(facts.graph, facts.rendered);
+    let violated = violations(facts.site, facts.schemas, |doc| facts.rendered.data(doc));
+    // What is wrong with a policy of layers is told where it is read.
+    let told = violated.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
+    let told: Vec<&Violated> = told.collect();
+    for of_document in told.chunk_by(|one, other| one.doc == other.doc) {
+        let first = of_document.iter().take(MOST);
+        found.extend(first.map(|violated| word(facts, &replay, violated)));
+        if let Some(more) = of_document.len().checked_sub(MOST).filter(|more| *more > 0)
+            && let Some(last) = found.pop()
+        {
+            found.push(last.note(format!("its document has {more} more such violations")));
+        }
+    }
+}
+
+/// So many violations of one document are told.
+const MOST: usize = 200;
+
+fn word(facts: &SiteFacts<'_>, replay: &Replay<'_>, violated: &Violated) -> Diagnostic {
+    let document = facts.document(violated.doc);
+    let data = facts.rendered.data(violated.doc).expect("only what is rendered is validated");
+    let refused = Refused { facts, data, violation: &violated.violation };
+    let hop = replay.trace(violated.doc, refused.place());
+    let schema = &document.key.schema;
+    let message = format!("{} of `{schema}` {}", refused.subject_in_words(), refused.headline());
+    let mut finding =
+        Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
+    if violated.by.is_some() {
+        finding = finding.related(violated.violation.keyword, "the schema says so here");
+    }
+    for (span, how) in route(facts, &hop) {
+        finding = finding.related(span, how);
+    }
+    for detail in refused.details() {
+        finding = finding.note(detail);
+    }
+    let finding = finding
+        .note(
+            "Deckhand refuses the whole site when it is deployed; Pegleg does not look at schemas",
+        )
+        .about(refused.subject())
+        .document(document.key.clone());
+    match refused.help() {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// One violation, and the data it is in.
+struct Refused<'a> {
+    facts: &'a SiteFacts<'a>,
+    data: &'a Node,
+    violation: &'a Violation,
+}
+
+impl Refused<'_> {
+    fn node(&self) -> &Node {
+        self.violation.location.get(self.data).unwrap_or(self.data)
+    }
+
+    /// The place to follow back: no key that stands in a secret.
+    fn place(&self) -> &Location {
+        if self.node().secret { &self.violation.location } else { self.violation.place() }
+    }
+
+    /// Where the fault was written.
+    fn span(&self, hop: &Hop) -> Span {
+        let node = self.place().get(self.data).unwrap_or(self.data);
+        let is_whole = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
+        if !self.place().is_root() {
+            let span = if node.secret { node.span } else { self.violation.span(self.data) };
+            return self.facts.first_line(span);
+        }
+        let writer = self.facts.document(hop.origin().doc);
+        let at_key = writer.root.as_mapping().and_then(|root| root.get_entry("data"));
+        match at_key {
+            Some((key, _)) if is_whole => key.span,
+            Some(_) => self.facts.first_line(node.span),
+            None => writer.name_span,
+        }
+    }
+
+    /// The place as findings are told apart by it.
+    fn subject(&self) -> String {
+        let place = match &self.violation.wrong {
+            Wrong::MissingKey { key, .. } => {
+                let key = crate::yaml::Key::string(key.as_str(), self.data.span);
+                &self.violation.location.join(Piece::Key(key))
+            }
+            _ => self.place(),
+        };
+        self.shown(place)
+    }
+
+    /// The place as text; of one in a secret, the secret.
+    fn shown(&self, place: &Location) -> String {
+        let mut place = place.clone();
+        loop {
+            if let Some(shown) = self.facts.shown_place(self.data, &place) {
+                return shown;
+            }
+            place = place.parent().expect("the root stands in nothing");
+        }
+    }
+
+    fn subject_in_words(&self) -> String {
+        if self.violation.location.is_root() {
+            return "the data".to_owned();
+        }
+        match &*self.shown(&self.violation.location) {
+            "." => "something in the data".to_owned(),
+            place => format!("`{place}`"),
+        }
+    }
+
+    /// What is wrong, after the place.
+    fn headline(&self) -> String {
+        match &self.violation.wrong {
+            Wrong::Type { expected, found } => self.type_in_words(expected, found),
+            Wrong::MissingKey { key, .. } => format!("lacks `{key}`"),
+            Wrong::UnknownKey { key: Some(key), .. } => format!("may not have the key `{key}`"),
+            Wrong::UnknownKey { key: None, .. } => "has a key that it may not have".into(),
+            Wrong::KeyNoText => "has a key that is no string".into(),
+            Wrong::NotOneOf { .. } => "is none of the values that are allowed".into(),
+            Wrong::Unmatched { pattern } => format!("does not match `{pattern}`"),
+            Wrong::TooManySteps { pattern } => {
+                format!("cannot be matched with `{pattern}` in reasonable time")
+            }
+            Wrong::Beyond { bound, limit } => beyond(*bound, limit),
+            Wrong::NoMultiple { of } => format!("is no multiple of {of}"),
+            Wrong::RepeatedItem => "has an item twice".into(),
+            Wrong::MoreItems { most } => format!("may have {most} items at most"),
+            Wrong::NoAlternative { alternatives, .. } => {
+                format!("fits none of the {alternatives} alternatives of its schema")
+            }
+            Wrong::SeveralAlternatives => {
+                "fits several alternatives of its schema, and may fit only one".into()
+            }
+            Wrong::Excluded => "is what the schema excludes".into(),
+            Wrong::Unfinished => "takes too much work to be validated".into(),
+            Wrong::Other => "is not as the schema says".into(),
+        }
+    }
+
+    fn type_in_words(&self, expected: &[&'static str], found: &str) -> String {
+        let expected: Vec<&str> = expected.iter().map(|name| in_words(name)).collect();
+        let expected = expected.join(" or ");
+        if self.node().secret {
+            return format!("is not {expected}");
+        }
+        format!("is {found}, not {expected}")
+    }
+
+    /// What is to be seen at the place.
+    fn label(&self) -> String {
+        match (&self.violation.wrong, &self.violation.found) {
+            (Wrong::NotOneOf { options, .. }, found) => {
+                let found = found.as_ref().map(|found| format!("`{found}`: "));
+                format!("{}allowed {}", found.unwrap_or_default(), listed(options))
+            }
+            (Wrong::MissingKey { .. }, _) => "it is missing here".into(),
+            (Wrong::UnknownKey { .. }, _) => "the schema does not know this key".into(),
+            (_, Some(found)) => format!("this is `{found}`"),
+            (_, None) => "the schema refuses this".into(),
+        }
+    }
+
+    /// What the alternative says that came nearest.
+    fn details(&self) -> Vec<String> {
+        let Wrong::NoAlternative { nearest, .. } = &self.violation.wrong else { return Vec::new() };
+        let nearest = nearest.iter().map(|violation| Refused { violation, ..*self });
+        nearest
+            .map(|refused| {
+                let (what, wrong) = (refused.subject_in_words(), refused.headline());
+                format!("by the alternative that comes nearest, {what} {wrong}")
+            })
+            .collect()
+    }
+
+    fn help(&self) -> Option<String> {
+        match &self.violation.wrong {
+            Wrong::MissingKey { near: Some(near), .. } => {
+                Some(format!("is `{near}` what was meant?"))
+            }
+            Wrong::UnknownKey { near: Some(near), .. }
+            | Wrong::NotOneOf { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            _ => None,
+        }
+    }
+}
+
+/// A type of JSON Schema as a person calls it.
+fn in_words(name: &str) -> &str {
+    match name {
+        "array" => "a list",
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "number" => "a number",
+        "object" => "a mapping",
+        "string" => "a string",
+        other => other,
+    }
+}
+
+fn beyond(bound: Bound, limit: &str) -> String {
+    match bound {
+        Bound::Minimum => format!("is below {limit}"),
+        Bound::ExclusiveMinimum => format!("is not above {limit}"),
+        Bound::Maximum => format!("is above {limit}"),
+        Bound::ExclusiveMaximum => format!("is not below {limit}"),
+        Bound::MinLength => format!("is shorter than {limit}"),
+        Bound::MaxLength => format!("is longer than {limit}"),
+        Bound::MinItems => format!("has fewer items than {limit}"),
+        Bound::MaxItems => format!("has more items than {limit}"),
+        Bound::MinProperties => format!("has fewer keys than {limit}"),
+        Bound::MaxProperties => format!("has more keys than {limit}"),
+    }
+}
+
+/// The first of many names.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let told: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MOST);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{} {}{more}", if names.len() == 1 { "is" } else { "are" }, told.join(", "))
+}
+
+/// By which way the value came into the document, from there back.
+fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
+    let mut route = Vec::new();
+    let mut next = Some(hop);
+    while let Some(hop) = next {
+        let name = facts.name(hop.doc);
+        match hop.via {
+            Via::Inherited | Via::Replaced => {
+                route.extend(
+                    selector(facts, hop.doc).map(|at| (at, format!("`{name}` inherits it"))),
+                );
+            }
+            Via::Substituted | Via::Pattern => {
+                let at = destination(facts, hop);
+                route.extend(at.map(|at| (at, format!("substituted into `{name}` here"))));
+            }
+            Via::Literal
+            | Via::Made
+            | Via::Layered { .. }
+            | Via::Deleted
+            | Via::Absent
+            | Via::Blocked
+            | Via::Unfollowed => {}
+        }
+        next = hop.from.first();
+    }
+    route
+}
+
+/// Where a document says what it is laid on.
+fn selector(facts: &SiteFacts<'_>, doc: DocId) -> Option<Span> {
+    let base = facts.graph.recipe(doc).base;
+    base.map(|link| facts.first_line(link.selector))
+}
+
+/// Where the destination of the substitution stands that wrote a value.
+fn destination(facts: &SiteFacts<'_>, hop: &Hop) -> Option<Span> {
+    let step = facts.graph.recipe(hop.doc).steps.get(hop.step?)?;
+    let Op::Substitute(substitution) = &step.op else { return None };
+    let mut destinations = substitution.to.iter().map(|to| to.path.span);
+    destinations.find(|span| hop.at.contains(span)).or(Some(step.at))
+}

@@ -1,0 +1,43 @@
+//! `unknown-schema-keyword`: a key of a DataSchema that is no keyword.
+
+use super::FileFacts;
+use super::invalid_schema::{each_problem, finding};
+use crate::diagnostic::Diagnostic;
+use crate::schema::{Fault, Problem};
+use crate::system::deckhand::document::Document;
+
+super::rule!("unknown-schema-keyword", Warning, "a key of a DataSchema that is no keyword");
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+}
+
+fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+    let name = &document.key.name;
+    let (key, help) = match &problem.fault {
+        Fault::UnknownKeyword { keyword, near } => {
+            (keyword, near.map(|near| format!("did you mean `{near}`?")))
+        }
+        Fault::MisplacedProperty { property } => {
+            let help = "if it is a key that documents may have, put it below `properties`";
+            (property, Some(help.to_owned()))
+        }
+        Fault::ForeignKeyword { .. }
+        | Fault::BesideReference { .. }
+        | Fault::NeverApplies { .. }
+        | Fault::UnresolvedReference { .. }
+        | Fault::RemoteReference { .. }
+        | Fault::InvalidPattern { .. }
+        | Fault::WrongValue { .. }
+        | Fault::Unpaired { .. }
+        | Fault::TooLarge
+        | Fault::Unusable { .. } => return None,
+    };
+    let message = format!("`{key}` in DataSchema `{name}` is no keyword of JSON Schema");
+    let finding = finding(&RULE, document, problem, message, "nobody looks at this")
+        .note("what it was to demand of documents is not demanded");
+    Some(match help {
+        Some(help) => finding.help(help),
+        None => finding,
+    })
+}

@@ -1,0 +1,50 @@
+//! `unresolved-schema-reference`: a `$ref` of a DataSchema that leads to
+//! nothing.
+
+use super::FileFacts;
+use super::invalid_schema::{each_problem, finding};
+use crate::diagnostic::Diagnostic;
+use crate::schema::{Fault, Problem};
+use crate::system::deckhand::document::Document;
+
+super::rule!(
+    "unresolved-schema-reference",
+    Warning,
+    "a `$ref` of a DataSchema that leads to nothing"
+);
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+}
+
+fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+    let (reference, wrong, label, note) = match &problem.fault {
+        Fault::UnresolvedReference { reference } => (
+            reference,
+            "leads to nothing",
+            "there is no schema at this place",
+            "Deckhand fails on the first document that has a value there; layercake accepts any",
+        ),
+        Fault::RemoteReference { reference } => (
+            reference,
+            "leads out of the document",
+            "nothing is fetched from there",
+            "Deckhand fetches it over the network for each document, and fails where it cannot; \
+             layercake accepts any value there",
+        ),
+        Fault::UnknownKeyword { .. }
+        | Fault::MisplacedProperty { .. }
+        | Fault::ForeignKeyword { .. }
+        | Fault::BesideReference { .. }
+        | Fault::NeverApplies { .. }
+        | Fault::InvalidPattern { .. }
+        | Fault::WrongValue { .. }
+        | Fault::Unpaired { .. }
+        | Fault::TooLarge
+        | Fault::Unusable { .. } => return None,
+    };
+    let name = &document.key.name;
+    let message = format!("`$ref: {reference}` in DataSchema `{name}` {wrong}");
+    let finding = finding(&RULE, document, problem, message, label).note(note);
+    Some(finding.help("define it below `definitions`, and refer to it as `#/definitions/NAME`"))
+}

@@ -1,0 +1,143 @@
+//! What keeps a schema from never ending: how large it may be, how deep and how
+//! often its references lead into each other, and how much work one value may
+//! make.
+//!
+//! The validator follows references again for every place that has one, and
+//! has no limit of its own. What depends on the schema alone is seen before it
+//! is used; the rest is counted while values are looked at, and given up by
+//! unwinding, since nothing else ends the validator.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::Schema;
+use super::reading::{local_pointer, reference_targets, resolve};
+use crate::yaml::path::children;
+use crate::yaml::{Mapping, Node};
+
+/// Whether a schema is beyond what is looked at.
+pub(super) fn is_too_large(root: &Node) -> bool {
+    has_too_many_values(root) || nests_too_deep(root) || multiplies(root)
+}
+
+fn has_too_many_values(root: &Node) -> bool {
+    let (mut count, mut open) = (0, vec![root]);
+    while let Some(node) = open.pop() {
+        count += 1;
+        if count > Schema::MAX_NODES {
+            return true;
+        }
+        open.extend(children(node).map(|(_, child)| child));
+    }
+    false
+}
+
+/// Whether a way from the root through references can be too long: none visits
+/// a target twice.
+fn nests_too_deep(root: &Node) -> bool {
+    let mut depth = nesting(root);
+    for (_, target) in reference_targets(root) {
+        depth += target.get(root).map_or(0, nesting);
+        if depth > Schema::MAX_DEPTH {
+            return true;
+        }
+    }
+    depth > Schema::MAX_DEPTH
+}
+
+/// The reader of YAML limits how deep this goes.
+fn nesting(node: &Node) -> usize {
+    1 + children(node).map(|(_, child)| nesting(child)).max().unwrap_or(0)
+}
+
+/// Whether one value would be looked at too often.
+fn multiplies(root: &Node) -> bool {
+    let mut known = HashMap::new();
+    let mut looks = |node: &Node| looks_at(root, node, &mut known) > Schema::MAX_LOOKS;
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if looks(node) {
+            return true;
+        }
+        open.extend(children(node).map(|(_, child)| child));
+    }
+    false
+}
+
+/// By how many schemas a value is looked at for the one at `node`; `known` has
+/// those that were counted before, and those that are being counted as none:
+/// the validator does not go round in circles.
+fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
+    let identity = std::ptr::from_ref(node).addr();
+    if let Some(count) = known.get(&identity) {
+        return *count;
+    }
+    known.insert(identity, 0);
+    let mut count: u64 = 1;
+    for inner in beside(root, node) {
+        count = count.saturating_add(looks_at(root, inner, known));
+    }
+    known.insert(identity, count);
+    count
+}
+
+/// The schemas that look at the same value as the one at `node`.
+fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
+    let target = node.get("$ref").and_then(Node::as_str).and_then(local_pointer);
+    if let Some(place) = target.and_then(|pointer| resolve(root, &pointer)) {
+        return place.get(root).into_iter().collect();
+    }
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter();
+    let listed = lists.filter_map(|keyword| node.get(keyword)?.as_sequence()).flatten();
+    let dependencies = node.get("dependencies").and_then(Node::as_mapping);
+    listed
+        .chain(node.get("not"))
+        .chain(dependencies.into_iter().flat_map(Mapping::values))
+        .collect()
+}
+
+thread_local! {
+    /// What is left to one validation on this thread.
+    static LEFT: Cell<Option<Left>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+struct Left {
+    looks: u64,
+    /// An address on the stack where it began.
+    stack: usize,
+}
+
+/// The end of a validation that was given up.
+struct GivenUp;
+
+/// What `validate` gives; none where it takes too much work.
+pub(super) fn within<T>(validate: impl FnOnce() -> T) -> Option<T> {
+    let mark = 0_u8;
+    let left = Left { looks: Schema::MAX_WORK, stack: std::ptr::from_ref(&mark).addr() };
+    let before = LEFT.replace(Some(left));
+    let outcome = catch_unwind(AssertUnwindSafe(validate));
+    LEFT.set(before);
+    match outcome {
+        Ok(done) => Some(done),
+        Err(payload) if is_given_up(&*payload) => None,
+        Err(other) => resume_unwind(other),
+    }
+}
+
+fn is_given_up(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<GivenUp>()
+}
+
+/// Counts a look at a value.
+pub(super) fn count() {
+    let Some(left) = LEFT.get() else { return };
+    let mark = 0_u8;
+    let used = left.stack.abs_diff(std::ptr::from_ref(&mark).addr());
+    if left.looks == 0 || used > Schema::MAX_STACK {
+        resume_unwind(Box::new(GivenUp));
+    }
+    LEFT.set(Some(Left { looks: left.looks - 1, ..left }));
+}

@@ -1,0 +1,124 @@
+//! JSON Schema, Draft 4, over nodes that remember their text: whether a value
+//! is as a schema says, and what is wrong with a schema itself.
+//!
+//! [`Schema::compile`] never fails: what cannot be used of a schema is a
+//! [`Problem`] with its place, accepts anything, and the rest of the schema is
+//! used. [`Schema::violations`] says what is wrong as data. Values are read in
+//! place, as Deckhand's own validator sees what PyYAML makes of them
+//! (`deckhand.md` 15.3): `1.0` and `true` are no integers, a date is no string.
+//! Nothing is fetched, ever, and no pattern is tried without end. Which schema applies to what is not known here.
+
+mod limits;
+mod reading;
+mod tree;
+mod violation;
+
+pub use self::reading::{Fault, Problem};
+pub use self::violation::{Bound, Violation, Wrong};
+
+use std::collections::HashSet;
+
+use jsonschema::{Draft, Validator};
+use serde_json::Value as Json;
+
+use self::tree::Tree;
+use crate::merge::pattern::Pattern;
+use crate::yaml::Node;
+use crate::yaml::path::Location;
+
+/// A schema, ready to be used.
+pub struct Schema {
+    /// As it is written, to point at its keywords.
+    root: Node,
+    validator: Validator<Tree>,
+}
+
+impl Schema {
+    /// A schema may have this many values, aliases written out.
+    pub const MAX_NODES: usize = 100_000;
+    /// It may be nested this deep, with all that references lead to.
+    pub const MAX_DEPTH: usize = 400;
+    /// It may look at one value by so many schemas, references followed.
+    pub const MAX_LOOKS: u64 = 10_000;
+    /// Looks at values that validating one value may take.
+    pub const MAX_WORK: u64 = 3_000_000;
+    /// Bytes of the stack that validating one value may take.
+    const MAX_STACK: usize = 1 << 20;
+
+    /// Makes a schema of what is written at `root`, and says what is wrong with
+    /// it.
+    pub fn compile(root: &Node) -> (Self, Vec<Problem>) {
+        if limits::is_too_large(root) {
+            let anything = Json::Object(serde_json::Map::new());
+            let validator = build(&anything).unwrap_or_else(|_| unreachable!("it demands nothing"));
+            let problem =
+                Problem { span: root.span, location: Location::root(), fault: Fault::TooLarge };
+            return (Self { root: root.clone(), validator }, vec![problem]);
+        }
+        let reading::Reading { mut json, mut problems } = reading::read(root);
+        let mut refused = HashSet::new();
+        let validator = loop {
+            match build(&json) {
+                Ok(validator) => break validator,
+                Err(error) => {
+                    let place = error.place;
+                    // A place that is refused again would be refused for ever.
+                    if !refused.insert(place.clone()) || !reading::take_out(&mut json, &place) {
+                        problems.push(Problem::unusable(root, &place, &error.reason));
+                        json = Json::Object(serde_json::Map::new());
+                        continue;
+                    }
+                    problems.push(Problem::unusable(root, &place, &error.reason));
+                }
+            }
+        };
+        (Self { root: root.clone(), validator }, problems)
+    }
+
+    /// What is wrong with `value`, in the order of the schema's keywords.
+    pub fn violations(&self, value: &Node) -> Vec<Violation> {
+        let errors = limits::within(|| {
+            let is_valid = self.validator.is_valid(value);
+            (!is_valid).then(|| self.validator.iter_errors(value))
+        });
+        let Some(errors) = errors else {
+            return vec![Violation::given_up(self.root.span)];
+        };
+        let violations = errors.into_iter().flatten();
+        let violations = violations.flat_map(|error| violation::of(&error, &self.root, value));
+        if self.root.secret {
+            return violations.map(Violation::without_schema).collect();
+        }
+        violations.collect()
+    }
+}
+
+impl std::fmt::Debug for Schema {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Schema").field("span", &self.root.span).finish_non_exhaustive()
+    }
+}
+
+/// Why a schema could not be used as it is.
+struct BuildError {
+    /// A JSON pointer to what is at fault.
+    place: String,
+    reason: String,
+}
+
+fn build(schema: &Json) -> Result<Validator<Tree>, BuildError> {
+    let options = jsonschema::options_for::<Tree>()
+        .with_draft(Draft::Draft4)
+        .offline()
+        .with_keyword(tree::ONLY_JSON, |_, _, _| Ok(tree::only_json()))
+        .with_keyword(tree::ONLY_TEXT_KEYS, |_, _, _| Ok(tree::only_text_keys()))
+        .with_keyword(tree::PATTERN, |_, pattern, _| {
+            let pattern = pattern.as_str().and_then(|text| Pattern::parse(text).ok());
+            Ok(tree::matching(pattern.expect("patterns were read before")))
+        });
+    options.build(schema).map_err(|error| {
+        let (place, reason) = (error.instance_path(), error.to_string());
+        let place = if place.as_str().is_empty() { error.schema_path() } else { place };
+        BuildError { place: place.to_string(), reason }
+    })
+}

@@ -1,0 +1,692 @@
+//! A schema as it is written, keyword by keyword: what of it can be used, and
+//! what is wrong with it.
+//!
+//! What is used is what Draft 4 knows, at the places where it is written;
+//! whatever is wrong is left out, which accepts anything there.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value as Json};
+
+use super::tree::{self, name_of};
+use crate::merge::pattern::Patterns;
+use crate::near::nearest;
+use crate::source::Span;
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Key, Mapping, Node, Value};
+
+/// Something wrong with a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: the keyword, or the value at fault.
+    pub span: Span,
+    /// The same place in the schema.
+    pub location: Location,
+    /// What.
+    pub fault: Fault,
+}
+
+/// The kinds of [`Problem`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A key that is no keyword.
+    UnknownKeyword {
+        /// The key.
+        keyword: String,
+        /// A keyword that is spelled nearly the same.
+        near: Option<&'static str>,
+    },
+    /// A key that is no keyword, over something that is a schema: it was to
+    /// stand below `properties`.
+    MisplacedProperty {
+        /// The key.
+        property: String,
+    },
+    /// A keyword of another draft than 4, which is not looked at.
+    ForeignKeyword {
+        /// The keyword.
+        keyword: String,
+        /// The draft that has it.
+        draft: &'static str,
+    },
+    /// A keyword beside `$ref`, where nothing else is looked at.
+    BesideReference {
+        /// The keyword.
+        keyword: String,
+    },
+    /// A keyword for values of a type that the schema refuses.
+    NeverApplies {
+        /// The keyword.
+        keyword: String,
+        /// What it is about.
+        about: &'static str,
+    },
+    /// A reference into this schema that leads to nothing.
+    UnresolvedReference {
+        /// The reference.
+        reference: String,
+    },
+    /// A reference to another document, which nobody fetches.
+    RemoteReference {
+        /// The reference.
+        reference: String,
+    },
+    /// A pattern that is no regular expression.
+    InvalidPattern {
+        /// The pattern.
+        pattern: String,
+        /// Why.
+        reason: String,
+    },
+    /// A keyword with a value that Draft 4 does not allow there.
+    WrongValue {
+        /// The keyword; empty for the schema itself.
+        keyword: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A keyword that needs another beside it.
+    Unpaired {
+        /// The keyword.
+        keyword: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
+    /// It is beyond one of [`Schema`](super::Schema)'s limits, and is not used
+    /// at all.
+    TooLarge,
+    /// Anything else that the validator does not take.
+    Unusable {
+        /// Why, in its own words.
+        reason: String,
+    },
+}
+
+impl Problem {
+    /// What the validator refused at a JSON pointer into the schema.
+    pub(super) fn unusable(root: &Node, pointer: &str, reason: &str) -> Self {
+        let location = tree::location(root, pointer);
+        let span = location.get(root).map_or(root.span, |node| node.span);
+        Self { span, location, fault: Fault::Unusable { reason: reason.to_owned() } }
+    }
+}
+
+/// What a keyword is followed by.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Anything, and it has no effect.
+    Note,
+    /// Text without effect.
+    Text,
+    Schema,
+    SchemaOrBool,
+    SchemaOrList,
+    List,
+    Named,
+    ByPattern,
+    Dependencies,
+    Definitions,
+    Reference,
+    Pattern,
+    Number,
+    Positive,
+    Count,
+    Flag {
+        beside: &'static str,
+    },
+    AnyFlag,
+    Required,
+    Type,
+    Enum,
+}
+
+/// What Draft 4 knows, and the type of values that each is about.
+const KEYWORDS: &[(&str, Form, Option<&str>)] = &[
+    ("$ref", Form::Reference, None),
+    ("$schema", Form::Text, None),
+    ("additionalItems", Form::SchemaOrBool, Some("array")),
+    ("additionalProperties", Form::SchemaOrBool, Some("object")),
+    ("allOf", Form::List, None),
+    ("anyOf", Form::List, None),
+    ("default", Form::Note, None),
+    ("definitions", Form::Definitions, None),
+    ("dependencies", Form::Dependencies, Some("object")),
+    ("description", Form::Text, None),
+    ("enum", Form::Enum, None),
+    ("exclusiveMaximum", Form::Flag { beside: "maximum" }, Some("number")),
+    ("exclusiveMinimum", Form::Flag { beside: "minimum" }, Some("number")),
+    ("format", Form::Text, None),
+    ("id", Form::Text, None),
+    ("items", Form::SchemaOrList, Some("array")),
+    ("maxItems", Form::Count, Some("array")),
+    ("maxLength", Form::Count, Some("string")),
+    ("maxProperties", Form::Count, Some("object")),
+    ("maximum", Form::Number, Some("number")),
+    ("minItems", Form::Count, Some("array")),
+    ("minLength", Form::Count, Some("string")),
+    ("minProperties", Form::Count, Some("object")),
+    ("minimum", Form::Number, Some("number")),
+    ("multipleOf", Form::Positive, Some("number")),
+    ("not", Form::Schema, None),
+    ("oneOf", Form::List, None),
+    ("pattern", Form::Pattern, Some("string")),
+    ("patternProperties", Form::ByPattern, Some("object")),
+    ("properties", Form::Named, Some("object")),
+    ("required", Form::Required, Some("object")),
+    ("title", Form::Text, None),
+    ("type", Form::Type, None),
+    ("uniqueItems", Form::AnyFlag, Some("array")),
+];
+
+/// Keywords of other drafts that would change what is accepted, and the draft.
+const FOREIGN: &[(&str, &str)] = &[
+    ("$anchor", "2019-09"),
+    ("$defs", "2019-09"),
+    ("$dynamicRef", "2020-12"),
+    ("$id", "6"),
+    ("const", "6"),
+    ("contains", "6"),
+    ("contentEncoding", "7"),
+    ("contentMediaType", "7"),
+    ("dependentRequired", "2019-09"),
+    ("dependentSchemas", "2019-09"),
+    ("disallow", "3"),
+    ("divisibleBy", "3"),
+    ("else", "7"),
+    ("extends", "3"),
+    ("if", "7"),
+    ("maxContains", "2019-09"),
+    ("minContains", "2019-09"),
+    ("prefixItems", "2020-12"),
+    ("propertyNames", "6"),
+    ("then", "7"),
+    ("unevaluatedItems", "2019-09"),
+    ("unevaluatedProperties", "2019-09"),
+];
+
+/// Keywords of later drafts that only tell people something.
+const NOTES: &[&str] = &["$comment", "deprecated", "examples", "readOnly", "writeOnly"];
+
+/// What stands beside `$ref` to good purpose.
+const ASIDES: &[&str] =
+    &["$ref", "$schema", "default", "definitions", "description", "id", "title"];
+
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
+/// What can be used of a schema, and what is wrong with it.
+pub(super) struct Reading {
+    pub(super) json: Json,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Reads the schema at `root`.
+pub(super) fn read(root: &Node) -> Reading {
+    let mut reader = Reader {
+        root,
+        here: Location::root(),
+        targets: reference_targets(root),
+        read: HashSet::new(),
+        patterns: Patterns::default(),
+        problems: Vec::new(),
+    };
+    let mut json = reader.schema(root, root.span, "").unwrap_or_else(anything);
+    // What a reference leads to is a schema too, wherever it stands.
+    let targets = reader.targets.clone();
+    for (pointer, target) in targets {
+        if reader.read.contains(&target) {
+            continue;
+        }
+        let Some(node) = target.get(root) else { continue };
+        reader.here.clone_from(&target);
+        let read = reader.schema(node, node.span, "").unwrap_or_else(anything);
+        if let Some(place) = json.pointer_mut(&pointer) {
+            *place = read;
+        }
+    }
+    Reading { json, problems: reader.problems }
+}
+
+/// Takes what stands at a JSON pointer out of a schema; whether it could.
+pub(super) fn take_out(json: &mut Json, pointer: &str) -> bool {
+    let Some((around, last)) = pointer.rsplit_once('/') else { return false };
+    let name = last.replace("~1", "/").replace("~0", "~");
+    match json.pointer_mut(around) {
+        Some(Json::Object(entries)) => entries.shift_remove(&name).is_some(),
+        Some(Json::Array(items)) => {
+            let item = name.parse().ok().and_then(|index: usize| items.get_mut(index));
+            item.map(|item| *item = anything()).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// A schema that accepts everything.
+fn anything() -> Json {
+    Json::Object(Map::new())
+}
+
+/// The places in `root` to which references lead, each with its JSON pointer.
+pub(super) fn reference_targets(root: &Node) -> Vec<(String, Location)> {
+    let mut targets = Vec::new();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if let Some(target) = node.get("$ref").and_then(Node::as_str).and_then(local_pointer)
+            && let Some(place) = resolve(root, &target)
+        {
+            targets.push((target, place));
+        }
+        open.extend(crate::yaml::path::children(node).map(|(_, child)| child));
+    }
+    targets.sort_by(|(one, _), (other, _)| one.cmp(other));
+    targets.dedup_by(|(one, _), (other, _)| one == other);
+    targets
+}
+
+/// The JSON pointer of a reference into the schema itself.
+pub(super) fn local_pointer(reference: &str) -> Option<String> {
+    let fragment = reference.strip_prefix('#')?;
+    let pointer = percent_decoded(fragment)?;
+    (pointer.is_empty() || pointer.starts_with('/')).then_some(pointer)
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            let digits = std::str::from_utf8(&digits).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The place a JSON pointer leads to, if it leads to a mapping.
+pub(super) fn resolve(root: &Node, pointer: &str) -> Option<Location> {
+    let place = tree::location(root, pointer);
+    let whole = place.0.len() == pointer.split('/').count() - 1;
+    (whole && place.get(root)?.as_mapping().is_some()).then_some(place)
+}
+
+struct Reader<'a> {
+    root: &'a Node,
+    /// The schema that is being read.
+    here: Location,
+    targets: Vec<(String, Location)>,
+    /// The places of the schemas that were read.
+    read: HashSet<Location>,
+    patterns: Patterns,
+    problems: Vec<Problem>,
+}
+
+/// A keyword and its value.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    key: &'a Key,
+    name: &'a str,
+    value: &'a Node,
+}
+
+impl Reader<'_> {
+    /// What can be used of the schema at `node`; `span` is what to point at
+    /// where it is none, `keyword` what it is the value of.
+    fn schema(&mut self, node: &Node, span: Span, keyword: &str) -> Option<Json> {
+        let Some(mapping) = node.as_mapping() else {
+            self.wrong(span, keyword, "a mapping, since it is a schema");
+            return None;
+        };
+        self.read.insert(self.here.clone());
+        let mut json = Map::new();
+        for (key, value) in mapping.iter() {
+            let Some(name) = key.as_str() else {
+                let keyword = tree::shown_name(&name_of(key)).to_owned();
+                self.tell(key.span, Fault::UnknownKeyword { keyword, near: None });
+                continue;
+            };
+            let entry = Entry { key, name, value };
+            self.here.0.push(Piece::Key(key.clone()));
+            match KEYWORDS.iter().find(|(known, ..)| *known == name) {
+                Some((_, form, about)) => {
+                    let before = self.problems.len();
+                    self.keyword(entry, *form, mapping, &mut json);
+                    // What is wrong itself is told as that.
+                    if self.problems[before..].iter().all(|it| it.span != key.span) {
+                        self.review(entry, *about, mapping);
+                    }
+                }
+                None => self.unknown(entry, mapping, &mut json),
+            }
+            self.here.0.pop();
+        }
+        Some(Json::Object(json))
+    }
+
+    /// Tells where a keyword is not looked at. It is read all the same:
+    /// references may lead into it.
+    fn review(&mut self, entry: Entry<'_>, about: Option<&'static str>, around: &Mapping) {
+        let keyword = entry.name.to_owned();
+        if around.get("$ref").and_then(Node::as_str).is_some() {
+            if !ASIDES.contains(&entry.name) {
+                self.tell(entry.key.span, Fault::BesideReference { keyword });
+            }
+        } else if let (Some(about), Some(kind)) = (about, around.get("type"))
+            && !allows(kind, about)
+        {
+            self.tell(entry.key.span, Fault::NeverApplies { keyword, about });
+        }
+    }
+
+    fn keyword(
+        &mut self,
+        entry: Entry<'_>,
+        form: Form,
+        around: &Mapping,
+        json: &mut Map<String, Json>,
+    ) {
+        let read = match form {
+            Form::Note => None,
+            Form::Text => {
+                self.text(entry);
+                None
+            }
+            Form::Schema => self.schema(entry.value, entry.key.span, entry.name),
+            Form::SchemaOrBool => match &entry.value.value {
+                Value::Bool(bool) => Some(Json::Bool(*bool)),
+                Value::Mapping(_) => self.schema(entry.value, entry.key.span, entry.name),
+                _ => self.refuse(entry, "a schema, `true` or `false`"),
+            },
+            Form::SchemaOrList => match &entry.value.value {
+                Value::Sequence(_) => self.list(entry),
+                _ => self.schema(entry.value, entry.key.span, entry.name),
+            },
+            Form::List => self.list(entry),
+            Form::Named | Form::Definitions => self.named(entry),
+            Form::ByPattern => {
+                json.insert(tree::ONLY_TEXT_KEYS.to_owned(), Json::Bool(true));
+                self.by_pattern(entry)
+            }
+            Form::Dependencies => self.dependencies(entry),
+            Form::Reference => self.reference(entry),
+            Form::Pattern => {
+                let pattern = self.pattern(entry);
+                json.extend(pattern.map(|pattern| (tree::PATTERN.to_owned(), pattern)));
+                None
+            }
+            Form::Number => self.number(entry, |_| true, "a number"),
+            Form::Positive => self.number(entry, |number| number > 0.0, "a number above 0"),
+            Form::Count => self.count(entry),
+            Form::AnyFlag => self.flag(entry),
+            Form::Flag { beside } => self.limit_flag(entry, beside, around),
+            Form::Required => self.names(entry),
+            Form::Type => {
+                let plain = matches!(entry.value.value, Value::Sequence(_));
+                let plain = plain && allows(entry.value, "integer");
+                json.extend(plain.then(|| (tree::ONLY_JSON.to_owned(), Json::Bool(true))));
+                self.types(entry)
+            }
+            Form::Enum => self.options(entry),
+        };
+        json.extend(read.map(|read| (entry.name.to_owned(), read)));
+    }
+
+    fn unknown(&mut self, entry: Entry<'_>, around: &Mapping, json: &mut Map<String, Json>) {
+        let leads_here = |(_, target): &&(String, Location)| target.starts_with(&self.here);
+        let is_led_into = self.targets.iter().any(|target| leads_here(&target));
+        if is_led_into {
+            // References lead in here; what they lead to is read then.
+            json.insert(entry.name.to_owned(), tree::to_json(entry.value));
+        }
+        if NOTES.contains(&entry.name) || entry.name.starts_with("x-") {
+            return;
+        }
+        let keyword = entry.name.to_owned();
+        if let Some((_, draft)) = FOREIGN.iter().find(|(name, _)| *name == entry.name) {
+            if !is_led_into {
+                self.tell(entry.key.span, Fault::ForeignKeyword { keyword, draft });
+            }
+            return;
+        }
+        let near = nearest(entry.name, KEYWORDS.iter().map(|(name, ..)| *name));
+        let near = near.filter(|near| around.get(*near).is_none());
+        let fault = if near.is_none() && looks_like_schema(entry.value) {
+            Fault::MisplacedProperty { property: keyword }
+        } else if is_led_into {
+            return;
+        } else {
+            Fault::UnknownKeyword { keyword, near }
+        };
+        self.tell(entry.key.span, fault);
+    }
+
+    fn text(&mut self, entry: Entry<'_>) {
+        if entry.value.as_str().is_none() {
+            self.refuse(entry, "a string");
+        }
+    }
+
+    fn list(&mut self, entry: Entry<'_>) -> Option<Json> {
+        let items = entry.value.as_sequence().filter(|items| !items.is_empty());
+        let Some(items) = items else { return self.refuse(entry, "a list of schemas") };
+        let mut read = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            self.here.0.push(Piece::Index(index));
+            read.push(self.schema(item, item.span, entry.name).unwrap_or_else(anything));
+            self.here.0.pop();
+        }
+        Some(Json::Array(read))
+    }
+
+    fn named(&mut self, entry: Entry<'_>) -> Option<Json> {
+        let Some(named) = entry.value.as_mapping() else {
+            return self.refuse(entry, "a mapping of names to schemas");
+        };
+        let mut read = Map::new();
+        for (key, value) in named.iter() {
+            self.here.0.push(Piece::Key(key.clone()));
+            let name = name_of(key);
+            let told = format!("{}.{}", entry.name, tree::shown_name(&name));
+            let schema = self.schema(value, key.span, &told).unwrap_or_else(anything);
+            read.insert(name.into_owned(), schema);
+            self.here.0.pop();
+        }
+        Some(Json::Object(read))
+    }
+
+    fn by_pattern(&mut self, entry: Entry<'_>) -> Option<Json> {
+        let Json::Object(mut read) = self.named(entry)? else {
+            unreachable!("names and schemas are an object")
+        };
+        let keys = entry.value.as_mapping().into_iter().flat_map(Mapping::keys);
+        for key in keys.filter(|key| !self.is_pattern(key.span, key.as_str())) {
+            read.shift_remove(&*name_of(key));
+        }
+        Some(Json::Object(read))
+    }
+
+    fn dependencies(&mut self, entry: Entry<'_>) -> Option<Json> {
+        let Some(named) = entry.value.as_mapping() else {
+            return self.refuse(entry, "a mapping of names to schemas or lists of names");
+        };
+        let mut read = Map::new();
+        for (key, value) in named.iter() {
+            self.here.0.push(Piece::Key(key.clone()));
+            let inner = Entry { key, name: entry.name, value };
+            let dependency = match &value.value {
+                Value::Sequence(_) => self.names(inner),
+                _ => self.schema(value, key.span, entry.name),
+            };
+            read.extend(dependency.map(|read| (name_of(key).into_owned(), read)));
+            self.here.0.pop();
+        }
+        Some(Json::Object(read))
+    }
+
+    fn reference(&mut self, entry: Entry<'_>) -> Option<Json> {
+        let Some(reference) = entry.value.as_str() else { return self.refuse(entry, "a string") };
+        let own = self.root.get("id").and_then(Node::as_str).map(|id| id.trim_end_matches('#'));
+        let own = own.filter(|own| !own.is_empty());
+        let local = own.and_then(|own| reference.strip_prefix(own)).unwrap_or(reference);
+        let told = reference.to_owned();
+        if !local.starts_with('#') && !local.is_empty() {
+            self.tell(entry.value.span, Fault::RemoteReference { reference: told });
+            return None;
+        }
+        let pointer = local_pointer(local);
+        if pointer.is_none_or(|pointer| resolve(self.root, &pointer).is_none()) {
+            self.tell(entry.value.span, Fault::UnresolvedReference { reference: told });
+            return None;
+        }
+        Some(Json::String(local.to_owned()))
+    }
+
+    fn pattern(&mut self, entry: Entry<'_>) -> Option<Json> {
+        let Some(text) = entry.value.as_str() else { return self.refuse(entry, "a string") };
+        self.is_pattern(entry.value.span, Some(text)).then(|| Json::String(text.to_owned()))
+    }
+
+    fn is_pattern(&mut self, span: Span, text: Option<&str>) -> bool {
+        let Some(text) = text else { return false };
+        let Err(error) = self.patterns.parse(text) else { return true };
+        let fault = Fault::InvalidPattern { pattern: text.to_owned(), reason: error.message };
+        self.tell(span, fault);
+        false
+    }
+
+    fn number(
+        &mut self,
+        entry: Entry<'_>,
+        holds: impl Fn(f64) -> bool,
+        expected: &'static str,
+    ) -> Option<Json> {
+        let Json::Number(number) = tree::to_json(entry.value) else {
+            return self.refuse(entry, expected);
+        };
+        if !number.as_f64().is_some_and(holds) {
+            return self.refuse(entry, expected);
+        }
+        Some(Json::Number(number))
+    }
+
+    fn count(&mut self, entry: Entry<'_>) -> Option<Json> {
+        match entry.value.value {
+            Value::Int(count) if count >= 0 => Some(Json::from(count)),
+            _ => self.refuse(entry, "a whole number, 0 or above"),
+        }
+    }
+
+    fn flag(&mut self, entry: Entry<'_>) -> Option<Json> {
+        match entry.value.value {
+            Value::Bool(bool) => Some(Json::Bool(bool)),
+            _ => self.refuse(entry, "`true` or `false`"),
+        }
+    }
+
+    fn limit_flag(
+        &mut self,
+        entry: Entry<'_>,
+        beside: &'static str,
+        around: &Mapping,
+    ) -> Option<Json> {
+        if !matches!(entry.value.value, Value::Bool(_)) {
+            let expected = "`true` or `false` in Draft 4, beside the limit itself";
+            return self.refuse(entry, expected);
+        }
+        if around.get(beside).is_none() {
+            let keyword = if beside == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
+            self.tell(entry.key.span, Fault::Unpaired { keyword, needs: beside });
+            return None;
+        }
+        self.flag(entry)
+    }
+
+    /// A list of names, as of `required`.
+    fn names(&mut self, entry: Entry<'_>) -> Option<Json> {
+        const EXPECTED: &str = "a list of different strings, not empty";
+        let items = entry.value.as_sequence().filter(|items| !items.is_empty());
+        let Some(items) = items else { return self.refuse(entry, EXPECTED) };
+        let mut names: Vec<&str> = Vec::with_capacity(items.len());
+        for item in items {
+            match item.as_str() {
+                Some(name) if !names.contains(&name) => names.push(name),
+                _ => self.wrong(item.span, entry.name, EXPECTED),
+            }
+        }
+        (!names.is_empty()).then(|| Json::from(names))
+    }
+
+    fn types(&mut self, entry: Entry<'_>) -> Option<Json> {
+        const EXPECTED: &str = "one or several of `array`, `boolean`, `integer`, `null`, \
+                                `number`, `object`, `string`";
+        let one = std::slice::from_ref(entry.value);
+        let items = entry.value.as_sequence().unwrap_or(one);
+        let mut types: Vec<&str> = Vec::with_capacity(items.len());
+        for item in items {
+            match item.as_str() {
+                Some(name) if TYPES.contains(&name) && !types.contains(&name) => types.push(name),
+                _ => self.wrong(item.span, entry.name, EXPECTED),
+            }
+        }
+        if items.is_empty() {
+            self.wrong(entry.key.span, entry.name, EXPECTED);
+        }
+        match types[..] {
+            // What is no type leaves open what was meant.
+            _ if types.len() < items.len() => None,
+            [] => None,
+            [only] if entry.value.as_str().is_some() => Some(Json::from(only)),
+            _ => Some(Json::from(types)),
+        }
+    }
+
+    fn options(&mut self, entry: Entry<'_>) -> Option<Json> {
+        const EXPECTED: &str = "a list of different values, not empty";
+        let items = entry.value.as_sequence().filter(|items| !items.is_empty());
+        let Some(items) = items else { return self.refuse(entry, EXPECTED) };
+        let mut options: Vec<Json> = Vec::with_capacity(items.len());
+        for item in items {
+            let option = tree::to_json(item);
+            if options.contains(&option) {
+                self.wrong(item.span, entry.name, EXPECTED);
+            } else {
+                options.push(option);
+            }
+        }
+        Some(Json::Array(options))
+    }
+
+    fn refuse(&mut self, entry: Entry<'_>, expected: &'static str) -> Option<Json> {
+        self.wrong(entry.key.span, entry.name, expected);
+        None
+    }
+
+    fn wrong(&mut self, span: Span, keyword: &str, expected: &'static str) {
+        self.tell(span, Fault::WrongValue { keyword: keyword.to_owned(), expected });
+    }
+
+    fn tell(&mut self, span: Span, fault: Fault) {
+        self.problems.push(Problem { span, location: self.here.clone(), fault });
+    }
+}
+
+/// Whether a schema with this `type` accepts values of a type.
+fn allows(kind: &Node, about: &str) -> bool {
+    let is_it = |name: &str| name == about || (about == "number" && name == "integer");
+    match (&kind.value, kind.as_sequence()) {
+        (Value::String(name), _) => is_it(name) || !TYPES.contains(&&**name),
+        (_, Some(items)) => items.iter().filter_map(Node::as_str).any(is_it),
+        _ => true,
+    }
+}
+
+/// Keywords that tell a schema from other mappings.
+const TELLING: [&str; 8] =
+    ["$ref", "allOf", "anyOf", "enum", "items", "oneOf", "properties", "type"];
+
+/// Whether this was meant to be a schema.
+fn looks_like_schema(node: &Node) -> bool {
+    let mut keys = node.as_mapping().into_iter().flat_map(Mapping::keys);
+    keys.any(|key| key.as_str().is_some_and(|name| TELLING.contains(&name)))
+}

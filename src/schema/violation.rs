@@ -1,0 +1,411 @@
+//! What is wrong with a value, as data.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value as Json;
+
+use super::tree::{self, entry, name_of, shown_name};
+use crate::near::nearest;
+use crate::source::Span;
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Mapping, Node, Value};
+
+/// One thing that a schema refuses of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The place in the value, as Deckhand's validator has it: of a key that is
+    /// missing or may not be there, the mapping.
+    pub location: Location,
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// What stands there, shortened; none for a mapping or list, nor where it
+    /// is secret.
+    pub found: Option<String>,
+    /// The keyword of the schema that refuses it.
+    pub keyword: Span,
+}
+
+/// What a schema can refuse of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// Another type of value.
+    Type {
+        /// The types it may have, in JSON Schema's words.
+        expected: Vec<&'static str>,
+        /// What it is, e.g. `a string`.
+        found: &'static str,
+    },
+    /// A key that must be there is not.
+    MissingKey {
+        /// The key.
+        key: String,
+        /// A key that is there instead, which the schema does not name, and
+        /// that is spelled nearly the same.
+        near: Option<String>,
+    },
+    /// A key that may not be there.
+    UnknownKey {
+        /// The key; none where it is secret.
+        key: Option<String>,
+        /// A key that may be there and is spelled nearly the same.
+        near: Option<String>,
+        /// The place of its value.
+        place: Location,
+    },
+    /// A key that is no text, where keys are told apart by patterns.
+    KeyNoText,
+    /// None of the values that are allowed.
+    NotOneOf {
+        /// These, shortened.
+        options: Vec<String>,
+        /// One of them that is spelled nearly the same.
+        near: Option<String>,
+    },
+    /// A text that a pattern does not match.
+    Unmatched {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A text for which matching a pattern takes too long.
+    TooManySteps {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A number, or how many of something, is beyond a limit.
+    Beyond {
+        /// What is counted or compared.
+        bound: Bound,
+        /// The limit, as it is written.
+        limit: String,
+    },
+    /// A number that is no multiple.
+    NoMultiple {
+        /// Of this one.
+        of: String,
+    },
+    /// A list holds a value twice.
+    RepeatedItem,
+    /// A list is longer than the schema lists items for.
+    MoreItems {
+        /// So many are allowed.
+        most: usize,
+    },
+    /// None of the alternatives of `anyOf` or `oneOf`.
+    NoAlternative {
+        /// How many there are.
+        alternatives: usize,
+        /// What is wrong by the one that comes nearest.
+        nearest: Vec<Violation>,
+    },
+    /// Several of the alternatives of `oneOf`, where only one may hold.
+    SeveralAlternatives,
+    /// What `not` excludes.
+    Excluded,
+    /// Nothing is known: validating the value takes too much work.
+    Unfinished,
+    /// Anything else, or by a schema that is secret.
+    Other,
+}
+
+/// What [`Wrong::Beyond`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The number is too small.
+    Minimum,
+    /// The number is too small: it must be above the limit.
+    ExclusiveMinimum,
+    /// The number is too large.
+    Maximum,
+    /// The number is too large: it must be below the limit.
+    ExclusiveMaximum,
+    /// The text is too short.
+    MinLength,
+    /// The text is too long.
+    MaxLength,
+    /// The list is too short.
+    MinItems,
+    /// The list is too long.
+    MaxItems,
+    /// The mapping has too few keys.
+    MinProperties,
+    /// The mapping has too many keys.
+    MaxProperties,
+}
+
+impl Violation {
+    /// The place of what is to be changed: of a key that may not be there, its
+    /// own; otherwise as [`Violation::location`].
+    pub fn place(&self) -> &Location {
+        match &self.wrong {
+            Wrong::UnknownKey { place, .. } => place,
+            _ => &self.location,
+        }
+    }
+
+    /// That a value could not be validated to the end.
+    pub(super) fn given_up(schema: Span) -> Self {
+        let location = Location::root();
+        Self { location, wrong: Wrong::Unfinished, found: None, keyword: schema }
+    }
+
+    /// The violation of a schema that is secret: nothing of what it says.
+    pub(super) fn without_schema(self) -> Self {
+        Self { wrong: Wrong::Other, ..self }
+    }
+
+    /// Where it stands in `value`, which was validated: the value; of a key
+    /// that may not be there the key, and of a mapping that lacks one the key
+    /// of the mapping.
+    pub fn span(&self, value: &Node) -> Span {
+        let place = self.place();
+        let node = place.get(value).unwrap_or(value);
+        let is_container = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
+        let at_key = is_container || matches!(self.wrong, Wrong::UnknownKey { .. });
+        match at_key.then(|| key_span(value, place)).flatten() {
+            Some(key) => key,
+            None => node.span,
+        }
+    }
+}
+
+/// Where the key that leads to a place is written.
+fn key_span(root: &Node, place: &Location) -> Option<Span> {
+    let Piece::Key(key) = place.0.last()? else { return None };
+    let parent = place.parent()?;
+    let (key, _) = parent.get(root)?.as_mapping()?.get_entry(key)?;
+    Some(key.span)
+}
+
+/// What an error of the validator says; `root` is the schema, `value` what was
+/// validated. Several keys that may not be there are several violations.
+pub(super) fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> {
+    let location = tree::location(value, error.instance_path().as_str());
+    let node = location.get(value).expect("the validator was there");
+    let at = Keyword::of(error, root);
+    let said = Said { root, value, node, location: &location, at: &at };
+    let wrongs = said.wrongs(error.kind());
+    let found = shown(node);
+    let violations = wrongs.into_iter().map(|wrong| Violation {
+        location: location.clone(),
+        keyword: at.span_for(&wrong),
+        found: found.clone(),
+        wrong,
+    });
+    violations.collect()
+}
+
+/// The keyword of the schema that an error is about.
+struct Keyword<'a> {
+    /// The schema it stands in.
+    around: Option<&'a Mapping>,
+    name: String,
+    span: Span,
+    value: Option<&'a Node>,
+}
+
+impl<'a> Keyword<'a> {
+    fn of(error: &ValidationError<'_>, root: &'a Node) -> Self {
+        let pointer = error.schema_path().as_str();
+        let (around, last) = pointer.rsplit_once('/').unwrap_or(("", ""));
+        let name = tree::written_keyword(last).to_owned();
+        let place = tree::location(root, around);
+        let around = place.get(root).unwrap_or(root);
+        let mapping = around.as_mapping();
+        let found = mapping.and_then(|mapping| entry(mapping, &name));
+        let span = found.map_or(around.span, |(key, _)| key.span);
+        Self { around: mapping, name, span, value: found.map(|(_, value)| value) }
+    }
+
+    /// Of a missing key, the name in the list; otherwise the keyword.
+    fn span_for(&self, wrong: &Wrong) -> Span {
+        let Wrong::MissingKey { key, .. } = wrong else { return self.span };
+        let names = self.value.and_then(Node::as_sequence).unwrap_or_default();
+        let name = names.iter().find(|name| name.as_str() == Some(key));
+        name.map_or(self.span, |name| name.span)
+    }
+
+    /// The names that the schema has for keys.
+    fn properties(&self) -> Vec<&'a str> {
+        let properties = self.around.and_then(|around| around.get("properties"));
+        let keys = properties.and_then(Node::as_mapping).into_iter().flat_map(Mapping::keys);
+        keys.filter_map(|key| key.as_str()).collect()
+    }
+}
+
+/// An error, and what it is about.
+struct Said<'a> {
+    root: &'a Node,
+    value: &'a Node,
+    node: &'a Node,
+    location: &'a Location,
+    at: &'a Keyword<'a>,
+}
+
+impl Said<'_> {
+    fn wrongs(&self, kind: &Kind) -> Vec<Wrong> {
+        let wrong = match kind {
+            Kind::AdditionalProperties { unexpected } => {
+                return unexpected.iter().map(|name| self.unknown_key(name)).collect();
+            }
+            Kind::Type { kind } => {
+                Wrong::Type { expected: types(kind), found: self.node.value.kind() }
+            }
+            Kind::Custom { .. } => return self.custom(),
+            Kind::Required { property } => self.missing_key(property),
+            Kind::Enum { options } => self.not_one_of(options),
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                self.no_alternative(context)
+            }
+            Kind::OneOfMultipleValid { .. } => Wrong::SeveralAlternatives,
+            Kind::Not { .. } => Wrong::Excluded,
+            Kind::AdditionalItems { limit } => Wrong::MoreItems { most: *limit },
+            Kind::UniqueItems => Wrong::RepeatedItem,
+            Kind::MultipleOf { multiple_of } => Wrong::NoMultiple { of: multiple_of.to_string() },
+            Kind::Minimum { limit } => beyond(Bound::Minimum, limit),
+            Kind::Maximum { limit } => beyond(Bound::Maximum, limit),
+            Kind::ExclusiveMinimum { limit } => beyond(Bound::ExclusiveMinimum, limit),
+            Kind::ExclusiveMaximum { limit } => beyond(Bound::ExclusiveMaximum, limit),
+            Kind::MinLength { limit } => beyond(Bound::MinLength, limit),
+            Kind::MaxLength { limit } => beyond(Bound::MaxLength, limit),
+            Kind::MinItems { limit } => beyond(Bound::MinItems, limit),
+            Kind::MaxItems { limit } => beyond(Bound::MaxItems, limit),
+            Kind::MinProperties { limit } => beyond(Bound::MinProperties, limit),
+            Kind::MaxProperties { limit } => beyond(Bound::MaxProperties, limit),
+            Kind::FalseSchema => match self.location.0.last() {
+                Some(Piece::Index(index)) => Wrong::MoreItems { most: *index },
+                _ => Wrong::Excluded,
+            },
+            Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
+                Wrong::TooManySteps { pattern: self.pattern() }
+            }
+            // What Draft 4 does not have.
+            _ => Wrong::Other,
+        };
+        vec![wrong]
+    }
+
+    /// Our own keywords.
+    fn custom(&self) -> Vec<Wrong> {
+        let wrong = match &*self.at.name {
+            "type" => {
+                Wrong::Type { expected: self.types_in_words(), found: self.node.value.kind() }
+            }
+            "patternProperties" => Wrong::KeyNoText,
+            "pattern" => {
+                let pattern = self.pattern();
+                let is_done = tree::can_be_searched(&pattern, self.node);
+                if is_done { Wrong::Unmatched { pattern } } else { Wrong::TooManySteps { pattern } }
+            }
+            _ => Wrong::Other,
+        };
+        vec![wrong]
+    }
+
+    fn pattern(&self) -> String {
+        self.at.value.and_then(Node::as_str).unwrap_or_default().to_owned()
+    }
+
+    fn types_in_words(&self) -> Vec<&'static str> {
+        let names = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
+        let names = names.iter().filter_map(Node::as_str);
+        names
+            .filter_map(|name| TYPES.into_iter().find(|(_, word)| *word == name))
+            .map(|(_, word)| word)
+            .collect()
+    }
+
+    fn unknown_key(&self, name: &str) -> Wrong {
+        let mapping = self.node.as_mapping();
+        let found = mapping.and_then(|mapping| entry(mapping, name));
+        let (key, _) = found.expect("the key that may not be there is there");
+        let place = self.location.join(Piece::Key(key.clone()));
+        if self.node.secret {
+            return Wrong::UnknownKey { key: None, near: None, place };
+        }
+        let properties = self.at.properties();
+        let free = properties.into_iter().filter(|known| self.node.get(known).is_none());
+        let near = nearest(name, free).map(str::to_owned);
+        Wrong::UnknownKey { key: Some(shown_name(name).to_owned()), near, place }
+    }
+
+    fn missing_key(&self, property: &Json) -> Wrong {
+        let key = property.as_str().unwrap_or_default();
+        let known = self.at.properties();
+        let keys = self.node.as_mapping().into_iter().flat_map(Mapping::keys);
+        let names = keys.filter_map(|it| it.as_str()).filter(|name| !known.contains(name));
+        let near = if self.node.secret { None } else { nearest(key, names) };
+        let near = near.map(str::to_owned);
+        Wrong::MissingKey { key: shown_name(key).to_owned(), near }
+    }
+
+    fn not_one_of(&self, options: &Json) -> Wrong {
+        let options = options.as_array().map_or(&[][..], Vec::as_slice);
+        let texts = options.iter().filter_map(Json::as_str);
+        let near = self.node.as_str().filter(|_| !self.node.secret);
+        let near = near.and_then(|text| nearest(text, texts)).map(str::to_owned);
+        let nodes = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
+        let told = |node: &Node| shown(node).unwrap_or_else(|| node.value.kind().to_owned());
+        Wrong::NotOneOf { options: nodes.iter().map(told).collect(), near }
+    }
+
+    fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
+        let nearest = context.iter().max_by_key(|errors| self.nearness(errors));
+        let nearest = nearest.into_iter().flatten();
+        let nearest = nearest.flat_map(|error| of(error, self.root, self.value)).collect();
+        Wrong::NoAlternative { alternatives: context.len(), nearest }
+    }
+
+    /// How near an alternative came: one that refuses the type of the value
+    /// itself is the farthest; then those with fewer errors are nearer, and of
+    /// these the first.
+    fn nearness(&self, errors: &[ValidationError<'static>]) -> (bool, std::cmp::Reverse<usize>) {
+        let is_here = |error: &ValidationError<'_>| {
+            let place = tree::location(self.value, error.instance_path().as_str());
+            place == *self.location && matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. })
+        };
+        (!errors.iter().any(is_here), std::cmp::Reverse(errors.len()))
+    }
+}
+
+fn beyond(bound: Bound, limit: impl ToString) -> Wrong {
+    Wrong::Beyond { bound, limit: limit.to_string() }
+}
+
+const TYPES: [(JsonType, &str); 7] = [
+    (JsonType::Array, "array"),
+    (JsonType::Boolean, "boolean"),
+    (JsonType::Integer, "integer"),
+    (JsonType::Null, "null"),
+    (JsonType::Number, "number"),
+    (JsonType::Object, "object"),
+    (JsonType::String, "string"),
+];
+
+fn types(kind: &TypeKind) -> Vec<&'static str> {
+    let is_expected = |one: JsonType| match kind {
+        TypeKind::Single(expected) => *expected == one,
+        TypeKind::Multiple(expected) => expected.contains(one),
+    };
+    TYPES.into_iter().filter(|(one, _)| is_expected(*one)).map(|(_, word)| word).collect()
+}
+
+/// A scalar as a message quotes it: on one line, shortened; nothing where it
+/// is secret, or no scalar.
+fn shown(node: &Node) -> Option<String> {
+    const MOST: usize = 60;
+    if node.secret || matches!(node.value, Value::Mapping(_) | Value::Sequence(_)) {
+        return None;
+    }
+    let text = match &node.value {
+        Value::String(text) => text.to_string(),
+        Value::Pairs(_) | Value::Binary(_) | Value::Set(_) => return None,
+        scalar => {
+            let key = crate::yaml::Key { value: scalar.clone(), span: node.span };
+            shown_name(&name_of(&key)).to_owned()
+        }
+    };
+    let line = text.lines().next().unwrap_or_default();
+    let cut = line.char_indices().nth(MOST).map_or(line.len(), |(end, _)| end);
+    let is_whole = cut == text.len();
+    Some(if is_whole { text } else { format!("{}…", &line[..cut]) })
+}

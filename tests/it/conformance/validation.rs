@@ -1,0 +1,124 @@
+//! `deckhand/validation.json`: what Deckhand's validation says of documents,
+//! by themselves and by their schemas.
+
+use std::collections::BTreeSet;
+
+use layercake::check::{Checked, RenderedSite};
+use layercake::diagnostic::Severity;
+use layercake::graph::DocId;
+use layercake::system::deckhand::schema::{Schemas, violations};
+use layercake::yaml::path::{Location, Piece};
+use serde_json::Value as Json;
+
+use super::documents::tree_of;
+use super::layering::{classes_of_errors, options_of};
+use super::recorded;
+use crate::support::{check_files, finding_text};
+
+/// Of each document, in their order, the places that its schema refuses.
+type Paths = Vec<BTreeSet<String>>;
+
+#[test]
+fn validation_says_what_is_recorded() {
+    let Some(cases) = recorded("deckhand/validation.json") else { return };
+    let classes = classes_of_errors();
+    let (mut compared, mut refused, mut wrong) = (0, 0, Vec::new());
+    for case in &cases {
+        let Some((checked, existing)) = checked(case) else { continue };
+        let outcome = match case["outcome"].get("error") {
+            Some(error) => {
+                refused += 1;
+                super::layering::refused(error, &checked, &classes)
+            }
+            None => {
+                compared += 1;
+                compare(case, &checked, existing)
+            }
+        };
+        if let Err(difference) = outcome {
+            wrong.push(format!("{}: {difference}", case["id"]));
+        }
+    }
+    eprintln!("validation: {compared} compared, {refused} refused, of {}", cases.len());
+    assert!(compared > 100 && refused > 50, "real cases were tried");
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is found in a case's documents, and how many schemas stand before
+/// them; none where a document is no data.
+fn checked(case: &Json) -> Option<(Checked<Paths>, usize)> {
+    let documents = case["documents"].as_array().expect("documents");
+    let identity = |it: &Json| {
+        let metadata = &it["metadata"];
+        let layer = &metadata["layeringDefinition"]["layer"];
+        (it["schema"].clone(), layer.clone(), metadata["name"].clone())
+    };
+    // One that is given again takes the place of the one that was there.
+    let existing = case["existing_data_schemas"].as_array().expect("schemas").iter();
+    let given: Vec<_> = documents.iter().map(identity).collect();
+    let existing: Vec<Json> =
+        existing.filter(|schema| !given.contains(&identity(schema))).cloned().collect();
+    let before = existing.len();
+    let all: Vec<Json> = existing.into_iter().chain(documents.iter().cloned()).collect();
+    let tree = tree_of(&all)?;
+    let only_control = case["options"]["pre_validate"] == true;
+    let options = options_of(&case["options"]);
+    Some((check_files(&tree, options, |site| paths(site, only_control)), before))
+}
+
+/// The documents as they are given, which is what Deckhand validates here.
+fn paths(site: &RenderedSite<'_>, only_control: bool) -> Paths {
+    let mut paths = vec![BTreeSet::new(); site.site.documents.len()];
+    let data = |doc: DocId| Some(&site.site.document(doc).data);
+    for violated in violations(site.site, &Schemas::default(), data) {
+        if only_control && !site.site.document(violated.doc).control {
+            continue;
+        }
+        paths[violated.doc.index()].insert(path(&violated.violation.location));
+    }
+    paths
+}
+
+/// A place as Deckhand's validation writes it.
+pub(super) fn path(location: &Location) -> String {
+    let pieces = location.0.iter().map(|piece| match piece {
+        Piece::Index(index) => format!(".{index}"),
+        Piece::Key(key) => match key.as_str() {
+            Some(text) => format!(".{text}"),
+            None => piece.to_string(),
+        },
+    });
+    std::iter::once(".data".to_owned()).chain(pieces).collect()
+}
+
+fn compare(case: &Json, checked: &Checked<Paths>, existing: usize) -> Result<(), String> {
+    let documents = case["documents"].as_array().expect("documents");
+    let validations = case["outcome"]["validations"].as_array().expect("validations or error");
+    let paths = checked.sites[0].taken.as_ref().ok_or("layercake failed")?;
+    for (index, validation) in validations.iter().enumerate() {
+        let errors = validation["errors"].as_array().expect("errors");
+        let expected: BTreeSet<String> =
+            errors.iter().filter_map(|error| error["path"].as_str().map(str::to_owned)).collect();
+        let actual = &paths[existing + index];
+        // What is wrong with a document, but not by its schema, is an error.
+        let by_itself = errors.iter().any(|error| error["path"].is_null());
+        let findings = &checked.findings.diagnostics;
+        let is_told = |name: &str| {
+            let mut errors = findings.iter().filter(|it| it.severity == Severity::Error);
+            errors.any(|finding| finding.rule.name.contains(name))
+        };
+        if *actual != expected || (by_itself && !is_told("duplicate-")) {
+            let told: String =
+                findings.iter().map(|it| finding_text(it, &checked.sources)).collect();
+            return Err(format!(
+                "{}: expected {expected:?}, got {actual:?}\n{told}",
+                documents[index]["metadata"]["name"]
+            ));
+        }
+        let fails = validation["status"] == "failure";
+        if fails != (!actual.is_empty() || by_itself) {
+            return Err(format!("the status is {}", validation["status"]));
+        }
+    }
+    Ok(())
+}
