@@ -13,6 +13,8 @@ pub enum ErrorKind {
     Io,
     /// Finding or reading a git repository.
     Git,
+    /// Reading a baseline.
+    Baseline,
 }
 
 /// Why layercake could not do its work, and what cures it.

@@ -311,12 +311,13 @@ impl<'a> Sides<'a> {
             head.retain_mut(|diagnostic| counts_for(diagnostic, globs));
         }
         let sources = &self.loaded.sources;
-        triage::Compared::new(base, head, sources, &self.plan.only, &|finding| match caused
-            .get(&told(finding))
-        {
+        let causes = |finding: &Diagnostic| match caused.get(&told(finding)) {
             Some(edits) => edits.to_vec(),
             None => caused_in_file(finding, edits, sources),
-        })
+        };
+        let only = &self.plan.only;
+        let compared = triage::Compared::new(base, head, sources, only, &causes);
+        triage::Compared { added_ignores: self.loaded.added_ignores(), ..compared }
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub use compare::{BothSides, Compared, Settings, compare, compare_with};
+pub use load::baseline;
 
 use globset::GlobSet;
 use rayon::prelude::*;
@@ -73,6 +74,9 @@ pub struct Plan<'a> {
     pub rules: rules::Settings,
     /// What becomes of their findings.
     pub policy: Policy,
+    /// The file that says which of them were accepted before, if it is there;
+    /// none where nothing is to be.
+    pub baseline: Option<RepoPath>,
     /// Told how far the run is.
     pub progress: &'a Progress,
 }
@@ -113,6 +117,15 @@ impl Plan<'_> {
             Scope::Repository { layout, .. } => Some(layout),
             Scope::Set(_) => None,
         }
+    }
+
+    /// Whether only some sites or files are looked at.
+    fn is_limited(&self) -> bool {
+        let is_part = match &self.scope {
+            Scope::Repository { .. } => false,
+            Scope::Set(paths) => !paths.iter().all(RepoPath::is_root),
+        };
+        is_part || self.sites.is_some() || !self.only.is_empty()
     }
 
     /// Whether `file` is among those to which the run is limited.

@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use layercake::commands::compare::{Outcome, Request, Verify};
 use layercake::commands::lint::Linted;
+use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::report::{self, Compared, Timing, View};
+use layercake::triage::Findings;
 
+use super::hygiene::{self, MendArgs};
 use super::{
     ComparisonArgs, Failure, LintFormat, Output, Terminal, allow, complain, deliver, environment,
-    totals, verdict, view,
+    print, totals, verdict, view,
 };
 
 /// What is asked of a comparison, whichever two sides it has.
@@ -138,42 +141,116 @@ pub(super) struct DiffArgs {
     meaning: super::MeaningArgs,
 }
 
+/// How findings are told.
+#[derive(Clone, Copy)]
+pub(super) struct LintLook {
+    pub(super) comparison: Look,
+    pub(super) suppressed: Suppressions,
+    pub(super) told: Told,
+}
+
+/// What is told of findings that a comment or the baseline suppresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suppressions {
+    Counted,
+    Shown,
+}
+
+/// What is told of findings in a report for people.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    Findings,
+    Statistics,
+}
+
 pub(super) fn lint(
     selection: &Selection,
     request: &Request,
-    look: Look,
+    look: LintLook,
+    mend: &MendArgs,
     outputs: &[Output],
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     allow(outputs)?;
     let start = Instant::now();
-    let linted = terminal.watch(|progress| commands::lint::run(selection, request, progress))?;
-    let elapsed = start.elapsed();
+    let Some(mending) = mend.mending() else {
+        let run = |progress: &_| commands::lint::run(selection, request, progress);
+        let linted = terminal.watch(run)?;
+        return tell(&linted, request, look, outputs, selection, start.elapsed(), terminal);
+    };
+    let run =
+        |progress: &_| commands::mend::run(selection, request, &mending, mend.writing(), progress);
+    let mended = terminal.watch(run)?;
+    let verdict = match mend.writing() {
+        Writing::Files => {
+            tell(&mended.linted, request, look, outputs, selection, start.elapsed(), terminal)?
+        }
+        Writing::Nothing => {
+            print(|out| report::difference::write(&mended.files, &terminal.style, out))?;
+            code(&mended.linted, request, look)
+        }
+    };
+    hygiene::tell_mended(&mended, &mending, mend.writing());
+    Ok(if mended.faulty.is_empty() { verdict } else { ExitCode::from(2) })
+}
+
+fn code(linted: &Linted, request: &Request, look: LintLook) -> ExitCode {
+    match linted {
+        Linted::One(checked) => verdict(checked),
+        Linted::Two(outcome) => lint_verdict(outcome, request, look.comparison),
+    }
+}
+
+/// Writes the reports, and gives the exit code.
+fn tell(
+    linted: &Linted,
+    request: &Request,
+    look: LintLook,
+    outputs: &[Output],
+    selection: &Selection,
+    elapsed: Duration,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
     let checked = match linted {
         Linted::One(checked) => checked,
         Linted::Two(outcome) => {
-            write_lint(&outcome, look, outputs, selection, elapsed, terminal)?;
-            return Ok(lint_verdict(&outcome, request, look));
+            write_lint(outcome, look, outputs, selection, elapsed, terminal)?;
+            return Ok(code(linted, request, look));
         }
     };
     if request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
     }
-    let (findings, view, totals) = (&checked.findings, view(&checked), totals(&checked, elapsed));
-    deliver(outputs, &selection.directory, terminal, |format, style, out| match format {
-        LintFormat::Full => {
-            report::terminal::write(findings, &view, style, out)?;
-            report::terminal::write_totals(&totals, style, out)
+    let (findings, view, totals) = (&checked.findings, view(checked), totals(checked, elapsed));
+    let shown = match look.suppressed {
+        Suppressions::Counted => findings.clone(),
+        Suppressions::Shown => findings.with_suppressed(&checked.sources),
+    };
+    let statistics = report::statistics::of_findings(findings);
+    deliver(outputs, &selection.directory, terminal, |format, style, out| {
+        match (format, look.told) {
+            (LintFormat::Full, told) => {
+                match told {
+                    Told::Findings => report::terminal::write(&shown, &view, style, out)?,
+                    Told::Statistics => report::statistics::write(&statistics, style, out)?,
+                }
+                report::terminal::write_totals(&totals, style, out)
+            }
+            (LintFormat::Concise, Told::Findings) => {
+                report::terminal::write_concise(&shown, &view, style, out)
+            }
+            (LintFormat::Concise, Told::Statistics) => {
+                report::statistics::write(&statistics, style, out)
+            }
+            (LintFormat::Json, _) => report::json::findings(findings, &totals, &view, out),
         }
-        LintFormat::Concise => report::terminal::write_concise(findings, &view, style, out),
-        LintFormat::Json => report::json::findings(findings, &totals, &view, out),
     })?;
-    Ok(verdict(&checked))
+    Ok(verdict(checked))
 }
 
 fn write_lint(
     outcome: &Outcome,
-    look: Look,
+    look: LintLook,
     outputs: &[Output],
     selection: &Selection,
     elapsed: Duration,
@@ -182,18 +259,34 @@ fn write_lint(
     let findings = &outcome.compared.findings;
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
     let view = view(&outcome.compared.checked);
-    deliver(outputs, &selection.directory, terminal, |format, style, out| match format {
-        LintFormat::Full => report::comparison::write(&compared, look, &view, style, out),
-        LintFormat::Concise => {
-            report::terminal::write_concise(&findings.new, &view, style, out)?;
-            match look.unchanged {
-                Unchanged::Counted => Ok(()),
-                Unchanged::Shown => {
-                    report::terminal::write_concise(&findings.unchanged, &view, style, out)
-                }
-            }
+    let suppressed = match look.suppressed {
+        Suppressions::Counted => Findings::default(),
+        Suppressions::Shown => {
+            Findings { diagnostics: findings.suppressed.clone(), ..Findings::default() }
         }
-        LintFormat::Json => report::json::compared(&compared, &view, out),
+    };
+    let statistics = report::statistics::of_comparison(findings);
+    deliver(outputs, &selection.directory, terminal, |format, style, out| {
+        match (format, look.told) {
+            (LintFormat::Full, Told::Findings) => {
+                report::comparison::write(&compared, look.comparison, &view, style, out)?;
+                report::terminal::write(&suppressed, &view, style, out)
+            }
+            (LintFormat::Full | LintFormat::Concise, Told::Statistics) => {
+                report::statistics::write(&statistics, style, out)
+            }
+            (LintFormat::Concise, Told::Findings) => {
+                report::terminal::write_concise(&findings.new, &view, style, out)?;
+                match look.comparison.unchanged {
+                    Unchanged::Counted => {}
+                    Unchanged::Shown => {
+                        report::terminal::write_concise(&findings.unchanged, &view, style, out)?;
+                    }
+                }
+                report::terminal::write_concise(&suppressed, &view, style, out)
+            }
+            (LintFormat::Json, _) => report::json::compared(&compared, &view, out),
+        }
     })
 }
 

@@ -3,6 +3,7 @@
 
 mod comparison;
 mod demo;
+mod hygiene;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -17,7 +18,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercake::check::{Checked, Progress};
 use layercake::commands::provenance::Question;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
-use layercake::commands::{self, Selection};
+use layercake::commands::{self, BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
@@ -27,8 +28,10 @@ use layercake::report::terminal::Totals;
 use layercake::report::{self, Style, View};
 use layercake::source::{text_at, write_file};
 use layercake::system::deckhand::Options;
+use layercake::triage::Suppressed;
 
-use self::comparison::{DiffArgs, ReachArgs};
+use self::comparison::{DiffArgs, LintLook, ReachArgs, Suppressions, Told};
+use self::hygiene::{BaselineArgs, BaselineVerb, MendArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +52,8 @@ Examples:
   layercake lint --since main          what changed since main, and what is wrong since
   layercake lint --staged              the same for the next commit
   layercake lint site/lab type/small   only what is wrong in these folders
+  layercake lint --diff                what --fix would change
+  layercake lint --add-ignore='old sites, until they are gone'
   layercake lint --set a.yaml b.yaml   two files by themselves, without any site
 
 Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
@@ -105,6 +110,14 @@ Examples:
 
 Exit codes: 0 it is printed, 2 layercake could not do its work.";
 
+const BASELINE_EXAMPLES: &str = "\
+Examples:
+  layercake baseline write    accept all that lint reports now
+  layercake baseline prune    take out what is mended since
+  layercake baseline show     what is accepted
+
+Exit codes: 0 it is done, 2 layercake could not do its work.";
+
 const DEMO_NOTE: &str = "\
 Exit codes: 0 it was made and compared, 2 layercake could not do its work.";
 
@@ -112,8 +125,8 @@ Exit codes: 0 it was made and compared, 2 layercake could not do its work.";
 ///
 /// layercake renders every document of every site as Deckhand would, and shows
 /// every problem at the line that wrote it. It finds the repository around the
-/// current folder by itself and reads it; it writes nothing but the reports it is
-/// told to write to files, and the example that `demo` makes.
+/// current folder by itself and reads it; it writes nothing but what it is
+/// told to: reports, fixes, comments, a baseline, and the example that `demo` makes.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -168,9 +181,23 @@ enum Verb {
         #[command(flatten)]
         reach: ReachArgs,
 
+        #[command(flatten)]
+        baseline: BaselineArgs,
+
+        #[command(flatten)]
+        mend: MendArgs,
+
         /// With a comparison, report findings of both sides too
         #[arg(long, help_heading = "Output")]
         all_findings: bool,
+
+        /// Show also what comments or the baseline suppress
+        #[arg(long, help_heading = "Output")]
+        show_ignored: bool,
+
+        /// Print how many findings there are of each rule, instead of the findings
+        #[arg(long, help_heading = "Output")]
+        statistics: bool,
 
         /// How to print what was found: `full`, `concise` or `json`
         ///
@@ -288,6 +315,14 @@ enum Verb {
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
+
+    /// Accept the findings that there are, and report only others
+    ///
+    /// Writes them to `.layercake-baseline.json` at the root of the repository,
+    /// one on a line, to be committed; `lint` does not report them then. Lines
+    /// may move.
+    #[command(subcommand, after_help = BASELINE_EXAMPLES)]
+    Baseline(BaselineVerb),
 
     /// Print the page of a rule, or the list of all rules
     Explain {
@@ -540,6 +575,8 @@ impl RepositoryArgs {
                 missing_source: MissingSource::Error,
                 encryption_sources: BTreeMap::new(),
             },
+            baseline: BaselineChoice::Usual,
+            texts: BTreeMap::new(),
         }
     }
 }
@@ -631,13 +668,29 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
     let terminal = Terminal::new(cli.global.color, cli.global.no_progress);
     let directory = cli.global.directory;
     match cli.verb {
-        Verb::Lint { selection, comparison, reach, all_findings, output } => {
+        Verb::Lint {
+            selection,
+            comparison,
+            reach,
+            baseline,
+            mend,
+            all_findings,
+            show_ignored,
+            statistics,
+            output,
+        } => {
             let request = reach.request(comparison)?;
             let unchanged = if all_findings { Unchanged::Shown } else { Unchanged::Counted };
-            let look = reach.look(unchanged, &terminal);
+            let look = LintLook {
+                comparison: reach.look(unchanged, &terminal),
+                suppressed: if show_ignored { Suppressions::Shown } else { Suppressions::Counted },
+                told: if statistics { Told::Statistics } else { Told::Findings },
+            };
             let selection = selection.selection(directory);
-            comparison::lint(&selection, &request, look, &output, &terminal)
+            let selection = Selection { baseline: baseline.choice(), ..selection };
+            comparison::lint(&selection, &request, look, &mend, &output, &terminal)
         }
+        Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
         Verb::Render { selection, schema, name, format, with_origin, show_secrets } => {
             let wanted = commands::render::Wanted { schemas: schema, names: name };
@@ -970,6 +1023,7 @@ fn totals<T>(checked: &Checked<T>, elapsed: Duration) -> Totals {
         documents: checked.documents,
         outputs: checked.sites.iter().map(|site| site.outputs).sum(),
         counts: checked.findings.counts(),
+        suppressed: Suppressed::of(&checked.findings.suppressed),
         elapsed,
     }
 }

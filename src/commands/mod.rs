@@ -3,6 +3,7 @@
 //! compares. Nothing here prints or reads the environment; writers, folders
 //! and variables are given.
 
+pub mod baseline;
 pub mod compare;
 pub mod demo;
 pub mod explain;
@@ -12,6 +13,7 @@ pub mod graph;
 pub mod impact;
 pub mod lint;
 pub mod listing;
+pub mod mend;
 pub mod parse;
 pub mod policy;
 pub mod provenance;
@@ -19,7 +21,9 @@ pub mod render;
 pub mod sides;
 pub mod sites;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -27,10 +31,11 @@ use self::sides::{Side, Sides};
 use crate::check::{Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind};
 use crate::rules;
-use crate::source::{Labelled, RepoPath, Repository, Tree, WorkTree};
+use crate::source::{Labelled, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::system::deckhand::Options;
 use crate::system::deckhand::layout::Layout;
 use crate::triage::Policy;
+use crate::triage::baseline::FILE;
 
 /// What every verb that reads documents is told.
 #[derive(Clone, Debug)]
@@ -50,6 +55,22 @@ pub struct Selection {
     pub repositories: Vec<String>,
     /// How documents are understood.
     pub options: Options,
+    /// Which findings were accepted before.
+    pub baseline: BaselineChoice,
+    /// Texts in the place of those of files, as somebody wants to write them.
+    pub texts: BTreeMap<RepoPath, Arc<str>>,
+}
+
+/// Where the findings are that were accepted before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BaselineChoice {
+    /// In [`FILE`] at the root, if that is there.
+    #[default]
+    Usual,
+    /// In this file.
+    Named(PathBuf),
+    /// Nowhere: all findings are reported.
+    Nothing,
 }
 
 type AnyTree = Box<dyn Tree + Send>;
@@ -65,6 +86,8 @@ pub struct Workspace {
     only: Vec<RepoPath>,
     sites: Option<GlobSet>,
     options: Options,
+    /// The file of what was accepted before.
+    baseline: Option<RepoPath>,
     /// What was read: the revision's commit, if it was not the working tree.
     pub commit: Option<String>,
 }
@@ -109,11 +132,21 @@ impl Workspace {
             None => (WorkspaceScope::Set(given), Vec::new()),
         };
         let further = selection.repositories.iter();
+        let baseline = match &selection.baseline {
+            BaselineChoice::Usual => Some(RepoPath::new(FILE)),
+            BaselineChoice::Named(file) => Some(start.path_of(&selection.directory, file)?),
+            BaselineChoice::Nothing => None,
+        };
         Ok(Self {
+            baseline,
             further: further
                 .map(|text| further_repository(text, &selection.directory))
                 .collect::<Result<_, _>>()?,
-            tree: start.tree,
+            tree: if selection.texts.is_empty() {
+                start.tree
+            } else {
+                Box::new(Overlay::new(start.tree, selection.texts.clone()))
+            },
             base: start.base.map(|tree| (tree, base_layout)),
             scope,
             only,
@@ -150,9 +183,32 @@ impl Workspace {
             only: self.only.clone(),
             rules: rules::Settings::default(),
             policy: Policy::default(),
+            baseline: self.baseline.clone(),
             progress,
         }
     }
+}
+
+/// The files on disk that a selection is about.
+///
+/// # Errors
+/// Where it is about a revision, or there are none.
+fn work_tree(selection: &Selection) -> Result<WorkTree, Error> {
+    if selection.revision.is_some() {
+        let message = "only the files of the working tree can be changed";
+        return Err(Error::new(ErrorKind::Usage, message).with_help("leave `--rev` out"));
+    }
+    let root = Start::find(selection)?.root;
+    WorkTree::in_folder(root.expect("a start without a revision is on disk"))
+}
+
+/// A file that the user named and that need not be there yet, as a path of the
+/// tree.
+fn path_to_be(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
+    relative(tree.root(), &perhaps_gone(directory.join(file))?).ok_or_else(|| {
+        let message = format!("`{}` is not part of this repository", file.display());
+        Error::new(ErrorKind::Usage, message)
+    })
 }
 
 /// Where files are looked for.

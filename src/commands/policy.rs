@@ -41,9 +41,8 @@ fn general(selectors: &Selectors) -> Result<BTreeMap<&'static str, Level>, Error
     for ignored in named(&selectors.ignore)? {
         selected.remove(ignored);
     }
-    let level = |rule: &Rule| match selected.contains(rule.name) {
-        true => rule.severity.into(),
-        false => Level::Off,
+    let level = |rule: &Rule| {
+        if selected.contains(rule.name) { rule.severity.into() } else { Level::Off }
     };
     Ok(RULES.iter().map(|rule| (rule.name, level(rule))).collect())
 }

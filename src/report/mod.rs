@@ -9,10 +9,13 @@
 //! |---|---|
 //! | `terminal` | findings for people: in full, concise, and the closing line |
 //! | `excerpt` | lines of files with their labels, for `terminal` |
+//! | `baseline` | what a baseline accepts |
 //! | `comparison` | what changed between two sides, for people |
 //! | `json` | findings, comparisons, rendered documents and sites for programs |
+//! | `difference` | what was, or would be, changed in files |
 //! | `documents` | rendered documents as YAML |
 //! | `sites` | the table of sites |
+//! | `statistics` | how many findings there are of each rule |
 //! | `compared` | what a verb says of a comparison |
 //! | `provenance` | where values come from, and where they could be changed |
 //! | `since` | one value's ways on both sides of a comparison |
@@ -22,9 +25,11 @@
 //! | `printable` | text that cannot drive a terminal |
 //! | `view` | what may be shown, and where it is |
 
+pub mod baseline;
 mod compared;
 pub mod comparison;
 
+pub mod difference;
 pub mod documents;
 mod excerpt;
 mod form;
@@ -35,9 +40,11 @@ mod printable;
 pub mod provenance;
 pub mod since;
 pub mod sites;
+pub mod statistics;
 pub mod terminal;
 mod view;
 
+pub use baseline::BaselineRow;
 pub use compared::{Compared, Extent, SideKind, SideText, Sides, Timing};
 pub use view::View;
 

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
+use crate::ignore;
 use crate::merge::deckhand::Semantics;
 use crate::merge::pattern::PatternFailure;
 use crate::render::{self, Rendered, Write};
@@ -65,6 +66,7 @@ mod internal_error;
 mod invalid_action;
 mod invalid_document;
 mod invalid_encoding;
+mod invalid_ignore;
 mod invalid_path;
 mod invalid_pattern;
 mod invalid_replacement;
@@ -77,6 +79,7 @@ mod leaking_substitution;
 mod missing_action_path;
 mod missing_data;
 mod missing_encryption_source;
+mod missing_ignore_reason;
 mod missing_layering_policy;
 mod missing_parent;
 mod missing_pattern_target;
@@ -93,6 +96,7 @@ mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod stale_baseline;
 mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
@@ -102,6 +106,7 @@ mod unmatched_source_pattern;
 mod unread_file;
 mod unreadable_file;
 mod unusable_schema_name;
+mod unused_ignore;
 
 mod reach;
 
@@ -131,6 +136,7 @@ pub static RULES: &[&Rule] = &[
     &invalid_action::RULE,
     &invalid_document::RULE,
     &invalid_encoding::RULE,
+    &invalid_ignore::RULE,
     &invalid_path::RULE,
     &invalid_pattern::RULE,
     &invalid_replacement::RULE,
@@ -143,6 +149,7 @@ pub static RULES: &[&Rule] = &[
     &missing_action_path::RULE,
     &missing_data::RULE,
     &missing_encryption_source::RULE,
+    &missing_ignore_reason::RULE,
     &missing_layering_policy::RULE,
     &missing_parent::RULE,
     &missing_pattern_target::RULE,
@@ -159,6 +166,7 @@ pub static RULES: &[&Rule] = &[
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &stale_baseline::RULE,
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
@@ -168,6 +176,7 @@ pub static RULES: &[&Rule] = &[
     &unread_file::RULE,
     &unreadable_file::RULE,
     &unusable_schema_name::RULE,
+    &unused_ignore::RULE,
 ];
 
 /// Looks at a file by itself and adds what it finds.
@@ -188,7 +197,10 @@ struct Check<F: 'static> {
 }
 
 /// The rules that look at files.
-const FILE_CHECKS: &[Check<FileCheck>] = &[];
+const FILE_CHECKS: &[Check<FileCheck>] = &[
+    Check { rules: &[&invalid_ignore::RULE], run: invalid_ignore::check },
+    Check { rules: &[&missing_ignore_reason::RULE], run: missing_ignore_reason::check },
+];
 
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
@@ -249,6 +261,21 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
     (!found.is_empty()).then_some(found)
 }
 
+/// The rules that a comment names which says that they are to be ignored: by
+/// name or alias, never by group. None of what is no fault of a file.
+pub fn ignorable(name: &str) -> Vec<&'static Rule> {
+    const NEVER: [&Rule; 5] = [
+        &internal_error::RULE,
+        &reach_over_limit::RULE,
+        &stale_baseline::RULE,
+        &unexpected_change::RULE,
+        &unused_ignore::RULE,
+    ];
+    let is_meant = |rule: &&&Rule| rule.name == name || rule.aliases.contains(&name);
+    let can_be = |rule: &&Rule| !NEVER.iter().any(|never| never.name == rule.name);
+    RULES.iter().filter(is_meant).copied().filter(can_be).collect()
+}
+
 /// The rules that answer to an alias, such as one of Pegleg's codes.
 pub fn with_alias(alias: &str) -> impl Iterator<Item = &'static Rule> {
     RULES.iter().copied().filter(move |rule| rule.aliases.contains(&alias))
@@ -276,6 +303,8 @@ pub struct FileFacts<'a> {
     pub secrets: &'a [Span],
     /// Its comments.
     pub comments: &'a [yaml::Comment],
+    /// What they say of findings.
+    pub ignores: &'a ignore::Comments,
     /// Which sites it counts for, if it is of a site repository.
     pub place: Option<&'a layout::Place>,
     /// What the rules are told.
@@ -440,7 +469,8 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     for document in facts.documents {
         let faults = document.faults.iter();
         found.extend(faults.map(|fault| {
-            word_fault(facts, fault, title(&document.key)).document(document.key.clone())
+            let worded = word_fault(facts, fault, title(&document.key));
+            worded.about(subject_of(fault)).document(document.key.clone())
         }));
     }
     for check in FILE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
@@ -468,6 +498,7 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, &mut found);
     }
+    name_subjects(facts, found.iter_mut());
     found
 }
 
@@ -481,7 +512,65 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
     for check in DOCUMENT_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, docs, &mut found);
     }
+    name_subjects(facts, found.iter_mut().map(|(_, finding)| finding));
     found
+}
+
+/// Says what findings are about where their rules do not: what is written at
+/// their places, a path or a name, if that is in the metadata of a document.
+/// Metadata holds no values.
+fn name_subjects<'f>(facts: &SiteFacts<'_>, found: impl Iterator<Item = &'f mut Diagnostic>) {
+    let mut silent = found.filter(|finding| finding.subject.is_empty()).peekable();
+    if silent.peek().is_none() {
+        return;
+    }
+    let mut metadata: Vec<Span> = facts.site.iter().map(|(_, it)| it.metadata.span).collect();
+    metadata.sort_unstable();
+    for finding in silent {
+        let at = finding.primary.span;
+        let before = metadata.partition_point(|it| (it.file, it.start) <= (at.file, at.start));
+        if before > 0 && metadata[before - 1].contains(at) {
+            let line = facts.sources.slice(facts.first_line(at));
+            line.trim_matches(['"', '\'']).trim_end().clone_into(&mut finding.subject);
+        }
+    }
+}
+
+/// What a fault of a document is about: the field, or the path.
+fn subject_of(fault: &Fault) -> String {
+    use FaultKind as Kind;
+    match &fault.kind {
+        Kind::MissingField { field }
+        | Kind::WrongType { field, .. }
+        | Kind::WrongValue { field, .. }
+        | Kind::UnknownField { field, .. } => field.clone(),
+        Kind::Unpaired { has, lacks } => format!("{has} {lacks}"),
+        Kind::UnknownKey { key, .. } => key.clone(),
+        Kind::UnknownMethod { method, .. } => method.clone(),
+        Kind::InvalidPath { field, .. } | Kind::InvalidPattern { field, .. } => field.clone(),
+        Kind::DifferentPath { path, .. } => path.clone(),
+        Kind::UnusableSchemaName { name } => name.clone(),
+        Kind::NotADocument { .. }
+        | Kind::Empty
+        | Kind::MixedKeys { .. }
+        | Kind::MissingData
+        | Kind::MissingDepth => String::new(),
+    }
+}
+
+/// The finding for a comment that suppresses nothing, or not all it names:
+/// `names` are those of which nothing was found.
+pub fn word_unused_ignore(
+    sources: &SourceMap,
+    ignore: &ignore::Ignore,
+    names: &[&ignore::Name],
+) -> Diagnostic {
+    unused_ignore::word(sources, ignore, names)
+}
+
+/// The finding for a line of the baseline of which `gone` findings are gone.
+pub fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
+    stale_baseline::word(at, rule, file, gone)
 }
 
 /// The finding for a fault of layercake itself, met in the set of documents

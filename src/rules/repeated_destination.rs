@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use super::{Found, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::DocId;
 use crate::render::{Write, WriteKind};
-use crate::source::Span;
-use crate::yaml::Value;
+use crate::source::{Span, offset};
 use crate::yaml::path::Piece;
+use crate::yaml::{Node, Value};
 
-super::rule!("repeated-destination", Warning, "two substitutions write one place");
+super::rule!("repeated-destination", Warning[Fixable], "two substitutions write one place");
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
@@ -86,7 +86,7 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Di
         let inside = facts.destination_path(doc, earlier.at);
         format!("a substitution of `{name}` into `{path}` overwrites the one into `{inside}`")
     };
-    Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         &RULE,
         message,
         Label::new(write.at, "overwrites what was written there before"),
@@ -95,4 +95,54 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Di
     .note("substitutions are applied in the order in which they stand")
     .help("remove one of the two, or mend its path")
     .document(facts.document(doc).key.clone())
+    .about(path);
+    match repetition(facts, doc, earlier, write) {
+        None => diagnostic,
+        Some(span) => {
+            let edit = TextEdit { span, text: String::new() };
+            diagnostic
+                .help("remove one of the two: they are the same")
+                .fix("remove the second of two substitutions that are the same", vec![edit])
+        }
+    }
+}
+
+/// The lines of the substitution that wrote last, if it is the one before it
+/// once more: without it all stays as it is. A pattern that is applied twice
+/// may do something the second time.
+fn repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Option<Span> {
+    let document = facts.document(doc);
+    // They stand in the order of the text, but for those of aliases.
+    let of = |at: Span| {
+        let all = &document.substitutions;
+        let number = all.partition_point(|it| it.span.end <= at.start);
+        let has_it = all.get(number)?.to.iter().any(|to| to.path.span == at);
+        has_it.then_some(number)
+    };
+    let (first, second) = (of(earlier.at)?, of(write.at)?);
+    let has_pattern = document.substitutions[second].to.iter().any(|to| to.part.is_some());
+    if second != first + 1 || has_pattern {
+        return None;
+    }
+    let items = document.metadata.as_mapping()?.get("substitutions")?;
+    let Value::Sequence(items) = &items.value else { return None };
+    let at = |number: usize| {
+        let span = document.substitutions[number].span;
+        let place = items.partition_point(|item| item.span.end <= span.start);
+        items.get(place).filter(|item| item.span == span).map(|_| place)
+    };
+    let (one, other) = (at(first)?, at(second)?);
+    (other == one + 1 && items[one] == items[other]).then(|| lines_of(facts, &items[other]))?
+}
+
+/// The lines of an item of a list in block style, if nothing else stands on
+/// them and nobody has said anything there.
+fn lines_of(facts: &SiteFacts<'_>, item: &Node) -> Option<Span> {
+    let text = &**facts.sources.get(item.span.file).text();
+    let (before, after) = (&text[..item.span.start as usize], &text[item.span.end as usize..]);
+    let start = before.rfind('\n')? + 1;
+    let end = item.span.end as usize + after.find('\n')? + 1;
+    let is_alone = before[start..].trim() == "-" && text[item.span.end as usize..end].trim() == "";
+    let is_silent = !facts.sources.slice(item.span).contains('#');
+    (is_alone && is_silent).then(|| Span::new(item.span.file, offset(start), offset(end)))
 }

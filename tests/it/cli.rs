@@ -6,6 +6,7 @@ mod comparison;
 mod errors;
 mod flags;
 mod git;
+mod hygiene;
 mod origin;
 mod outputs;
 mod provenance;

@@ -10,8 +10,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// All that users are told of.
-const VERBS: [&str; 9] =
-    ["lint", "diff", "render", "sites", "explain-value", "impact", "graph", "demo", "explain"];
+const VERBS: [&str; 10] = [
+    "lint",
+    "diff",
+    "render",
+    "sites",
+    "explain-value",
+    "impact",
+    "graph",
+    "demo",
+    "baseline",
+    "explain",
+];
 
 const COMMANDS: [&str; 2] = ["cargo run --release -- ", "layercake "];
 

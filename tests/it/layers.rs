@@ -15,6 +15,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("source", &["error"]),
     ("diagnostic", &["source"]),
     ("yaml", &["source", "near"]),
+    ("ignore", &["diagnostic", "yaml", "source"]),
+    ("fix", &["diagnostic", "yaml", "source"]),
     ("merge", &["yaml", "source"]),
     ("graph", &["merge", "yaml", "source"]),
     ("edit", &["yaml", "source"]),
@@ -24,6 +26,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "rules",
         &[
+            "ignore",
             "compare",
             "edit",
             "system",
@@ -36,13 +39,14 @@ const TABLE: &[(&str, &[&str])] = &[
             "near",
         ],
     ),
-    ("triage", &["diagnostic", "edit", "yaml", "source"]),
+    ("triage", &["ignore", "diagnostic", "edit", "yaml", "source"]),
     ("report", &["triage", "diagnostic", "compare", "edit", "render", "graph", "yaml", "source"]),
     (
         "check",
         &[
             "rules",
             "triage",
+            "ignore",
             "compare",
             "edit",
             "system",
@@ -59,6 +63,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "commands",
         &[
             "check",
+            "fix",
             "report",
             "rules",
             "triage",

@@ -3,6 +3,7 @@
 
 mod comparison;
 mod edits;
+mod mending;
 mod repository;
 
 use std::collections::BTreeMap;
@@ -54,6 +55,7 @@ fn checked<T: Send>(
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
         progress: &progress,
     };
     let checked = check(&plan, per_site).expect("files in memory can be checked");

@@ -2,7 +2,7 @@
 //! its report block and of its markers, its `## Good` files give none.
 //!
 //! A page is Markdown. In `## Bad` and `## Good`, a block ` ```yaml PATH ` is
-//! a file; `escaped` after the path means that `\xNN` stands for a byte,
+//! a file, and so is ` ```json PATH `; `escaped` after the path means that `\xNN` stands for a byte,
 //! `unreadable` that the file cannot be read. Where a file lies below
 //! `site/NAME/` the files are a site repository, otherwise a set. A block
 //! ` ```report ` is what every rule says about the Bad files before it, and
@@ -257,7 +257,7 @@ impl Page {
                 let Some(heading) = &heading else { continue };
                 if block.info == "report" {
                     examples.push(heading.example(std::mem::take(&mut files), Some(block)));
-                } else if block.info.starts_with("yaml ") {
+                } else if block.info.starts_with("yaml ") || block.info.starts_with("json ") {
                     files.push(block);
                 }
             } else if let Some(info) = trimmed.strip_prefix("```") {

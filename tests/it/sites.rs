@@ -83,6 +83,7 @@ fn run(folder: &Path) -> (String, Places) {
         only,
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
         progress: &progress,
     };
     let checked = check(&plan, rendered).expect("a folder can be checked");

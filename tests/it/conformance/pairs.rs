@@ -160,6 +160,7 @@ impl Treasuremap {
             only: Vec::new(),
             rules: layercake::rules::Settings::default(),
             policy: layercake::triage::Policy::default(),
+            baseline: None,
             progress: &Progress::default(),
         };
         compare(&plan, settings).expect("two commits can be compared")

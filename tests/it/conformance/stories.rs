@@ -208,6 +208,7 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
         progress,
     }
 }

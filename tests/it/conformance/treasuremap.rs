@@ -356,6 +356,7 @@ impl Treasuremap {
             only: Vec::new(),
             rules: layercake::rules::Settings::default(),
             policy: layercake::triage::Policy::default(),
+            baseline: None,
             progress: &progress,
         };
         check(&plan, per_site).expect("the commit can be checked")

@@ -45,6 +45,7 @@ fn compared(
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
         progress: &Progress::default(),
     };
     let settings = Settings { attribution: by, ..Settings::default() };

@@ -4,7 +4,7 @@ use layercake::diagnostic::{Diagnostic, Label};
 use layercake::report::terminal::{MOST_IN_FULL, Totals, write_totals};
 use layercake::report::{SiteRow, Style};
 use layercake::source::Span;
-use layercake::triage::Counts;
+use layercake::triage::{Counts, Suppressed};
 
 use super::{Files, plain, rule, sites};
 
@@ -321,6 +321,7 @@ fn the_closing_line_says_what_was_found() {
         documents: 2519,
         outputs: 1972,
         counts: Counts { errors, warnings, notes },
+        suppressed: Suppressed::default(),
         elapsed: Duration::from_millis(213),
     };
     let cases = [

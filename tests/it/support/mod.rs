@@ -15,6 +15,7 @@ use layercake::rules::{Gates, word_reach};
 use layercake::source::{MemoryTree, RepoPath, SourceMap, Span};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
+use layercake::triage::baseline::FILE;
 
 /// Options as the command line has them by default, with this meaning.
 pub fn options(semantics: Semantics) -> Options {
@@ -54,6 +55,7 @@ pub fn check_with<T: Send>(
         only: Vec::new(),
         rules,
         policy,
+        baseline: Some(RepoPath::new(FILE)),
         progress: &progress,
     };
     check(&plan, per_site).expect("files in memory can be checked")
@@ -83,6 +85,7 @@ pub fn compare_files(
         only: Vec::new(),
         rules,
         policy,
+        baseline: Some(RepoPath::new(FILE)),
         progress: &Progress::default(),
     };
     let mut compared =
