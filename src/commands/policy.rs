@@ -27,7 +27,7 @@ pub struct Selectors {
 pub fn policy(selectors: &Selectors) -> Result<(rules::Settings, Policy), Error> {
     let levels = Levels { general: general(selectors)?, ..Levels::default() };
     let wanted = RULES.iter().filter(|rule| levels.can_count(rule)).map(|rule| rule.name);
-    let settings = rules::Settings { wanted: wanted.collect() };
+    let settings = rules::Settings { wanted: wanted.collect(), ..rules::Settings::default() };
     Ok((settings, Policy { levels }))
 }
 
@@ -41,9 +41,8 @@ fn general(selectors: &Selectors) -> Result<BTreeMap<&'static str, Level>, Error
     for ignored in named(&selectors.ignore)? {
         selected.remove(ignored);
     }
-    let level = |rule: &Rule| match selected.contains(rule.name) {
-        true => rule.severity.into(),
-        false => Level::Off,
+    let level = |rule: &Rule| {
+        if selected.contains(rule.name) { rule.severity.into() } else { Level::Off }
     };
     Ok(RULES.iter().map(|rule| (rule.name, level(rule))).collect())
 }

@@ -46,7 +46,10 @@ use rule;
 mod abstract_replacement;
 mod ambiguous_parent;
 mod backslash_in_pattern_value;
+mod boolean_key;
+mod boolean_word;
 mod control_parent;
+mod declared_secret_missing;
 mod dependency_cycle;
 mod different_delete;
 mod different_index_merge;
@@ -72,14 +75,19 @@ mod invalid_scalar;
 mod invalid_site_definition;
 mod invalid_substitution;
 mod invalid_yaml;
+mod layer_path_mismatch;
 mod leaking_alias;
 mod leaking_substitution;
+mod lossy_version;
+mod misread_string;
 mod missing_action_path;
 mod missing_data;
+mod missing_document_start;
 mod missing_encryption_source;
 mod missing_layering_policy;
 mod missing_parent;
 mod missing_pattern_target;
+mod missing_reference;
 mod missing_repository;
 mod missing_site_definition;
 mod missing_source;
@@ -88,11 +96,17 @@ mod mixed_keys;
 mod near_destination;
 mod nested_replacement;
 mod not_a_document;
+mod octal_integer;
 mod over_limit;
 mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod secret_in_cleartext_output;
+mod secret_not_encrypted;
+mod secret_outside_secrets_folder;
+mod shared_label;
+mod undeclared_secret;
 mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
@@ -100,11 +114,15 @@ mod unknown_tag;
 mod unmatched_pattern;
 mod unmatched_source_pattern;
 mod unread_file;
+mod unread_number;
 mod unreadable_file;
 mod unusable_schema_name;
+mod unused_type;
 
+mod plain_scalars;
 mod reach;
 
+pub use missing_reference::Reference;
 pub use reach::{Gates, Reached, Unchanged, word_reach};
 
 /// Every rule, by name.
@@ -112,7 +130,10 @@ pub static RULES: &[&Rule] = &[
     &abstract_replacement::RULE,
     &ambiguous_parent::RULE,
     &backslash_in_pattern_value::RULE,
+    &boolean_key::RULE,
+    &boolean_word::RULE,
     &control_parent::RULE,
+    &declared_secret_missing::RULE,
     &dependency_cycle::RULE,
     &different_delete::RULE,
     &different_index_merge::RULE,
@@ -138,14 +159,19 @@ pub static RULES: &[&Rule] = &[
     &invalid_site_definition::RULE,
     &invalid_substitution::RULE,
     &invalid_yaml::RULE,
+    &layer_path_mismatch::RULE,
     &leaking_alias::RULE,
     &leaking_substitution::RULE,
+    &lossy_version::RULE,
+    &misread_string::RULE,
     &missing_action_path::RULE,
     &missing_data::RULE,
+    &missing_document_start::RULE,
     &missing_encryption_source::RULE,
     &missing_layering_policy::RULE,
     &missing_parent::RULE,
     &missing_pattern_target::RULE,
+    &missing_reference::RULE,
     &missing_repository::RULE,
     &missing_site_definition::RULE,
     &missing_source::RULE,
@@ -154,11 +180,17 @@ pub static RULES: &[&Rule] = &[
     &near_destination::RULE,
     &nested_replacement::RULE,
     &not_a_document::RULE,
+    &octal_integer::RULE,
     &over_limit::RULE,
     &reach_over_limit::RULE,
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &secret_in_cleartext_output::RULE,
+    &secret_not_encrypted::RULE,
+    &secret_outside_secrets_folder::RULE,
+    &shared_label::RULE,
+    &undeclared_secret::RULE,
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
@@ -166,8 +198,10 @@ pub static RULES: &[&Rule] = &[
     &unmatched_pattern::RULE,
     &unmatched_source_pattern::RULE,
     &unread_file::RULE,
+    &unread_number::RULE,
     &unreadable_file::RULE,
     &unusable_schema_name::RULE,
+    &unused_type::RULE,
 ];
 
 /// Looks at a file by itself and adds what it finds.
@@ -188,7 +222,16 @@ struct Check<F: 'static> {
 }
 
 /// The rules that look at files.
-const FILE_CHECKS: &[Check<FileCheck>] = &[];
+const FILE_CHECKS: &[Check<FileCheck>] = &[
+    Check { rules: &[&layer_path_mismatch::RULE], run: layer_path_mismatch::check },
+    Check { rules: &[&missing_document_start::RULE], run: missing_document_start::check },
+    Check { rules: plain_scalars::RULES, run: plain_scalars::check },
+    Check { rules: &[&secret_not_encrypted::RULE], run: secret_not_encrypted::check },
+    Check {
+        rules: &[&secret_outside_secrets_folder::RULE],
+        run: secret_outside_secrets_folder::check,
+    },
+];
 
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
@@ -196,23 +239,32 @@ const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
     Check { rules: &[&leaking_substitution::RULE], run: leaking_substitution::check },
     Check { rules: &[&near_destination::RULE], run: near_destination::check },
     Check { rules: &[&repeated_destination::RULE], run: repeated_destination::check },
+    Check { rules: &[&secret_in_cleartext_output::RULE], run: secret_in_cleartext_output::check },
 ];
 
 /// The rules that look at rendered sites.
-const SITE_CHECKS: &[Check<SiteCheck>] = &[];
+const SITE_CHECKS: &[Check<SiteCheck>] = &[
+    Check { rules: &[&declared_secret_missing::RULE], run: declared_secret_missing::check },
+    Check { rules: &[&missing_reference::RULE], run: missing_reference::check },
+    Check { rules: &[&shared_label::RULE], run: shared_label::check },
+    Check { rules: &[&undeclared_secret::RULE], run: undeclared_secret::check },
+];
 
 /// What the rules are told of what a user wants.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The rules whose findings can count; the others need not be looked for.
     pub wanted: BTreeSet<&'static str>,
+    /// Where documents name others; `missing-reference` looks there.
+    pub references: Vec<Reference>,
 }
 
 impl Default for Settings {
     /// As where nothing is configured.
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
-        Self { wanted: rules.map(|rule| rule.name).collect() }
+        let wanted = rules.map(|rule| rule.name).collect();
+        Self { wanted, references: Reference::built_in() }
     }
 }
 
@@ -557,6 +609,7 @@ pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
     use layout::Problem;
     let (diagnostic, site) = match problem {
         Problem::Odd { file, oddity } => return unread_file::word(*file, *oddity),
+        Problem::UnusedType { file, site_type } => return unused_type::word(*file, site_type),
         Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
         Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
         Problem::MissingType { site, site_type, near } => {

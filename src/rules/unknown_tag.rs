@@ -4,7 +4,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("unknown-tag", Error, "a YAML tag that Deckhand cannot read");
+super::rule!("unknown-tag", Error[Refused], "a YAML tag that Deckhand cannot read");
 
 pub(super) fn word(facts: &FileFacts<'_>, at: Span, tag: &str) -> Diagnostic {
     // A text that begins with `!` is a tag to YAML, a secret one too.

@@ -76,12 +76,12 @@ impl Policy {
         let path = side.sources.get(finding.primary.span.file).path();
         let site = finding.sites.first().map(|site| &**site);
         let level = self.levels.of(finding.rule, path.as_str(), site);
-        let severity = match level {
-            // What the finding itself says is the level of its rule.
-            level if level == finding.rule.level() => Some(finding.severity),
-            level => level.severity(),
+        let severity = match level.severity()? {
+            // At its rule's own severity a finding may say another for itself.
+            own if own == finding.rule.severity => finding.severity,
+            other => other,
         };
-        Some(Diagnostic { severity: severity?, ..finding })
+        Some(Diagnostic { severity, ..finding })
     }
 }
 

@@ -9,10 +9,12 @@ pub mod emit;
 mod libyaml;
 mod node;
 pub mod path;
+mod query;
 mod read;
 mod scalar;
 
 pub use node::{Date, Key, Mapping, Node, Origin, Timestamp, Value};
+pub use query::{InvalidQuery, Query};
 
 use std::borrow::Cow;
 use std::sync::Arc;

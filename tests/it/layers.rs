@@ -90,6 +90,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("miette::", &["report/terminal.rs", "report/terminal/"]),
     ("granit_parser", &["yaml/"]),
     ("fancy_regex", &["merge/pattern/"]),
+    ("jsonpath_rust", &["yaml/query.rs"]),
 ];
 
 #[test]

@@ -106,6 +106,13 @@ pub enum Problem {
         /// A type that is spelled nearly the same.
         near: Option<Arc<str>>,
     },
+    /// A folder below `type/` whose type no site has.
+    UnusedType {
+        /// The first of its files.
+        file: FileId,
+        /// The type.
+        site_type: Arc<str>,
+    },
     /// A repository that a site names and that was not given.
     MissingRepository {
         /// The site.
@@ -246,7 +253,8 @@ impl Layout {
     ) -> Vec<SiteFiles> {
         let by_path: BTreeMap<&RepoPath, usize> =
             self.files.iter().enumerate().map(|(at, file)| (&file.path, at)).collect();
-        self.sites
+        let sites: Vec<SiteFiles> = self
+            .sites
             .iter()
             .filter_map(|site| {
                 let (file, parsed) = files[*by_path.get(&self.definition_of(site))?];
@@ -269,7 +277,37 @@ impl Layout {
                     repositories,
                 })
             })
-            .collect()
+            .collect();
+        // The type of a site that cannot be read is not known.
+        if sites.len() == self.sites.len() {
+            self.check_use(&sites, files, problems);
+        }
+        sites
+    }
+
+    /// Types of this repository that no site has; those of further ones are
+    /// there for others too.
+    fn check_use(
+        &self,
+        sites: &[SiteFiles],
+        files: &[(FileId, &Parsed)],
+        problems: &mut Vec<Problem>,
+    ) {
+        let used: BTreeSet<&Arc<str>> = sites.iter().map(|site| &site.site_type).collect();
+        // A type that is nearly what a site names has been told: the site lacks
+        // it.
+        let lacked = |name: &str| {
+            let names = used.iter().filter(|used| !self.types.contains(**used));
+            nearest(name, names.map(|used| &***used)).is_some()
+        };
+        let mut told: BTreeSet<&Arc<str>> = BTreeSet::new();
+        for (file, (id, _)) in self.files.iter().zip(files) {
+            let Place::Type(name) = &file.place else { continue };
+            let is_unused = file.repository.is_none() && !used.contains(name);
+            if is_unused && told.insert(name) && !lacked(name) {
+                problems.push(Problem::UnusedType { file: *id, site_type: name.clone() });
+            }
+        }
     }
 
     fn check_type(&self, site: &Arc<str>, definition: &Definition, problems: &mut Vec<Problem>) {

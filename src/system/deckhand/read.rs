@@ -63,6 +63,12 @@ pub fn read(document: &yaml::Document, text: &str, patterns: &Patterns) -> Readi
     Reading::Document(Box::new(reader.document(document, root.root, root.encrypted)))
 }
 
+/// Whether documents of this schema are secret whatever their storage policy
+/// says.
+pub fn is_secret_kind(schema: &str) -> bool {
+    SECRET_SCHEMAS.iter().any(|kind| schema.starts_with(kind))
+}
+
 /// `document` with another content: as if `root` had been written in its
 /// place. Faults that need the text are placed less exactly.
 pub fn revised(document: &Document, root: Node, patterns: &Patterns) -> Document {
@@ -146,9 +152,7 @@ impl Reader<'_> {
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
         let data = self.data(top, document, encrypted_data);
-        let secret = encrypted_data
-            || read.encrypted
-            || SECRET_SCHEMAS.iter().any(|kind| schema.value.starts_with(kind));
+        let secret = encrypted_data || read.encrypted || is_secret_kind(&schema.value);
         read.data = if secret { data.into_secret() } else { data };
         read.root = with_data(document, root, &read.data);
         read.wrapped_encrypted = encrypted_data;
