@@ -61,6 +61,9 @@ mod duplicate_output;
 mod empty_document;
 mod generated_source_missing;
 mod ignored_source_path;
+mod ineffective_action;
+mod ineffective_override;
+mod ineffective_substitution;
 mod internal_error;
 mod invalid_action;
 mod invalid_document;
@@ -74,6 +77,8 @@ mod invalid_substitution;
 mod invalid_yaml;
 mod leaking_alias;
 mod leaking_substitution;
+mod leftover_placeholder;
+mod lost_data;
 mod missing_action_path;
 mod missing_data;
 mod missing_encryption_source;
@@ -93,6 +98,8 @@ mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod repeated_substitution;
+mod uncommon_destination;
 mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
@@ -100,8 +107,13 @@ mod unknown_tag;
 mod unmatched_pattern;
 mod unmatched_source_pattern;
 mod unread_file;
+mod unread_source;
 mod unreadable_file;
 mod unusable_schema_name;
+mod unused_document;
+mod unused_label;
+mod unused_schema;
+mod unused_type;
 
 mod reach;
 
@@ -127,6 +139,9 @@ pub static RULES: &[&Rule] = &[
     &empty_document::RULE,
     &generated_source_missing::RULE,
     &ignored_source_path::RULE,
+    &ineffective_action::RULE,
+    &ineffective_override::RULE,
+    &ineffective_substitution::RULE,
     &internal_error::RULE,
     &invalid_action::RULE,
     &invalid_document::RULE,
@@ -140,6 +155,8 @@ pub static RULES: &[&Rule] = &[
     &invalid_yaml::RULE,
     &leaking_alias::RULE,
     &leaking_substitution::RULE,
+    &leftover_placeholder::RULE,
+    &lost_data::RULE,
     &missing_action_path::RULE,
     &missing_data::RULE,
     &missing_encryption_source::RULE,
@@ -159,6 +176,8 @@ pub static RULES: &[&Rule] = &[
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &repeated_substitution::RULE,
+    &uncommon_destination::RULE,
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
@@ -166,8 +185,13 @@ pub static RULES: &[&Rule] = &[
     &unmatched_pattern::RULE,
     &unmatched_source_pattern::RULE,
     &unread_file::RULE,
+    &unread_source::RULE,
     &unreadable_file::RULE,
     &unusable_schema_name::RULE,
+    &unused_document::RULE,
+    &unused_label::RULE,
+    &unused_schema::RULE,
+    &unused_type::RULE,
 ];
 
 /// Looks at a file by itself and adds what it finds.
@@ -188,18 +212,30 @@ struct Check<F: 'static> {
 }
 
 /// The rules that look at files.
-const FILE_CHECKS: &[Check<FileCheck>] = &[];
+const FILE_CHECKS: &[Check<FileCheck>] =
+    &[Check { rules: &[&repeated_substitution::RULE], run: repeated_substitution::check }];
 
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
+    Check { rules: &[&ineffective_action::RULE], run: ineffective_action::check },
+    Check { rules: &[&ineffective_override::RULE], run: ineffective_override::check },
+    Check { rules: &[&ineffective_substitution::RULE], run: ineffective_substitution::check },
     Check { rules: &[&leaking_alias::RULE], run: leaking_alias::check },
     Check { rules: &[&leaking_substitution::RULE], run: leaking_substitution::check },
+    Check { rules: &[&lost_data::RULE], run: lost_data::check },
     Check { rules: &[&near_destination::RULE], run: near_destination::check },
     Check { rules: &[&repeated_destination::RULE], run: repeated_destination::check },
 ];
 
 /// The rules that look at rendered sites.
-const SITE_CHECKS: &[Check<SiteCheck>] = &[];
+const SITE_CHECKS: &[Check<SiteCheck>] = &[
+    Check { rules: &[&leftover_placeholder::RULE], run: leftover_placeholder::check },
+    Check { rules: &[&uncommon_destination::RULE], run: uncommon_destination::check },
+    Check { rules: &[&unread_source::RULE], run: unread_source::check },
+    Check { rules: &[&unused_document::RULE], run: unused_document::check },
+    Check { rules: &[&unused_label::RULE], run: unused_label::check },
+    Check { rules: &[&unused_schema::RULE], run: unused_schema::check },
+];
 
 /// What the rules are told of what a user wants.
 #[derive(Clone, Debug)]
@@ -557,6 +593,7 @@ pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
     use layout::Problem;
     let (diagnostic, site) = match problem {
         Problem::Odd { file, oddity } => return unread_file::word(*file, *oddity),
+        Problem::UnusedType { file, name } => return unused_type::word(*file, name),
         Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
         Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
         Problem::MissingType { site, site_type, near } => {

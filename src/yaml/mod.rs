@@ -6,12 +6,14 @@
 
 pub mod diff;
 pub mod emit;
+mod item;
 mod libyaml;
 mod node;
 pub mod path;
 mod read;
 mod scalar;
 
+pub use item::lines_of_item;
 pub use node::{Date, Key, Mapping, Node, Origin, Timestamp, Value};
 
 use std::borrow::Cow;
