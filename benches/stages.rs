@@ -12,7 +12,7 @@ use layercake::rules::{self, SiteFacts};
 use layercake::source::{FileId, RepoPath, Source, SourceMap, Tree, WorkTree};
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::Layout;
-use layercake::system::deckhand::read::{Reading, read};
+use layercake::system::deckhand::read::{Reading, SecretKinds, read};
 use layercake::system::deckhand::schema::{Schemas, is_data_schema, violations};
 use layercake::system::deckhand::{Options, Site};
 use layercake::triage::Findings;
@@ -146,12 +146,12 @@ fn sources(tree: &WorkTree, layout: &Layout) -> SourceMap {
 }
 
 fn documents(sources: &SourceMap, parsed: &[Parsed]) -> BTreeMap<FileId, Vec<Document>> {
-    let patterns = Patterns::default();
+    let (patterns, secrets) = (Patterns::default(), SecretKinds::default());
     let files = sources.iter().zip(parsed);
     files
         .map(|((file, source), parsed)| {
             let read = parsed.documents.iter().filter_map(|document| {
-                match read(document, source.text(), &patterns) {
+                match read(document, source.text(), &patterns, &secrets) {
                     Reading::Document(document) => Some(*document),
                     Reading::Nothing(_) => None,
                 }

@@ -167,7 +167,35 @@ pub enum Suppression {
         reason: String,
     },
     /// It was accepted before: the baseline has it.
-    Baseline,
+    Baseline {
+        /// Its line of the baseline.
+        at: Span,
+    },
+}
+
+impl Suppression {
+    /// What says so.
+    pub fn at(&self) -> Span {
+        match self {
+            Suppression::Comment { at, .. } | Suppression::Baseline { at } => *at,
+        }
+    }
+
+    /// The reason that is given; empty where none is.
+    pub fn reason(&self) -> &str {
+        match self {
+            Suppression::Comment { reason, .. } => reason,
+            Suppression::Baseline { .. } => "",
+        }
+    }
+
+    /// The word reports use.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Suppression::Comment { .. } => "comment",
+            Suppression::Baseline { .. } => "baseline",
+        }
+    }
 }
 
 /// One finding.

@@ -13,6 +13,11 @@ pub enum ErrorKind {
     Io,
     /// Finding or reading a git repository.
     Git,
+    /// Reading a baseline.
+    Baseline,
+    /// A configuration file that says what it cannot; a line of the message
+    /// for each fault.
+    Configuration,
 }
 
 /// Why layercake could not do its work, and what cures it.
@@ -25,7 +30,8 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with a message of one line, lower case, no full stop.
+    /// An error with a message of one line, lower case, no full stop; of
+    /// several for [`ErrorKind::Configuration`].
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), help: None, source: None }
     }

@@ -23,10 +23,13 @@
 pub mod check;
 pub mod commands;
 pub mod compare;
+pub mod config;
 pub mod diagnostic;
 pub mod edit;
 pub mod error;
+pub mod fix;
 pub mod graph;
+pub mod ignore;
 pub mod merge;
 mod near;
 pub mod render;

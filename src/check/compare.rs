@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
+use super::configuration::related;
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
 use super::{Checked, CheckedSite, Plan, RenderedSite, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
@@ -22,9 +23,9 @@ use crate::merge::pattern::Patterns;
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
 use crate::rules::{self, Found, SiteFacts};
 use crate::source::{FileId, SourceMap, Span};
+use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::edits::{Edits, Located, Membership, SitePair, Version, edits};
-use crate::system::deckhand::{Options, Site};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
 
@@ -67,6 +68,9 @@ pub struct Compared {
     pub gated: Findings,
     /// The files that are not the same on both sides, by path.
     pub edited_files: BTreeSet<crate::source::RepoPath>,
+    /// What is wrong with the baseline of the base, if it cannot be used; all
+    /// that the base has counts as found there then.
+    pub damaged_baseline: Option<String>,
 }
 
 /// A site on the sides where it is there, while both are at hand.
@@ -135,7 +139,9 @@ pub fn compare_with<T: Send>(
         sources: loaded.sources,
     };
     let gated = Findings::default();
-    let compared = Compared { checked, comparison, findings, gated, edited_files };
+    let damaged_baseline = loaded.damaged_baseline;
+    let compared =
+        Compared { checked, comparison, findings, gated, edited_files, damaged_baseline };
     Ok((compared, taken.into_iter().flatten().collect()))
 }
 
@@ -304,6 +310,9 @@ impl<'a> Sides<'a> {
                 caused.insert(told(&site.head_findings[*index]), edits);
             }
         }
+        base.extend(self.loaded.configuration_findings(self.plan, self.base));
+        head.extend(self.loaded.configuration_findings(self.plan, self.head));
+        head.extend(self.loaded.configured.change());
         let mut base = self.loaded.judge(self.plan, self.base, base);
         let mut head = self.loaded.judge(self.plan, self.head, head);
         if let Some(globs) = &self.plan.sites {
@@ -311,12 +320,13 @@ impl<'a> Sides<'a> {
             head.retain_mut(|diagnostic| counts_for(diagnostic, globs));
         }
         let sources = &self.loaded.sources;
-        triage::Compared::new(base, head, sources, &self.plan.only, &|finding| match caused
-            .get(&told(finding))
-        {
+        let causes = |finding: &Diagnostic| match caused.get(&told(finding)) {
             Some(edits) => edits.to_vec(),
             None => caused_in_file(finding, edits, sources),
-        })
+        };
+        let only = &self.plan.only;
+        let compared = triage::Compared::new(base, head, sources, only, &causes);
+        triage::Compared { added_ignores: self.loaded.added_ignores(), ..compared }
     }
 }
 
@@ -391,7 +401,7 @@ impl<'a> SiteRun<'_, 'a> {
         let trying = Trying {
             edits: self.edits,
             site: &site,
-            options: &self.sides.plan.options,
+            sides: self.sides,
             patterns: Patterns::default(),
             earlier: [base.as_ref(), head.as_ref()],
         };
@@ -457,12 +467,11 @@ impl<'a> SiteRun<'_, 'a> {
         let loaded = self.sides.loaded;
         let documents: Vec<&'a Document> =
             set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
-        let options = &self.sides.plan.options;
         let ids = documents.iter().enumerate();
         let ids =
             ids.map(|(at, document)| (std::ptr::from_ref(*document), DocId::at(at))).collect();
-        let mut site = Site::new(set.name.clone(), documents, options);
-        let graph = site.to_graph(options);
+        let name = set.name.clone();
+        let (site, graph) = related(self.sides.plan, &loaded.configured, name, documents);
         let other: Vec<Earlier<'_>> = earlier
             .into_iter()
             .map(|side| side.earlier(&site.documents, self.sides.settings.alike))
@@ -606,7 +615,7 @@ impl OneSide<'_> {
 struct Trying<'t, 'a> {
     edits: &'t Edits<'a>,
     site: &'t SitePair<'a>,
-    options: &'t Options,
+    sides: &'t Sides<'t>,
     patterns: Patterns,
     earlier: [Option<&'t OneSide<'a>>; 2],
 }
@@ -623,8 +632,8 @@ impl Trying<'_, '_> {
         let documents = versions.iter().map(Version::document).collect();
         let name = self.site.head.as_ref().or(self.site.base.as_ref());
         let name = name.and_then(|membership| membership.site.clone());
-        let mut site = Site::new(name, documents, self.options);
-        let graph = site.to_graph(self.options);
+        let configured = &self.sides.loaded.configured;
+        let (site, graph) = related(self.sides.plan, configured, name, documents);
         let earlier = self.earlier.into_iter().flatten();
         let earlier: Vec<Earlier<'_>> =
             earlier.map(|side| side.earlier(&site.documents, Alike::Value)).collect();

@@ -9,19 +9,22 @@ use std::sync::atomic::Ordering::Relaxed;
 use globset::GlobSet;
 use rayon::prelude::*;
 
-use super::{Further, Plan, Progress, Scope, counts_for};
+use super::configuration::Configured;
+use super::{AcceptedBy, Further, Plan, Progress, Scope, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileFacts, Settings};
 use crate::source::{
-    ContentId, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
+    ContentId, DocKey, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
+    offset,
 };
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::layout::{Layout, Place, Problem as LayoutProblem, SiteFiles};
-use crate::system::deckhand::read::{Reading, read, secret_stretch};
+use crate::system::deckhand::read::{Reading, SecretKinds, read, secret_stretch};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
-use crate::triage::Findable;
+use crate::triage::{Baseline, Findable, Judged};
 use crate::yaml::{self, Parsed};
 
 /// The files that are rendered together.
@@ -48,6 +51,8 @@ pub(super) struct LoadedFile {
     /// Where secrets stand, as far as can be told.
     secrets: Vec<Span>,
     comments: Vec<yaml::Comment>,
+    /// What these say of findings.
+    ignores: ignore::Comments,
 }
 
 /// All files of a run, read and parsed.
@@ -61,6 +66,11 @@ pub(super) struct Loaded {
     /// The schemas in them.
     pub(super) schemas: Schemas,
     in_repository: bool,
+    secret_kinds: SecretKinds,
+    /// The configuration's places, and what of it was met.
+    pub(super) configured: Configured,
+    /// What is wrong with the baseline of the base, if it cannot be used.
+    pub(super) damaged_baseline: Option<String>,
 }
 
 /// The files of one side and how they lie.
@@ -70,6 +80,10 @@ pub(super) struct Side {
     pub(super) sets: Vec<SetFiles>,
     layout: Option<Layout>,
     layout_problems: Vec<LayoutProblem>,
+    /// What of its findings was accepted before.
+    baseline: Option<Baseline>,
+    /// What its own file accepts, where that of the other side counts.
+    own_baseline: Option<Baseline>,
 }
 
 /// A file of one side.
@@ -131,6 +145,7 @@ impl Parse {
         further: &[Further<'_>],
     ) -> Result<Side, Error> {
         let mut layout = layout.clone();
+        layout.keep_sites(&|site| plan.configuration.has_site(site));
         for (index, repository) in further.iter().enumerate() {
             layout.add_repository(index, repository.tree, &repository.root)?;
         }
@@ -244,9 +259,22 @@ impl Loaded {
             side.find_sets(plan, &mut sources, &parsed);
         }
         let schemas = Schemas::default();
-        let files = documents_of(&sources, parsed, &schemas);
+        let files = documents_of(&sources, parsed, &schemas, &plan.configuration.secrets);
+        let damaged_baseline = read_baselines(plan, &mut head, &mut base, &mut sources)?;
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
-        Ok(Self { sources, files, head, base, schemas, in_repository })
+        let secret_kinds = plan.configuration.secrets.clone();
+        let configured = Configured::new(&plan.configuration, &mut sources);
+        Ok(Self {
+            sources,
+            files,
+            head,
+            base,
+            schemas,
+            in_repository,
+            secret_kinds,
+            configured,
+            damaged_baseline,
+        })
     }
 
     pub(super) fn file(&self, file: FileId) -> &LoadedFile {
@@ -290,12 +318,7 @@ impl Loaded {
     /// The findings of a side's files by themselves, with the sites they count
     /// for.
     pub(super) fn file_findings(&self, side: &Side, settings: &Settings) -> Vec<Diagnostic> {
-        let mut sites: BTreeMap<FileId, Vec<Arc<str>>> = BTreeMap::new();
-        for set in &side.sets {
-            for file in &set.files {
-                sites.entry(*file).or_default().extend(set.name.clone());
-            }
-        }
+        let sites = side.sites_of_files();
         let facts = side.files.iter().map(|file| {
             let loaded = self.file(file.id);
             FileFacts {
@@ -306,6 +329,7 @@ impl Loaded {
                 others: &loaded.others,
                 secrets: &loaded.secrets,
                 comments: &loaded.comments,
+                ignores: &loaded.ignores,
                 place: file.place.as_ref(),
                 schemas: &self.schemas,
                 settings,
@@ -314,29 +338,108 @@ impl Loaded {
         facts
             .flat_map(|facts| {
                 let mut found = rules::word_file(&facts);
-                let concerned = sites.get(&facts.file).cloned().unwrap_or_default();
+                let concerned = sites.get(&facts.file);
                 for diagnostic in &mut found {
-                    diagnostic.sites.clone_from(&concerned);
+                    diagnostic.sites = concerned.into_iter().flatten().cloned().collect();
                 }
                 found
             })
             .collect()
     }
 
-    /// The findings of a side that count.
+    /// What the configuration says of a side and nothing of it heeds.
+    pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
+        let paths = side.files.iter().map(|file| self.sources.get(file.id).path().as_str());
+        let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
+        self.configured.findings(&plan.configuration, paths, sites)
+    }
+
+    /// The findings of a side that count, those that are suppressed among them.
     pub(super) fn judge(
         &self,
         plan: &Plan<'_>,
         side: &Side,
         found: Vec<Diagnostic>,
     ) -> Vec<Diagnostic> {
-        let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
-        for set in &side.sets {
-            for file in &set.files {
-                sites.entry(*file).or_default().extend(set.name.clone());
+        let sites = side.sites_of_files();
+        let findable = Findable {
+            sources: &self.sources,
+            sites: &sites,
+            ignores: self.ignores(side).collect(),
+            baseline: side.baseline.as_ref(),
+            held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
+        };
+        let judged = plan.policy.judge(found, &findable, side.own_baseline.as_ref());
+        // Who looks at a part does not see what is found elsewhere.
+        let in_vain = if plan.is_limited() { Vec::new() } else { self.in_vain(plan, &judged) };
+        let in_vain = in_vain.into_iter().map(|finding| {
+            let sites = sites.get(&finding.primary.span.file).into_iter().flatten();
+            Diagnostic { sites: sites.cloned().collect(), ..finding }
+        });
+        let mut findings = plan.policy.levelled_all(in_vain.collect(), &findable);
+        findings.extend(judged.findings);
+        findings
+    }
+
+    /// The comments of a side that say what is not to be reported.
+    fn ignores<'a>(&'a self, side: &'a Side) -> impl Iterator<Item = &'a Ignore> {
+        side.files.iter().flat_map(|file| &self.file(file.id).ignores.ignores)
+    }
+
+    /// The files of a side, and the documents in each.
+    fn held<'a>(&'a self, side: &'a Side) -> BTreeSet<(&'a RepoPath, Option<&'a DocKey>)> {
+        let files = side.files.iter().flat_map(|file| {
+            let path = self.sources.get(file.id).path();
+            let documents = self.file(file.id).documents.iter();
+            let keys = documents.map(|document| Some(&document.key));
+            keys.chain([None]).map(move |key| (path, key))
+        });
+        files.collect()
+    }
+
+    /// The findings for what was said of findings in vain. Nothing is said of
+    /// a rule that was not asked for, nor of a file that was not read whole.
+    fn in_vain(&self, plan: &Plan<'_>, judged: &Judged<'_>) -> Vec<Diagnostic> {
+        let levels = &plan.policy.levels;
+        let path_of = |ignore: &Ignore| self.sources.get(ignore.span.file).path().as_str();
+        let unused = judged.unused.iter().filter_map(|unused| {
+            let file = self.file(unused.ignore.span.file);
+            let is_whole = !file.problems.iter().any(|problem| problem.kind.is_fatal());
+            let is_on = |name: &&ignore::Name| {
+                name.rules.iter().any(|it| levels.can_count_at(it, path_of(unused.ignore)))
+            };
+            let names: Vec<&ignore::Name> = unused.names.iter().copied().filter(is_on).collect();
+            (is_whole && !names.is_empty())
+                .then(|| rules::word_unused_ignore(&self.sources, unused.ignore, &names))
+        });
+        let stale = judged.stale.iter().filter_map(|stale| {
+            let (at, entry) = (stale.entry.span?, stale.entry);
+            let is_on =
+                |rule: &crate::diagnostic::Rule| levels.can_count_at(rule, entry.file.as_str());
+            rules::find(&entry.rule).is_none_or(is_on).then(|| {
+                rules::word_stale_baseline(at, &entry.rule, entry.file.as_str(), stale.gone)
+            })
+        });
+        unused.chain(stale).collect()
+    }
+
+    /// How many comments that say what is not to be reported the head has more
+    /// than the base.
+    pub(super) fn added_ignores(&self) -> usize {
+        let Some(base) = &self.base else { return 0 };
+        let counted = |side| {
+            let mut counted: BTreeMap<(&RepoPath, &str), usize> = BTreeMap::new();
+            for ignore in self.ignores(side) {
+                let path = self.sources.get(ignore.span.file).path();
+                *counted.entry((path, &*ignore.words)).or_default() += 1;
             }
-        }
-        plan.policy.judge(found, &Findable { sources: &self.sources, sites: &sites })
+            counted
+        };
+        let known = counted(base);
+        let more = counted(&self.head)
+            .into_iter()
+            .map(|(key, count)| count.saturating_sub(known.get(&key).copied().unwrap_or_default()));
+        more.sum()
     }
 
     /// Whether layercake itself failed while it read a file.
@@ -351,17 +454,27 @@ impl Loaded {
 
     /// Files with a document that was not read, and perhaps a secret in it.
     pub(super) fn opaque(&self) -> Vec<FileId> {
-        let unread =
-            |file: &LoadedFile| file.problems.iter().any(|problem| problem.kind.is_fatal());
-        let files = self.files.iter().enumerate().filter(|(_, file)| unread(file));
-        files
-            .map(|(index, _)| FileId(offset(index)))
-            .filter(|file| may_hold_secrets(self.sources.get(*file).text()))
-            .collect()
+        let files = (0..self.files.len()).map(|index| FileId(offset(index)));
+        let is_opaque = |id: &FileId| {
+            self.file(*id).is_opaque(self.sources.get(*id).text(), &self.secret_kinds)
+        };
+        files.filter(is_opaque).collect()
+    }
+}
+
+impl LoadedFile {
+    /// Whether a document was not read in which there is perhaps a secret;
+    /// `text` is that of the file.
+    fn is_opaque(&self, text: &str, kinds: &SecretKinds) -> bool {
+        self.problems.iter().any(|problem| problem.kind.is_fatal()) && may_hold_secrets(text, kinds)
     }
 }
 
 impl Side {
+    fn has_baseline(&self) -> bool {
+        self.baseline.is_some() || self.own_baseline.is_some()
+    }
+
     /// The sets that the plan asks for.
     pub(super) fn wanted(&self, plan: &Plan<'_>) -> Vec<&SetFiles> {
         let is_wanted = |set: &&SetFiles| {
@@ -370,6 +483,17 @@ impl Side {
             plan.sites.as_ref().is_none_or(named)
         };
         self.sets.iter().filter(is_wanted).collect()
+    }
+
+    /// The sites that each file counts for.
+    fn sites_of_files(&self) -> BTreeMap<FileId, BTreeSet<Arc<str>>> {
+        let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
+        for set in &self.sets {
+            for file in &set.files {
+                sites.entry(*file).or_default().extend(set.name.clone());
+            }
+        }
+        sites
     }
 
     /// What is wrong with how the files lie.
@@ -400,9 +524,9 @@ impl Side {
 }
 
 /// Whether a text that is not understood speaks of secrets.
-fn may_hold_secrets(text: &str) -> bool {
+fn may_hold_secrets(text: &str, kinds: &SecretKinds) -> bool {
     let words = ["encrypted", "Passphrase", "PrivateKey", "CertificateKey", "AuthorityKey"];
-    words.iter().any(|word| text.contains(word))
+    words.iter().any(|word| text.contains(word)) || kinds.are_named_in(text)
 }
 
 /// The sites of a layout; what is in the way gets a source of its own, to
@@ -501,11 +625,94 @@ fn whole_documents(source: &Source) -> &str {
     &text[..last.map_or(0, |at| at + 1)]
 }
 
+/// What the file at `path` of `tree` accepts, if it is there.
+///
+/// # Errors
+/// Where it cannot be read: what it accepts is not known then.
+pub fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Error> {
+    read_baseline(path, tree, &mut SourceMap::new())
+}
+
+/// Reads what was accepted before on each side, and gives what is wrong with
+/// the file of the base, if it cannot be used: the base is then taken as it is
+/// without one, for a change that mends the file could not be checked otherwise.
+fn read_baselines(
+    plan: &Plan<'_>,
+    head: &mut Side,
+    base: &mut Option<Side>,
+    sources: &mut SourceMap,
+) -> Result<Option<String>, Error> {
+    let own = baseline_of(plan, plan.tree, sources)?;
+    let (Some(base_side), Some(tree)) = (base, &plan.base) else {
+        head.baseline = own;
+        return Ok(None);
+    };
+    let mut damage = None;
+    base_side.baseline = match baseline_of(plan, tree.tree, sources) {
+        Err(error) if error.kind() == ErrorKind::Baseline => {
+            damage = Some(error.to_string());
+            None
+        }
+        read => read?,
+    };
+    match plan.accepted_by {
+        AcceptedBy::Itself => head.baseline = own,
+        AcceptedBy::Base => {
+            head.baseline = Some(base_side.baseline.clone().unwrap_or_default());
+            head.own_baseline = own;
+        }
+    }
+    Ok(damage)
+}
+
+/// What of a side's findings was accepted before, if there is a file that says
+/// so.
+fn baseline_of(
+    plan: &Plan<'_>,
+    tree: &dyn Tree,
+    sources: &mut SourceMap,
+) -> Result<Option<Baseline>, Error> {
+    match &plan.baseline {
+        Some(path) => read_baseline(path, tree, sources),
+        None => Ok(None),
+    }
+}
+
+fn read_baseline(
+    path: &RepoPath,
+    tree: &dyn Tree,
+    sources: &mut SourceMap,
+) -> Result<Option<Baseline>, Error> {
+    let bytes = match tree.read(path) {
+        Err(error) if error.is_missing() => return Ok(None),
+        bytes => bytes,
+    };
+    if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(path)) {
+        return Err(error);
+    }
+    let file = sources.add(Source::new(path.clone(), bytes));
+    let source = sources.get(file);
+    let unusable = |message: String| {
+        Error::new(ErrorKind::Baseline, message).with_help(
+            "mend it, or take back its last change; `layercake baseline write` writes a new one, \
+             which accepts all that is found now; `--no-baseline` goes on without",
+        )
+    };
+    if source.fault().is_some() {
+        return Err(unusable(format!("the baseline `{path}` cannot be read")));
+    }
+    let read = Baseline::read(file, source.text());
+    read.map(Some).map_err(|it| {
+        unusable(format!("the baseline is damaged: {path}:{}: {}", it.line, it.message))
+    })
+}
+
 /// Reads the Deckhand documents of parsed files.
 fn documents_of(
     sources: &SourceMap,
     parsed: Vec<(FileId, Parsed)>,
     schemas: &Schemas,
+    secrets: &SecretKinds,
 ) -> Vec<LoadedFile> {
     let patterns = Patterns::default();
     parsed
@@ -519,9 +726,10 @@ fn documents_of(
                 others: Vec::new(),
                 secrets: Vec::new(),
                 comments: parsed.comments,
+                ignores: ignore::Comments::default(),
             };
             for document in &parsed.documents {
-                let reading = || read(document, text, &patterns);
+                let reading = || read(document, text, &patterns, secrets);
                 match catch_unwind(AssertUnwindSafe(reading)) {
                     Ok(Reading::Document(document)) => loaded.documents.push(*document),
                     Ok(Reading::Nothing(fault)) => loaded.others.push(fault),
@@ -532,7 +740,15 @@ fn documents_of(
                 // Here it is done in parallel.
                 schemas.compiled(&schema.data);
             }
-            loaded.secrets = secrets_of(file, source, &loaded);
+            loaded.secrets = secrets_of(file, source, &loaded, secrets);
+            loaded.ignores = ignore::read(file, source, &loaded.comments, &rules::ignorable);
+            let is_lost = loaded.is_opaque(source.text(), secrets);
+            let whole = Span::new(file, 0, offset(source.text().len()));
+            loaded.ignores.hide(if is_lost {
+                std::slice::from_ref(&whole)
+            } else {
+                &loaded.secrets
+            });
             loaded
         })
         .collect()
@@ -540,7 +756,12 @@ fn documents_of(
 
 /// Where the secrets of a file stand: the data of its secret documents, and
 /// what may be such a document where something could not be read.
-fn secrets_of(file: FileId, source: &Source, loaded: &LoadedFile) -> Vec<Span> {
+fn secrets_of(
+    file: FileId,
+    source: &Source,
+    loaded: &LoadedFile,
+    secrets: &SecretKinds,
+) -> Vec<Span> {
     let broken_off = match source.fault() {
         Some(TextFault::BadEncoding(_, at)) => Some(Span::point(file, *at)),
         Some(TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer)
@@ -548,7 +769,7 @@ fn secrets_of(file: FileId, source: &Source, loaded: &LoadedFile) -> Vec<Span> {
     };
     let is_lost = |at: &Span| !loaded.documents.iter().any(|document| document.span.contains(*at));
     let lost = loaded.problems.iter().map(|problem| problem.span).chain(broken_off).filter(is_lost);
-    let stretches = lost.filter_map(|at| secret_stretch(source.text(), at.start as usize));
+    let stretches = lost.filter_map(|at| secret_stretch(source.text(), at.start as usize, secrets));
     let secret = loaded.documents.iter().filter(|document| document.data.secret);
     secret
         .flat_map(|document| secret_parts(document, &loaded.problems))

@@ -7,6 +7,7 @@
 //! once.
 
 mod compare;
+mod configuration;
 mod load;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,10 +16,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub use compare::{BothSides, Compared, Settings, compare, compare_with};
+pub use configuration::{Configuration, Entry, EntryKind, KnownMissing};
+pub use load::baseline;
 
 use globset::GlobSet;
 use rayon::prelude::*;
 
+use self::configuration::related;
 use self::load::{Loaded, Parse, SetFiles};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -62,7 +66,8 @@ pub struct Plan<'a> {
     pub scope: Scope<'a>,
     /// What they are compared with; nothing where only one side is checked.
     pub base: Option<Base<'a>>,
-    /// How they are understood.
+    /// How they are understood, where the configuration says nothing else of a
+    /// site.
     pub options: Options,
     /// Names of the sites wanted; all where none is given.
     pub sites: Option<GlobSet>,
@@ -73,8 +78,25 @@ pub struct Plan<'a> {
     pub rules: rules::Settings,
     /// What becomes of their findings.
     pub policy: Policy,
+    /// The file that says which of them were accepted before, if it is there;
+    /// none where nothing is to be.
+    pub baseline: Option<RepoPath>,
+    /// On which side that file is read for the head.
+    pub accepted_by: AcceptedBy,
+    /// What else the repository's configuration asks for.
+    pub configuration: Configuration,
     /// Told how far the run is.
     pub progress: &'a Progress,
+}
+
+/// Which side says what was accepted before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AcceptedBy {
+    /// Each side for itself.
+    #[default]
+    Itself,
+    /// The base for both, so that no change accepts its own findings.
+    Base,
 }
 
 /// The side that a run compares with.
@@ -113,6 +135,15 @@ impl Plan<'_> {
             Scope::Repository { layout, .. } => Some(layout),
             Scope::Set(_) => None,
         }
+    }
+
+    /// Whether only some sites or files are looked at.
+    fn is_limited(&self) -> bool {
+        let is_part = match &self.scope {
+            Scope::Repository { .. } => false,
+            Scope::Set(paths) => !paths.iter().all(RepoPath::is_root),
+        };
+        is_part || self.sites.is_some() || !self.only.is_empty()
     }
 
     /// Whether `file` is among those to which the run is limited.
@@ -221,6 +252,7 @@ pub fn check<T: Send>(
     let internal_error = loaded.has_failed() || sites.iter().any(|(site, _)| site.taken.is_none());
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
+    diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
     let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
     if let Some(globs) = &plan.sites {
         diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
@@ -276,8 +308,7 @@ fn site<T>(
     // A fault in layercake itself costs this site and says so; the others go
     // on. Nothing of the site is used after one, so no state can be torn.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut site = Site::new(files.name.clone(), documents, &plan.options);
-        let graph = site.to_graph(&plan.options);
+        let (site, graph) = related(plan, &loaded.configured, files.name.clone(), documents);
         let rendered = render::render(&graph);
         let sources = &loaded.sources;
         let facts = SiteFacts {

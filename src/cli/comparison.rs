@@ -3,21 +3,27 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use layercake::commands::compare::{Outcome, Request, Verify};
+use layercake::commands::configuration::{Found, outputs};
 use layercake::commands::lint::Linted;
+use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::report::{self, Compared, Timing, View};
+use layercake::triage::Findings;
 
-use super::{
-    ComparisonArgs, Failure, LintFormat, Output, Terminal, allow, complain, deliver, environment,
-    totals, verdict, view,
+use super::arguments::{
+    ComparisonArgs, ConfigArgs, FailOn, LintFormat, MeaningArgs, Output, RepositoryArgs,
 };
+use super::hygiene::{self, MendArgs};
+use super::terminal::Terminal;
+use super::{Failure, allow, complain, deliver, environment, print, totals, view};
 
 /// What is asked of a comparison, whichever two sides it has.
 #[derive(Debug, Args)]
@@ -135,45 +141,168 @@ pub(super) struct DiffArgs {
     repository: Vec<String>,
 
     #[command(flatten)]
-    meaning: super::MeaningArgs,
+    meaning: MeaningArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// What is asked of `lint`, beside what to read.
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) look: LintLook,
+    pub(super) mend: MendArgs,
+    pub(super) fail_on: FailOn,
+    /// The reports; those of the configuration where none is given.
+    pub(super) outputs: Vec<Output>,
+}
+
+/// How findings are told.
+#[derive(Clone, Copy)]
+pub(super) struct LintLook {
+    pub(super) comparison: Look,
+    pub(super) suppressed: Suppressions,
+    pub(super) told: Told,
+}
+
+/// What is told of findings that a comment or the baseline suppresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suppressions {
+    Counted,
+    Shown,
+}
+
+/// What is told of findings in a report for people.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    Findings,
+    Statistics,
 }
 
 pub(super) fn lint(
     selection: &Selection,
-    request: &Request,
-    look: Look,
-    outputs: &[Output],
+    asked: &Asked,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
+    let Asked { request, mend, outputs, .. } = asked;
     allow(outputs)?;
     let start = Instant::now();
-    let linted = terminal.watch(|progress| commands::lint::run(selection, request, progress))?;
-    let elapsed = start.elapsed();
-    let checked = match linted {
-        Linted::One(checked) => checked,
-        Linted::Two(outcome) => {
-            write_lint(&outcome, look, outputs, selection, elapsed, terminal)?;
-            return Ok(lint_verdict(&outcome, request, look));
+    let Some(mending) = mend.mending() else {
+        let run = |progress: &_| commands::lint::run(selection, request, progress);
+        let linted = terminal.watch(run)?;
+        tell_damage(&linted);
+        return tell(&linted, asked, selection, start.elapsed(), terminal);
+    };
+    let run =
+        |progress: &_| commands::mend::run(selection, request, &mending, mend.writing(), progress);
+    let mended = terminal.watch(run)?;
+    tell_damage(&mended.linted);
+    let verdict = match mend.writing() {
+        Writing::Files => tell(&mended.linted, asked, selection, start.elapsed(), terminal)?,
+        Writing::Nothing => {
+            print(|out| report::difference::write(&mended.files, &terminal.style, out))?;
+            code(&mended.linted, asked)
         }
     };
-    if request.wanted.auto {
+    hygiene::tell_mended(&mended, &mending, mend.writing());
+    Ok(if mended.faulty.is_empty() { verdict } else { ExitCode::from(2) })
+}
+
+/// Says on standard error that what the base had accepted is not known.
+fn tell_damage(linted: &Linted) {
+    match linted {
+        Linted::Two(outcome) => {
+            if let Some(damage) = &outcome.compared.damaged_baseline {
+                complain(&format!(
+                    "warning: the earlier side is taken as without a baseline: {damage}\n"
+                ));
+            }
+        }
+        Linted::One(..) => {}
+    }
+}
+
+fn code(linted: &Linted, asked: &Asked) -> ExitCode {
+    match linted {
+        Linted::One(checked, _) if checked.internal_error => ExitCode::from(2),
+        Linted::One(checked, _) => {
+            ExitCode::from(u8::from(asked.fail_on.is_reached(checked.findings.counts())))
+        }
+        Linted::Two(outcome) => lint_verdict(outcome, asked),
+    }
+}
+
+/// Writes the reports, and gives the exit code.
+fn tell(
+    linted: &Linted,
+    asked: &Asked,
+    selection: &Selection,
+    elapsed: Duration,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let look = asked.look;
+    let (checked, configured) = match linted {
+        Linted::One(checked, configured) => (checked, configured),
+        Linted::Two(outcome) => {
+            let outputs = wanted_outputs(&asked.outputs, &outcome.configured)?;
+            write_lint(outcome, look, &outputs, selection, elapsed, terminal)?;
+            return Ok(code(linted, asked));
+        }
+    };
+    let outputs = wanted_outputs(&asked.outputs, configured)?;
+    if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
     }
-    let (findings, view, totals) = (&checked.findings, view(&checked), totals(&checked, elapsed));
-    deliver(outputs, &selection.directory, terminal, |format, style, out| match format {
-        LintFormat::Full => {
-            report::terminal::write(findings, &view, style, out)?;
-            report::terminal::write_totals(&totals, style, out)
+    let (findings, view, totals) = (&checked.findings, view(checked), totals(checked, elapsed));
+    let shown = match look.suppressed {
+        Suppressions::Counted => findings.clone(),
+        Suppressions::Shown => findings.with_suppressed(&checked.sources),
+    };
+    let statistics = report::statistics::of_findings(findings);
+    deliver(&outputs, &selection.directory, terminal, |format, style, out| {
+        match (format, look.told) {
+            (LintFormat::Full, told) => {
+                match told {
+                    Told::Findings => report::terminal::write(&shown, &view, style, out)?,
+                    Told::Statistics => report::statistics::write(&statistics, style, out)?,
+                }
+                report::terminal::write_totals(&totals, style, out)
+            }
+            (LintFormat::Concise, Told::Findings) => {
+                report::terminal::write_concise(&shown, &view, style, out)
+            }
+            (LintFormat::Concise, Told::Statistics) => {
+                report::statistics::write(&statistics, style, out)
+            }
+            (LintFormat::Json, _) => report::json::findings(findings, &totals, &view, out),
         }
-        LintFormat::Concise => report::terminal::write_concise(findings, &view, style, out),
-        LintFormat::Json => report::json::findings(findings, &totals, &view, out),
     })?;
-    Ok(verdict(&checked))
+    Ok(code(linted, asked))
+}
+
+/// The reports that are asked for; those of the configuration where no flag
+/// does.
+fn wanted_outputs(given: &[Output], configured: &Found) -> Result<Vec<Output>, Error> {
+    if !given.is_empty() {
+        return Ok(given.to_vec());
+    }
+    let read = |(format, file): (Arc<str>, Option<PathBuf>)| {
+        let format = LintFormat::from_str(&format, false);
+        // The configuration was refused where it names another format.
+        let format = format.map_err(|message| Error::new(ErrorKind::Usage, message))?;
+        Ok(Output { format, file })
+    };
+    let configured = outputs(configured).into_iter().map(read);
+    let outputs = configured.collect::<Result<Vec<_>, Error>>()?;
+    if outputs.is_empty() {
+        return Ok(vec![Output { format: LintFormat::Full, file: None }]);
+    }
+    Ok(outputs)
 }
 
 fn write_lint(
     outcome: &Outcome,
-    look: Look,
+    look: LintLook,
     outputs: &[Output],
     selection: &Selection,
     elapsed: Duration,
@@ -182,18 +311,34 @@ fn write_lint(
     let findings = &outcome.compared.findings;
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
     let view = view(&outcome.compared.checked);
-    deliver(outputs, &selection.directory, terminal, |format, style, out| match format {
-        LintFormat::Full => report::comparison::write(&compared, look, &view, style, out),
-        LintFormat::Concise => {
-            report::terminal::write_concise(&findings.new, &view, style, out)?;
-            match look.unchanged {
-                Unchanged::Counted => Ok(()),
-                Unchanged::Shown => {
-                    report::terminal::write_concise(&findings.unchanged, &view, style, out)
-                }
-            }
+    let suppressed = match look.suppressed {
+        Suppressions::Counted => Findings::default(),
+        Suppressions::Shown => {
+            Findings { diagnostics: findings.suppressed.clone(), ..Findings::default() }
         }
-        LintFormat::Json => report::json::compared(&compared, &view, out),
+    };
+    let statistics = report::statistics::of_comparison(findings);
+    deliver(outputs, &selection.directory, terminal, |format, style, out| {
+        match (format, look.told) {
+            (LintFormat::Full, Told::Findings) => {
+                report::comparison::write(&compared, look.comparison, &view, style, out)?;
+                report::terminal::write(&suppressed, &view, style, out)
+            }
+            (LintFormat::Full | LintFormat::Concise, Told::Statistics) => {
+                report::statistics::write(&statistics, style, out)
+            }
+            (LintFormat::Concise, Told::Findings) => {
+                report::terminal::write_concise(&findings.new, &view, style, out)?;
+                match look.comparison.unchanged {
+                    Unchanged::Counted => {}
+                    Unchanged::Shown => {
+                        report::terminal::write_concise(&findings.unchanged, &view, style, out)?;
+                    }
+                }
+                report::terminal::write_concise(&suppressed, &view, style, out)
+            }
+            (LintFormat::Json, _) => report::json::compared(&compared, &view, out),
+        }
     })
 }
 
@@ -208,10 +353,12 @@ pub(super) fn diff(
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
     let request = reach.request(comparison)?;
     let selection =
-        super::RepositoryArgs { rev: None, site: arguments.site, repository: arguments.repository };
-    let selection = selection.selection(directory);
-    let options = arguments.meaning.options(selection.options);
-    let selection = Selection { options, ..selection };
+        RepositoryArgs { rev: None, site: arguments.site, repository: arguments.repository };
+    let selection = Selection {
+        meaning: arguments.meaning.meaning(),
+        configuration: arguments.config.place(),
+        ..selection.selection(directory)
+    };
     allow(&output)?;
     let start = Instant::now();
     let outcome =
@@ -252,17 +399,19 @@ pub(super) fn told(outcome: &Outcome, elapsed: Duration) -> Compared<'_> {
 }
 
 /// 2 where layercake itself failed, or was asked to prove what it could not
-/// explain; 1 with errors since the base, or any where all are wanted.
-fn lint_verdict(outcome: &Outcome, request: &Request, look: Look) -> ExitCode {
-    if has_failed(outcome, request) {
+/// explain; 1 with findings since the base that fail the run, or any such where
+/// all are wanted.
+fn lint_verdict(outcome: &Outcome, asked: &Asked) -> ExitCode {
+    if has_failed(outcome, &asked.request) {
         return ExitCode::from(2);
     }
     let findings = &outcome.compared.findings;
-    let old = match look.unchanged {
-        Unchanged::Counted => 0,
-        Unchanged::Shown => findings.unchanged.counts().errors,
+    let is_old_reached = match asked.look.comparison.unchanged {
+        Unchanged::Counted => false,
+        Unchanged::Shown => asked.fail_on.is_reached(findings.unchanged.counts()),
     };
-    ExitCode::from(u8::from(findings.new.counts().errors + old > 0))
+    let is_reached = asked.fail_on.is_reached(findings.new.counts());
+    ExitCode::from(u8::from(is_reached || is_old_reached))
 }
 
 /// As [`lint_verdict`], but only what the gates say counts as an error, and a
@@ -282,7 +431,7 @@ fn diff_verdict(
         return Ok(ExitCode::from(2));
     }
     let changed = exit_code && !outcome.compared.comparison.outputs.is_empty();
-    Ok(ExitCode::from(u8::from(changed || !gated.diagnostics.is_empty())))
+    Ok(ExitCode::from(u8::from(changed || gated.counts().errors > 0)))
 }
 
 fn has_failed(outcome: &Outcome, request: &Request) -> bool {

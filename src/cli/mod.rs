@@ -1,572 +1,39 @@
-//! The command line: flags, and the one place with standard output, standard
-//! error and the environment.
+//! The command line: what a verb prints, and the one place with standard
+//! output, standard error and the environment.
 
+mod arguments;
 mod comparison;
+mod config;
 mod demo;
+mod hygiene;
+mod terminal;
 
-use std::collections::BTreeMap;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercake::check::{Checked, Progress};
+use layercake::commands::configuration::Place;
 use layercake::commands::provenance::Question;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
-use layercake::graph::MissingSource;
-use layercake::merge::deckhand::Semantics;
 use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
 use layercake::report::{self, Style, View};
 use layercake::source::{text_at, write_file};
-use layercake::system::deckhand::Options;
-
-use self::comparison::{DiffArgs, ReachArgs};
-
-const EXAMPLES: &str = "\
-Examples:
-  layercake demo                    an example to try it on, made for you
-  layercake lint                    all sites of the repository around you
-  layercake lint --since main       what changed since main, why, and what is wrong since
-  layercake render --name keystone  what becomes of one document, in each site
-  layercake explain missing-parent  what a finding means, and what to do
-
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
-
-const LINT_EXAMPLES: &str = "\
-Examples:
-  layercake lint                       everything, with the lines that matter
-  layercake lint -o concise            one line for each finding
-  layercake lint -o json | jq .        for programs
-  layercake lint -o full -o json=report.json
-  layercake lint --since main          what changed since main, and what is wrong since
-  layercake lint --staged              the same for the next commit
-  layercake lint site/lab type/small   only what is wrong in these folders
-  layercake lint --set a.yaml b.yaml   two files by themselves, without any site
-
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
-
-const DIFF_EXAMPLES: &str = "\
-Examples:
-  layercake diff main                what is different from main itself
-  layercake diff --since main        what this branch changed, and its working tree
-  layercake diff v1.8 v1.9           between two revisions
-  layercake diff --staged --brief    what the next commit will change, one line an edit
-  layercake diff main --expect-unchanged    prove that a refactoring is one
-
-Exit codes: 0 compared, 1 a gate is violated, or with `--exit-code` something changed, \
-2 layercake could not do its work.";
-
-const RENDER_EXAMPLES: &str = "\
-Examples:
-  layercake render --site lab --schema 'armada/Chart/*'
-  layercake render --site lab --name keystone --with-origin
-  layercake render --format json | jq '.sites[].documents[].name'
-  diff <(layercake render --rev HEAD~1) <(layercake render)
-
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
-
-const SITES_NOTE: &str = "\
-Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
-2 layercake could not do its work.";
-
-const EXPLAIN_VALUE_EXAMPLES: &str = "\
-Examples:
-  layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas
-  layercake explain-value lab armada/Chart/v1 keystone /values/pod/replicas
-  layercake explain-value - armada/Chart/v1 keystone .release   files without sites
-  layercake explain-value --all-sites armada/Chart/v1 keystone .release
-  layercake explain-value lab armada/Chart/v1 keystone .release \\
-      --why-not global/charts/keystone.yaml:49
-  layercake explain-value lab armada/Chart/v1 keystone .release --since main
-
-Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.";
-
-const IMPACT_EXAMPLES: &str = "\
-Examples:
-  layercake impact global/config/software-versions.yaml:22   one line
-  layercake impact global/config/software-versions.yaml      the whole file
-  layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
-
-Exit codes: 0 it is told, 2 nothing stands there, or layercake could not do its work.";
-
-const GRAPH_EXAMPLES: &str = "\
-Examples:
-  layercake graph --site lab
-  layercake graph --site lab --format dot | dot -Tsvg > lab.svg
-  layercake graph --format mermaid
-
-Exit codes: 0 it is printed, 2 layercake could not do its work.";
-
-const DEMO_NOTE: &str = "\
-Exit codes: 0 it was made and compared, 2 layercake could not do its work.";
-
-/// A linter for Airship Deckhand site repositories.
-///
-/// layercake renders every document of every site as Deckhand would, and shows
-/// every problem at the line that wrote it. It finds the repository around the
-/// current folder by itself and reads it; it writes nothing but the reports it is
-/// told to write to files, and the example that `demo` makes.
-#[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
-struct Cli {
-    #[command(flatten)]
-    global: Global,
-
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Global options")]
-struct Global {
-    /// Work in this folder instead of the current one
-    #[arg(short = 'C', value_name = "DIR", global = true)]
-    #[arg(default_value = ".", hide_default_value = true)]
-    directory: PathBuf,
-
-    /// When to use colour
-    ///
-    /// `auto` uses it on a terminal, and heeds `NO_COLOR`.
-    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
-    color: When,
-
-    /// Show no progress, which long runs show on a terminal
-    #[arg(long, global = true)]
-    no_progress: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum When {
-    Auto,
-    Always,
-    Never,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Report everything that is wrong
-    ///
-    /// Renders all sites, and reports what is wrong with their documents at the
-    /// lines that wrote it.
-    #[command(after_help = LINT_EXAMPLES)]
-    Lint {
-        #[command(flatten)]
-        selection: SelectionArgs,
-
-        #[command(flatten)]
-        comparison: ComparisonArgs,
-
-        #[command(flatten)]
-        reach: ReachArgs,
-
-        /// With a comparison, report findings of both sides too
-        #[arg(long, help_heading = "Output")]
-        all_findings: bool,
-
-        /// How to print what was found: `full`, `concise` or `json`
-        ///
-        /// With `=FILE` it goes to that file instead of standard output; given
-        /// several times, there are several reports of one run.
-        #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "full")]
-        #[arg(help_heading = "Output")]
-        output: Vec<Output>,
-    },
-
-    /// Report which rendered documents changed, and which edits changed them
-    ///
-    /// Renders all sites on two sides, and tells for each edit what it reached,
-    /// by which way, and what stopped it elsewhere.
-    #[command(after_help = DIFF_EXAMPLES)]
-    Diff(DiffArgs),
-
-    /// Print rendered documents
-    ///
-    /// Prints the concrete documents of all sites as they are rendered, sorted
-    /// by site, schema and name. What can be rendered is printed although other
-    /// documents have problems; how many there are is said on standard error.
-    #[command(after_help = RENDER_EXAMPLES)]
-    Render {
-        #[command(flatten)]
-        selection: SelectionArgs,
-
-        /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
-        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
-        schema: Vec<String>,
-
-        /// Only documents whose name matches this glob
-        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
-        name: Vec<String>,
-
-        /// How to print them
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
-        #[arg(help_heading = "Output")]
-        format: RenderFormat,
-
-        /// Add `# FILE:LINE` to each value: where it was written
-        #[arg(long, help_heading = "Output")]
-        with_origin: bool,
-
-        /// Print secrets instead of `(hidden)`
-        #[arg(long, help_heading = "Output")]
-        show_secrets: bool,
-    },
-
-    /// List the sites and what they are made of
-    #[command(after_help = SITES_NOTE)]
-    Sites {
-        #[command(flatten)]
-        repository: RepositoryArgs,
-
-        /// How to print them
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
-        #[arg(help_heading = "Output")]
-        format: SitesFormat,
-    },
-
-    /// Tell where a value comes from, and where it could be changed
-    ///
-    /// Follows a rendered value back to the text that wrote it, with what lost
-    /// against it on the way.
-    #[command(name = "explain-value", after_help = EXPLAIN_VALUE_EXAMPLES)]
-    ExplainValue(ExplainValueArgs),
-
-    /// Tell what could change if a file or a line did
-    ///
-    /// Follows the values on a line to every output that they reach, in all
-    /// sites, and to the lines that stop them.
-    #[command(after_help = IMPACT_EXAMPLES)]
-    Impact {
-        /// A file or folder, or one line of a file
-        #[arg(value_name = "FILE[:LINE]")]
-        place: String,
-
-        #[command(flatten)]
-        repository: RepositoryArgs,
-
-        #[command(flatten)]
-        meaning: MeaningArgs,
-
-        /// How to print it
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(help_heading = "Output")]
-        format: TextFormat,
-    },
-
-    /// Print which document is made of which
-    ///
-    /// The documents of each site, with their parents, what they replace, and
-    /// what they substitute.
-    #[command(after_help = GRAPH_EXAMPLES)]
-    Graph {
-        #[command(flatten)]
-        selection: SelectionArgs,
-
-        /// How to print it
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(help_heading = "Output")]
-        format: GraphFormat,
-    },
-
-    /// Make a small repository with an edit in it, and tell what that reaches
-    ///
-    /// Writes an example of a site repository to a new temporary folder, with
-    /// one commit and one line edited since, and prints what `layercake lint
-    /// --since HEAD` says there. Needs nothing, and leaves all other folders as
-    /// they are.
-    #[command(after_help = DEMO_NOTE)]
-    Demo {
-        /// Write to this folder, which is to be empty or not there yet
-        #[arg(value_name = "DIR")]
-        folder: Option<PathBuf>,
-    },
-
-    /// Print the page of a rule, or the list of all rules
-    Explain {
-        /// The rule's name, e.g. `missing-parent`; without one, all are listed
-        rule: Option<String>,
-    },
-
-    /// For work on layercake itself
-    #[command(hide = true, subcommand)]
-    Debug(Debug),
-}
-
-#[derive(Debug, Subcommand)]
-enum Debug {
-    /// Read and parse what `lint` would, and nothing else
-    Parse {
-        #[command(flatten)]
-        selection: SelectionArgs,
-    },
-
-    /// Say what would be compared, and list the files of the later side
-    Side {
-        #[command(flatten)]
-        comparison: ComparisonArgs,
-    },
-}
-
-/// One report of a run, and where it goes.
-#[derive(Clone, Debug)]
-struct Output {
-    format: LintFormat,
-    /// None for standard output.
-    file: Option<PathBuf>,
-}
-
-impl FromStr for Output {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (format, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("there is no file behind `=`".to_owned()),
-            Some((format, file)) => (format, Some(PathBuf::from(file))),
-            None => (text, None),
-        };
-        let known = || LintFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        let names = || known().map(|it| it.get_name().to_owned()).collect::<Vec<_>>().join(", ");
-        let format = LintFormat::from_str(format, false)
-            .map_err(|_| format!("there is no such format; there are {}", names()))?;
-        Ok(Self { format, file })
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LintFormat {
-    /// Every finding with its lines
-    Full,
-    /// One line a finding
-    Concise,
-    /// For programs
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RenderFormat {
-    Yaml,
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SitesFormat {
-    Table,
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum TextFormat {
-    Text,
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum GraphFormat {
-    Text,
-    Dot,
-    Mermaid,
-    Json,
-}
-
-#[derive(Debug, Args)]
-struct ExplainValueArgs {
-    /// The site (`-` for files without sites; none with `--all-sites`), and the
-    /// value: schema, name, and path as `.values.pod` or `/values/pod`
-    #[arg(value_name = "SITE> <SCHEMA> <NAME> <PATH", num_args = 3..=4, required = true)]
-    value: Vec<String>,
-
-    /// The value of each site, instead of the way of one
-    #[arg(long, conflicts_with = "why_not")]
-    all_sites: bool,
-
-    /// Follow this line instead, and tell where it stops
-    #[arg(long, value_name = "FILE:LINE")]
-    why_not: Option<String>,
-
-    /// Tell also how it was where HEAD parted from this revision, and which edit
-    /// made the difference
-    #[arg(long, value_name = "REV", conflicts_with_all = ["all_sites", "why_not", "rev"])]
-    since: Option<String>,
-
-    /// Let `--since` compare with its revision itself
-    #[arg(long, requires = "since")]
-    no_merge_base: bool,
-
-    /// Read this revision instead of the working tree
-    #[arg(long, value_name = "REV", help_heading = "Which documents")]
-    rev: Option<String>,
-
-    /// Where a further repository is that site definitions name
-    #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
-    repository: Vec<String>,
-
-    /// Take the files of the folder as one set without sites
-    #[arg(long, conflicts_with = "repository", help_heading = "Which documents")]
-    set: bool,
-
-    #[command(flatten)]
-    meaning: MeaningArgs,
-
-    /// How to print it
-    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-    #[arg(help_heading = "Output")]
-    format: TextFormat,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Which documents")]
-struct RepositoryArgs {
-    /// Read this revision instead of the working tree
-    #[arg(long, value_name = "REV")]
-    rev: Option<String>,
-
-    /// Only sites whose name matches this glob
-    #[arg(long, value_name = "GLOB")]
-    site: Vec<String>,
-
-    /// Where a further repository is that site definitions name
-    #[arg(long, value_name = "NAME=PATH[@REV]")]
-    repository: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Which documents")]
-struct SelectionArgs {
-    /// Files or folders to report on; the sites are rendered whole
-    ///
-    /// Outside a site repository, and with `--set`, the files to render
-    /// together.
-    #[arg(value_name = "FILE", help_heading = None)]
-    files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    repository: RepositoryArgs,
-
-    /// Take the files as one set without sites, in a site repository too
-    #[arg(long, conflicts_with_all = ["site", "repository"])]
-    set: bool,
-
-    #[command(flatten)]
-    meaning: MeaningArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Comparison")]
-struct ComparisonArgs {
-    /// Compare where HEAD parted from this revision with the working tree
-    #[arg(long, value_name = "REV", conflicts_with_all = ["staged", "from", "auto"])]
-    since: Option<String>,
-
-    /// Compare HEAD with the index: what the next commit will change
-    #[arg(long, conflicts_with_all = ["from", "auto"])]
-    staged: bool,
-
-    /// Compare this revision itself with what `--to` names
-    #[arg(long, value_name = "REV", conflicts_with = "auto")]
-    from: Option<String>,
-
-    /// A revision, `worktree` or `index`; the working tree if not given
-    #[arg(long, value_name = "REV|worktree|index", requires = "from")]
-    to: Option<String>,
-
-    /// Let `--since` compare with its revision itself
-    #[arg(long, requires = "since")]
-    no_merge_base: bool,
-
-    /// Find out what to compare: from a hook, a CI job, or the default branch
-    ///
-    /// Heeds pre-commit, GitHub Actions, GitLab, Azure Pipelines, Bitbucket and
-    /// Gerrit, in this order; elsewhere, compares where HEAD parted from the
-    /// default branch with the working tree.
-    #[arg(long)]
-    auto: bool,
-}
-
-impl ComparisonArgs {
-    fn wanted(self) -> Wanted {
-        let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
-        let ComparisonArgs { since, staged, from, to, auto, .. } = self;
-        Wanted { since, staged, from, to, merge_base, auto }
-    }
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Meaning")]
-struct MeaningArgs {
-    /// What to render where Deckhand's documentation and its code differ
-    #[arg(long, value_name = "MEANING", default_value = "documented")]
-    semantics: SemanticsArg,
-
-    /// What a substitution without its source is
-    #[arg(long, value_name = "LEVEL", default_value = "error")]
-    missing_substitution_source: MissingSourceArg,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SemanticsArg {
-    /// What the documentation promises
-    Documented,
-    /// What the code does
-    Deckhand,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MissingSourceArg {
-    /// As Deckhand's service and `pegleg site lint` have it
-    Error,
-    /// As `pegleg site render` has it
-    Warning,
-}
-
-impl RepositoryArgs {
-    fn selection(self, directory: PathBuf) -> Selection {
-        Selection {
-            directory,
-            revision: self.rev,
-            sites: self.site,
-            files: Vec::new(),
-            set: false,
-            repositories: self.repository,
-            options: Options {
-                semantics: Semantics::Documented,
-                missing_source: MissingSource::Error,
-                encryption_sources: BTreeMap::new(),
-            },
-        }
-    }
-}
-
-impl SelectionArgs {
-    fn selection(self, directory: PathBuf) -> Selection {
-        let selection = self.repository.selection(directory);
-        let options = self.meaning.options(selection.options);
-        Selection { files: self.files, set: self.set, options, ..selection }
-    }
-}
-
-impl MeaningArgs {
-    fn options(self, options: Options) -> Options {
-        Options {
-            semantics: match self.semantics {
-                SemanticsArg::Documented => Semantics::Documented,
-                SemanticsArg::Deckhand => Semantics::Deckhand,
-            },
-            missing_source: match self.missing_substitution_source {
-                MissingSourceArg::Error => MissingSource::Error,
-                MissingSourceArg::Warning => MissingSource::Warning,
-            },
-            ..options
-        }
-    }
-}
+use layercake::triage::Suppressed;
+
+use self::arguments::{
+    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, LintFormat, Output, RenderFormat,
+    RepositoryArgs, SitesFormat, TextFormat, Verb,
+};
+use self::comparison::{LintLook, Suppressions, Told};
+use self::terminal::{PAGE, Terminal};
 
 /// Runs the command line.
 pub(crate) fn run() -> ExitCode {
@@ -631,13 +98,38 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
     let terminal = Terminal::new(cli.global.color, cli.global.no_progress);
     let directory = cli.global.directory;
     match cli.verb {
-        Verb::Lint { selection, comparison, reach, all_findings, output } => {
+        Verb::Lint {
+            selection,
+            comparison,
+            reach,
+            rules,
+            config_from_base,
+            fail_on,
+            exit_zero,
+            baseline,
+            mend,
+            all_findings,
+            show_ignored,
+            statistics,
+            output,
+        } => {
             let request = reach.request(comparison)?;
             let unchanged = if all_findings { Unchanged::Shown } else { Unchanged::Counted };
-            let look = reach.look(unchanged, &terminal);
+            let look = LintLook {
+                comparison: reach.look(unchanged, &terminal),
+                suppressed: if show_ignored { Suppressions::Shown } else { Suppressions::Counted },
+                told: if statistics { Told::Statistics } else { Told::Findings },
+            };
+            let (selectors, baseline) = (rules.selectors(), baseline.choice());
             let selection = selection.selection(directory);
-            comparison::lint(&selection, &request, look, &output, &terminal)
+            let configuration =
+                if config_from_base { Place::Base } else { selection.configuration };
+            let selection = Selection { selectors, baseline, configuration, ..selection };
+            let fail_on = if exit_zero { FailOn::Never } else { fail_on };
+            let asked = comparison::Asked { request, look, mend, fail_on, outputs: output };
+            comparison::lint(&selection, &asked, &terminal)
         }
+        Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
         Verb::Render { selection, schema, name, format, with_origin, show_secrets } => {
             let wanted = commands::render::Wanted { schemas: schema, names: name };
@@ -645,14 +137,17 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             let look = report::DocumentsLook { show_secrets, with_origin };
             render(&selection, &wanted, format, look, &terminal)
         }
-        Verb::Sites { repository, format } => {
-            sites(&repository.selection(directory), format, &terminal)
+        Verb::Sites { repository, config, format } => {
+            let configuration = config.place();
+            let selection = Selection { configuration, ..repository.selection(directory) };
+            sites(&selection, format, &terminal)
         }
         Verb::ExplainValue(arguments) => explain_value(arguments, directory, &terminal),
-        Verb::Impact { place, repository, meaning, format } => {
+        Verb::Impact { place, repository, meaning, config, format } => {
+            let (meaning, configuration) = (meaning.meaning(), config.place());
             let selection = repository.selection(directory);
-            let options = meaning.options(selection.options);
-            impact(&Selection { options, ..selection }, &place, format, &terminal)
+            let selection = Selection { meaning, configuration, ..selection };
+            impact(&selection, &place, format, &terminal)
         }
         Verb::Graph { selection, format } => {
             graph(&selection.selection(directory), format, &terminal)
@@ -670,6 +165,11 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             print(|out| out.write_all(text.as_bytes()))?;
             Ok(ExitCode::SUCCESS)
         }
+        Verb::Rules { rules, config, format } => {
+            config::rules(&directory, &config.place(), rules.selectors(), format)
+        }
+        Verb::Config(verb) => config::config(&directory, verb),
+        Verb::Init => config::init(&directory),
         Verb::Debug(Debug::Parse { selection }) => {
             let selection = selection.selection(directory);
             let totals = commands::parse::run(&selection, &Progress::default())?;
@@ -790,6 +290,12 @@ fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The configuration file that the environment names.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+fn named_configuration() -> Option<PathBuf> {
+    std::env::var_os("LAYERCAKE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
+}
+
 /// What of this process's environment counts for a comparison: nothing,
 /// unless it is asked.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
@@ -804,6 +310,7 @@ fn environment(wanted: &Wanted) -> Result<Environment, Error> {
     Ok(Environment {
         variables: Environment::VARIABLES.iter().filter_map(set).collect(),
         event: event.map(|path| text_at(Path::new(&path))).transpose()?,
+        base: None,
     })
 }
 
@@ -815,9 +322,12 @@ fn explain_value(
     let (site, question) = asked(arguments.value, arguments.all_sites)?;
     let (rev, site_globs) = (arguments.rev, Vec::new());
     let repository = RepositoryArgs { rev, site: site_globs, repository: arguments.repository };
-    let selection = repository.selection(directory);
-    let options = arguments.meaning.options(selection.options);
-    let selection = Selection { set: arguments.set, options, ..selection };
+    let selection = Selection {
+        set: arguments.set,
+        meaning: arguments.meaning.meaning(),
+        configuration: arguments.config.place(),
+        ..repository.selection(directory)
+    };
     if arguments.since.is_some() {
         let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
         let wanted = Wanted { since: arguments.since, merge_base, ..Wanted::default() };
@@ -970,6 +480,7 @@ fn totals<T>(checked: &Checked<T>, elapsed: Duration) -> Totals {
         documents: checked.documents,
         outputs: checked.sites.iter().map(|site| site.outputs).sum(),
         counts: checked.findings.counts(),
+        suppressed: Suppressed::of(&checked.findings.suppressed),
         elapsed,
     }
 }
@@ -1011,7 +522,9 @@ fn complain(text: &str) {
 
 /// The error, what caused it, and what cures it.
 fn explain_failure(error: &Error) {
-    let mut text = format!("error: {error}\n");
+    // A configuration has a line for each fault.
+    let mut text: String =
+        error.to_string().lines().map(|line| format!("error: {line}\n")).collect();
     let mut cause = std::error::Error::source(error);
     while let Some(source) = cause {
         text += &format!("  caused by: {source}\n");
@@ -1021,86 +534,4 @@ fn explain_failure(error: &Error) {
         text += &format!("  help: {help}\n");
     }
     complain(&text);
-}
-
-/// What is known of the terminal.
-struct Terminal {
-    style: Style,
-    /// Whether standard output is one.
-    is_shown: bool,
-    progress: bool,
-}
-
-impl Terminal {
-    #[expect(clippy::disallowed_methods, reason = "this is where the terminal is asked")]
-    fn new(color: When, no_progress: bool) -> Self {
-        let terminal = io::stdout().is_terminal();
-        let color = match color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => supports_color::on(supports_color::Stream::Stdout).is_some(),
-        };
-        let style = Style {
-            width: width(terminal),
-            color,
-            unicode: !terminal || supports_unicode::on(supports_unicode::Stream::Stdout),
-            links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
-        };
-        let progress = !no_progress && io::stderr().is_terminal();
-        Self { style, is_shown: terminal, progress }
-    }
-
-    /// Does `work`, and shows on standard error how far it is where it takes
-    /// longer than a second.
-    fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        if !self.progress {
-            return work(&Progress::default());
-        }
-        let (progress, done) = (Progress::default(), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| show_progress(&progress, &done));
-            let result = work(&progress);
-            done.store(true, Relaxed);
-            watcher.thread().unpark();
-            result
-        })
-    }
-}
-
-/// The width at which kept output is read.
-const PAGE: usize = 100;
-
-/// The columns to fill: those that `COLUMNS` asks for, or that the terminal
-/// has; output that is kept is read at the width of a page.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-fn width(terminal: bool) -> usize {
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let present = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    asked.or_else(|| present().filter(|_| terminal)).unwrap_or(PAGE)
-}
-
-/// One line on standard error, rewritten until the work is done.
-fn show_progress(progress: &Progress, done: &AtomicBool) {
-    const PATIENCE: Duration = Duration::from_secs(1);
-    const BEAT: Duration = Duration::from_millis(100);
-    let start = Instant::now();
-    while !done.load(Relaxed) && start.elapsed() < PATIENCE {
-        std::thread::park_timeout(PATIENCE.saturating_sub(start.elapsed()));
-    }
-    let mut shown = false;
-    while !done.load(Relaxed) {
-        let (read, files) = progress.files();
-        let (rendered, sites) = progress.sites();
-        let line = if sites > 0 {
-            format!("rendering: {rendered} of {sites} sites")
-        } else {
-            format!("reading: {read} of {files} files")
-        };
-        complain(&format!("\r\x1b[2K{line}"));
-        shown = true;
-        std::thread::park_timeout(BEAT);
-    }
-    if shown {
-        complain("\r\x1b[2K");
-    }
 }

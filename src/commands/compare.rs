@@ -1,17 +1,19 @@
 //! What `lint` with a comparison and `diff` have in common: two sides chosen,
 //! opened and compared, and the gates put before what came of it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use super::configuration::{self, Found, Place};
 use super::sides::{self, Environment, Side, Wanted};
 use super::{Selection, Workspace, globs};
 use crate::check::{self, Compared, Progress, Settings};
 use crate::compare::Attribution;
+use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::{Extent, SideKind, SideText, Sides};
 use crate::rules::{Gates, Unchanged, word_reach};
-use crate::source::Repository;
-use crate::yaml::diff::ListKeys;
+use crate::source::{Repository, Spanned, WorkTree};
 
 /// What is asked of a comparison.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +53,8 @@ pub struct Outcome {
     pub sides: Sides,
     /// How many documents the head side renders to.
     pub outputs: usize,
+    /// What is configured.
+    pub configured: Found,
 }
 
 /// Compares what the selection names; none where nothing asks for a
@@ -80,12 +84,17 @@ pub fn run_in(
     request: &Request,
     progress: &Progress,
 ) -> Result<Option<Outcome>, Error> {
-    let gates = gates(request)?;
     let opened = open_in(repository, selection, &request.wanted, &request.environment)?;
     let Some((chosen, workspace)) = opened else { return Ok(None) };
-    let mut compared = check::compare(&workspace.plan(progress), &settings(request))?;
+    let config = &workspace.configured.config;
+    let gates = gates(request, config)?;
+    let plan = workspace.plan(progress);
+    let mut compared = check::compare(&plan, &settings(request, config))?;
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
-        compared.add_gated(finding, edit);
+        let path = compared.checked.sources.get(finding.primary.span.file).path();
+        if let Some(finding) = plan.policy.levelled(finding, path.as_str(), None) {
+            compared.add_gated(finding, edit);
+        }
     }
     let limited = workspace.is_limited();
     let sides = Sides {
@@ -94,7 +103,8 @@ pub fn run_in(
         ..sides_text(repository, &chosen)?
     };
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
-    Ok(Some(Outcome { compared, sides, outputs }))
+    let configured = workspace.configured;
+    Ok(Some(Outcome { compared, sides, outputs, configured }))
 }
 
 /// Opens the two sides that are asked for; none where nothing asks for a
@@ -115,9 +125,29 @@ fn open_in(
     wanted: &Wanted,
     environment: &Environment,
 ) -> Result<Option<(sides::Sides, Workspace)>, Error> {
-    let Some(chosen) = sides::choose(repository, wanted, environment)? else { return Ok(None) };
+    let environment = with_base(repository, selection, wanted, environment)?;
+    let Some(chosen) = sides::choose(repository, wanted, &environment)? else { return Ok(None) };
     let workspace = Workspace::open_sides(selection, repository, &chosen)?;
     Ok(Some((chosen, workspace)))
+}
+
+/// The surroundings, with the base that the configuration names. Where the base
+/// is to say what counts, it is not asked which base that is.
+fn with_base<'e>(
+    repository: &Repository,
+    selection: &Selection,
+    wanted: &Wanted,
+    environment: &'e Environment,
+) -> Result<Cow<'e, Environment>, Error> {
+    let config = match (&selection.configuration, repository.work_tree_root()) {
+        _ if !wanted.auto => return Ok(Cow::Borrowed(environment)),
+        (Place::Nowhere | Place::Base, _) => return Ok(Cow::Borrowed(environment)),
+        (Place::File(file), _) => configuration::at_file(&selection.directory, file)?.config,
+        (Place::Root, Some(_)) => configuration::in_tree(&WorkTree::in_repository(repository)?)?,
+        (Place::Root, None) => return Ok(Cow::Borrowed(environment)),
+    };
+    let base = config.base.map(|base| base.value.to_string());
+    Ok(Cow::Owned(Environment { base, ..environment.clone() }))
 }
 
 /// The repository around `directory`; none where there is none and nothing
@@ -136,21 +166,32 @@ fn repository(directory: &Path, wanted: &Wanted) -> Result<Option<Repository>, E
         .with_help("two states of files can be compared only where git keeps one of them"))
 }
 
-fn settings(request: &Request) -> Settings {
-    let keys = ListKeys::with(request.list_keys.iter().map(String::as_str));
+fn settings(request: &Request, config: &Config) -> Settings {
+    let keys = configuration::list_keys(config, &request.list_keys);
     match request.verify {
         Verify::Doubtful => Settings { keys, ..Settings::default() },
         Verify::All => Settings { keys, attribution: Attribution::Verified, ..Settings::default() },
     }
 }
 
-fn gates(request: &Request) -> Result<Gates, Error> {
+/// The gates of the flags, and where there is none, those of the configuration.
+fn gates(request: &Request, config: &Config) -> Result<Gates, Error> {
     let unchanged = match &request.expect_unchanged {
         None => None,
         Some(texts) => globs(texts)?.map(Unchanged),
     };
-    let (max_sites, max_outputs) = (request.max_sites, request.max_outputs);
-    Ok(Gates { max_sites, max_outputs, unchanged })
+    let limit = |flag: Option<usize>, key: &str, configured: &Option<Spanned<usize>>| match (
+        flag, configured,
+    ) {
+        (Some(most), _) => (Some(most), None),
+        (None, Some(most)) => (Some(most.value), Some(config.told(&format!("`{key}`"), most.span))),
+        (None, None) => (None, None),
+    };
+    let reach = &config.reach;
+    let (max_sites, sites_set) = limit(request.max_sites, "reach.max-sites", &reach.max_sites);
+    let (max_outputs, outputs_set) =
+        limit(request.max_outputs, "reach.max-outputs", &reach.max_outputs);
+    Ok(Gates { max_sites, sites_set, max_outputs, outputs_set, unchanged })
 }
 
 fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, Error> {

@@ -3,17 +3,17 @@
 use crate::diagnostic::Rule;
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
-use crate::rules::{self, RULES};
+use crate::rules::{self, GROUPS, RULES};
 
 /// The page of the rule of this name, to be read on a terminal; for one of
-/// Pegleg's codes, the rules that stand for it.
+/// Pegleg's codes or a group, the rules that stand for it.
 ///
 /// # Errors
 /// Where there is none; the help says which name is nearly the same.
 pub fn page(name: &str) -> Result<String, Error> {
     let Some(rule) = rules::find(name) else {
-        let meant: Vec<&Rule> = rules::with_alias(name).collect();
-        return if meant.is_empty() { Err(unknown(name)) } else { Ok(lines(&meant)) };
+        let meant: Vec<&Rule> = rules::selected(name).ok_or_else(|| unknown(name))?;
+        return Ok(lines(&meant));
     };
     let page = without_comments(rule.page);
     let (title, text) = page.split_once('\n').unwrap_or((&page, ""));
@@ -35,7 +35,8 @@ fn lines(rules: &[&Rule]) -> String {
 }
 
 fn unknown(name: &str) -> Error {
-    let near = nearest(name, RULES.iter().map(|rule| rule.name));
+    let groups = GROUPS.iter().map(|(group, _)| *group);
+    let near = nearest(name, RULES.iter().map(|rule| rule.name).chain(groups));
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`layercake explain` lists all rules".into(),

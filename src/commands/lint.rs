@@ -3,14 +3,15 @@
 
 use crate::check::{Checked, Progress, check};
 use crate::commands::compare::{self, Outcome, Request};
+use crate::commands::configuration::Found;
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 
 /// What was checked.
 #[derive(Debug)]
 pub enum Linted {
-    /// One side.
-    One(Box<Checked<()>>),
+    /// One side, and what is configured.
+    One(Box<Checked<()>>, Box<Found>),
     /// Two, compared.
     Two(Box<Outcome>),
 }
@@ -25,5 +26,6 @@ pub fn run(selection: &Selection, request: &Request, progress: &Progress) -> Res
         return Ok(Linted::Two(Box::new(outcome)));
     }
     let workspace = Workspace::open(selection)?;
-    Ok(Linted::One(Box::new(check(&workspace.plan(progress), |_| ())?)))
+    let checked = check(&workspace.plan(progress), |_| ())?;
+    Ok(Linted::One(Box::new(checked), Box::new(workspace.configured)))
 }

@@ -3,34 +3,41 @@
 //! compares. Nothing here prints or reads the environment; writers, folders
 //! and variables are given.
 
+pub mod baseline;
 pub mod compare;
+pub mod config;
+pub mod configuration;
 pub mod demo;
 pub mod explain;
 pub mod explain_since;
 pub mod explain_value;
 pub mod graph;
 pub mod impact;
+pub mod init;
 pub mod lint;
 pub mod listing;
+pub mod mend;
 pub mod parse;
 pub mod policy;
 pub mod provenance;
 pub mod render;
+pub mod rules;
 pub mod sides;
 pub mod sites;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use self::configuration::{Around, Found, Meaning, Settled};
+use self::policy::Selectors;
 use self::sides::{Side, Sides};
-use crate::check::{Base, Further, Plan, Progress, Scope};
+use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind};
-use crate::rules;
-use crate::source::{Labelled, RepoPath, Repository, Tree, WorkTree};
-use crate::system::deckhand::Options;
+use crate::source::{Excluding, Labelled, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::system::deckhand::layout::Layout;
-use crate::triage::Policy;
 
 /// What every verb that reads documents is told.
 #[derive(Clone, Debug)]
@@ -48,8 +55,47 @@ pub struct Selection {
     pub set: bool,
     /// Further repositories: `NAME=PATH` or `NAME=PATH@REV`.
     pub repositories: Vec<String>,
-    /// How documents are understood.
-    pub options: Options,
+    /// What flags say of how documents are understood.
+    pub meaning: Meaning,
+    /// Where the configuration is taken from.
+    pub configuration: configuration::Place,
+    /// What flags say of which rules count.
+    pub selectors: Selectors,
+    /// Which findings were accepted before.
+    pub baseline: BaselineChoice,
+    /// Texts in the place of those of files, as somebody wants to write them.
+    pub texts: BTreeMap<RepoPath, Arc<str>>,
+}
+
+impl Selection {
+    /// All that is around `directory`, where nothing else is asked for.
+    pub fn of(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            revision: None,
+            sites: Vec::new(),
+            files: Vec::new(),
+            set: false,
+            repositories: Vec::new(),
+            meaning: Meaning::default(),
+            configuration: configuration::Place::Root,
+            selectors: Selectors::default(),
+            baseline: BaselineChoice::Usual,
+            texts: BTreeMap::new(),
+        }
+    }
+}
+
+/// Where the findings are that were accepted before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BaselineChoice {
+    /// In [`FILE`](crate::triage::baseline::FILE) at the root, if that is there.
+    #[default]
+    Usual,
+    /// In this file.
+    Named(PathBuf),
+    /// Nowhere: all findings are reported.
+    Nothing,
 }
 
 type AnyTree = Box<dyn Tree + Send>;
@@ -64,7 +110,12 @@ pub struct Workspace {
     scope: WorkspaceScope,
     only: Vec<RepoPath>,
     sites: Option<GlobSet>,
-    options: Options,
+    /// The file of what was accepted before.
+    baseline: Option<RepoPath>,
+    accepted_by: AcceptedBy,
+    settled: Settled,
+    /// What is configured.
+    pub configured: Found,
     /// What was read: the revision's commit, if it was not the working tree.
     pub commit: Option<String>,
 }
@@ -97,6 +148,9 @@ impl Workspace {
     }
 
     fn from(start: Start, selection: &Selection) -> Result<Self, Error> {
+        let configured = start.configured(selection)?;
+        let settled = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
+        let start = start.without(&configured)?;
         let mut given = Vec::new();
         for file in &selection.files {
             given.push(start.path_of(&selection.directory, file)?);
@@ -108,17 +162,32 @@ impl Workspace {
             None if given.is_empty() => (WorkspaceScope::Set(vec![start.from.clone()]), given),
             None => (WorkspaceScope::Set(given), Vec::new()),
         };
-        let further = selection.repositories.iter();
+        let baseline = match &selection.baseline {
+            BaselineChoice::Usual => Some(configured.baseline(start.root.as_deref())),
+            BaselineChoice::Named(file) => Some(start.path_of(&selection.directory, file)?),
+            BaselineChoice::Nothing => None,
+        };
+        let accepted_by = match &selection.configuration {
+            configuration::Place::Base => AcceptedBy::Base,
+            configuration::Place::Root
+            | configuration::Place::File(_)
+            | configuration::Place::Nowhere => AcceptedBy::Itself,
+        };
         Ok(Self {
-            further: further
-                .map(|text| further_repository(text, &selection.directory))
-                .collect::<Result<_, _>>()?,
-            tree: start.tree,
+            baseline,
+            accepted_by,
+            further: further_repositories(selection, &configured)?,
+            tree: if selection.texts.is_empty() {
+                start.tree
+            } else {
+                Box::new(Overlay::new(start.tree, selection.texts.clone()))
+            },
             base: start.base.map(|tree| (tree, base_layout)),
             scope,
             only,
             sites: globs(&selection.sites)?,
-            options: selection.options.clone(),
+            settled,
+            configured,
             commit: start.commit,
         })
     }
@@ -145,14 +214,39 @@ impl Workspace {
             tree: &self.tree,
             scope,
             base: self.base.as_ref().map(|(tree, layout)| Base { tree, layout: layout.as_ref() }),
-            options: self.options.clone(),
+            options: self.settled.options.clone(),
             sites: self.sites.clone(),
             only: self.only.clone(),
-            rules: rules::Settings::default(),
-            policy: Policy::default(),
+            baseline: self.baseline.clone(),
+            accepted_by: self.accepted_by,
+            rules: self.settled.rules.clone(),
+            policy: self.settled.policy.clone(),
+            configuration: self.settled.configuration.clone(),
             progress,
         }
     }
+}
+
+/// The files on disk that a selection is about.
+///
+/// # Errors
+/// Where it is about a revision, or there are none.
+fn work_tree(selection: &Selection) -> Result<WorkTree, Error> {
+    if selection.revision.is_some() {
+        let message = "only the files of the working tree can be changed";
+        return Err(Error::new(ErrorKind::Usage, message).with_help("leave `--rev` out"));
+    }
+    let root = Start::find(selection)?.root;
+    WorkTree::in_folder(root.expect("a start without a revision is on disk"))
+}
+
+/// A file that the user named and that need not be there yet, as a path of the
+/// tree.
+fn path_to_be(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
+    relative(tree.root(), &perhaps_gone(directory.join(file))?).ok_or_else(|| {
+        let message = format!("`{}` is not part of this repository", file.display());
+        Error::new(ErrorKind::Usage, message)
+    })
 }
 
 /// Where files are looked for.
@@ -161,6 +255,9 @@ struct Start {
     base: Option<AnyTree>,
     /// The tree's root on disk; none for a bare repository.
     root: Option<PathBuf>,
+    /// Whether the root is that of a repository, and not of whatever files
+    /// were named.
+    is_repository: bool,
     /// The selection's folder, in the tree.
     from: RepoPath,
     commit: Option<String>,
@@ -201,7 +298,7 @@ impl Start {
         let commit = tree.commit_id();
         let root = repository.work_tree_root().map(canonical).transpose()?;
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
-        Ok(Self { tree: Box::new(tree), base: None, root, from, commit })
+        Ok(Self { tree: Box::new(tree), base: None, root, is_repository: true, from, commit })
     }
 
     fn on_sides(repository: &Repository, sides: &Sides, directory: &Path) -> Result<Self, Error> {
@@ -212,14 +309,16 @@ impl Start {
             Side::Index | Side::WorkTree => None,
         };
         let base = Some(sides::open(repository, &sides.from)?);
-        Ok(Self { tree: sides::open(repository, &sides.to)?, base, root, from, commit })
+        let tree = sides::open(repository, &sides.to)?;
+        Ok(Self { tree, base, root, is_repository: true, from, commit })
     }
 
     fn in_work_tree(repository: &Repository, directory: &Path) -> Result<Self, Error> {
         let tree = WorkTree::in_repository(repository)?;
         let root = Some(tree.root().to_owned());
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
-        Ok(Self { tree: Box::new(tree), base: None, root, from, commit: None })
+        let tree: AnyTree = Box::new(tree);
+        Ok(Self { tree, base: None, root, is_repository: true, from, commit: None })
     }
 
     /// Outside git the tree begins at the nearest folder that is a site
@@ -231,13 +330,14 @@ impl Start {
             let root = tree.root().to_owned();
             let from = relative(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
             let tree: AnyTree = Box::new(tree);
-            Ok(Self { tree, base: None, root: Some(root), from, commit: None })
+            let (root, is_repository) = (Some(root), false);
+            Ok(Self { tree, base: None, root, is_repository, from, commit: None })
         };
         if !selection.set {
             for folder in directory.ancestors() {
                 let start = rooted(folder)?;
                 if Layout::discover(&start.tree, &RepoPath::new(""))?.is_some() {
-                    return Ok(start);
+                    return Ok(Self { is_repository: true, ..start });
                 }
             }
         }
@@ -249,6 +349,25 @@ impl Start {
             }
         }
         rooted(&common)
+    }
+
+    /// What is configured here.
+    fn configured(&self, selection: &Selection) -> Result<Found, Error> {
+        if !self.is_repository && selection.configuration == configuration::Place::Root {
+            return Ok(Found::default());
+        }
+        let base = self.base.as_ref().map(|base| base as &dyn Tree);
+        let around = Around { tree: &self.tree, base, root: self.root.as_deref() };
+        configuration::find(&selection.directory, &selection.configuration, &around)
+    }
+
+    /// Without the files that the configuration leaves out.
+    fn without(self, configured: &Found) -> Result<Self, Error> {
+        let excluded = &configured.config.discover.exclude;
+        let Some(excluded) = configuration::glob_set(excluded)? else { return Ok(self) };
+        let without =
+            |tree: AnyTree| -> AnyTree { Box::new(Excluding::new(tree, excluded.clone())) };
+        Ok(Self { tree: without(self.tree), base: self.base.map(without), ..self })
     }
 
     /// A file or folder that the user named, as a path of the tree.
@@ -325,6 +444,40 @@ fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
     Some(RepoPath::new(parts?.join("/")))
 }
 
+/// The further repositories of the flags, and those of the configuration that
+/// no flag names.
+fn further_repositories(
+    selection: &Selection,
+    configured: &Found,
+) -> Result<Vec<(String, Labelled<AnyTree>)>, Error> {
+    let mut further = Vec::new();
+    for text in &selection.repositories {
+        further.push(further_repository(text, &selection.directory)?);
+    }
+    for repository in &configured.config.discover.repositories {
+        let name = &repository.name;
+        if further.iter().any(|(given, _): &(String, _)| **given == *name.value) {
+            continue;
+        }
+        let at =
+            configured.config.told(&format!("`discover.repositories.{}`", name.value), name.span);
+        let folder = configured.folder.as_deref().ok_or_else(|| {
+            let message = format!("{at}: a bare repository has no folder to find it from");
+            Error::new(ErrorKind::Usage, message)
+                .with_help(format!("give `--repository {}=PATH`", name.value))
+        })?;
+        let path = folder.join(&*repository.path);
+        let opened = open_repository(&name.value, &path, repository.revision.as_deref());
+        let opened = opened.map_err(|error| {
+            let message = format!("{at}: {error}");
+            let help = error.help().unwrap_or("mend its path or revision").to_owned();
+            Error::new(ErrorKind::Usage, message).with_help(help)
+        })?;
+        further.push((name.value.to_string(), opened));
+    }
+    Ok(further)
+}
+
 /// `NAME=PATH` or `NAME=PATH@REV`.
 fn further_repository(text: &str, directory: &Path) -> Result<(String, Labelled<AnyTree>), Error> {
     let malformed = || {
@@ -340,10 +493,19 @@ fn further_repository(text: &str, directory: &Path) -> Result<(String, Labelled<
         Some((path, revision)) if !directory.join(place).exists() => (path, Some(revision)),
         _ => (place, None),
     };
-    let folder = canonical(&directory.join(path))?;
+    Ok((name.to_owned(), open_repository(name, &directory.join(path), revision)?))
+}
+
+fn open_repository(
+    name: &str,
+    path: &Path,
+    revision: Option<&str>,
+) -> Result<Labelled<AnyTree>, Error> {
+    let folder = canonical(path)?;
     let repository = Repository::discover_further(&folder)?;
     let inside = repository.as_ref().and_then(|repository| repository.prefix(&folder));
     let inside = inside.unwrap_or_else(|| RepoPath::new(""));
+    let path = path.display();
     let tree: AnyTree = match (repository, revision) {
         (Some(repository), Some(revision)) => Box::new(repository.commit(revision)?),
         (Some(repository), None) if repository.work_tree_root().is_some() => {
@@ -362,7 +524,7 @@ fn further_repository(text: &str, directory: &Path) -> Result<(String, Labelled<
         }
         (None, None) => Box::new(WorkTree::in_folder(folder)?),
     };
-    Ok((name.to_owned(), Labelled::new(name, tree, inside)))
+    Ok(Labelled::new(name, tree, inside))
 }
 
 /// `FILE` or `FILE:LINE`; the line is counted from zero then.

@@ -2,7 +2,11 @@
 //! their findings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use globset::GlobSet;
+
+use crate::config::{By, Config, Pattern, RuleSettings, Rules};
 use crate::diagnostic::{Level, Rule};
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
@@ -18,34 +22,157 @@ pub struct Selectors {
     pub extend_select: Vec<String>,
     /// Not these, whatever else is said.
     pub ignore: Vec<String>,
+    /// Findings of these are warnings.
+    pub warn: Vec<String>,
 }
 
-/// What the rules are told, and what becomes of their findings.
+/// What the rules are told, and what becomes of their findings, where nothing
+/// is configured.
 ///
 /// # Errors
 /// Where a word selects nothing.
 pub fn policy(selectors: &Selectors) -> Result<(rules::Settings, Policy), Error> {
-    let levels = Levels { general: general(selectors)?, ..Levels::default() };
+    configured_policy(selectors, &Config::default())
+}
+
+/// As [`policy`], with the selectors above what a configuration says.
+///
+/// # Errors
+/// As [`policy`].
+pub fn configured_policy(
+    selectors: &Selectors,
+    config: &Config,
+) -> Result<(rules::Settings, Policy), Error> {
+    let flags = Flags::of(selectors)?;
+    let of_glob = |pattern: &Pattern, settings: &RuleSettings| {
+        let glob = GlobSet::builder().add(pattern.glob.clone()).build();
+        let glob = glob.map_err(|error| {
+            Error::new(ErrorKind::Usage, "a glob of the configuration is too large")
+                .caused_by(error)
+        })?;
+        Ok((glob, flags.above(special(settings)?)))
+    };
+    let per_path = config.rules.per_path.iter().map(|(paths, settings)| of_glob(paths, settings));
+    let per_site = config.sites.iter().map(|site| of_glob(&site.sites, &site.rules));
+    let levels = Levels {
+        general: general(&flags, &config.rules)?,
+        per_path: per_path.collect::<Result<_, Error>>()?,
+        per_site: per_site.collect::<Result<_, Error>>()?,
+    };
     let wanted = RULES.iter().filter(|rule| levels.can_count(rule)).map(|rule| rule.name);
-    let settings = rules::Settings { wanted: wanted.collect() };
+    let mut settings = rules::Settings { wanted: wanted.collect(), ..rules::Settings::default() };
+    settings.references.extend(config.references.iter().map(|reference| match reference.by {
+        By::Name => rules::Reference {
+            schema: reference.schema.value.clone(),
+            path: reference.path.clone(),
+            target: reference.target.value.clone(),
+        },
+    }));
     Ok((settings, Policy { levels }))
 }
 
-/// The level of every rule.
-fn general(selectors: &Selectors) -> Result<BTreeMap<&'static str, Level>, Error> {
-    let mut selected: BTreeSet<&str> = match &selectors.select[..] {
+/// The rules that flags name.
+struct Flags {
+    /// None where no flag selects.
+    select: Option<BTreeSet<&'static str>>,
+    extend_select: BTreeSet<&'static str>,
+    ignore: BTreeSet<&'static str>,
+    warn: BTreeSet<&'static str>,
+}
+
+impl Flags {
+    fn of(selectors: &Selectors) -> Result<Self, Error> {
+        let select = match &selectors.select[..] {
+            [] => None,
+            words => Some(named(words)?),
+        };
+        Ok(Self {
+            select,
+            extend_select: named(&selectors.extend_select)?,
+            ignore: named(&selectors.ignore)?,
+            warn: named(&selectors.warn)?,
+        })
+    }
+
+    /// What is left of the levels for some files or sites: a flag that turns a
+    /// rule off, or makes its findings warnings, stands above them.
+    fn above(&self, levels: BTreeMap<&'static str, Level>) -> BTreeMap<&'static str, Level> {
+        let mut levels = levels;
+        levels.retain(|rule, level| {
+            let is_off = self.ignore.contains(rule)
+                || self.select.as_ref().is_some_and(|select| {
+                    !select.contains(rule) && !self.extend_select.contains(rule)
+                });
+            *level == Level::Off || !(is_off || self.warn.contains(rule))
+        });
+        levels
+    }
+}
+
+/// The level of every rule, where nothing else is said of a file or site.
+fn general(flags: &Flags, rules: &Rules) -> Result<BTreeMap<&'static str, Level>, Error> {
+    let named_levels = levels(&rules.general.levels)?;
+    let mut selected = match &flags.select {
+        Some(select) => select.clone(),
+        None => configured(rules, &named_levels)?,
+    };
+    selected.extend(flags.extend_select.iter().chain(&flags.warn));
+    selected.retain(|rule| !flags.ignore.contains(rule));
+    let level = |rule: &Rule| {
+        if !selected.contains(rule.name) {
+            return Level::Off;
+        }
+        let named = named_levels.get(rule.name).filter(|level| **level != Level::Off);
+        if flags.warn.contains(rule.name) {
+            return Level::Warning;
+        }
+        named.copied().unwrap_or(rule.severity.into())
+    };
+    Ok(RULES.iter().map(|rule| (rule.name, level(rule))).collect())
+}
+
+/// The rules that the configuration selects; one that it gives a level is
+/// selected by that.
+fn configured(
+    rules: &Rules,
+    levels: &BTreeMap<&'static str, Level>,
+) -> Result<BTreeSet<&'static str>, Error> {
+    let mut selected = match &rules.select[..] {
         [] => named(["default"])?,
         words => named(words)?,
     };
-    selected.extend(named(&selectors.extend_select)?);
-    for ignored in named(&selectors.ignore)? {
-        selected.remove(ignored);
+    selected.extend(named(&rules.extend_select)?);
+    if rules.require_reason {
+        selected.extend(named(["missing-ignore-reason"])?);
     }
-    let level = |rule: &Rule| match selected.contains(rule.name) {
-        true => rule.severity.into(),
-        false => Level::Off,
-    };
-    Ok(RULES.iter().map(|rule| (rule.name, level(rule))).collect())
+    for (rule, level) in levels {
+        match level {
+            Level::Off => drop(selected.remove(rule)),
+            Level::Note | Level::Warning | Level::Error => drop(selected.insert(rule)),
+        }
+    }
+    for rule in named(&rules.general.ignore)? {
+        selected.remove(rule);
+    }
+    Ok(selected)
+}
+
+/// What holds for some files or sites.
+fn special(settings: &RuleSettings) -> Result<BTreeMap<&'static str, Level>, Error> {
+    let mut levels = levels(&settings.levels)?;
+    levels.extend(named(&settings.ignore)?.into_iter().map(|rule| (rule, Level::Off)));
+    Ok(levels)
+}
+
+/// Levels by rule: a rule's name stands above a code or group that has it.
+fn levels(words: &[(Arc<str>, Level)]) -> Result<BTreeMap<&'static str, Level>, Error> {
+    let mut levels = BTreeMap::new();
+    let (names, groups): (Vec<_>, Vec<_>) =
+        words.iter().partition(|(word, _)| rules::find(word).is_some());
+    for (word, level) in groups.into_iter().chain(names) {
+        levels.extend(named([word])?.into_iter().map(|rule| (rule, *level)));
+    }
+    Ok(levels)
 }
 
 fn named<W: AsRef<str>>(

@@ -551,7 +551,9 @@ impl<'a> Search<'a> {
                     question.keys,
                 );
                 let of_data = match side.rendered.outcome(head) {
-                    Outcome::Ready(head) => differences(data, head, question.keys),
+                    Outcome::Ready(head) => {
+                        differences(data, head, &question.keys.of_schema(&change.key.schema))
+                    }
                     Outcome::Blocked(_) => Vec::new(),
                 };
                 (of_data, of_metadata)

@@ -113,6 +113,14 @@ struct Comparing<'a> {
 }
 
 impl<'a> Comparing<'a> {
+    fn schema(&self) -> &'a str {
+        let of = |doc: Option<DocId>, side: Option<&'a Side<'a>>| {
+            doc.zip(side).map(|(doc, side)| &*side.graph.recipe(doc).key.schema)
+        };
+        let head = of(self.output.head, self.head);
+        head.or_else(|| of(self.output.base, self.base)).unwrap_or_default()
+    }
+
     fn change(&self) -> Option<Change> {
         let base = self.output.base.zip(self.base);
         let head = self.output.head.zip(self.head);
@@ -124,7 +132,7 @@ impl<'a> Comparing<'a> {
         };
         let (status, data) = match (data(base), data(head)) {
             (Some(Some(base)), Some(Some(head))) => {
-                let differences = differences(base, head, self.keys);
+                let differences = differences(base, head, &self.keys.of_schema(self.schema()));
                 let unchanged = differences.is_empty();
                 (if unchanged { Status::Metadata } else { Status::Changed }, differences)
             }

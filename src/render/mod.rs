@@ -7,13 +7,14 @@
 //! span. Who says which document lies on which is not known here.
 
 mod again;
+pub mod effect;
 pub mod flow;
 mod limits;
 pub mod replay;
 mod stroke;
 mod substitute;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -375,6 +376,8 @@ struct Making<'a> {
     allowance: Allowance,
     /// What each stroke made of the data, where somebody wants to know.
     strokes: Option<Vec<Stroke>>,
+    /// Steps that are not done, to see what they are good for.
+    left_out: BTreeSet<usize>,
 }
 
 impl<'a> Making<'a> {
@@ -391,13 +394,17 @@ impl<'a> Making<'a> {
             _ => recipe.data.clone(),
         };
         let (writes, problems) = (Vec::new(), Vec::new());
-        Self { graph, doc, data, writes, problems, step: 0, allowance, strokes: None }
+        let left_out = BTreeSet::new();
+        Self { graph, doc, data, writes, problems, step: 0, allowance, strokes: None, left_out }
     }
 
     /// Does all that the recipe says.
     fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
         let recipe = self.graph.recipe(self.doc);
         for (index, step) in recipe.steps.iter().enumerate() {
+            if self.left_out.contains(&index) {
+                continue;
+            }
             self.step = index;
             match &step.op {
                 Op::Merge { method, path } => self.act(*method, path, step.at),

@@ -9,10 +9,15 @@
 //! |---|---|
 //! | `terminal` | findings for people: in full, concise, and the closing line |
 //! | `excerpt` | lines of files with their labels, for `terminal` |
+//! | `baseline` | what a baseline accepts |
 //! | `comparison` | what changed between two sides, for people |
 //! | `json` | findings, comparisons, rendered documents and sites for programs |
+//! | `difference` | what was, or would be, changed in files |
 //! | `documents` | rendered documents as YAML |
+//! | `rules` | the rules, with their levels |
+//! | `settings` | what is configured, and where |
 //! | `sites` | the table of sites |
+//! | `statistics` | how many findings there are of each rule |
 //! | `compared` | what a verb says of a comparison |
 //! | `provenance` | where values come from, and where they could be changed |
 //! | `since` | one value's ways on both sides of a comparison |
@@ -22,9 +27,11 @@
 //! | `printable` | text that cannot drive a terminal |
 //! | `view` | what may be shown, and where it is |
 
+pub mod baseline;
 mod compared;
 pub mod comparison;
 
+pub mod difference;
 pub mod documents;
 mod excerpt;
 mod form;
@@ -33,11 +40,15 @@ pub mod impact;
 pub mod json;
 mod printable;
 pub mod provenance;
+pub mod rules;
+pub mod settings;
 pub mod since;
 pub mod sites;
+pub mod statistics;
 pub mod terminal;
 mod view;
 
+pub use baseline::BaselineRow;
 pub use compared::{Compared, Extent, SideKind, SideText, Sides, Timing};
 pub use view::View;
 
@@ -119,15 +130,16 @@ pub struct SiteRow {
     pub outputs: usize,
 }
 
-/// The first few of `sites`, and how many more there are.
-fn some_sites(sites: &[Arc<str>]) -> String {
+/// The first few of `sites` and how many more there are, and before them a word
+/// for what they are: with how many in all, where not all are named.
+fn some_sites(sites: &[Arc<str>]) -> (String, String) {
     const FEW: usize = 3;
     let shown = if sites.len() > FEW { FEW - 1 } else { sites.len() };
     let names: Vec<_> = sites[..shown].iter().map(|site| printable::clean(site)).collect();
     let names = names.join(", ");
     match sites.len() - shown {
-        0 => names,
-        more => format!("{names} and {more} more"),
+        0 => ("sites".to_owned(), names),
+        more => (format!("in {} sites", sites.len()), format!("{names} and {more} more")),
     }
 }
 

@@ -18,8 +18,8 @@ use miette::{
 use super::excerpt::{Excerpt, excerpts};
 use super::printable::clean;
 use super::{Style, View, some_sites, wrap};
-use crate::diagnostic::{Diagnostic, Label, Severity};
-use crate::triage::{Counts, Findings};
+use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
+use crate::triage::{Counts, Findings, Suppressed};
 
 /// So many findings are shown in full; who has more begins with these, and
 /// the others are still there, one on a line.
@@ -69,7 +69,8 @@ pub(super) fn write_caused(
 }
 
 /// Writes one line for each finding:
-/// `path:line:column: severity[rule] message (sites: ...)`.
+/// `path:line:column: severity[rule] message (sites: ...)`, with how many
+/// sites there are where not all are named.
 ///
 /// # Errors
 /// Those of `out`.
@@ -94,6 +95,8 @@ pub struct Totals {
     pub outputs: usize,
     /// The findings.
     pub counts: Counts,
+    /// Those that are not reported.
+    pub suppressed: Suppressed,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -110,9 +113,20 @@ pub fn write_totals(totals: &Totals, style: &Style, out: &mut dyn Write) -> io::
     parts.push(counted(totals.documents, "document"));
     parts.push(format!("{} rendered", totals.outputs));
     parts.push(counts_text(&totals.counts));
+    parts.extend(suppressed_words(totals.suppressed));
     parts.push(format!("{:.2}s", totals.elapsed.as_secs_f64()));
     let separator = if style.unicode { " · " } else { " | " };
     writeln!(out, "{}", wrap(&parts.join(separator), style.columns(), "", ""))
+}
+
+/// How many findings are not reported, and why.
+pub(super) fn suppressed_words(suppressed: Suppressed) -> Vec<String> {
+    let Suppressed { ignored, accepted } = suppressed;
+    let parts = [
+        (ignored, format!("{ignored} ignored")),
+        (accepted, format!("{accepted} in the baseline")),
+    ];
+    parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect()
 }
 
 /// Writes how many findings there are of each severity, without a line break.
@@ -148,7 +162,11 @@ fn write_on_one_line(
     let kind = Ink::of(diagnostic.severity).paint(&kind, color);
     write!(out, "{place}: {kind} {}", clean(&diagnostic.message))?;
     if !diagnostic.sites.is_empty() {
-        write!(out, " (sites: {})", some_sites(&diagnostic.sites))?;
+        let (word, sites) = some_sites(&diagnostic.sites);
+        write!(out, " ({word}: {sites})")?;
+    }
+    if diagnostic.suppressed.is_some() {
+        write!(out, " (ignored)")?;
     }
     writeln!(out)
 }
@@ -188,12 +206,27 @@ fn write_in_full(
         item("help", help, Ink::Cyan, out)?;
     }
     if !diagnostic.sites.is_empty() {
-        item("sites", &some_sites(&diagnostic.sites), Ink::Bold, out)?;
+        let (word, sites) = some_sites(&diagnostic.sites);
+        item(&word, &sites, Ink::Bold, out)?;
+    }
+    if let Some(suppression) = &diagnostic.suppressed {
+        item("ignored", &suppression_text(suppression, view), Ink::Bold, out)?;
     }
     if let Some(cause) = cause {
         item("caused by", cause, Ink::Bold, out)?;
     }
     writeln!(out)
+}
+
+/// What says that a finding is not reported.
+fn suppression_text(suppression: &Suppression, view: &View<'_>) -> String {
+    let place = view.place(suppression.at());
+    let at = format!("{}:{}", clean(place.path.as_str()), place.line);
+    match suppression {
+        Suppression::Comment { reason, .. } if reason.is_empty() => format!("by {at}"),
+        Suppression::Comment { reason, .. } => format!("by {at}: {reason}"),
+        Suppression::Baseline { .. } => format!("by the baseline, {at}"),
+    }
 }
 
 /// Writes `text`, wrapped, with its beginning `word` painted.

@@ -66,6 +66,34 @@ impl<'a> View<'a> {
         self.first_ending_after(file, at.checked_sub(1)?).filter(|secret| secret.start < at)
     }
 
+    /// The text of a file, with `(hidden)` on each line in the place of what is
+    /// secret there; none where it is not known what that is.
+    pub(super) fn masked(&self, file: FileId) -> Option<String> {
+        if self.is_opaque(file) {
+            return None;
+        }
+        let text = &**self.source(file).text();
+        let (mut masked, mut from) = (String::new(), 0);
+        for secret in self.secrets_of(file) {
+            masked.push_str(&text[from..secret.start as usize]);
+            let hidden = &text[secret.start as usize..secret.end as usize];
+            let lines = hidden
+                .split_inclusive('\n')
+                .map(|line| if line.ends_with('\n') { "(hidden)\n" } else { "(hidden)" });
+            masked.extend(lines);
+            from = secret.end as usize;
+        }
+        masked.push_str(&text[from..]);
+        Some(masked)
+    }
+
+    /// Whether a part of a secret is in `span`, or may be.
+    pub fn touches_secret(&self, span: Span) -> bool {
+        let secrets = self.secrets_of(span.file).iter();
+        let mut met = secrets.skip_while(|secret| secret.end <= span.start);
+        self.is_opaque(span.file) || met.next().is_some_and(|secret| secret.start < span.end)
+    }
+
     /// Whether a secret goes on at the beginning of a line (zero-based).
     pub(super) fn continues_secret(&self, file: FileId, line: usize) -> bool {
         let start = self.source(file).lines().start_of(line);

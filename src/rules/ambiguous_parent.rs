@@ -8,7 +8,7 @@ use crate::system::deckhand::Matches;
 
 super::rule!(
     "ambiguous-parent",
-    Error,
+    Error [Refused],
     "several documents of the nearest layer match a parentSelector",
     was "P005"
 );

@@ -4,7 +4,7 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Edge};
 
-super::rule!("dependency-cycle", Error, "documents need each other in a circle", was "P005");
+super::rule!("dependency-cycle", Error [Refused], "documents need each other in a circle", was "P005");
 
 /// A headline names so many documents beside the first.
 const NAMED: usize = 3;

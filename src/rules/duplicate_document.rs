@@ -6,7 +6,7 @@ use crate::graph::DocId;
 
 super::rule!(
     "duplicate-document",
-    Error,
+    Error [Refused],
     "two documents with one schema, layer and name",
     was "P005"
 );

@@ -12,7 +12,8 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .related(first, "this one is dropped")
         .note("Deckhand's YAML reader takes the last one in silence")
-        .help("remove one of them");
+        .help("remove one of them")
+        .about(if facts.is_secret(at) { String::new() } else { facts.quote(at) });
     let document = facts.documents.iter().find(|document| document.span.contains(at));
     match document {
         Some(document) => diagnostic.document(document.key.clone()),

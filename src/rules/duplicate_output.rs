@@ -4,7 +4,7 @@ use super::{SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("duplicate-output", Error, "a site renders two documents with one schema and name", was "P005");
+super::rule!("duplicate-output", Error [Refused], "a site renders two documents with one schema and name", was "P005");
 
 pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
     let (earlier, document) = (facts.document(first), facts.document(again));

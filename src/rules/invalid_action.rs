@@ -7,7 +7,7 @@ use crate::render::Problem;
 use crate::source::Span;
 use crate::yaml::path::WalkError;
 
-super::rule!("invalid-action", Error, "a layering action that cannot be applied", was "P005");
+super::rule!("invalid-action", Error [Refused], "a layering action that cannot be applied", was "P005");
 
 pub(super) fn word_method(
     facts: &FileFacts<'_>,

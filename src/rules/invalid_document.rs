@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("invalid-document", Error, "a document that Deckhand's schemas refuse", was "P005");
+super::rule!("invalid-document", Error [Refused], "a document that Deckhand's schemas refuse", was "P005");
 
 pub(super) fn word_missing(at: Span, title: &str, field: &str) -> Diagnostic {
     let label = format!("`{}` is missing here", last_part(field));

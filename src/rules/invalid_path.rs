@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::yaml::path::{PathError, PathErrorKind};
 
-super::rule!("invalid-path", Error, "a path that does not parse", was "P005");
+super::rule!("invalid-path", Error [Refused], "a path that does not parse", was "P005");
 
 pub(super) fn word(at: Span, title: &str, field: &str, error: &PathError) -> Diagnostic {
     let message = format!("`{field}` of `{title}` is no path: {error}");

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("invalid-pattern", Error, "a pattern that is no regular expression", was "P005");
+super::rule!("invalid-pattern", Error [Refused], "a pattern that is no regular expression", was "P005");
 
 pub(super) fn word(at: Span, title: &str, field: &str, message: &str) -> Diagnostic {
     let headline = format!("`{field}` of `{title}` is no regular expression: {message}");

@@ -4,7 +4,7 @@ use super::{SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("invalid-replacement", Error, "a replacement that Deckhand refuses", was "P005");
+super::rule!("invalid-replacement", Error [Refused], "a replacement that Deckhand refuses", was "P005");
 
 const REFUSED: &str = "Deckhand refuses the whole site";
 

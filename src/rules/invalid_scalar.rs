@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("invalid-scalar", Error, "a scalar that is not what its form or tag says", was "P007");
+super::rule!("invalid-scalar", Error [Refused], "a scalar that is not what its form or tag says", was "P007");
 
 pub(super) fn word(at: Span, reason: &str) -> Diagnostic {
     let message = format!("a value that YAML cannot make sense of: {reason}");

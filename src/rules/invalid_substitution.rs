@@ -8,7 +8,7 @@ use crate::render::{Problem, ProblemKind};
 use crate::source::Span;
 use crate::yaml::path::WalkError;
 
-super::rule!("invalid-substitution", Error, "a substitution that cannot be applied", was "P005");
+super::rule!("invalid-substitution", Error [Refused], "a substitution that cannot be applied", was "P005");
 
 const SKIPPED: &str = "the substitution is skipped; Deckhand refuses the whole site";
 const DESTINATION_SKIPPED: &str = "this destination is skipped; Deckhand refuses the whole site";

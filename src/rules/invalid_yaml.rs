@@ -4,7 +4,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::yaml::{Problem, ProblemKind};
 
-super::rule!("invalid-yaml", Error, "a file that is not YAML", was "P007");
+super::rule!("invalid-yaml", Error [Refused], "a file that is not YAML", was "P007");
 
 pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
     let at = problem.span;
@@ -34,12 +34,14 @@ pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
             let name = facts.quote(at);
             found(&format!("no anchor for the alias `{name}`"), "no such anchor stands before this")
                 .help("write the anchor first, in the same YAML document; or put it in quotes")
+                .about(name)
         }
         ProblemKind::DuplicateAnchor { first } => {
             let name = facts.quote(at);
             found(&format!("anchor `{name}` stands twice in one YAML document"), "the second time")
                 .related(*first, "the first time")
                 .help("give one of them another name")
+                .about(name)
         }
         ProblemKind::RecursiveAlias => {
             found("an alias inside the collection that it stands for", "this never ends")

@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::deckhand::Method;
 use crate::render::{Problem, ProblemKind};
 
-super::rule!("missing-action-path", Error, "an action's path leads to nothing", was "P005");
+super::rule!("missing-action-path", Error [Refused], "an action's path leads to nothing", was "P005");
 
 pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let ProblemKind::MissingActionPath { method, path, in_parent, near } = &problem.kind else {

@@ -6,7 +6,7 @@ use crate::render::Problem;
 
 super::rule!(
     "missing-pattern-target",
-    Error,
+    Error [Refused],
     "a destination pattern, and nothing stands at its path", was "P005"
 );
 

@@ -6,7 +6,7 @@ use crate::graph::{DocId, MissingSource};
 use crate::merge::deckhand::Semantics;
 use crate::render::{Problem, ProblemKind};
 
-super::rule!("missing-source", Error, "a substitution whose source is missing", was "P005");
+super::rule!("missing-source", Error [Refused], "a substitution whose source is missing", was "P005");
 
 pub(super) fn word_document(
     facts: &SiteFacts<'_>,

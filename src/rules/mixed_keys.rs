@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("mixed-keys", Error, "a mapping has keys of several types", was "P005");
+super::rule!("mixed-keys", Error [Refused], "a mapping has keys of several types", was "P005");
 
 pub(super) fn word(at: Span, title: &str, other: Span) -> Diagnostic {
     let message = format!("`{title}` has keys of several types in one mapping");

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
+use crate::ignore;
 use crate::merge::deckhand::Semantics;
 use crate::merge::pattern::PatternFailure;
 use crate::render::{self, Rendered, Write};
@@ -47,7 +48,11 @@ use rule;
 mod abstract_replacement;
 mod ambiguous_parent;
 mod backslash_in_pattern_value;
+mod boolean_key;
+mod boolean_word;
+mod config_changed;
 mod control_parent;
+mod declared_secret_missing;
 mod dependency_cycle;
 mod different_delete;
 mod different_index_merge;
@@ -64,10 +69,14 @@ mod empty_document;
 mod generated_source_missing;
 mod ignored_schema_keyword;
 mod ignored_source_path;
+mod ineffective_action;
+mod ineffective_override;
+mod ineffective_substitution;
 mod internal_error;
 mod invalid_action;
 mod invalid_document;
 mod invalid_encoding;
+mod invalid_ignore;
 mod invalid_path;
 mod invalid_pattern;
 mod invalid_replacement;
@@ -76,14 +85,22 @@ mod invalid_schema;
 mod invalid_site_definition;
 mod invalid_substitution;
 mod invalid_yaml;
+mod layer_path_mismatch;
 mod leaking_alias;
 mod leaking_substitution;
+mod leftover_placeholder;
+mod lossy_version;
+mod lost_data;
+mod misread_string;
 mod missing_action_path;
 mod missing_data;
+mod missing_document_start;
 mod missing_encryption_source;
+mod missing_ignore_reason;
 mod missing_layering_policy;
 mod missing_parent;
 mod missing_pattern_target;
+mod missing_reference;
 mod missing_repository;
 mod missing_site_definition;
 mod missing_source;
@@ -92,12 +109,21 @@ mod mixed_keys;
 mod near_destination;
 mod nested_replacement;
 mod not_a_document;
+mod octal_integer;
 mod over_limit;
 mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod repeated_substitution;
 mod schema_violation;
+mod secret_in_cleartext_output;
+mod secret_not_encrypted;
+mod secret_outside_secrets_folder;
+mod shared_label;
+mod stale_baseline;
+mod uncommon_destination;
+mod undeclared_secret;
 mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
@@ -106,20 +132,37 @@ mod unknown_tag;
 mod unmatched_pattern;
 mod unmatched_source_pattern;
 mod unread_file;
+mod unread_number;
+mod unread_source;
 mod unreadable_file;
 mod unresolved_schema_reference;
 mod unusable_schema_name;
+mod unused_configuration;
+mod unused_document;
+mod unused_ignore;
+mod unused_label;
+mod unused_schema;
+mod unused_type;
 
+mod plain_scalars;
 mod reach;
 
+pub use config_changed::word_changed_configuration;
+pub use missing_reference::Reference;
 pub use reach::{Gates, Reached, Unchanged, word_reach};
+
+pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
 
 /// Every rule, by name.
 pub static RULES: &[&Rule] = &[
     &abstract_replacement::RULE,
     &ambiguous_parent::RULE,
     &backslash_in_pattern_value::RULE,
+    &boolean_key::RULE,
+    &boolean_word::RULE,
+    &config_changed::RULE,
     &control_parent::RULE,
+    &declared_secret_missing::RULE,
     &dependency_cycle::RULE,
     &different_delete::RULE,
     &different_index_merge::RULE,
@@ -136,10 +179,14 @@ pub static RULES: &[&Rule] = &[
     &generated_source_missing::RULE,
     &ignored_schema_keyword::RULE,
     &ignored_source_path::RULE,
+    &ineffective_action::RULE,
+    &ineffective_override::RULE,
+    &ineffective_substitution::RULE,
     &internal_error::RULE,
     &invalid_action::RULE,
     &invalid_document::RULE,
     &invalid_encoding::RULE,
+    &invalid_ignore::RULE,
     &invalid_path::RULE,
     &invalid_pattern::RULE,
     &invalid_replacement::RULE,
@@ -148,14 +195,22 @@ pub static RULES: &[&Rule] = &[
     &invalid_site_definition::RULE,
     &invalid_substitution::RULE,
     &invalid_yaml::RULE,
+    &layer_path_mismatch::RULE,
     &leaking_alias::RULE,
     &leaking_substitution::RULE,
+    &leftover_placeholder::RULE,
+    &lossy_version::RULE,
+    &lost_data::RULE,
+    &misread_string::RULE,
     &missing_action_path::RULE,
     &missing_data::RULE,
+    &missing_document_start::RULE,
     &missing_encryption_source::RULE,
+    &missing_ignore_reason::RULE,
     &missing_layering_policy::RULE,
     &missing_parent::RULE,
     &missing_pattern_target::RULE,
+    &missing_reference::RULE,
     &missing_repository::RULE,
     &missing_site_definition::RULE,
     &missing_source::RULE,
@@ -164,12 +219,21 @@ pub static RULES: &[&Rule] = &[
     &near_destination::RULE,
     &nested_replacement::RULE,
     &not_a_document::RULE,
+    &octal_integer::RULE,
     &over_limit::RULE,
     &reach_over_limit::RULE,
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &repeated_substitution::RULE,
     &schema_violation::RULE,
+    &secret_in_cleartext_output::RULE,
+    &secret_not_encrypted::RULE,
+    &secret_outside_secrets_folder::RULE,
+    &shared_label::RULE,
+    &stale_baseline::RULE,
+    &uncommon_destination::RULE,
+    &undeclared_secret::RULE,
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
@@ -178,9 +242,17 @@ pub static RULES: &[&Rule] = &[
     &unmatched_pattern::RULE,
     &unmatched_source_pattern::RULE,
     &unread_file::RULE,
+    &unread_number::RULE,
+    &unread_source::RULE,
     &unreadable_file::RULE,
     &unresolved_schema_reference::RULE,
     &unusable_schema_name::RULE,
+    &unused_configuration::RULE,
+    &unused_document::RULE,
+    &unused_ignore::RULE,
+    &unused_label::RULE,
+    &unused_schema::RULE,
+    &unused_type::RULE,
 ];
 
 /// Looks at a file by itself and adds what it finds.
@@ -202,6 +274,17 @@ struct Check<F: 'static> {
 
 /// The rules that look at files.
 const FILE_CHECKS: &[Check<FileCheck>] = &[
+    Check { rules: &[&layer_path_mismatch::RULE], run: layer_path_mismatch::check },
+    Check { rules: &[&missing_document_start::RULE], run: missing_document_start::check },
+    Check { rules: plain_scalars::RULES, run: plain_scalars::check },
+    Check { rules: &[&secret_not_encrypted::RULE], run: secret_not_encrypted::check },
+    Check {
+        rules: &[&secret_outside_secrets_folder::RULE],
+        run: secret_outside_secrets_folder::check,
+    },
+    Check { rules: &[&invalid_ignore::RULE], run: invalid_ignore::check },
+    Check { rules: &[&missing_ignore_reason::RULE], run: missing_ignore_reason::check },
+    Check { rules: &[&repeated_substitution::RULE], run: repeated_substitution::check },
     Check { rules: &[&ignored_schema_keyword::RULE], run: ignored_schema_keyword::check },
     Check { rules: &[&invalid_schema::RULE], run: invalid_schema::check },
     Check { rules: &[&unknown_schema_keyword::RULE], run: unknown_schema_keyword::check },
@@ -210,16 +293,31 @@ const FILE_CHECKS: &[Check<FileCheck>] = &[
 
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
+    Check { rules: &[&ineffective_action::RULE], run: ineffective_action::check },
+    Check { rules: &[&ineffective_override::RULE], run: ineffective_override::check },
+    Check { rules: &[&ineffective_substitution::RULE], run: ineffective_substitution::check },
     Check { rules: &[&leaking_alias::RULE], run: leaking_alias::check },
     Check { rules: &[&leaking_substitution::RULE], run: leaking_substitution::check },
+    Check { rules: &[&lost_data::RULE], run: lost_data::check },
     Check { rules: &[&near_destination::RULE], run: near_destination::check },
     Check { rules: &[&repeated_destination::RULE], run: repeated_destination::check },
+    Check { rules: &[&secret_in_cleartext_output::RULE], run: secret_in_cleartext_output::check },
 ];
 
 /// The rules that look at rendered sites.
 const SITE_CHECKS: &[Check<SiteCheck>] = &[
+    Check { rules: &[&declared_secret_missing::RULE], run: declared_secret_missing::check },
     Check { rules: &[&duplicate_schema::RULE], run: duplicate_schema::check },
+    Check { rules: &[&leftover_placeholder::RULE], run: leftover_placeholder::check },
+    Check { rules: &[&missing_reference::RULE], run: missing_reference::check },
     Check { rules: &[&schema_violation::RULE], run: schema_violation::check },
+    Check { rules: &[&shared_label::RULE], run: shared_label::check },
+    Check { rules: &[&uncommon_destination::RULE], run: uncommon_destination::check },
+    Check { rules: &[&undeclared_secret::RULE], run: undeclared_secret::check },
+    Check { rules: &[&unread_source::RULE], run: unread_source::check },
+    Check { rules: &[&unused_document::RULE], run: unused_document::check },
+    Check { rules: &[&unused_label::RULE], run: unused_label::check },
+    Check { rules: &[&unused_schema::RULE], run: unused_schema::check },
 ];
 
 /// What the rules are told of what a user wants.
@@ -227,13 +325,16 @@ const SITE_CHECKS: &[Check<SiteCheck>] = &[
 pub struct Settings {
     /// The rules whose findings can count; the others need not be looked for.
     pub wanted: BTreeSet<&'static str>,
+    /// Where documents name others; `missing-reference` looks there.
+    pub references: Vec<Reference>,
 }
 
 impl Default for Settings {
     /// As where nothing is configured.
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
-        Self { wanted: rules.map(|rule| rule.name).collect() }
+        let wanted = rules.map(|rule| rule.name).collect();
+        Self { wanted, references: Reference::built_in() }
     }
 }
 
@@ -254,7 +355,7 @@ pub const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// The rules that a word selects: the name of one, an alias such as one of
-/// Pegleg's codes, or a group. None where it is neither.
+/// Pegleg's codes, or a group, which may be empty. None where it is neither.
 pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
     let of = |wanted: &dyn Fn(&Rule) -> bool| {
         RULES.iter().copied().filter(|rule| wanted(rule)).collect::<Vec<_>>()
@@ -267,7 +368,23 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
         "all" => of(&|_| true),
         name => of(&|rule| rule.name == name || rule.aliases.contains(&name)),
     };
-    (!found.is_empty()).then_some(found)
+    let is_group = GROUPS.iter().any(|(group, _)| *group == word);
+    (is_group || !found.is_empty()).then_some(found)
+}
+
+/// The rules that a comment names which says that they are to be ignored: by
+/// name or alias, never by group. None of what is no fault of a file.
+pub fn ignorable(name: &str) -> Vec<&'static Rule> {
+    const NEVER: [&Rule; 5] = [
+        &internal_error::RULE,
+        &reach_over_limit::RULE,
+        &stale_baseline::RULE,
+        &unexpected_change::RULE,
+        &unused_ignore::RULE,
+    ];
+    let is_meant = |rule: &&&Rule| rule.name == name || rule.aliases.contains(&name);
+    let can_be = |rule: &&Rule| !NEVER.iter().any(|never| never.name == rule.name);
+    RULES.iter().filter(is_meant).copied().filter(can_be).collect()
 }
 
 /// The rules that answer to an alias, such as one of Pegleg's codes.
@@ -297,6 +414,8 @@ pub struct FileFacts<'a> {
     pub secrets: &'a [Span],
     /// Its comments.
     pub comments: &'a [yaml::Comment],
+    /// What they say of findings.
+    pub ignores: &'a ignore::Comments,
     /// Which sites it counts for, if it is of a site repository.
     pub place: Option<&'a layout::Place>,
     /// The schemas of the run.
@@ -465,7 +584,8 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     for document in facts.documents {
         let faults = document.faults.iter();
         found.extend(faults.map(|fault| {
-            word_fault(facts, fault, title(&document.key)).document(document.key.clone())
+            let worded = word_fault(facts, fault, title(&document.key));
+            worded.about(subject_of(fault)).document(document.key.clone())
         }));
     }
     for check in FILE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
@@ -493,6 +613,10 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, &mut found);
     }
+    for finding in &mut found {
+        name_subject(facts, finding);
+        put_owner_first(facts, finding);
+    }
     found
 }
 
@@ -506,7 +630,71 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
     for check in DOCUMENT_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, docs, &mut found);
     }
+    for (_, finding) in &mut found {
+        name_subject(facts, finding);
+        put_owner_first(facts, finding);
+    }
     found
+}
+
+/// Says what a finding is about where its rule does not: what is written at its
+/// place, a path or a name, if that is in the metadata of a document. Metadata
+/// holds no values.
+fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
+    let at = finding.primary.span;
+    let is_told = !finding.subject.is_empty();
+    let in_metadata = || facts.site.iter().any(|(_, it)| it.metadata.span.contains(at));
+    if !is_told && in_metadata() {
+        let line = facts.sources.slice(facts.first_line(at));
+        line.trim_matches(['"', '\'']).trim_end().clone_into(&mut finding.subject);
+    }
+}
+
+/// Puts the document first in which a finding stands. What a text does wrong in
+/// several sites is one finding, and has one name whichever of them are looked
+/// at, although the documents that are rendered with it have other names there.
+fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
+    let at = finding.primary.span;
+    let Some((_, owner)) = facts.site.iter().find(|(_, it)| it.span.contains(at)) else { return };
+    finding.documents.retain(|key| *key != owner.key);
+    finding.documents.insert(0, owner.key.clone());
+}
+
+/// What a fault of a document is about: the field, or the path.
+fn subject_of(fault: &Fault) -> String {
+    use FaultKind as Kind;
+    match &fault.kind {
+        Kind::MissingField { field }
+        | Kind::WrongType { field, .. }
+        | Kind::WrongValue { field, .. }
+        | Kind::UnknownField { field, .. } => field.clone(),
+        Kind::Unpaired { has, lacks } => format!("{has} {lacks}"),
+        Kind::UnknownKey { key, .. } => key.clone(),
+        Kind::UnknownMethod { method, .. } => method.clone(),
+        Kind::InvalidPath { field, .. } | Kind::InvalidPattern { field, .. } => field.clone(),
+        Kind::DifferentPath { path, .. } => path.clone(),
+        Kind::UnusableSchemaName { name } => name.clone(),
+        Kind::NotADocument { .. }
+        | Kind::Empty
+        | Kind::MixedKeys { .. }
+        | Kind::MissingData
+        | Kind::MissingDepth => String::new(),
+    }
+}
+
+/// The finding for a comment that suppresses nothing, or not all it names:
+/// `names` are those of which nothing was found.
+pub fn word_unused_ignore(
+    sources: &SourceMap,
+    ignore: &ignore::Ignore,
+    names: &[&ignore::Name],
+) -> Diagnostic {
+    unused_ignore::word(sources, ignore, names)
+}
+
+/// The finding for a line of the baseline of which `gone` findings are gone.
+pub fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
+    stale_baseline::word(at, rule, file, gone)
 }
 
 /// The finding for a fault of layercake itself, met in the set of documents
@@ -582,6 +770,7 @@ pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
     use layout::Problem;
     let (diagnostic, site) = match problem {
         Problem::Odd { file, oddity } => return unread_file::word(*file, *oddity),
+        Problem::UnusedType { file, name } => return unused_type::word(*file, name),
         Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
         Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
         Problem::MissingType { site, site_type, near } => {

@@ -8,7 +8,7 @@ use crate::graph::DocId;
 use crate::near::is_one_slip_apart;
 use crate::render::Write;
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Key, Mapping, Node};
+use crate::yaml::{Key, Node};
 
 super::rule!(
     "near-destination",
@@ -24,12 +24,12 @@ const MOST_BESIDE: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
-        let writes = facts.rendered.writes(doc);
-        let creating = writes.iter().filter_map(|write| Some((write, write.created.as_ref()?)));
         let Some(data) = facts.rendered.data(doc) else { continue };
         let mut said = HashSet::new();
-        for (write, created) in creating {
-            if let Some((new, near)) = near_key(facts, data, created)
+        for write in facts.rendered.writes(doc) {
+            let near = created_keys(write)
+                .find_map(|(around, new)| Some((new, near_key(facts, doc, data, &around, new)?)));
+            if let Some((new, near)) = near
                 && said.insert(write.at)
             {
                 found.push((doc, word(facts, doc, write, new, near)));
@@ -38,33 +38,62 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
     }
 }
 
-/// The key created, and one beside it that a person wrote nearly the same.
-fn near_key<'a>(
+/// The keys that a write created, from the outermost, with the places that hold
+/// them; those that are long enough to be compared.
+pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (Location, &str)> {
+    let pieces = &write.location.0[..];
+    let first =
+        write.created.as_ref().map_or(pieces.len(), |created| created.0.len().saturating_sub(1));
+    (first..pieces.len()).filter_map(|end| {
+        let Piece::Key(new) = &pieces[end] else { return None };
+        let new = new.as_str().filter(|new| new.len() >= SHORTEST)?;
+        Some((Location(pieces[..end].to_vec()), new))
+    })
+}
+
+/// A key beside the one created that is nearly the same: that a person wrote,
+/// or to which more of the document's destinations lead.
+pub(super) fn near_key<'a>(
     facts: &SiteFacts<'_>,
+    doc: DocId,
     data: &'a Node,
-    created: &'a Location,
-) -> Option<(&'a str, &'a Key)> {
-    let Some(Piece::Key(new)) = created.0.last() else { return None };
-    let new = new.as_str().filter(|new| new.len() >= SHORTEST)?;
-    let around = created.parent()?;
+    around: &Location,
+    new: &str,
+) -> Option<&'a Key> {
     let beside = around.get(data).filter(|node| !node.secret)?.as_mapping()?;
     if beside.len() > MOST_BESIDE {
         return None;
     }
-    let near = near_in(facts, beside, new)?;
-    facts.shown_place(data, &around)?;
-    Some((new, near))
+    let near = beside.keys().find(|key| {
+        key.as_str().is_some_and(|text| is_slip(new, text))
+            && (is_written(facts, key) || leads_more_often(facts, doc, around, key, new))
+    })?;
+    facts.shown_place(data, around)?;
+    Some(near)
 }
 
-fn near_in<'a>(facts: &SiteFacts<'_>, beside: &'a Mapping, new: &str) -> Option<&'a Key> {
-    beside
-        .keys()
-        .find(|key| key.as_str().is_some_and(|text| is_slip(new, text)) && is_written(facts, key))
+/// Whether more destinations of the document lead through `key` than through
+/// `new`.
+fn leads_more_often(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    around: &Location,
+    key: &Key,
+    new: &str,
+) -> bool {
+    let through = |key: &str| {
+        let writes = facts.rendered.writes(doc).iter();
+        let inside = writes.filter_map(|write| write.location.0.strip_prefix(&around.0[..]));
+        inside
+            .filter(|rest| matches!(rest, [Piece::Key(first), ..] if first.as_str() == Some(key)))
+            .count()
+    };
+    key.as_str().is_some_and(|key| through(key) > through(new))
 }
 
 /// Whether one name looks like the other mistyped: a letter left out, added,
 /// changed or swapped, but neither a number nor a plural.
-fn is_slip(new: &str, old: &str) -> bool {
+pub(super) fn is_slip(new: &str, old: &str) -> bool {
     let digits_apart = |name: &str| name.replace(|character: char| character.is_ascii_digit(), "");
     old.len() >= SHORTEST
         && old.len().abs_diff(new.len()) <= 1

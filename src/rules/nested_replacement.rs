@@ -4,7 +4,7 @@ use super::{SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("nested-replacement", Error, "a replacement is replaced itself", was "P005");
+super::rule!("nested-replacement", Error [Refused], "a replacement is replaced itself", was "P005");
 
 pub(super) fn word(facts: &SiteFacts<'_>, middle: DocId, last: DocId) -> Diagnostic {
     let (replaced, document) = (facts.document(middle), facts.document(last));

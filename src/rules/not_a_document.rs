@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("not-a-document", Error, "a YAML document that is no Deckhand document", was "P007");
+super::rule!("not-a-document", Error [Refused], "a YAML document that is no Deckhand document", was "P007");
 
 pub(super) fn word(at: Span, found: &str) -> Diagnostic {
     let label = Label::new(at, format!("this is {found}"));

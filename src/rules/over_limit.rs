@@ -6,7 +6,7 @@ use crate::render::Problem;
 use crate::source::{Source, Span};
 use crate::yaml::Limit;
 
-super::rule!("over-limit", Error, "input beyond what layercake holds in memory");
+super::rule!("over-limit", Error[Refused], "input beyond what layercake holds in memory");
 
 pub(super) fn word_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     let mebibytes = Source::MAX_BYTES >> 20;

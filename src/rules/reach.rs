@@ -15,8 +15,12 @@ use crate::source::DocKey;
 pub struct Gates {
     /// Sites in which it may change outputs.
     pub max_sites: Option<usize>,
+    /// Where that was set, if not for this run alone.
+    pub sites_set: Option<String>,
     /// Outputs it may change.
     pub max_outputs: Option<usize>,
+    /// Where that was set, if not for this run alone.
+    pub outputs_set: Option<String>,
     /// The outputs it may not change.
     pub unchanged: Option<Unchanged>,
 }

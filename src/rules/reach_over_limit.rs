@@ -7,14 +7,34 @@ super::rule!("reach-over-limit", Error, "an edit that changes more sites or outp
 
 pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs.len());
-    let over = [(sites, gates.max_sites, "sites"), (outputs, gates.max_outputs, "outputs")];
-    over.into_iter()
-        .filter_map(|(count, most, what)| Some((count, most.filter(|most| count > *most)?, what)))
-        .map(|(count, most, what)| word(reached, count, most, what))
-        .collect()
+    let limits = [
+        Limit {
+            count: sites,
+            most: gates.max_sites,
+            what: "sites",
+            set: gates.sites_set.as_deref(),
+        },
+        Limit {
+            count: outputs,
+            most: gates.max_outputs,
+            what: "outputs",
+            set: gates.outputs_set.as_deref(),
+        },
+    ];
+    limits.iter().filter_map(|limit| word(reached, limit)).collect()
 }
 
-fn word(reached: &Reached<'_>, count: usize, most: usize, what: &str) -> Diagnostic {
+struct Limit<'a> {
+    count: usize,
+    most: Option<usize>,
+    what: &'a str,
+    /// Where it was set.
+    set: Option<&'a str>,
+}
+
+fn word(reached: &Reached<'_>, limit: &Limit<'_>) -> Option<Diagnostic> {
+    let Limit { count, what, .. } = limit;
+    let most = limit.most.filter(|most| count > most)?;
     let reach = reached.reach;
     let message = format!(
         "this edit of `{}` changes {count} {what}, and may {most}",
@@ -25,5 +45,8 @@ fn word(reached: &Reached<'_>, count: usize, most: usize, what: &str) -> Diagnos
         .help("make the change where fewer see it, or raise the limit for this run");
     finding.documents = reached.documents();
     finding.sites.clone_from(&reach.sites);
-    finding
+    Some(match limit.set {
+        Some(set) => finding.note(format!("the limit is {set}")),
+        None => finding,
+    })
 }

@@ -8,7 +8,7 @@ use crate::system::deckhand::{Matches, Refusal};
 
 super::rule!(
     "refused-parent-match",
-    Error,
+    Error [Refused],
     "labels match in a way for which Deckhand refuses the whole site",
     was "P005"
 );

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::DocId;
+use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
 use crate::source::Span;
 use crate::yaml::Value;
@@ -20,7 +20,9 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
             if merges_at_root(facts, doc, write) {
                 continue;
             }
-            if let Some(earlier) = places.lost_by(write) {
+            if let Some(earlier) = places.lost_by(write)
+                && !is_repetition(facts, doc, earlier, write)
+            {
                 found.push((doc, word(facts, doc, earlier, write)));
             }
             places.add(write);
@@ -67,6 +69,24 @@ fn destination(write: &Write) -> (usize, Span) {
     (write.step, write.at)
 }
 
+/// Whether both write one value along one path, which `repeated-substitution`
+/// tells of the text.
+fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> bool {
+    let (Some(one), Some(other)) =
+        (facts.substitution(doc, earlier), facts.substitution(doc, write))
+    else {
+        return false;
+    };
+    let part = |it: &Substitution| {
+        let extract = it.extract.as_ref();
+        extract.map(|it| (it.pattern.value.text().to_owned(), it.group.value))
+    };
+    one.source == other.source
+        && one.from.value.text() == other.from.value.text()
+        && part(one) == part(other)
+        && facts.destination_path(doc, earlier.at) == facts.destination_path(doc, write.at)
+}
+
 /// Whether the write put a mapping into the root, which keeps what is there.
 fn merges_at_root(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
     if !write.location.is_root() {
@@ -95,4 +115,5 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Di
     .note("substitutions are applied in the order in which they stand")
     .help("remove one of the two, or mend its path")
     .document(facts.document(doc).key.clone())
+    .about(path)
 }

@@ -4,7 +4,7 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("repeated-layer", Error, "a layer stands twice in layerOrder", was "P005");
+super::rule!("repeated-layer", Error [Refused], "a layer stands twice in layerOrder", was "P005");
 
 pub(super) fn word(facts: &SiteFacts<'_>, layer: &str, first: Span, again: Span) -> Diagnostic {
     let message = format!("layer `{layer}` stands twice in `layerOrder`");

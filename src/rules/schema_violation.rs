@@ -46,7 +46,9 @@ fn word(facts: &SiteFacts<'_>, replay: &Replay<'_>, violated: &Violated) -> Diag
     let message = format!("{} of `{schema}` {}", refused.subject_in_words(), refused.headline());
     let mut finding =
         Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
-    if violated.by.is_some() {
+    if refused.tells_of_secret() {
+        finding = finding.note("what it refuses is not told, for that would tell of the secret");
+    } else if violated.by.is_some() {
         finding = finding.related(violated.violation.keyword, "the schema says so here");
     }
     for (span, how) in route(facts, &hop) {
@@ -134,8 +136,34 @@ impl Refused<'_> {
         }
     }
 
+    /// Whether what is wrong says something of a secret's value or length.
+    fn tells_of_secret(&self) -> bool {
+        let is_of_value = match &self.violation.wrong {
+            Wrong::NotOneOf { .. }
+            | Wrong::Unmatched { .. }
+            | Wrong::TooManySteps { .. }
+            | Wrong::Beyond { .. }
+            | Wrong::NoMultiple { .. }
+            | Wrong::RepeatedItem
+            | Wrong::MoreItems { .. }
+            | Wrong::NoAlternative { .. }
+            | Wrong::SeveralAlternatives
+            | Wrong::Excluded => true,
+            Wrong::Type { .. }
+            | Wrong::MissingKey { .. }
+            | Wrong::UnknownKey { .. }
+            | Wrong::KeyNoText
+            | Wrong::Unfinished
+            | Wrong::Other => false,
+        };
+        is_of_value && self.node().secret
+    }
+
     /// What is wrong, after the place.
     fn headline(&self) -> String {
+        if self.tells_of_secret() {
+            return "is a secret that the schema refuses".into();
+        }
         match &self.violation.wrong {
             Wrong::Type { expected, found } => self.type_in_words(expected, found),
             Wrong::MissingKey { key, .. } => format!("lacks `{key}`"),
@@ -174,6 +202,9 @@ impl Refused<'_> {
 
     /// What is to be seen at the place.
     fn label(&self) -> String {
+        if self.tells_of_secret() {
+            return "the schema refuses this".into();
+        }
         match (&self.violation.wrong, &self.violation.found) {
             (Wrong::NotOneOf { options, .. }, found) => {
                 let found = found.as_ref().map(|found| format!("`{found}`: "));
@@ -189,6 +220,9 @@ impl Refused<'_> {
     /// What the alternative says that came nearest.
     fn details(&self) -> Vec<String> {
         let Wrong::NoAlternative { nearest, .. } = &self.violation.wrong else { return Vec::new() };
+        if self.tells_of_secret() {
+            return Vec::new();
+        }
         let nearest = nearest.iter().map(|violation| Refused { violation, ..*self });
         nearest
             .map(|refused| {
@@ -199,6 +233,9 @@ impl Refused<'_> {
     }
 
     fn help(&self) -> Option<String> {
+        if self.tells_of_secret() {
+            return None;
+        }
         match &self.violation.wrong {
             Wrong::MissingKey { near: Some(near), .. } => {
                 Some(format!("is `{near}` what was meant?"))

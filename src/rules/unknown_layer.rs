@@ -4,7 +4,7 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("unknown-layer", Error, "a document's layer is not in layerOrder", was "P005");
+super::rule!("unknown-layer", Error [Refused], "a document's layer is not in layerOrder", was "P005");
 
 pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, near: Option<&str>) -> Diagnostic {
     let document = facts.document(doc);

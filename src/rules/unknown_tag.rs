@@ -4,13 +4,14 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("unknown-tag", Error, "a YAML tag that Deckhand cannot read");
+super::rule!("unknown-tag", Error[Refused], "a YAML tag that Deckhand cannot read");
 
 pub(super) fn word(facts: &FileFacts<'_>, at: Span, tag: &str) -> Diagnostic {
     // A text that begins with `!` is a tag to YAML, a secret one too.
     let tag = if facts.is_secret(at) { "(hidden)" } else { tag };
     let message = format!("unknown YAML tag `{tag}`");
     Diagnostic::new(&RULE, message, Label::new(at, format!("this has the tag `{tag}`")))
+        .about(tag)
         .note(
             "Deckhand refuses the file, and Pegleg puts null here in silence; \
              nothing of this YAML document is read here",

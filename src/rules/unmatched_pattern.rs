@@ -14,4 +14,5 @@ pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem, target: Span) -> Di
         .related(facts.first_line(target), "searched here")
         .note("nothing is substituted, and Deckhand says nothing about it")
         .help("let the pattern, a Python regular expression, match what is to be replaced")
+        .about(path)
 }

@@ -17,7 +17,8 @@ pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};
 pub use tree::{
-    ContentId, Entry, EntryKind, Labelled, MemoryTree, ReadError, Tree, WorkTree, text_at,
+    ContentId, Entry, EntryKind, Excluding, Labelled, MemoryTree, Overlay, ReadError, Tree,
+    WorkTree, text_at,
 };
 pub use write::{create_empty_folder, create_folder, create_new_folder, write_file};
 

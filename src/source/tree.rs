@@ -10,8 +10,9 @@ use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use globset::GlobSet;
 use walkdir::WalkDir;
 
 use super::git::{OnDisk, OnDiskKind};
@@ -144,6 +145,9 @@ pub enum ReadError {
     },
 }
 
+/// Why a file cannot be read that is not there.
+pub(super) const NO_SUCH_FILE: &str = "no such file";
+
 impl ReadError {
     /// The error that ends the run, if this one must: a file of the user's
     /// that cannot be read is a finding, but a repository that is damaged
@@ -156,6 +160,11 @@ impl ReadError {
                 Some(Error::new(ErrorKind::Git, message).with_help(*help))
             }
         }
+    }
+
+    /// Whether there is nothing at all at the path.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, ReadError::Refused(reason) if reason == NO_SUCH_FILE)
     }
 
     pub(super) fn new(reason: impl Into<String>) -> Self {
@@ -211,6 +220,15 @@ impl WorkTree {
     /// The folder's place on disk, symbolic links resolved.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The place on disk of `path`, and the bytes there, if it is a plain file
+    /// of this very name: what a link leads to has another one.
+    pub fn plain_file(&self, path: &RepoPath) -> Option<(PathBuf, Vec<u8>)> {
+        let file = on_disk_path(&self.root, path);
+        let (resolved, metadata) = self.resolve(file.clone()).ok()?;
+        let is_plain = resolved == file && metadata.is_file();
+        is_plain.then(|| Some((file, self.read(path).ok()?)))?
     }
 
     fn walk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
@@ -377,7 +395,7 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
 
 fn unreadable(error: &io::Error) -> ReadError {
     match error.kind() {
-        io::ErrorKind::NotFound => ReadError::new("no such file"),
+        io::ErrorKind::NotFound => ReadError::new(NO_SUCH_FILE),
         kind => ReadError::new(kind.to_string()),
     }
 }
@@ -446,7 +464,7 @@ impl<T: Tree> Tree for Labelled<T> {
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        let inner = self.inner(path).ok_or_else(|| ReadError::new("no such file"))?;
+        let inner = self.inner(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
         self.tree.read(&inner)
     }
 
@@ -457,6 +475,78 @@ impl<T: Tree> Tree for Labelled<T> {
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
         let inner: Vec<RepoPath> = files.iter().filter_map(|path| self.inner(path)).collect();
         self.tree.ensure_present(&inner)
+    }
+}
+
+/// A tree without some of its files.
+pub struct Excluding<T> {
+    tree: T,
+    excluded: GlobSet,
+}
+
+impl<T: Tree> Excluding<T> {
+    /// `tree` without the files whose paths match. A file that is asked for by
+    /// its path is still read.
+    pub fn new(tree: T, excluded: GlobSet) -> Self {
+        Self { tree, excluded }
+    }
+}
+
+impl<T: Tree> Tree for Excluding<T> {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let mut entries = self.tree.entries(folder)?;
+        entries.retain(|entry| !self.excluded.is_match(entry.path.as_str()));
+        Ok(entries)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        self.tree.read(path)
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.tree.content_of(bytes)
+    }
+
+    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
+        self.tree.ensure_present(files)
+    }
+}
+
+/// A tree with other texts in the place of some of its files.
+pub struct Overlay<T> {
+    tree: T,
+    texts: BTreeMap<RepoPath, Arc<str>>,
+}
+
+impl<T: Tree> Overlay<T> {
+    /// `tree`, with `texts` in the place of those of its files.
+    pub fn new(tree: T, texts: BTreeMap<RepoPath, Arc<str>>) -> Self {
+        Self { tree, texts }
+    }
+}
+
+impl<T: Tree> Tree for Overlay<T> {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let mut entries = self.tree.entries(folder)?;
+        for entry in entries.iter_mut().filter(|entry| self.texts.contains_key(&entry.path)) {
+            entry.content = None;
+        }
+        Ok(entries)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        match self.texts.get(path) {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => self.tree.read(path),
+        }
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.tree.content_of(bytes)
+    }
+
+    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
+        self.tree.ensure_present(files)
     }
 }
 
@@ -497,7 +587,7 @@ impl Tree for MemoryTree {
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        let content = self.files.get(path).ok_or_else(|| ReadError::new("no such file"))?;
+        let content = self.files.get(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
         content.clone().ok_or_else(|| ReadError::new("permission denied"))
     }
 }

@@ -1,22 +1,30 @@
 //! From findings to a verdict: the same finding in several sites becomes one,
 //! and all stand in an order that depends on nothing but the input.
 
+pub mod baseline;
+mod comments;
+mod fingerprint;
 mod policy;
 
-pub use policy::{Findable, Levels, Policy};
+pub use baseline::Baseline;
+pub use comments::Unused;
+pub use fingerprint::fingerprint;
+pub use policy::{Findable, Judged, Levels, Policy};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Suppression};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
 /// The findings of a run, folded and sorted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// By path, place, rule and message.
     pub diagnostics: Vec<Diagnostic>,
+    /// Those that a comment or the baseline suppresses, in the same order.
+    pub suppressed: Vec<Diagnostic>,
 }
 
 /// The findings of two sides, told apart.
@@ -31,6 +39,11 @@ pub struct Compared {
     pub unchanged: Findings,
     /// On the base side only; their places are there.
     pub fixed: Findings,
+    /// On the head side, and suppressed there, by path and place.
+    pub suppressed: Vec<Diagnostic>,
+    /// How many comments that suppress findings the head has and the base has
+    /// not.
+    pub added_ignores: usize,
 }
 
 /// What a finding is, wherever its lines have moved: its rule, its document
@@ -50,32 +63,25 @@ impl Compared {
         paths: &[RepoPath],
         causes: &dyn Fn(&Diagnostic) -> Vec<EditId>,
     ) -> Self {
-        let mut before: BTreeMap<Identity, VecDeque<Diagnostic>> = BTreeMap::new();
-        for diagnostic in base.into_iter().flat_map(by_site) {
-            before.entry(identity(&diagnostic, sources)).or_default().push_back(diagnostic);
-        }
-        let (mut new, mut unchanged) = (Vec::new(), Vec::new());
+        let Apart { new, unchanged, fixed, suppressed } = Apart::new(base, head, sources);
         let mut caused: BTreeMap<Told, BTreeSet<EditId>> = BTreeMap::new();
-        for diagnostic in head.into_iter().flat_map(by_site) {
-            // Of several alike the first is the first: what is left is then
-            // the same whichever side it is on.
-            let alike = before.get_mut(&identity(&diagnostic, sources));
-            let known = alike.and_then(VecDeque::pop_front);
-            if known.is_some() {
-                unchanged.push(diagnostic);
-                continue;
-            }
-            caused.entry(told(&diagnostic, sources)).or_default().extend(causes(&diagnostic));
-            new.push(diagnostic);
+        for diagnostic in &new {
+            caused.entry(told(diagnostic, sources)).or_default().extend(causes(diagnostic));
         }
-        let fixed = before.into_values().flatten().collect();
         let of = |diagnostics| Findings::new(diagnostics, sources, paths);
         let new = of(new);
         let causes = new.diagnostics.iter().map(|diagnostic| {
             let caused = caused.get(&told(diagnostic, sources));
             caused.into_iter().flatten().copied().collect()
         });
-        Self { causes: causes.collect(), new, unchanged: of(unchanged), fixed: of(fixed) }
+        Self {
+            causes: causes.collect(),
+            new,
+            unchanged: of(unchanged),
+            fixed: of(fixed),
+            suppressed: of(suppressed).suppressed,
+            added_ignores: 0,
+        }
     }
 
     /// Gives the causes other numbers, where only some of the edits are left:
@@ -93,6 +99,50 @@ impl Compared {
         let at = known.partition_point(|other| told(other, sources) <= key);
         known.insert(at, finding);
         self.causes.insert(at, edit.into_iter().collect());
+    }
+}
+
+/// The findings of two sides, each that of one site, told apart.
+#[derive(Default)]
+struct Apart {
+    new: Vec<Diagnostic>,
+    unchanged: Vec<Diagnostic>,
+    fixed: Vec<Diagnostic>,
+    suppressed: Vec<Diagnostic>,
+}
+
+impl Apart {
+    /// A finding of the head is suppressed or not whatever was before. One that
+    /// was suppressed and is no longer is new; one that is suppressed now is not
+    /// fixed.
+    fn new(base: Vec<Diagnostic>, head: Vec<Diagnostic>, sources: &SourceMap) -> Self {
+        let mut before: BTreeMap<Identity, [VecDeque<Diagnostic>; 2]> = BTreeMap::new();
+        for diagnostic in base.into_iter().flat_map(by_site) {
+            let alike = before.entry(identity(&diagnostic, sources)).or_default();
+            alike[usize::from(diagnostic.suppressed.is_some())].push_back(diagnostic);
+        }
+        // Of several alike the first is the first, and a suppressed one is a
+        // suppressed one: what is left is then the same whichever side it is on.
+        let mut apart = Self::default();
+        let mut left = Vec::new();
+        for diagnostic in head.into_iter().flat_map(by_site) {
+            let alike = before.get_mut(&identity(&diagnostic, sources));
+            let side = usize::from(diagnostic.suppressed.is_some());
+            match (alike.and_then(|alike| alike[side].pop_front()), &diagnostic.suppressed) {
+                (Some(_), None) => apart.unchanged.push(diagnostic),
+                (None, None) => apart.new.push(diagnostic),
+                (Some(_), Some(_)) => apart.suppressed.push(diagnostic),
+                (None, Some(_)) => left.push(diagnostic),
+            }
+        }
+        for diagnostic in left {
+            if let Some([open, _]) = before.get_mut(&identity(&diagnostic, sources)) {
+                open.pop_front();
+            }
+            apart.suppressed.push(diagnostic);
+        }
+        apart.fixed = before.into_values().flat_map(|[open, _]| open).collect();
+        apart
     }
 }
 
@@ -131,22 +181,46 @@ pub struct Counts {
     pub notes: usize,
 }
 
+/// How many findings are suppressed, and by what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Suppressed {
+    /// By a comment.
+    pub ignored: usize,
+    /// By the baseline.
+    pub accepted: usize,
+}
+
+impl Suppressed {
+    /// How many of `diagnostics` are.
+    pub fn of(diagnostics: &[Diagnostic]) -> Self {
+        let mut counts = Self::default();
+        for diagnostic in diagnostics {
+            match &diagnostic.suppressed {
+                Some(Suppression::Comment { .. }) => counts.ignored += 1,
+                Some(Suppression::Baseline { .. }) => counts.accepted += 1,
+                None => {}
+            }
+        }
+        counts
+    }
+}
+
 impl Findings {
+    /// All of them, those that are suppressed in their places among the others.
+    #[must_use]
+    pub fn with_suppressed(&self, sources: &SourceMap) -> Self {
+        let mut diagnostics: Vec<Diagnostic> =
+            self.diagnostics.iter().chain(&self.suppressed).cloned().collect();
+        diagnostics.sort_by_key(|diagnostic| told(diagnostic, sources));
+        Self { diagnostics, suppressed: Vec::new() }
+    }
+
     /// Folds and sorts `diagnostics`; those that do not touch one of `paths`
     /// are left out, unless no paths are given.
     pub fn new(diagnostics: Vec<Diagnostic>, sources: &SourceMap, paths: &[RepoPath]) -> Self {
-        let mut folded: BTreeMap<_, Diagnostic> = BTreeMap::new();
-        for diagnostic in diagnostics {
-            if !touches(&diagnostic, sources, paths) {
-                continue;
-            }
-            let key = told(&diagnostic, sources);
-            match folded.get_mut(&key) {
-                Some(first) => fold(first, diagnostic),
-                None => drop(folded.insert(key, diagnostic)),
-            }
-        }
-        Self { diagnostics: folded.into_values().collect() }
+        let touching = diagnostics.into_iter().filter(|it| touches(it, sources, paths));
+        let (suppressed, open): (Vec<_>, Vec<_>) = touching.partition(|it| it.suppressed.is_some());
+        Self { diagnostics: folded(open, sources), suppressed: folded(suppressed, sources) }
     }
 
     /// How many there are.
@@ -160,6 +234,19 @@ impl Findings {
             notes: of(Severity::Note),
         }
     }
+}
+
+/// What is the same in several sites as one, in order.
+fn folded(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagnostic> {
+    let mut folded: BTreeMap<_, Diagnostic> = BTreeMap::new();
+    for diagnostic in diagnostics {
+        let key = told(&diagnostic, sources);
+        match folded.get_mut(&key) {
+            Some(first) => fold(first, diagnostic),
+            None => drop(folded.insert(key, diagnostic)),
+        }
+    }
+    folded.into_values().collect()
 }
 
 fn touches(diagnostic: &Diagnostic, sources: &SourceMap, paths: &[RepoPath]) -> bool {

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
+use super::baseline::{Baseline, Stale};
+use super::comments::{Unused, by_comments};
 use super::{by_site, told};
 use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
-use crate::source::{FileId, SourceMap};
+use crate::ignore::Ignore;
+use crate::source::{DocKey, FileId, RepoPath, SourceMap};
 
 /// What becomes of findings.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +57,15 @@ impl Levels {
         };
         general != Level::Off || special.any(|(_, levels)| raises(levels))
     }
+
+    /// Whether findings of `rule` can count in the file at `path`, in whatever
+    /// site.
+    pub fn can_count_at(&self, rule: &Rule, path: &str) -> bool {
+        let raises = |(_, levels): &(GlobSet, BTreeMap<&'static str, Level>)| {
+            levels.get(rule.name).is_some_and(|level| *level != Level::Off)
+        };
+        self.of(rule, path, None) != Level::Off || self.per_site.iter().any(raises)
+    }
 }
 
 /// One side of a run, as far as its findings are judged by it.
@@ -63,25 +75,69 @@ pub struct Findable<'a> {
     /// The sites that each file counts for; those that are in none are not
     /// here.
     pub sites: &'a BTreeMap<FileId, BTreeSet<Arc<str>>>,
+    /// The comments in its files that say what is not to be reported.
+    pub ignores: Vec<&'a Ignore>,
+    /// What was accepted before, if anything was.
+    pub baseline: Option<&'a Baseline>,
+    /// Its files with the documents in each; a file by itself too.
+    pub held: BTreeSet<(&'a RepoPath, Option<&'a DocKey>)>,
+}
+
+/// The findings of one side, and what was said of them in vain.
+#[derive(Debug, Default)]
+pub struct Judged<'a> {
+    /// Those that count, those that are suppressed among them.
+    pub findings: Vec<Diagnostic>,
+    /// Comments that suppress nothing, or not all that they name.
+    pub unused: Vec<Unused<'a>>,
+    /// What the baseline has, and nobody finds any more.
+    pub stale: Vec<Stale<'a>>,
 }
 
 impl Policy {
-    /// The findings of one side that count, each with its severity.
-    pub fn judge(&self, found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
-        let found = found_everywhere(found, side);
-        found.into_iter().flat_map(by_site).filter_map(|it| self.levelled(it, side)).collect()
+    /// The findings of one side that count, each that of one site with its
+    /// severity, and whether a comment or the baseline suppresses it.
+    ///
+    /// Where another side's baseline counts, `own` is that of this one. It
+    /// accepts nothing then, but what is stale is told of it alone.
+    pub fn judge<'a>(
+        &self,
+        found: Vec<Diagnostic>,
+        side: &Findable<'a>,
+        own: Option<&'a Baseline>,
+    ) -> Judged<'a> {
+        let mut findings = self.levelled_all(found_everywhere(found, side), side);
+        let unused = by_comments(&mut findings, side);
+        let stale_of_own = own.map(|own| own.suppress(&mut findings.clone(), side));
+        let stale = side.baseline.map(|baseline| baseline.suppress(&mut findings, side));
+        Judged { findings, unused, stale: stale_of_own.or(stale).unwrap_or_default() }
     }
 
-    fn levelled(&self, finding: Diagnostic, side: &Findable<'_>) -> Option<Diagnostic> {
-        let path = side.sources.get(finding.primary.span.file).path();
-        let site = finding.sites.first().map(|site| &**site);
-        let level = self.levels.of(finding.rule, path.as_str(), site);
-        let severity = match level {
-            // What the finding itself says is the level of its rule.
-            level if level == finding.rule.level() => Some(finding.severity),
-            level => level.severity(),
+    /// The findings that count, each that of one site with its severity.
+    pub fn levelled_all(&self, found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
+        let levelled = |finding: Diagnostic| {
+            let path = side.sources.get(finding.primary.span.file).path();
+            let site = finding.sites.first().cloned();
+            self.levelled(finding, path.as_str(), site.as_deref())
         };
-        Some(Diagnostic { severity: severity?, ..finding })
+        found.into_iter().flat_map(by_site).filter_map(levelled).collect()
+    }
+
+    /// A finding in the file at `path` with the severity that it has there, in
+    /// `site`; none where it does not count.
+    pub fn levelled(
+        &self,
+        finding: Diagnostic,
+        path: &str,
+        site: Option<&str>,
+    ) -> Option<Diagnostic> {
+        let level = self.levels.of(finding.rule, path, site);
+        let severity = match level.severity()? {
+            // At its rule's own severity a finding may say another for itself.
+            own if own == finding.rule.severity => finding.severity,
+            other => other,
+        };
+        Some(Diagnostic { severity, ..finding })
     }
 }
 

@@ -11,10 +11,14 @@
 //! there are items. A secret is compared whole, so that not even the keys
 //! inside it show.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use globset::GlobMatcher;
+
+use super::Places;
 use super::path::{Location, Piece};
 use super::{Key, Mapping, Node, Value, emit};
 use crate::source::Span;
@@ -57,6 +61,21 @@ impl Difference {
 #[derive(Clone, Debug)]
 pub struct ListKeys {
     keys: Vec<String>,
+    /// Those of some lists of some documents.
+    special: Vec<SpecialKey>,
+    /// Those of the document at hand, which stand above all others.
+    here: Vec<SpecialKey>,
+}
+
+/// The key by which items of some lists are known.
+#[derive(Clone, Debug)]
+pub struct SpecialKey {
+    /// The schemas of the documents.
+    pub schema: GlobMatcher,
+    /// The lists in their data.
+    pub path: Places,
+    /// The key.
+    pub key: String,
 }
 
 impl Default for ListKeys {
@@ -69,7 +88,31 @@ impl ListKeys {
     /// `name`, `id`, and before them these.
     pub fn with<'a>(further: impl IntoIterator<Item = &'a str>) -> Self {
         let keys = further.into_iter().chain(["name", "id"]);
-        Self { keys: keys.map(str::to_owned).collect() }
+        Self { keys: keys.map(str::to_owned).collect(), special: Vec::new(), here: Vec::new() }
+    }
+
+    /// These, and in some lists others before them.
+    #[must_use]
+    pub fn with_special(mut self, special: Vec<SpecialKey>) -> Self {
+        self.special = special;
+        self
+    }
+
+    /// Those that hold for the data of documents of `schema`.
+    #[must_use]
+    pub fn of_schema(&self, schema: &str) -> Cow<'_, Self> {
+        let here: Vec<SpecialKey> =
+            self.special.iter().filter(|key| key.schema.is_match(schema)).cloned().collect();
+        if here.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { keys: self.keys.clone(), special: Vec::new(), here })
+    }
+
+    /// The keys of the list at `place`, those first that are tried first.
+    fn at<'k>(&'k self, place: &'k Location) -> impl Iterator<Item = &'k str> {
+        let here = self.here.iter().filter(|key| key.path.leads_to(place));
+        here.map(|key| &*key.key).chain(self.keys.iter().map(String::as_str))
     }
 }
 
@@ -146,7 +189,7 @@ impl Walk<'_> {
                 Value::Mapping(Arc::new(self.mappings(below, above)))
             }
             (Value::Sequence(below), Value::Sequence(above)) => {
-                match Alignment::of(below, above, self.keys) {
+                match Alignment::of(below, above, self.keys.at(&self.base)) {
                     Some(alignment) => {
                         Value::Sequence(Arc::new(self.lists(below, above, &alignment)))
                     }
@@ -271,13 +314,17 @@ struct Pair {
 impl Alignment {
     /// None where the items that both lists have stand in another order: then
     /// the lists differ as a whole.
-    fn of(base: &[Node], head: &[Node], keys: &ListKeys) -> Option<Self> {
+    fn of<'k>(
+        base: &[Node],
+        head: &[Node],
+        mut keys: impl Iterator<Item = &'k str>,
+    ) -> Option<Self> {
         let hidden = |items: &[Node]| items.iter().any(|item| item.secret);
         if hidden(base) || hidden(head) {
             // Which of the items changed would be told otherwise.
             return None;
         }
-        let anchors = match keys.keys.iter().find_map(|key| by_identity(base, head, key)) {
+        let anchors = match keys.find_map(|key| by_identity(base, head, key)) {
             Some(anchors) => {
                 let in_order = anchors.windows(2).all(|pair| pair[0].1 < pair[1].1);
                 return in_order.then(|| Self::between(&anchors, base, head, Gap::Apart));

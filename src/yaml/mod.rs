@@ -6,13 +6,17 @@
 
 pub mod diff;
 pub mod emit;
+mod item;
 mod libyaml;
 mod node;
 pub mod path;
+mod query;
 mod read;
 mod scalar;
 
+pub use item::lines_of_item;
 pub use node::{Date, Key, Mapping, Node, Origin, Timestamp, Value};
+pub use query::{InvalidQuery, Places, Query};
 
 use std::borrow::Cow;
 use std::sync::Arc;

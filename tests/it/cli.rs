@@ -2,10 +2,12 @@
 //! its own, on real repositories made with the real `git`.
 
 #[cfg(unix)]
+mod baselines;
 mod comparison;
 mod errors;
 mod flags;
 mod git;
+mod hygiene;
 mod origin;
 mod outputs;
 mod provenance;

@@ -9,7 +9,7 @@ use layercake::commands::demo::{EDIT, FILES, FOLDER};
 use crate::cli::{Ran, Sandbox};
 
 /// Changes where the examples do: then the new id is the right one.
-const COMMIT: &str = "90c9768ac4812a15a4fbacbf8a8866563b4cd861";
+const COMMIT: &str = "97a3ad783a7e6c074b0369cdfe0a1f58eda34a74";
 
 #[test]
 fn the_program_holds_the_files_of_the_example() {

@@ -1,11 +1,13 @@
 //! The pages in `docs/` say what the code says.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use layercake::diagnostic::Trait;
 use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT};
-use layercake::rules::RULES;
+use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
 use layercake::source::Source;
 use layercake::yaml::Limit;
@@ -28,6 +30,29 @@ fn the_index_of_rules_is_whole() {
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(found, index, "docs/rules.md is behind; LAYERCAKE_BLESS=1 rewrites it");
+}
+
+/// The rules that stand for Deckhand's errors are those that say of
+/// themselves that Deckhand refuses what they find.
+#[test]
+fn what_deckhand_refuses_is_told() {
+    let page = fs::read_to_string(root().join("docs/deckhand.md")).unwrap();
+    let (_, table) = page.split_once("\n| Deckhand's error | rules |\n").unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let names = rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2));
+    let told: BTreeSet<&str> = names.collect();
+    let refused = RULES.iter().filter(|rule| rule.is(Trait::Refused)).map(|rule| rule.name);
+    assert_eq!(told, refused.collect());
+}
+
+/// Every code that Pegleg documents selects a rule; `P002` is gone there too.
+#[test]
+fn pegleg_codes_select_rules() {
+    for code in [1, 3, 4, 5, 6, 7, 8, 9, 10, 11] {
+        let code = format!("P{code:03}");
+        assert!(selected(&code).is_some(), "{code}");
+    }
+    assert!(selected("P002").is_none() && selected("P012").is_none());
 }
 
 #[test]

@@ -10,8 +10,21 @@ use std::path::Path;
 use std::process::Command;
 
 /// All that users are told of.
-const VERBS: [&str; 9] =
-    ["lint", "diff", "render", "sites", "explain-value", "impact", "graph", "demo", "explain"];
+const VERBS: [&str; 13] = [
+    "lint",
+    "diff",
+    "render",
+    "sites",
+    "explain-value",
+    "impact",
+    "graph",
+    "demo",
+    "baseline",
+    "explain",
+    "rules",
+    "config show",
+    "init",
+];
 
 const COMMANDS: [&str; 2] = ["cargo run --release -- ", "layercake "];
 
@@ -61,7 +74,7 @@ fn the_readme_knows_every_verb_and_flag() {
             text.contains(&format!("`layercake {verb}")),
             "`layercake {verb}` is in the README"
         );
-        let help = run(&[verb, "--help"]);
+        let help = run(&[verb.split(' ').collect(), vec!["--help"]].concat());
         let flags = help.split(|it: char| it.is_whitespace() || it == ',').filter(|word| {
             word.starts_with("--") && word.len() > 3 && !["--help", "--no-progress"].contains(word)
         });

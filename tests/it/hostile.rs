@@ -494,6 +494,9 @@ fn a_file_that_is_too_large() {
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
+        accepted_by: layercake::check::AcceptedBy::Itself,
+        configuration: layercake::check::Configuration::default(),
         progress: &progress,
     };
     let checked = layercake::check::check(&plan, |_| ()).expect("a folder can be checked");

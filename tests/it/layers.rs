@@ -15,8 +15,11 @@ const TABLE: &[(&str, &[&str])] = &[
     ("source", &["error"]),
     ("diagnostic", &["source"]),
     ("yaml", &["source", "near"]),
+    ("ignore", &["diagnostic", "yaml", "source"]),
+    ("fix", &["diagnostic", "yaml", "source"]),
     ("merge", &["yaml", "source"]),
     ("schema", &["merge", "yaml", "source", "near"]),
+    ("config", &["schema", "yaml", "diagnostic", "source", "near", "error"]),
     ("graph", &["merge", "yaml", "source"]),
     ("edit", &["yaml", "source"]),
     ("system", &["schema", "edit", "graph", "merge", "yaml", "source", "near", "error"]),
@@ -25,6 +28,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "rules",
         &[
+            "ignore",
             "schema",
             "compare",
             "edit",
@@ -38,13 +42,14 @@ const TABLE: &[(&str, &[&str])] = &[
             "near",
         ],
     ),
-    ("triage", &["diagnostic", "edit", "yaml", "source"]),
+    ("triage", &["ignore", "diagnostic", "edit", "yaml", "source"]),
     ("report", &["triage", "diagnostic", "compare", "edit", "render", "graph", "yaml", "source"]),
     (
         "check",
         &[
             "rules",
             "triage",
+            "ignore",
             "compare",
             "edit",
             "system",
@@ -61,6 +66,8 @@ const TABLE: &[(&str, &[&str])] = &[
         "commands",
         &[
             "check",
+            "fix",
+            "config",
             "report",
             "rules",
             "triage",
@@ -91,6 +98,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("serde::Serialize", &["report/"]),
     ("miette::", &["report/terminal.rs", "report/terminal/"]),
     ("granit_parser", &["yaml/"]),
+    ("jsonpath_rust", &["yaml/query/"]),
     ("jsonschema::", &["schema/"]),
     ("fancy_regex", &["merge/pattern/"]),
 ];

@@ -12,10 +12,12 @@
 )]
 
 mod cli;
+mod config;
 mod conformance;
 mod demo;
 mod docs;
 mod examples;
+mod fix_edits;
 mod git;
 mod hostile;
 mod layers;
@@ -23,6 +25,7 @@ mod path;
 mod pattern;
 mod properties;
 mod provenance;
+mod query;
 mod report;
 mod rules;
 mod schema;

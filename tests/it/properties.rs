@@ -3,12 +3,13 @@
 
 mod comparison;
 mod edits;
+mod mending;
 mod repository;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
 use layercake::report::json::canonical;
 use layercake::report::{Style, View, json, terminal};
@@ -54,6 +55,9 @@ fn checked<T: Send>(
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: layercake::check::Configuration::default(),
         progress: &progress,
     };
     let checked = check(&plan, per_site).expect("files in memory can be checked");

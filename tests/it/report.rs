@@ -75,20 +75,32 @@ impl Files {
 
     fn full(&self, diagnostics: Vec<Diagnostic>, style: Style) -> String {
         let mut out = Vec::new();
-        format::write(&Findings { diagnostics }, &self.view(), &style, &mut out).unwrap();
+        format::write(
+            &Findings { diagnostics, ..Findings::default() },
+            &self.view(),
+            &style,
+            &mut out,
+        )
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
     fn concise(&self, diagnostics: Vec<Diagnostic>) -> String {
         let mut out = Vec::new();
-        format::write_concise(&Findings { diagnostics }, &self.view(), &plain(80), &mut out)
-            .unwrap();
+        format::write_concise(
+            &Findings { diagnostics, ..Findings::default() },
+            &self.view(),
+            &plain(80),
+            &mut out,
+        )
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
     fn json(&self, diagnostics: Vec<Diagnostic>) -> String {
         let mut out = Vec::new();
-        let (findings, totals) = (Findings { diagnostics }, format::Totals::default());
+        let (findings, totals) =
+            (Findings { diagnostics, ..Findings::default() }, format::Totals::default());
         layercake::report::json::findings(&findings, &totals, &self.view(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }

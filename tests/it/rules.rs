@@ -2,7 +2,7 @@
 //! its report block and of its markers, its `## Good` files give none.
 //!
 //! A page is Markdown. In `## Bad` and `## Good`, a block ` ```yaml PATH ` is
-//! a file; `escaped` after the path means that `\xNN` stands for a byte,
+//! a file, and so is ` ```json PATH `; `escaped` after the path means that `\xNN` stands for a byte,
 //! `unreadable` that the file cannot be read. Where a file lies below
 //! `site/NAME/` the files are a site repository, otherwise a set. A block
 //! ` ```report ` is what every rule says about the Bad files before it, and
@@ -24,6 +24,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet};
+use layercake::check::Checked;
+use layercake::commands::configuration::Place;
 use layercake::commands::policy::Selectors;
 use layercake::diagnostic::Diagnostic;
 use layercake::graph::MissingSource;
@@ -31,6 +33,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::rules::{Gates, RULES, Unchanged};
 use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::Options;
+use layercake::yaml::Node;
 
 use crate::support::{check_with, compare_files, finding_text, options};
 
@@ -62,8 +65,8 @@ fn every_rule_file_is_listed_and_has_a_page() {
             .map(|path| {
                 path.file_stem().expect("it has a name").to_string_lossy().replace('_', "-")
             })
-            // What is no rule: the list, and what the rules of comparisons look at.
-            .filter(|name| !["mod", "reach"].contains(&name.as_str()))
+            // What is no rule: the list, and what several rules look at.
+            .filter(|name| !["mod", "plain-scalars", "reach"].contains(&name.as_str()))
             .collect()
     };
     assert_eq!(listed, names("rs"), "src/rules/*.rs and RULES");
@@ -86,8 +89,119 @@ fn every_page_shows_what_is_bad_and_what_is_good() {
     }
 }
 
+/// A place where the two meanings of Deckhand's documents part is told under
+/// both (`semantics.md`), and so is all else.
+#[test]
+fn rules_find_the_same_under_both_meanings() {
+    let mut wrong = Vec::new();
+    for page in all_pages() {
+        for example in page.examples().into_iter().filter(|example| example.bad) {
+            let other = match example.options.semantics {
+                Semantics::Documented => Semantics::Deckhand,
+                Semantics::Deckhand => Semantics::Documented,
+            };
+            let only_one = ONE_MEANING.contains(&page.name.as_str());
+            if example.is_compared() || only_one {
+                continue;
+            }
+            let own = |places: BTreeSet<Found>| -> BTreeSet<Found> {
+                places.into_iter().filter(|(_, _, rule)| *rule == page.name).collect()
+            };
+            let (_, stated) = page.run(&example);
+            let turned = Example { options: options(other), ..example };
+            let (_, found) = page.run(&turned);
+            let (stated, found) = (own(stated), own(found));
+            if stated != found {
+                let told =
+                    format!("{}: {stated:?}, in the other meaning {found:?}", page.path.display());
+                wrong.push(told);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Rules of which some examples are about one meaning, which their pages say.
+const ONE_MEANING: &[&str] = &[];
+
+/// What `--fix` would do to a Bad example mends what it says, and changes no
+/// rendered value.
+#[test]
+fn fixes_mend_what_they_belong_to() {
+    let mut mended = BTreeSet::new();
+    for page in all_pages() {
+        for example in page.examples().into_iter().filter(|it| it.bad && !it.is_compared()) {
+            let files = page.files(&example);
+            let (before, values) = check_texts(&page, &example, &files);
+            let fixable = |findings: &[Diagnostic]| {
+                let own =
+                    findings.iter().filter(|it| it.rule.name == page.name && it.fix.is_some());
+                own.count()
+            };
+            if fixable(&before.findings.diagnostics) == 0 {
+                continue;
+            }
+            let fixed = with_fixes(&page, &before, files);
+            let (after, values_after) = check_texts(&page, &example, &fixed);
+            assert_eq!(fixable(&after.findings.diagnostics), 0, "{} is mended", page.name);
+            if !CHANGES_VALUES.contains(&page.name.as_str()) {
+                assert_eq!(values, values_after, "{} changes no value", page.name);
+            }
+            mended.insert(page.name.clone());
+        }
+    }
+    for rule in ["ineffective-action", "repeated-substitution"] {
+        assert!(mended.contains(rule), "an example of {rule} is mended");
+    }
+}
+
+/// Rules whose fixes are there to change what is rendered.
+const CHANGES_VALUES: &[&str] = &[];
+
+/// Path and text of each file.
+type Texts = Vec<(String, String)>;
+
+/// What a file's documents render to: site, document and value.
+type Values = Vec<(String, String, Option<Node>)>;
+
+fn check_texts(page: &Page, example: &Example, files: &Texts) -> (Checked<()>, Values) {
+    let tree =
+        files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_str()));
+    let selectors = page.selectors(example);
+    let checked = check_with(&tree, example.options.clone(), &selectors, |site| -> Values {
+        let name = site.site.name.as_deref().unwrap_or_default();
+        let outputs = site.graph.outputs();
+        let value = |doc| site.rendered.data(doc).cloned();
+        outputs.map(|(doc, recipe)| (name.to_owned(), recipe.key.to_string(), value(doc))).collect()
+    });
+    let (checked, taken) = checked.without_taken();
+    (checked, taken.into_iter().flatten().collect())
+}
+
+/// The files after the fixes of a page's own rule.
+fn with_fixes(page: &Page, checked: &Checked<()>, mut files: Texts) -> Texts {
+    let own = checked.findings.diagnostics.iter().filter(|it| it.rule.name == page.name);
+    let mut edits: Vec<_> = own.filter_map(|it| it.fix.as_ref()).flat_map(|it| &it.edits).collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
+    for edit in edits {
+        let path = checked.sources.get(edit.span.file).path().as_str();
+        let file = files.iter_mut().find(|(name, _)| name == path).expect("the file is there");
+        file.1.replace_range(edit.span.range(), &edit.text);
+    }
+    files
+}
+
 fn rules_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules")
+}
+
+fn all_pages() -> Vec<Page> {
+    let page = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a page can be read");
+        let name = path.file_stem().expect("a page has a name").to_string_lossy().into_owned();
+        Page { name, path, text, wrong: Vec::new() }
+    };
+    pages().into_iter().map(page).collect()
 }
 
 fn pages() -> Vec<PathBuf> {
@@ -121,12 +235,30 @@ struct Block {
 struct Example {
     bad: bool,
     options: Options,
+    place: Place,
     gates: Gates,
     files: Vec<Block>,
     report: Option<Block>,
 }
 
+/// Path, line and rule.
+type Found = (String, usize, String);
+
+impl Example {
+    fn is_compared(&self) -> bool {
+        self.files.iter().any(|file| file_of(file).0.is_some())
+    }
+}
+
 impl Page {
+    /// Path and text of each file of an example on one side.
+    fn files(&self, example: &Example) -> Texts {
+        let plain = |file: &&Block| file.info.split_whitespace().nth(2).is_none();
+        let files = example.files.iter().filter(plain);
+        let text = |file: &Block| self.text[file.start..file.end].to_owned();
+        files.map(|file| (file_of(file).1.to_owned(), text(file))).collect()
+    }
+
     fn check(&mut self, bless: bool) {
         // From the back, so that rewriting a report moves no earlier block.
         for example in self.examples().into_iter().rev() {
@@ -171,15 +303,20 @@ impl Page {
     /// The findings as text, and the places they begin at with their rules.
     fn run(&self, example: &Example) -> (String, BTreeSet<(String, usize, String)>) {
         let options = example.options.clone();
-        let is_compared = example.files.iter().any(|file| file_of(file).0.is_some());
-        if !is_compared {
+        if !example.is_compared() {
             let selectors = self.selectors(example);
             let checked = check_with(&self.tree(example, "head:"), options, &selectors, |_| ());
             return told(&checked.findings.diagnostics, &checked.sources);
         }
         let (base, head) = (self.tree(example, "base:"), self.tree(example, "head:"));
-        let compared =
-            compare_files(&base, &head, options, &self.selectors(example), &example.gates);
+        let compared = compare_files(
+            &base,
+            &head,
+            options,
+            &self.selectors(example),
+            &example.place,
+            &example.gates,
+        );
         told(&compared.findings.new.diagnostics, &compared.checked.sources)
     }
 
@@ -257,7 +394,7 @@ impl Page {
                 let Some(heading) = &heading else { continue };
                 if block.info == "report" {
                     examples.push(heading.example(std::mem::take(&mut files), Some(block)));
-                } else if block.info.starts_with("yaml ") {
+                } else if block.info.starts_with("yaml ") || block.info.starts_with("json ") {
                     files.push(block);
                 }
             } else if let Some(info) = trimmed.strip_prefix("```") {
@@ -279,12 +416,14 @@ impl Page {
             _ => return None,
         };
         let (mut options, mut gates) = (options(Semantics::Documented), Gates::default());
+        let mut place = Place::Root;
         let mut words = with.split_whitespace();
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(|it| it.parse().ok()).expect("a number");
             match word {
                 "deckhand" => options.semantics = Semantics::Deckhand,
                 "missing-source-warning" => options.missing_source = MissingSource::Warning,
+                "config-from-base" => place = Place::Base,
                 "max-sites" => gates.max_sites = Some(number()),
                 "max-outputs" => gates.max_outputs = Some(number()),
                 "expect-unchanged" => {
@@ -293,21 +432,23 @@ impl Page {
                 other => panic!("{}: unknown option `{other}`", self.name),
             }
         }
-        Some(Heading { bad, options, gates })
+        Some(Heading { bad, options, place, gates })
     }
 }
 
 /// What a heading says of the examples below it.
+#[derive(Clone)]
 struct Heading {
     bad: bool,
     options: Options,
+    place: Place,
     gates: Gates,
 }
 
 impl Heading {
     fn example(&self, files: Vec<Block>, report: Option<Block>) -> Example {
-        let (options, gates) = (self.options.clone(), self.gates.clone());
-        Example { bad: self.bad, options, gates, files, report }
+        let Heading { bad, options, place, gates } = self.clone();
+        Example { bad, options, place, gates, files, report }
     }
 }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::Semantics;
 use layercake::report::{Style, View, json, terminal};
 use layercake::source::{RepoPath, Tree, WorkTree};
@@ -83,6 +83,9 @@ fn run(folder: &Path) -> (String, Places) {
         only,
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: layercake::check::Configuration::default(),
         progress: &progress,
     };
     let checked = check(&plan, rendered).expect("a folder can be checked");

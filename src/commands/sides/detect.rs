@@ -263,13 +263,17 @@ fn default_branch(
     repository: &Repository,
     environment: &Environment,
 ) -> Result<Option<Sides>, Error> {
-    let Some(branch) = repository.default_branch() else { return Ok(None) };
+    let configured = environment.base.clone();
+    let code = if configured.is_some() { "configured-base" } else { "default-branch" };
+    let Some(branch) = configured.or_else(|| repository.default_branch()) else {
+        return Ok(None);
+    };
     let from = common(repository, &branch, "HEAD")?;
     let head = repository.resolve("HEAD")?;
     if is_ci(environment) && matches!(&from, Side::Commit { id, .. } if *id == head) {
         return Ok(None);
     }
-    Ok(Some(Sides::new("default-branch", from, Side::WorkTree)))
+    Ok(Some(Sides::new(code, from, Side::WorkTree)))
 }
 
 fn is_ci(environment: &Environment) -> bool {

@@ -48,6 +48,8 @@ pub struct Environment {
     pub variables: BTreeMap<String, String>,
     /// The text of the file that `GITHUB_EVENT_PATH` names, if it names one.
     pub event: Option<String>,
+    /// The revision from which work starts, where the configuration names one.
+    pub base: Option<String>,
 }
 
 impl Environment {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::{Page, Unchanged, route};
 use crate::compare::Status;
-use crate::report::terminal::counted;
-use crate::triage;
+use crate::report::terminal::{counted, suppressed_words};
+use crate::triage::{self, Suppressed};
 
 impl Page<'_> {
     pub(super) fn write_closing(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -78,11 +78,15 @@ impl Page<'_> {
             Unchanged::Counted if unchanged > 0 => " (hidden, --all-findings)",
             Unchanged::Counted | Unchanged::Shown => "",
         };
-        let parts = [
+        let mut parts = vec![
             new,
             format!("{} fixed", findings.fixed.diagnostics.len()),
             format!("{unchanged} unchanged{hidden}"),
         ];
+        parts.extend(suppressed_words(Suppressed::of(&findings.suppressed)));
+        if findings.added_ignores > 0 {
+            parts.push(counted(findings.added_ignores, "new ignore comment"));
+        }
         format!("findings: {}", parts.join(self.signs.between))
     }
 }

@@ -1,25 +1,25 @@
 //! Findings as JSON, with names that stay.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Fix, Label, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
 use crate::source::{DocKey, RepoPath, Span};
-use crate::triage::{self, Findings};
+use crate::triage::{self, Findings, fingerprint};
 
 /// All findings of a run without a comparison.
 pub(super) fn of_one_side<'a>(findings: &'a Findings, view: &View<'a>) -> Vec<Finding<'a>> {
-    let mut fingerprints = Fingerprints::default();
-    let told = findings.diagnostics.iter().map(|it| Told::new(it, None));
-    told.map(|told| Finding::new(told, view, &mut fingerprints)).collect()
+    let all = findings.diagnostics.iter().chain(&findings.suppressed);
+    let mut told: Vec<Told<'a>> = all.map(|it| Told::new(it, None)).collect();
+    if !findings.suppressed.is_empty() {
+        told.sort_by_key(|told| told.order(view));
+    }
+    told.into_iter().map(|told| Finding::new(told, view)).collect()
 }
 
 /// All findings of two sides: those of the head by place, whether new or not,
-/// so that their fingerprints are those of a run on the head alone; then
-/// those that are fixed.
+/// then those that are fixed.
 pub(super) fn of_two_sides<'a>(
     compared: &'a triage::Compared,
     view: &View<'a>,
@@ -31,11 +31,12 @@ pub(super) fn of_two_sides<'a>(
     let told = |findings: &'a Findings, state| {
         findings.diagnostics.iter().map(move |it| Told::new(it, Some(state)))
     };
-    let mut head: Vec<Told<'a>> = new.chain(told(&compared.unchanged, State::Unchanged)).collect();
+    let suppressed = compared.suppressed.iter().map(|it| Told::new(it, None));
+    let unchanged = told(&compared.unchanged, State::Unchanged);
+    let mut head: Vec<Told<'a>> = new.chain(unchanged).chain(suppressed).collect();
     head.sort_by_key(|told| told.order(view));
     let all = head.into_iter().chain(told(&compared.fixed, State::Fixed));
-    let mut fingerprints = Fingerprints::default();
-    all.map(|told| Finding::new(told, view, &mut fingerprints)).collect()
+    all.map(|told| Finding::new(told, view)).collect()
 }
 
 /// The name of an edit in a report.
@@ -95,8 +96,34 @@ pub(super) struct Finding<'a> {
     documents: Vec<DocumentName<'a>>,
     sites: Vec<&'a str>,
     caused_by: Vec<String>,
-    suppressed: Option<()>,
-    fix: Option<()>,
+    suppressed: Option<SuppressionForm<'a>>,
+    fix: Option<FixForm<'a>>,
+}
+
+/// What says that a finding is not reported.
+#[derive(Serialize)]
+struct SuppressionForm<'a> {
+    kind: &'static str,
+    file: &'a str,
+    line: usize,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct FixForm<'a> {
+    message: &'a str,
+    edits: Vec<EditForm<'a>>,
+}
+
+/// A stretch of a file, and what is to stand there.
+#[derive(Serialize)]
+struct EditForm<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -118,14 +145,14 @@ pub(in crate::report) struct DocumentName<'a> {
 }
 
 impl<'a> Finding<'a> {
-    fn new(told: Told<'a>, view: &View<'a>, fingerprints: &mut Fingerprints<'a>) -> Self {
+    fn new(told: Told<'a>, view: &View<'a>) -> Self {
         let diagnostic = told.diagnostic;
         let primary = LabelForm::new(&diagnostic.primary, view);
         Self {
             rule: diagnostic.rule.name,
             severity: diagnostic.severity.as_str(),
             state: told.state.map(State::as_str),
-            fingerprint: fingerprints.of(diagnostic, primary.file),
+            fingerprint: fingerprint(diagnostic, view.source(diagnostic.primary.span.file).path()),
             message: &diagnostic.message,
             help: diagnostic.help.as_deref(),
             notes: &diagnostic.notes,
@@ -134,8 +161,8 @@ impl<'a> Finding<'a> {
             documents: diagnostic.documents.iter().map(DocumentName::new).collect(),
             sites: diagnostic.sites.iter().map(|site| &**site).collect(),
             caused_by: told.causes.iter().map(|edit| edit_name(*edit)).collect(),
-            suppressed: None,
-            fix: None,
+            suppressed: diagnostic.suppressed.as_ref().map(|it| SuppressionForm::new(it, view)),
+            fix: diagnostic.fix.as_ref().and_then(|it| FixForm::new(it, view)),
         }
     }
 }
@@ -154,60 +181,38 @@ impl<'a> LabelForm<'a> {
     }
 }
 
+impl<'a> SuppressionForm<'a> {
+    fn new(suppression: &'a Suppression, view: &View<'a>) -> Self {
+        let place = view.place(suppression.at());
+        Self {
+            kind: suppression.as_str(),
+            file: place.path.as_str(),
+            line: place.line,
+            reason: suppression.reason(),
+        }
+    }
+}
+
+impl<'a> FixForm<'a> {
+    /// None where it touches a secret: its place would tell of what is hidden.
+    fn new(fix: &'a Fix, view: &View<'a>) -> Option<Self> {
+        let edits = fix.edits.iter().map(|edit| {
+            let place = view.place(edit.span);
+            (!view.touches_secret(edit.span)).then(|| EditForm {
+                file: place.path.as_str(),
+                line: place.line,
+                column: place.column,
+                end_line: place.end_line,
+                end_column: place.end_column,
+                text: &edit.text,
+            })
+        });
+        Some(Self { message: &fix.message, edits: edits.collect::<Option<_>>()? })
+    }
+}
+
 impl<'a> DocumentName<'a> {
     pub(in crate::report) fn new(key: &'a DocKey) -> Self {
         Self { schema: &key.schema, layer: &key.layer, name: &key.name }
-    }
-}
-
-/// Names for findings that stay when lines move and values change.
-///
-/// A fingerprint is made of the rule, the file, the document, and the number
-/// of the finding among those that are equal in all of these, in their order.
-/// No line, no message and no value is in it: a message quotes values, some
-/// of which may be guessed from their hash.
-#[derive(Default)]
-struct Fingerprints<'a> {
-    met: BTreeMap<Identity<'a>, u64>,
-}
-
-/// Rule, file, and the faulty document.
-type Identity<'a> = (&'static str, &'a str, Option<&'a DocKey>);
-
-impl<'a> Fingerprints<'a> {
-    fn of(&mut self, diagnostic: &'a Diagnostic, file: &'a str) -> String {
-        let document = diagnostic.documents.first();
-        let identity = (diagnostic.rule.name, file, document);
-        let occurrence = self.met.entry(identity).or_default();
-        *occurrence += 1;
-        let mut hash = Fnv::new();
-        hash.add(diagnostic.rule.name.as_bytes());
-        hash.add(file.as_bytes());
-        if let Some(key) = document {
-            hash.add(key.schema.as_bytes());
-            hash.add(key.layer.as_bytes());
-            hash.add(key.name.as_bytes());
-        }
-        hash.add(&occurrence.to_le_bytes());
-        format!("{:032x}", hash.0)
-    }
-}
-
-/// FNV-1a with 128 bits: the same on every machine and in every version,
-/// which the hashes of the standard library are not.
-struct Fnv(u128);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-
-    /// Adds a part and its length, so that parts cannot run into each other.
-    fn add(&mut self, part: &[u8]) {
-        const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
-        let length = (part.len() as u64).to_le_bytes();
-        for byte in part.iter().chain(&length) {
-            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(PRIME);
-        }
     }
 }

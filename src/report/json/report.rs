@@ -9,9 +9,10 @@ use super::VERSION;
 use super::comparison::{Changes, ComparisonForm};
 use super::finding::{self, Finding};
 use crate::compare::Status;
+use crate::report::statistics::{self, Row};
 use crate::report::terminal::Totals;
 use crate::report::{Compared, Timing, View};
-use crate::triage::Findings;
+use crate::triage::{self, Findings};
 
 /// The name of the format, which its JSON Schema has as `$id`.
 const SCHEMA: &str = "urn:layercake:report:1";
@@ -26,6 +27,7 @@ pub(super) struct Report<'a> {
     #[serde(flatten)]
     changes: Changes<'a>,
     findings: Vec<Finding<'a>>,
+    statistics: Vec<RowForm>,
     truncated: Truncated,
     timing_ms: TimingForm,
 }
@@ -50,6 +52,31 @@ struct TotalsForm {
     groups: usize,
     edits: usize,
     inert_edits: usize,
+    ignored: usize,
+    accepted: usize,
+    added_ignores: usize,
+}
+
+/// The findings of one rule in figures.
+#[derive(Serialize)]
+struct RowForm {
+    rule: &'static str,
+    level: &'static str,
+    count: usize,
+    fixable: usize,
+    new: Option<usize>,
+    unchanged: Option<usize>,
+    ignored: usize,
+    accepted: usize,
+    sites: usize,
+}
+
+impl From<Row> for RowForm {
+    fn from(row: Row) -> Self {
+        let Row { rule, level, count, fixable, new, unchanged, ignored, accepted, sites } = row;
+        let level = level.as_str();
+        Self { rule, level, count, fixable, new, unchanged, ignored, accepted, sites }
+    }
 }
 
 #[derive(Serialize)]
@@ -81,10 +108,13 @@ impl<'a> Report<'a> {
             totals: TotalsForm {
                 sites: totals.sites,
                 outputs: totals.outputs,
+                ignored: totals.suppressed.ignored,
+                accepted: totals.suppressed.accepted,
                 ..TotalsForm::default()
             },
             changes: Changes::default(),
             findings: finding::of_one_side(findings, view),
+            statistics: rows(statistics::of_findings(findings)),
             truncated: Truncated { outputs: 0, values: 0 },
             timing_ms: TimingForm::new(timing),
         }
@@ -102,15 +132,22 @@ impl<'a> Report<'a> {
             totals: TotalsForm::new(compared),
             changes,
             findings: findings.unwrap_or_default(),
+            statistics: rows(compared.findings.map(statistics::of_comparison).unwrap_or_default()),
             truncated: Truncated { outputs: 0, values },
             timing_ms: TimingForm::new(compared.timing),
         }
     }
 }
 
+fn rows(rows: Vec<Row>) -> Vec<RowForm> {
+    rows.into_iter().map(RowForm::from).collect()
+}
+
 impl TotalsForm {
     fn new(compared: &Compared<'_>) -> Self {
         let comparison = compared.comparison;
+        let suppressed = compared.findings.map(|it| triage::Suppressed::of(&it.suppressed));
+        let suppressed = suppressed.unwrap_or_default();
         let named = comparison.sites.iter().filter(|it| it.site.is_some() && it.head.is_some());
         Self {
             sites: named.count(),
@@ -125,6 +162,9 @@ impl TotalsForm {
             groups: comparison.groups.len(),
             edits: comparison.edits.len(),
             inert_edits: comparison.inert(),
+            ignored: suppressed.ignored,
+            accepted: suppressed.accepted,
+            added_ignores: compared.findings.map_or(0, |it| it.added_ignores),
         }
     }
 }

@@ -11,7 +11,7 @@ use gix::objs::tree::EntryKind as Mode;
 
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
-use crate::source::tree::path_of;
+use crate::source::tree::{NO_SUCH_FILE, path_of};
 use crate::source::{ContentId, Entry, EntryKind, ReadError, RepoPath, Source, Tree};
 
 /// The files of one commit or of the index. Symbolic links are followed inside
@@ -225,7 +225,6 @@ impl Target {
     }
 }
 
-const NO_SUCH_FILE: &str = "no such file";
 const LEADS_OUT: &str = "a symbolic link that leads out of the repository";
 const LEADS_NOWHERE: &str = "a symbolic link to nothing";
 const TOO_MANY_LINKS: &str = "too many symbolic links on the way to it";

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::read::SecretKinds;
 use crate::graph::{Destination, Extract};
 use crate::merge::deckhand::{ActionPath, Method};
 use crate::source::{DocKey, Span, Spanned};
@@ -25,6 +26,8 @@ pub struct Document {
     pub root: Node,
     /// Whether Pegleg's wrapping says that the data is encrypted.
     pub wrapped_encrypted: bool,
+    /// Which kinds of document were taken for secret when it was read.
+    pub secret_kinds: SecretKinds,
     /// Where it names itself: `metadata.name`, or `schema`.
     pub name_span: Span,
     /// Where `schema` stands.

@@ -106,6 +106,13 @@ pub enum Problem {
         /// A type that is spelled nearly the same.
         near: Option<Arc<str>>,
     },
+    /// A folder below `type/` that no site has as its type.
+    UnusedType {
+        /// The first file of the folder.
+        file: FileId,
+        /// Its name.
+        name: Arc<str>,
+    },
     /// A repository that a site names and that was not given.
     MissingRepository {
         /// The site.
@@ -170,6 +177,15 @@ impl Layout {
             self.add(entries.iter(), root, Some(index));
         }
         Ok(())
+    }
+
+    /// Leaves out the sites that are not wanted, with their files.
+    pub fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
+        self.sites.retain(|site| wanted(site));
+        self.files.retain(|file| match &file.place {
+            Place::Site(site) => wanted(site),
+            Place::Global | Place::Type(_) => true,
+        });
     }
 
     /// Asks a tree whether the files of one repository are all there.
@@ -246,7 +262,8 @@ impl Layout {
     ) -> Vec<SiteFiles> {
         let by_path: BTreeMap<&RepoPath, usize> =
             self.files.iter().enumerate().map(|(at, file)| (&file.path, at)).collect();
-        self.sites
+        let sites: Vec<SiteFiles> = self
+            .sites
             .iter()
             .filter_map(|site| {
                 let (file, parsed) = files[*by_path.get(&self.definition_of(site))?];
@@ -269,7 +286,40 @@ impl Layout {
                     repositories,
                 })
             })
-            .collect()
+            .collect();
+        // The type of a site that does not tell could be any.
+        if sites.len() == self.sites.len() {
+            self.find_unused_types(files, &sites, problems);
+        }
+        sites
+    }
+
+    /// Types of the repository itself that no site has; those of a further one
+    /// may be there for other repositories.
+    fn find_unused_types(
+        &self,
+        files: &[(FileId, &Parsed)],
+        sites: &[SiteFiles],
+        problems: &mut Vec<Problem>,
+    ) {
+        let mut seen: BTreeSet<Arc<str>> =
+            sites.iter().map(|site| site.site_type.clone()).collect();
+        seen.extend(problems.iter().filter_map(|problem| match problem {
+            // A site was meant to have it.
+            Problem::MissingType { near, .. } => near.clone(),
+            Problem::Odd { .. }
+            | Problem::MissingDefinition { .. }
+            | Problem::InvalidDefinition { .. }
+            | Problem::UnusedType { .. }
+            | Problem::MissingRepository { .. } => None,
+        }));
+        for (layer_file, (file, _)) in self.files.iter().zip(files) {
+            if let (Place::Type(name), None) = (&layer_file.place, layer_file.repository)
+                && seen.insert(name.clone())
+            {
+                problems.push(Problem::UnusedType { file: *file, name: name.clone() });
+            }
+        }
     }
 
     fn check_type(&self, site: &Arc<str>, definition: &Definition, problems: &mut Vec<Problem>) {

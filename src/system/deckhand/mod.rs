@@ -1,6 +1,7 @@
 //! Deckhand: documents in layers, with parents found by labels, replacement
 //! and substitution (`deckhand.md`), lowered to a [`Graph`].
 
+pub mod catalog;
 pub mod document;
 pub mod edits;
 pub mod layout;
@@ -11,13 +12,14 @@ pub mod schema;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use self::catalog::Catalog;
 use self::document::Document;
 use self::parents::Layers;
 use crate::graph::{DocId, Graph, Link, MissingSource, Need, Op, Recipe, Step};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
 use crate::source::{DocKey, Span, Spanned};
-use crate::yaml::{Mapping, Node, Origin, Value};
+use crate::yaml::{Node, Origin};
 
 /// Where nearly all of many names are wrong, no more than about so many are
 /// compared to find near misses.
@@ -451,8 +453,8 @@ impl<'a> Site<'a> {
     ) -> Problem {
         let substitution = &self.document(doc).substitutions[index];
         let (schema, name) = (&substitution.schema.value, &substitution.name.value);
-        if let Some(declared) = catalog.declared(schema, name) {
-            let generated = GeneratedSource { doc, substitution: index, declared };
+        if let Some(declared) = catalog.find(schema, name) {
+            let generated = GeneratedSource { doc, substitution: index, declared: declared.at };
             return Problem::GeneratedSources { missing: vec![generated] };
         }
         if before.saturating_mul(self.documents.len()) > MOST_COMPARISONS {
@@ -628,64 +630,4 @@ fn is_uuid(text: &str) -> bool {
     let bare = bare.strip_prefix("uuid:").unwrap_or(bare);
     let digits = bare.trim_matches(['{', '}']).replace('-', "");
     digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-}
-
-/// What the site's own catalogs say is made at deploy time: certificates and
-/// keys (`PKICatalog`), passphrases (`PassphraseCatalog`).
-#[derive(Default)]
-struct Catalog {
-    declared: Lookup<(String, String), Span>,
-}
-
-impl Catalog {
-    fn of(site: &Site<'_>) -> Self {
-        let mut catalog = Self::default();
-        for (_, document) in site.iter().filter(|(_, document)| !document.is_abstract) {
-            match &*document.key.schema {
-                "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => catalog.pki(&document.data),
-                "pegleg/PassphraseCatalog/v1" => catalog.passphrases(&document.data),
-                _ => {}
-            }
-        }
-        catalog
-    }
-
-    fn declared(&self, schema: &str, name: &str) -> Option<Span> {
-        self.declared.get(&(schema.to_owned(), name.to_owned())).copied()
-    }
-
-    fn declare(&mut self, kinds: &[&str], name: &str, span: Span) {
-        for kind in kinds {
-            let schema = format!("deckhand/{kind}/v1");
-            self.declared.entry((schema, name.to_owned())).or_insert(span);
-        }
-    }
-
-    fn pki(&mut self, data: &Node) {
-        let authorities = data.get("certificate_authorities").and_then(Node::as_mapping);
-        for (name, authority) in authorities.into_iter().flat_map(Mapping::iter) {
-            if let Some(text) = name.as_str() {
-                let kinds = ["CertificateAuthority", "CertificateAuthorityKey"];
-                self.declare(&kinds, text, name.span);
-            }
-            self.named_items(
-                authority.get("certificates"),
-                "document_name",
-                &["Certificate", "CertificateKey"],
-            );
-        }
-        self.named_items(data.get("keypairs"), "name", &["PublicKey", "PrivateKey"]);
-    }
-
-    fn passphrases(&mut self, data: &Node) {
-        self.named_items(data.get("passphrases"), "document_name", &["Passphrase"]);
-    }
-
-    fn named_items(&mut self, items: Option<&Node>, field: &str, kinds: &[&str]) {
-        for item in items.and_then(Node::as_sequence).unwrap_or_default() {
-            if let Some(Node { value: Value::String(name), span, .. }) = item.get(field) {
-                self.declare(kinds, name, *span);
-            }
-        }
-    }
 }

@@ -22,20 +22,60 @@ pub enum Reading {
     Nothing(Fault),
 }
 
-/// Kinds of document that are secret whatever their storage policy says.
-const SECRET_SCHEMAS: [&str; 4] = [
-    "deckhand/CertificateAuthorityKey/",
-    "deckhand/CertificateKey/",
-    "deckhand/Passphrase/",
-    "deckhand/PrivateKey/",
-];
+/// Kinds of document that are secret whatever their storage policy says: by
+/// default those of Deckhand's that hold keys and passphrases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretKinds {
+    /// The beginnings of their schemas, up to the version.
+    kinds: Arc<[Arc<str>]>,
+}
+
+impl Default for SecretKinds {
+    fn default() -> Self {
+        Self::new(Self::SCHEMAS)
+    }
+}
+
+impl SecretKinds {
+    /// The schemas that are secret where nothing else is said.
+    pub const SCHEMAS: [&str; 4] = [
+        "deckhand/CertificateAuthorityKey/v1",
+        "deckhand/CertificateKey/v1",
+        "deckhand/Passphrase/v1",
+        "deckhand/PrivateKey/v1",
+    ];
+
+    /// The kinds of these schemas, in any version.
+    pub fn new<'a>(schemas: impl IntoIterator<Item = &'a str>) -> Self {
+        let kind = |schema: &'a str| {
+            let kind = schema.rfind('/').map_or(schema, |at| &schema[..=at]);
+            Arc::from(kind)
+        };
+        Self { kinds: schemas.into_iter().map(kind).collect() }
+    }
+
+    /// Whether documents of `schema` are secret.
+    pub fn has(&self, schema: &str) -> bool {
+        self.kinds.iter().any(|kind| schema.starts_with(&**kind))
+    }
+
+    /// Whether a text that is not understood may hold such a document.
+    pub fn are_named_in(&self, text: &str) -> bool {
+        self.kinds.iter().any(|kind| text.contains(&**kind))
+    }
+}
 
 /// Pegleg's wrapping of a whole document (`pegleg.md` 1.3).
 const MANAGED: &str = "pegleg/PeglegManagedDocument/v1";
 
 /// Reads one YAML document; `text` is its file's text, `patterns` those that
-/// were read before.
-pub fn read(document: &yaml::Document, text: &str, patterns: &Patterns) -> Reading {
+/// were read before, `secrets` the kinds that are secret by themselves.
+pub fn read(
+    document: &yaml::Document,
+    text: &str,
+    patterns: &Patterns,
+    secrets: &SecretKinds,
+) -> Reading {
     let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
     let root = match &document.root.value {
         Value::Null => return nothing(FaultKind::Empty),
@@ -48,7 +88,7 @@ pub fn read(document: &yaml::Document, text: &str, patterns: &Patterns) -> Readi
     let Some(name) = schema.as_str() else {
         return nothing(FaultKind::NotADocument { found: "a mapping whose `schema` is no string" });
     };
-    let mut reader = Reader { text, patterns, faults: Vec::new() };
+    let mut reader = Reader { text, patterns, secrets, faults: Vec::new() };
     let root = if name == MANAGED {
         match reader.managed(root, schema_key.span) {
             Some(managed) => managed,
@@ -71,7 +111,8 @@ pub fn revised(document: &Document, root: Node, patterns: &Patterns) -> Document
         unreachable!("only the entries of a document's mapping are edited")
     };
     let written = yaml::Document { root, span, shared };
-    let mut reader = Reader { text: "", patterns, faults: Vec::new() };
+    let secrets = &document.secret_kinds;
+    let mut reader = Reader { text: "", patterns, secrets, faults: Vec::new() };
     reader.document(&written, &mapping, document.wrapped_encrypted)
 }
 
@@ -88,13 +129,12 @@ fn heading(document: &yaml::Document) -> Span {
 /// The stretch of `text` round byte `at` that may hold a secret, where no
 /// document could be made of it: from one `---` to the next, if it looks like a
 /// document that is secret.
-pub fn secret_stretch(text: &str, at: usize) -> Option<Range<usize>> {
+pub fn secret_stretch(text: &str, at: usize, secrets: &SecretKinds) -> Option<Range<usize>> {
     const MARKER: &str = "\n---";
     let start = text[..at].rfind(MARKER).map_or(0, |start| start + 1);
     let end = text[at..].find(MARKER).map_or(text.len(), |end| at + end + 1);
     let stretch = &text[start..end];
-    let is_secret =
-        stretch.contains("encrypted") || SECRET_SCHEMAS.iter().any(|kind| stretch.contains(kind));
+    let is_secret = stretch.contains("encrypted") || secrets.are_named_in(stretch);
     is_secret.then_some(start..end)
 }
 
@@ -128,6 +168,7 @@ impl Section<'_> {
 struct Reader<'a> {
     text: &'a str,
     patterns: &'a Patterns,
+    secrets: &'a SecretKinds,
     faults: Vec<Fault>,
 }
 
@@ -146,9 +187,7 @@ impl Reader<'_> {
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
         let data = self.data(top, document, encrypted_data);
-        let secret = encrypted_data
-            || read.encrypted
-            || SECRET_SCHEMAS.iter().any(|kind| schema.value.starts_with(kind));
+        let secret = encrypted_data || read.encrypted || self.secrets.has(&schema.value);
         read.data = if secret { data.into_secret() } else { data };
         read.root = with_data(document, root, &read.data);
         read.wrapped_encrypted = encrypted_data;
@@ -235,6 +274,7 @@ impl Reader<'_> {
             schema_span: schema.span,
             root: Node::made(Value::Null, span),
             wrapped_encrypted: false,
+            secret_kinds: self.secrets.clone(),
             metadata: Node::made(Value::Null, span),
             layer: None,
             control: false,

@@ -13,7 +13,7 @@ use crate::graph::DocId;
 use crate::schema::{Problem, Schema, Violation};
 use crate::source::FileId;
 use crate::system::deckhand::read::is_usable_schema_name;
-use crate::yaml::{self, Node, Value};
+use crate::yaml::{self, Mapping, Node, Value};
 
 /// A schema, and what is wrong with it.
 #[derive(Debug)]
@@ -36,6 +36,9 @@ impl Compiled {
 pub struct Schemas {
     /// By the mapping they were read from, which they keep.
     known: Mutex<Lookup<usize, Place>>,
+    /// By the addresses of schema and data: what documents say themselves that
+    /// is known to be valid. Both are kept, so that no address is used again.
+    valid: Mutex<Lookup<(usize, usize), (Arc<Compiled>, Arc<Mapping>)>>,
 }
 
 /// Where a schema is kept as soon as somebody has made it ready.
@@ -52,6 +55,34 @@ impl Schemas {
         };
         // The schema keeps the mapping, so that its address stays its own.
         place.get_or_init(|| Compiled::of(root)).clone()
+    }
+
+    /// What `compiled` refuses of `data`, which a document renders to. Sites
+    /// share documents: what is as it was written is looked at once.
+    fn violations(
+        &self,
+        compiled: &Arc<Compiled>,
+        document: &Document,
+        data: &Node,
+    ) -> Vec<Violation> {
+        let (Value::Mapping(written), Value::Mapping(rendered)) =
+            (&document.data.value, &data.value)
+        else {
+            return compiled.schema.violations(data);
+        };
+        if !Arc::ptr_eq(written, rendered) {
+            return compiled.schema.violations(data);
+        }
+        let pair = (Arc::as_ptr(compiled).addr(), Arc::as_ptr(written).addr());
+        let valid = || self.valid.lock().unwrap_or_else(PoisonError::into_inner);
+        if valid().contains_key(&pair) {
+            return Vec::new();
+        }
+        let found = compiled.schema.violations(data);
+        if found.is_empty() {
+            valid().insert(pair, (compiled.clone(), written.clone()));
+        }
+        found
     }
 }
 
@@ -84,7 +115,7 @@ pub fn violations<'d>(
             },
         };
         let Some(data) = data(doc) else { continue };
-        let violations = compiled.schema.violations(data).into_iter();
+        let violations = schemas.violations(&compiled, document, data).into_iter();
         found.extend(violations.map(|violation| Violated { doc, by, violation }));
     }
     found

@@ -199,8 +199,10 @@ pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 fn is_pegleg_rendering(rule: &Rule) -> bool {
+    // Pegleg does not look at schemas, and other readers refuse the rest.
     rule.aliases.contains(&"P005")
-        || ["not-a-document", "missing-data", "over-limit"].contains(&rule.name)
+        || ["not-a-document", "over-limit", "schema-violation", "invalid-schema"]
+            .contains(&rule.name)
 }
 
 #[test]

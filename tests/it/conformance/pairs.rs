@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use layercake::check::{Base, Compared, Plan, Progress, Scope, Settings, compare};
+use layercake::check::{AcceptedBy, Base, Compared, Plan, Progress, Scope, Settings, compare};
 use layercake::compare::reach::SiteReach;
 use layercake::compare::{Attribution, Proof, Status};
 use layercake::graph::MissingSource;
@@ -160,6 +160,9 @@ impl Treasuremap {
             only: Vec::new(),
             rules: layercake::rules::Settings::default(),
             policy: layercake::triage::Policy::default(),
+            baseline: None,
+            accepted_by: AcceptedBy::Itself,
+            configuration: layercake::check::Configuration::default(),
             progress: &Progress::default(),
         };
         compare(&plan, settings).expect("two commits can be compared")

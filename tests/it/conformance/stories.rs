@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use layercake::check::{Base, Compared, Plan, Progress, Scope, Settings, check, compare};
+use layercake::check::{
+    AcceptedBy, Base, Compared, Plan, Progress, Scope, Settings, check, compare,
+};
 use layercake::compare::reach::{EditReach, Why};
 use layercake::compare::{Attribution, Status, Via};
 use layercake::edit::EditId;
@@ -208,6 +210,9 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: layercake::check::Configuration::default(),
         progress,
     }
 }

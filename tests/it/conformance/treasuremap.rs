@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 
-use layercake::check::{Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::graph::{MissingSource, Recipe};
 use layercake::merge::deckhand::Semantics;
 use layercake::render::flow::{Reached, flow};
@@ -389,6 +389,9 @@ impl Treasuremap {
             only: Vec::new(),
             rules: layercake::rules::Settings::default(),
             policy: layercake::triage::Policy::default(),
+            baseline: None,
+            accepted_by: AcceptedBy::Itself,
+            configuration: layercake::check::Configuration::default(),
             progress: &progress,
         };
         check(&plan, per_site).expect("the commit can be checked")

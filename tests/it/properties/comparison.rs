@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use layercake::check::{Base, Compared, Plan, Progress, RenderedSite, Scope, Settings, compare};
+use layercake::check::{
+    AcceptedBy, Base, Compared, Plan, Progress, RenderedSite, Scope, Settings, compare,
+};
 use layercake::compare::{Attribution, Change, Status};
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
@@ -14,7 +16,7 @@ use layercake::system::deckhand::Site;
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::edits::{Edits, Located, Membership, SitePair, Version, edits};
 use layercake::system::deckhand::layout::{Layout, Place};
-use layercake::system::deckhand::read::{Reading, read};
+use layercake::system::deckhand::read::{Reading, SecretKinds, read};
 use layercake::yaml::diff::{Difference, Place as DiffPlace};
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
@@ -45,6 +47,9 @@ fn compared(
         only: Vec::new(),
         rules: layercake::rules::Settings::default(),
         policy: layercake::triage::Policy::default(),
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: layercake::check::Configuration::default(),
         progress: &Progress::default(),
     };
     let settings = Settings { attribution: by, ..Settings::default() };
@@ -335,11 +340,12 @@ fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
     let text = sources.get(id).text();
     let parsed = parse(id, text);
     let patterns = Patterns::default();
-    let documents =
-        parsed.documents.iter().filter_map(|document| match read(document, text, &patterns) {
+    let documents = parsed.documents.iter().filter_map(|document| {
+        match read(document, text, &patterns, &SecretKinds::default()) {
             Reading::Document(document) => Some(*document),
             Reading::Nothing(_) => None,
-        });
+        }
+    });
     documents.collect()
 }
 

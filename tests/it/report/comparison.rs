@@ -797,10 +797,11 @@ fn with_findings() -> World {
     let unchanged = vec![finding(2, "on both sides")];
     let fixed = vec![finding(4, "no more")];
     world.findings = Some(triage::Compared {
-        new: Findings { diagnostics: new },
+        new: Findings { diagnostics: new, ..Findings::default() },
         causes: vec![vec![EditId::at(0)], vec![]],
-        unchanged: Findings { diagnostics: unchanged },
-        fixed: Findings { diagnostics: fixed },
+        unchanged: Findings { diagnostics: unchanged, ..Findings::default() },
+        fixed: Findings { diagnostics: fixed, ..Findings::default() },
+        ..triage::Compared::default()
     });
     world
 }

@@ -75,7 +75,7 @@ fn the_report_says_what_changed_and_why() {
         report["totals"],
         json!({"sites": 6, "outputs": 1972, "changed": 14, "added": 0, "removed": 0, "broken": 0,
                "repaired": 0, "metadata": 0, "unexplained": 0, "groups": 3, "edits": 1,
-               "inert_edits": 0})
+               "inert_edits": 0, "ignored": 0, "accepted": 0, "added_ignores": 0})
     );
     assert_eq!(report["comparison"]["from"]["kind"], "commit");
     assert_eq!(

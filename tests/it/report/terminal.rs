@@ -4,7 +4,7 @@ use layercake::diagnostic::{Diagnostic, Label};
 use layercake::report::terminal::{MOST_IN_FULL, Totals, write_totals};
 use layercake::report::{SiteRow, Style};
 use layercake::source::Span;
-use layercake::triage::Counts;
+use layercake::triage::{Counts, Suppressed};
 
 use super::{Files, plain, rule, sites};
 
@@ -52,7 +52,7 @@ error[missing-parent]: rendered image tag `etcdctl` is not pinned
   note: an image that is not pinned is another one tomorrow
   help: pin the tag, e.g. `quay.io/coreos/etcd:v3.5.9`, or say why it must not
         be pinned
-  sites: aiab, airskiff and 2 more
+  in 4 sites: aiab, airskiff and 2 more
 ",
     );
     check(
@@ -99,13 +99,13 @@ error[missing-parent]: rendered image
   help: pin the tag, e.g.
         `quay.io/coreos/etcd:v3.5.9`, or
         say why it must not be pinned
-  sites: aiab, airskiff and 2 more
+  in 4 sites: aiab, airskiff and 2 more
 ",
     );
     check(
         &files.concise(finding()),
         "site/seaworthy/charts/etcd.yaml:13:16: error[missing-parent] rendered image tag \
-         `etcdctl` is not pinned (sites: aiab, airskiff and 2 more)",
+         `etcdctl` is not pinned (in 4 sites: aiab, airskiff and 2 more)",
     );
 }
 
@@ -321,6 +321,7 @@ fn the_closing_line_says_what_was_found() {
         documents: 2519,
         outputs: 1972,
         counts: Counts { errors, warnings, notes },
+        suppressed: Suppressed::default(),
         elapsed: Duration::from_millis(213),
     };
     let cases = [

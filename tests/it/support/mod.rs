@@ -3,18 +3,22 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use layercake::check::{
-    Base, Checked, Compared, Plan, Progress, RenderedSite, Scope, Settings, check, compare,
+    AcceptedBy, Base, Checked, Compared, Plan, Progress, RenderedSite, Scope, Settings, check,
+    compare,
 };
-use layercake::commands::policy::{Selectors, policy};
+use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
+use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::{Gates, word_reach};
-use layercake::source::{MemoryTree, RepoPath, SourceMap, Span};
+use layercake::source::{MemoryTree, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
+use layercake::triage::baseline::FILE;
 
 /// Options as the command line has them by default, with this meaning.
 pub fn options(semantics: Semantics) -> Options {
@@ -38,7 +42,8 @@ pub fn check_with<T: Send>(
     selectors: &Selectors,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
-    let (rules, policy) = policy(selectors).expect("the selectors select");
+    let Settled { options, rules, policy, configuration } =
+        settled(tree, None, &Place::Root, options, selectors);
     let layout = layout_of(tree);
     let scope = match &layout {
         Some(layout) => Scope::Repository { layout, further: Vec::new() },
@@ -54,6 +59,9 @@ pub fn check_with<T: Send>(
         only: Vec::new(),
         rules,
         policy,
+        baseline: Some(RepoPath::new(FILE)),
+        accepted_by: AcceptedBy::Itself,
+        configuration,
         progress: &progress,
     };
     check(&plan, per_site).expect("files in memory can be checked")
@@ -66,9 +74,11 @@ pub fn compare_files(
     head: &MemoryTree,
     options: Options,
     selectors: &Selectors,
+    place: &Place,
     gates: &Gates,
 ) -> Compared {
-    let (rules, policy) = policy(selectors).expect("the selectors select");
+    let Settled { options, rules, policy, configuration } =
+        settled(head, Some(base), place, options, selectors);
     let (of_base, of_head) = (layout_of(base), layout_of(head));
     let scope = match &of_head {
         Some(layout) => Scope::Repository { layout, further: Vec::new() },
@@ -83,6 +93,12 @@ pub fn compare_files(
         only: Vec::new(),
         rules,
         policy,
+        baseline: Some(RepoPath::new(FILE)),
+        accepted_by: match place {
+            Place::Base => AcceptedBy::Base,
+            Place::Root | Place::File(_) | Place::Nowhere => AcceptedBy::Itself,
+        },
+        configuration,
         progress: &Progress::default(),
     };
     let mut compared =
@@ -91,6 +107,25 @@ pub fn compare_files(
         compared.add_gated(finding, edit);
     }
     compared
+}
+
+/// What counts: `layercake.yaml` among the files, where there is one, or else
+/// these options.
+fn settled(
+    tree: &MemoryTree,
+    base: Option<&MemoryTree>,
+    place: &Place,
+    options: Options,
+    selectors: &Selectors,
+) -> Settled {
+    let base = base.map(|base| base as &dyn Tree);
+    let around = Around { tree, base, root: None };
+    let found = find(Path::new(""), place, &around).expect("the configuration can be used");
+    let settled = settle(&found, Meaning::default(), selectors).expect("the selectors select");
+    match found.config.file {
+        Some(_) => settled,
+        None => Settled { options, ..settled },
+    }
 }
 
 /// How files lie: as those of a site repository where one of them lies below

@@ -1,0 +1,193 @@
+//! What a repository's configuration asks of a run, and what of it nothing
+//! heeds.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use globset::{GlobMatcher, GlobSet};
+
+use super::Plan;
+use crate::diagnostic::Diagnostic;
+use crate::graph::{Graph, MissingSource};
+use crate::rules::{self, UnusedEntry, UnusedKind};
+use crate::source::{FileId, RepoPath, Source, SourceMap, Span};
+use crate::system::deckhand::document::Document;
+use crate::system::deckhand::read::SecretKinds;
+use crate::system::deckhand::{Options, Problem, Site};
+
+/// What is configured; by default, nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Configuration {
+    /// The path and text of the file, to show places in.
+    pub file: Option<(RepoPath, Arc<str>)>,
+    /// The file of the head, where it is not the one that counts and says
+    /// something else.
+    pub changed: Option<(RepoPath, Arc<str>)>,
+    /// The sites that there are; all where it is not said.
+    pub sites: Option<GlobSet>,
+    /// Which kinds of document are secret by themselves.
+    pub secrets: SecretKinds,
+    /// What a substitution without its source is in some sites; a later one
+    /// stands above an earlier.
+    pub missing_source: Vec<(GlobMatcher, MissingSource)>,
+    /// Substitution sources that are made at deploy time.
+    pub known_missing: Vec<KnownMissing>,
+    /// What else of the file is to match something.
+    pub entries: Vec<Entry>,
+}
+
+/// Substitution sources that are known to be missing.
+#[derive(Clone, Debug)]
+pub struct KnownMissing {
+    /// In which sites; in all where it is not said.
+    pub sites: Option<GlobMatcher>,
+    /// What their `SCHEMA/NAME` matches.
+    pub sources: GlobMatcher,
+    /// Where the configuration file says so.
+    pub at: Span,
+}
+
+/// A glob of the configuration file that is to match something.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it is to match.
+    pub of: EntryKind,
+    /// The glob.
+    pub glob: GlobMatcher,
+    /// Where it stands in the configuration file.
+    pub at: Span,
+}
+
+/// What a glob is to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// The path of a file.
+    Path,
+    /// The name of a site.
+    Site,
+}
+
+impl Configuration {
+    /// Whether a site is one of those that there are.
+    pub(super) fn has_site(&self, site: &str) -> bool {
+        self.sites.as_ref().is_none_or(|sites| sites.is_match(site))
+    }
+
+    /// How the documents of a site are understood.
+    pub(super) fn options(&self, general: &Options, site: Option<&str>) -> Options {
+        let of_site = self.missing_source.iter().rev();
+        let mut of_site =
+            of_site.filter(|(sites, _)| site.is_some_and(|site| sites.is_match(site)));
+        match of_site.next() {
+            Some((_, missing_source)) => {
+                Options { missing_source: *missing_source, ..general.clone() }
+            }
+            None => general.clone(),
+        }
+    }
+}
+
+/// The configuration of a run that is under way.
+pub(super) struct Configured {
+    file: Option<FileId>,
+    changed: Option<FileId>,
+    /// Which of the known missing sources were met.
+    met: Vec<AtomicBool>,
+}
+
+impl Configured {
+    pub(super) fn new(configuration: &Configuration, sources: &mut SourceMap) -> Self {
+        let mut add = |file: &Option<(RepoPath, Arc<str>)>| {
+            let (path, text) = file.as_ref()?;
+            Some(sources.add(Source::new(path.clone(), Ok(text.as_bytes().to_vec()))))
+        };
+        Self {
+            file: add(&configuration.file),
+            changed: add(&configuration.changed),
+            met: configuration.known_missing.iter().map(|_| AtomicBool::new(false)).collect(),
+        }
+    }
+
+    /// That the file of the head says something else than the one that counts.
+    pub(super) fn change(&self) -> Option<Diagnostic> {
+        self.changed.map(rules::word_changed_configuration)
+    }
+
+    /// What of the configuration matches none of the files and sites, and none
+    /// of the missing sources that were met.
+    pub(super) fn findings<'a>(
+        &self,
+        configuration: &Configuration,
+        paths: impl Iterator<Item = &'a str>,
+        sites: impl Iterator<Item = &'a str>,
+    ) -> Vec<Diagnostic> {
+        let Some(file) = self.file else { return Vec::new() };
+        let (paths, sites): (Vec<&str>, Vec<&str>) = (paths.collect(), sites.collect());
+        let is_unused = |entry: &&Entry| {
+            let names = match entry.of {
+                EntryKind::Path => &paths,
+                EntryKind::Site => &sites,
+            };
+            !names.iter().any(|name| entry.glob.is_match(name))
+        };
+        let unused = configuration.entries.iter().filter(is_unused).map(|entry| {
+            let kind = match entry.of {
+                EntryKind::Path => UnusedKind::Path,
+                EntryKind::Site => UnusedKind::Site,
+            };
+            (entry.at, &entry.glob, kind)
+        });
+        let known = configuration.known_missing.iter().zip(&self.met);
+        let unmet = known
+            .filter(|(_, met)| !met.load(Relaxed))
+            .map(|(known, _)| (known.at, &known.sources, UnusedKind::MissingSource));
+        unused
+            .chain(unmet)
+            .map(|(at, glob, kind)| {
+                let at = Span::new(file, at.start, at.end);
+                rules::word_unused(&UnusedEntry { at, glob: glob.glob().glob(), kind })
+            })
+            .collect()
+    }
+
+    /// Leaves out what is known to be missing.
+    fn without_known(&self, configuration: &Configuration, site: &mut Site<'_>) {
+        let name = site.name.clone();
+        let documents = &site.documents;
+        site.problems.retain(|problem| {
+            let Problem::MissingSource { doc, substitution, of_abstract: None, .. } = problem
+            else {
+                return true;
+            };
+            let wanted = &documents[doc.index()].substitutions[*substitution];
+            let source = format!("{}/{}", wanted.schema.value, wanted.name.value);
+            let mut is_known = false;
+            for (known, met) in configuration.known_missing.iter().zip(&self.met) {
+                let in_site = known
+                    .sites
+                    .as_ref()
+                    .is_none_or(|sites| name.as_ref().is_some_and(|name| sites.is_match(&**name)));
+                if in_site && known.sources.is_match(&source) {
+                    met.store(true, Relaxed);
+                    is_known = true;
+                }
+            }
+            !is_known
+        });
+    }
+}
+
+/// Relates the documents of a site as the plan has it, and lowers them.
+pub(super) fn related<'a>(
+    plan: &Plan<'_>,
+    configured: &Configured,
+    name: Option<Arc<str>>,
+    documents: Vec<&'a Document>,
+) -> (Site<'a>, Graph) {
+    let options = plan.configuration.options(&plan.options, name.as_deref());
+    let mut site = Site::new(name, documents, &options);
+    let graph = site.to_graph(&options);
+    configured.without_known(&plan.configuration, &mut site);
+    (site, graph)
+}

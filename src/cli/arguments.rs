@@ -1,0 +1,773 @@
+//! The flags and arguments of every verb, what their help says, and what is
+//! asked by them.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use layercake::commands::Selection;
+use layercake::commands::configuration::{Meaning, Place};
+use layercake::commands::policy::Selectors;
+use layercake::commands::sides::{MergeBase, Wanted};
+use layercake::graph::MissingSource;
+use layercake::merge::deckhand::Semantics;
+use layercake::triage::Counts;
+
+use super::comparison::{DiffArgs, ReachArgs};
+use super::hygiene::{BaselineArgs, BaselineVerb, MendArgs};
+use super::named_configuration;
+
+const EXAMPLES: &str = "\
+Examples:
+  layercake demo                    an example to try it on, made for you
+  layercake lint                    all sites of the repository around you
+  layercake lint --since main       what changed since main, why, and what is wrong since
+  layercake render --name keystone  what becomes of one document, in each site
+  layercake explain missing-parent  what a finding means, and what to do
+
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const LINT_EXAMPLES: &str = "\
+Examples:
+  layercake lint                       everything, with the lines that matter
+  layercake lint -o concise            one line for each finding
+  layercake lint -o json | jq .        for programs
+  layercake lint -o full -o json=report.json
+  layercake lint --since main          what changed since main, and what is wrong since
+  layercake lint --staged              the same for the next commit
+  layercake lint --select pegleg       only what Pegleg's linter looks for
+  layercake lint --fail-on warning     warnings fail the run too
+  layercake lint site/lab type/small   only what is wrong in these folders
+  layercake lint --diff                what --fix would change
+  layercake lint --add-ignore='old sites, until they are gone'
+  layercake lint --set a.yaml b.yaml   two files by themselves, without any site
+
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  layercake diff main                what is different from main itself
+  layercake diff --since main        what this branch changed, and its working tree
+  layercake diff v1.8 v1.9           between two revisions
+  layercake diff --staged --brief    what the next commit will change, one line an edit
+  layercake diff main --expect-unchanged    prove that a refactoring is one
+
+Exit codes: 0 compared, 1 a gate is violated, or with `--exit-code` something changed, \
+2 layercake could not do its work.";
+
+const RENDER_EXAMPLES: &str = "\
+Examples:
+  layercake render --site lab --schema 'armada/Chart/*'
+  layercake render --site lab --name keystone --with-origin
+  layercake render --format json | jq '.sites[].documents[].name'
+  diff <(layercake render --rev HEAD~1) <(layercake render)
+
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const SITES_NOTE: &str = "\
+Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
+2 layercake could not do its work.";
+
+const EXPLAIN_VALUE_EXAMPLES: &str = "\
+Examples:
+  layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas
+  layercake explain-value lab armada/Chart/v1 keystone /values/pod/replicas
+  layercake explain-value - armada/Chart/v1 keystone .release   files without sites
+  layercake explain-value --all-sites armada/Chart/v1 keystone .release
+  layercake explain-value lab armada/Chart/v1 keystone .release \\
+      --why-not global/charts/keystone.yaml:49
+  layercake explain-value lab armada/Chart/v1 keystone .release --since main
+
+Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.";
+
+const IMPACT_EXAMPLES: &str = "\
+Examples:
+  layercake impact global/config/software-versions.yaml:22   one line
+  layercake impact global/config/software-versions.yaml      the whole file
+  layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
+
+Exit codes: 0 it is told, 2 nothing stands there, or layercake could not do its work.";
+
+const GRAPH_EXAMPLES: &str = "\
+Examples:
+  layercake graph --site lab
+  layercake graph --site lab --format dot | dot -Tsvg > lab.svg
+  layercake graph --format mermaid
+
+Exit codes: 0 it is printed, 2 layercake could not do its work.";
+
+const RULES_EXAMPLES: &str = "\
+Examples:
+  layercake rules                    all of them, with their levels here
+  layercake rules --select pegleg    what takes the place of Pegleg's codes
+  layercake rules --format json | jq '.rules[] | select(.fixable)'
+
+Exit codes: 0 they are listed, 2 layercake could not do its work.";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  layercake config show          what counts here, and which line says so
+  layercake config check         whether the file can be used
+  layercake config schema        for editors that complete and check YAML
+
+Exit codes: 0 done, 2 the configuration cannot be used, or layercake could not do its work.";
+
+const INIT_NOTE: &str = "\
+Exit codes: 0 written, 2 a configuration is there already, or layercake could not do its work.";
+
+const BASELINE_EXAMPLES: &str = "\
+Examples:
+  layercake baseline write    accept all that lint reports now
+  layercake baseline prune    take out what is mended since
+  layercake baseline show     what is accepted
+
+Exit codes: 0 it is done, 2 layercake could not do its work.";
+
+const DEMO_NOTE: &str = "\
+Exit codes: 0 it was made and compared, 2 layercake could not do its work.";
+
+/// A linter for Airship Deckhand site repositories.
+///
+/// layercake renders every document of every site as Deckhand would, and shows
+/// every problem at the line that wrote it. It finds the repository around the
+/// current folder by itself and reads it; it writes nothing but what it is
+/// told to: reports, fixes, comments, a baseline, a configuration, and the
+/// example that `demo` makes.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Global {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(default_value = ".", hide_default_value = true)]
+    pub(super) directory: PathBuf,
+
+    /// When to use colour
+    ///
+    /// `auto` uses it on a terminal, and heeds `NO_COLOR`.
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    pub(super) color: When,
+
+    /// Show no progress, which long runs show on a terminal
+    #[arg(long, global = true)]
+    pub(super) no_progress: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Report everything that is wrong
+    ///
+    /// Renders all sites, and reports what is wrong with their documents at the
+    /// lines that wrote it.
+    #[command(after_help = LINT_EXAMPLES)]
+    Lint {
+        #[command(flatten)]
+        selection: SelectionArgs,
+
+        #[command(flatten)]
+        comparison: ComparisonArgs,
+
+        #[command(flatten)]
+        reach: ReachArgs,
+
+        #[command(flatten)]
+        rules: RuleArgs,
+
+        /// Take configuration and baseline from the earlier side of the comparison
+        ///
+        /// A change then cannot weaken the gate that it has to pass.
+        #[arg(long, conflicts_with_all = ["config", "isolated"])]
+        #[arg(help_heading = "Configuration")]
+        config_from_base: bool,
+
+        /// Exit with 1 where there are findings of this level or above
+        #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+        fail_on: FailOn,
+
+        /// Exit with 0 whatever is found, as `--fail-on never`
+        #[arg(long, conflicts_with = "fail_on", help_heading = "Output")]
+        exit_zero: bool,
+
+        #[command(flatten)]
+        baseline: BaselineArgs,
+
+        #[command(flatten)]
+        mend: MendArgs,
+
+        /// With a comparison, report findings of both sides too
+        #[arg(long, help_heading = "Output")]
+        all_findings: bool,
+
+        /// Show also what comments or the baseline suppress
+        #[arg(long, help_heading = "Output")]
+        show_ignored: bool,
+
+        /// Print how many findings there are of each rule, instead of the findings
+        #[arg(long, help_heading = "Output")]
+        statistics: bool,
+
+        /// How to print what was found: `full`, `concise` or `json`
+        ///
+        /// With `=FILE` it goes to that file instead of standard output; given
+        /// several times, there are several reports of one run. [default: full]
+        #[arg(short, long, value_name = "FORMAT[=FILE]")]
+        #[arg(help_heading = "Output")]
+        output: Vec<Output>,
+    },
+
+    /// Report which rendered documents changed, and which edits changed them
+    ///
+    /// Renders all sites on two sides, and tells for each edit what it reached,
+    /// by which way, and what stopped it elsewhere.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
+
+    /// Print rendered documents
+    ///
+    /// Prints the concrete documents of all sites as they are rendered, sorted
+    /// by site, schema and name. What can be rendered is printed although other
+    /// documents have problems; how many there are is said on standard error.
+    #[command(after_help = RENDER_EXAMPLES)]
+    Render {
+        #[command(flatten)]
+        selection: SelectionArgs,
+
+        /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
+        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+        schema: Vec<String>,
+
+        /// Only documents whose name matches this glob
+        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+        name: Vec<String>,
+
+        /// How to print them
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
+        #[arg(help_heading = "Output")]
+        format: RenderFormat,
+
+        /// Add `# FILE:LINE` to each value: where it was written
+        #[arg(long, help_heading = "Output")]
+        with_origin: bool,
+
+        /// Print secrets instead of `(hidden)`
+        #[arg(long, help_heading = "Output")]
+        show_secrets: bool,
+    },
+
+    /// List the sites and what they are made of
+    #[command(after_help = SITES_NOTE)]
+    Sites {
+        #[command(flatten)]
+        repository: RepositoryArgs,
+
+        #[command(flatten)]
+        config: ConfigArgs,
+
+        /// How to print them
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
+        #[arg(help_heading = "Output")]
+        format: SitesFormat,
+    },
+
+    /// Tell where a value comes from, and where it could be changed
+    ///
+    /// Follows a rendered value back to the text that wrote it, with what lost
+    /// against it on the way.
+    #[command(name = "explain-value", after_help = EXPLAIN_VALUE_EXAMPLES)]
+    ExplainValue(ExplainValueArgs),
+
+    /// Tell what could change if a file or a line did
+    ///
+    /// Follows the values on a line to every output that they reach, in all
+    /// sites, and to the lines that stop them.
+    #[command(after_help = IMPACT_EXAMPLES)]
+    Impact {
+        /// A file or folder, or one line of a file
+        #[arg(value_name = "FILE[:LINE]")]
+        place: String,
+
+        #[command(flatten)]
+        repository: RepositoryArgs,
+
+        #[command(flatten)]
+        meaning: MeaningArgs,
+
+        #[command(flatten)]
+        config: ConfigArgs,
+
+        /// How to print it
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+        #[arg(help_heading = "Output")]
+        format: TextFormat,
+    },
+
+    /// Print which document is made of which
+    ///
+    /// The documents of each site, with their parents, what they replace, and
+    /// what they substitute.
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph {
+        #[command(flatten)]
+        selection: SelectionArgs,
+
+        /// How to print it
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+        #[arg(help_heading = "Output")]
+        format: GraphFormat,
+    },
+
+    /// Make a small repository with an edit in it, and tell what that reaches
+    ///
+    /// Writes an example of a site repository to a new temporary folder, with
+    /// one commit and one line edited since, and prints what `layercake lint
+    /// --since HEAD` says there. Needs nothing, and leaves all other folders as
+    /// they are.
+    #[command(after_help = DEMO_NOTE)]
+    Demo {
+        /// Write to this folder, which is to be empty or not there yet
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+
+    /// Accept the findings that there are, and report only others
+    ///
+    /// Writes them to `.layercake-baseline.json` at the root of the repository,
+    /// one on a line, to be committed; `lint` does not report them then. Lines
+    /// may move.
+    #[command(subcommand, after_help = BASELINE_EXAMPLES)]
+    Baseline(BaselineVerb),
+
+    /// Print the page of a rule, or the list of all rules
+    Explain {
+        /// The rule's name, e.g. `missing-parent`; a code of Pegleg's or a group
+        /// lists its rules; without one, all are listed
+        rule: Option<String>,
+    },
+
+    /// List the rules, with their levels as they are configured here
+    #[command(after_help = RULES_EXAMPLES)]
+    Rules {
+        #[command(flatten)]
+        rules: RuleArgs,
+
+        #[command(flatten)]
+        config: ConfigArgs,
+
+        /// How to print them
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+        #[arg(help_heading = "Output")]
+        format: TextFormat,
+    },
+
+    /// Show, check or describe the configuration
+    #[command(subcommand, after_help = CONFIG_EXAMPLES)]
+    Config(ConfigVerb),
+
+    /// Write a commented configuration, and the hook's entry for pre-commit
+    ///
+    /// Writes `layercake.yaml` to the root of the repository around the current
+    /// folder, and `.pre-commit-config.yaml` beside it. What is there already is
+    /// left as it is.
+    #[command(after_help = INIT_NOTE)]
+    Init,
+
+    /// For work on layercake itself
+    #[command(hide = true, subcommand)]
+    Debug(Debug),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigVerb {
+    /// Print every setting, its value, and where that comes from
+    Show {
+        #[command(flatten)]
+        meaning: MeaningArgs,
+
+        #[command(flatten)]
+        rules: RuleArgs,
+
+        #[command(flatten)]
+        config: ConfigArgs,
+
+        /// How to print them
+        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+        #[arg(help_heading = "Output")]
+        format: TextFormat,
+    },
+
+    /// Print the path of the configuration file
+    Path {
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+
+    /// Say what is wrong with the configuration file
+    Check {
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+
+    /// Print the JSON Schema of the configuration file
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Debug {
+    /// Read and parse what `lint` would, and nothing else
+    Parse {
+        #[command(flatten)]
+        selection: SelectionArgs,
+    },
+
+    /// Say what would be compared, and list the files of the later side
+    Side {
+        #[command(flatten)]
+        comparison: ComparisonArgs,
+    },
+}
+
+/// One report of a run, and where it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    pub(super) format: LintFormat,
+    /// None for standard output.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("there is no file behind `=`".to_owned()),
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let known = || LintFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names = || known().map(|it| it.get_name().to_owned()).collect::<Vec<_>>().join(", ");
+        let format = LintFormat::from_str(format, false)
+            .map_err(|_| format!("there is no such format; there are {}", names()))?;
+        Ok(Self { format, file })
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum LintFormat {
+    /// Every finding with its lines
+    Full,
+    /// One line a finding
+    Concise,
+    /// For programs
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum RenderFormat {
+    Yaml,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum SitesFormat {
+    Table,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum TextFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum GraphFormat {
+    Text,
+    Dot,
+    Mermaid,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainValueArgs {
+    /// The site (`-` for files without sites; none with `--all-sites`), and the
+    /// value: schema, name, and path as `.values.pod` or `/values/pod`
+    #[arg(value_name = "SITE> <SCHEMA> <NAME> <PATH", num_args = 3..=4, required = true)]
+    pub(super) value: Vec<String>,
+
+    /// The value of each site, instead of the way of one
+    #[arg(long, conflicts_with = "why_not")]
+    pub(super) all_sites: bool,
+
+    /// Follow this line instead, and tell where it stops
+    #[arg(long, value_name = "FILE:LINE")]
+    pub(super) why_not: Option<String>,
+
+    /// Tell also how it was where HEAD parted from this revision, and which edit
+    /// made the difference
+    #[arg(long, value_name = "REV", conflicts_with_all = ["all_sites", "why_not", "rev"])]
+    pub(super) since: Option<String>,
+
+    /// Let `--since` compare with its revision itself
+    #[arg(long, requires = "since")]
+    pub(super) no_merge_base: bool,
+
+    /// Read this revision instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Which documents")]
+    pub(super) rev: Option<String>,
+
+    /// Where a further repository is that site definitions name
+    #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
+    pub(super) repository: Vec<String>,
+
+    /// Take the files of the folder as one set without sites
+    #[arg(long, conflicts_with = "repository", help_heading = "Which documents")]
+    pub(super) set: bool,
+
+    #[command(flatten)]
+    pub(super) meaning: MeaningArgs,
+
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+
+    /// How to print it
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+    #[arg(help_heading = "Output")]
+    pub(super) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which documents")]
+pub(super) struct RepositoryArgs {
+    /// Read this revision instead of the working tree
+    #[arg(long, value_name = "REV")]
+    pub(super) rev: Option<String>,
+
+    /// Only sites whose name matches this glob
+    #[arg(long, value_name = "GLOB")]
+    pub(super) site: Vec<String>,
+
+    /// Where a further repository is that site definitions name
+    #[arg(long, value_name = "NAME=PATH[@REV]")]
+    pub(super) repository: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which documents")]
+pub(super) struct SelectionArgs {
+    /// Files or folders to report on; the sites are rendered whole
+    ///
+    /// Outside a site repository, and with `--set`, the files to render
+    /// together.
+    #[arg(value_name = "FILE", help_heading = None)]
+    pub(super) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) repository: RepositoryArgs,
+
+    /// Take the files as one set without sites, in a site repository too
+    #[arg(long, conflicts_with_all = ["site", "repository"])]
+    pub(super) set: bool,
+
+    #[command(flatten)]
+    pub(super) meaning: MeaningArgs,
+
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Configuration")]
+pub(super) struct ConfigArgs {
+    /// Read this configuration, and none at the root of the repository
+    ///
+    /// The variable `LAYERCAKE_CONFIG` can name it too.
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Read no configuration at all
+    #[arg(long)]
+    pub(super) isolated: bool,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Which rules")]
+pub(super) struct RuleArgs {
+    /// Only these rules: names, codes of Pegleg's such as `P005`, or the groups
+    /// `default`, `strict`, `pegleg`, `deckhand` and `all`
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) select: Vec<String>,
+
+    /// These rules too
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) extend_select: Vec<String>,
+
+    /// Not these rules
+    #[arg(short = 'x', long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+
+    /// Make findings of these rules warnings
+    #[arg(short = 'w', long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) warn: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    Error,
+    Warning,
+    Note,
+    Never,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Comparison")]
+pub(super) struct ComparisonArgs {
+    /// Compare where HEAD parted from this revision with the working tree
+    #[arg(long, value_name = "REV", conflicts_with_all = ["staged", "from", "auto"])]
+    pub(super) since: Option<String>,
+
+    /// Compare HEAD with the index: what the next commit will change
+    #[arg(long, conflicts_with_all = ["from", "auto"])]
+    pub(super) staged: bool,
+
+    /// Compare this revision itself with what `--to` names
+    #[arg(long, value_name = "REV", conflicts_with = "auto")]
+    pub(super) from: Option<String>,
+
+    /// A revision, `worktree` or `index`; the working tree if not given
+    #[arg(long, value_name = "REV|worktree|index", requires = "from")]
+    pub(super) to: Option<String>,
+
+    /// Let `--since` compare with its revision itself
+    #[arg(long, requires = "since")]
+    pub(super) no_merge_base: bool,
+
+    /// Find out what to compare: from a hook, a CI job, or the default branch
+    ///
+    /// Heeds pre-commit, GitHub Actions, GitLab, Azure Pipelines, Bitbucket and
+    /// Gerrit, in this order; elsewhere, compares where HEAD parted from the
+    /// default branch with the working tree.
+    #[arg(long)]
+    pub(super) auto: bool,
+}
+
+impl ComparisonArgs {
+    pub(super) fn wanted(self) -> Wanted {
+        let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
+        let ComparisonArgs { since, staged, from, to, auto, .. } = self;
+        Wanted { since, staged, from, to, merge_base, auto }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Meaning")]
+pub(super) struct MeaningArgs {
+    /// What to render where Deckhand's documentation and its code differ
+    ///
+    /// [default: documented]
+    #[arg(long, value_name = "MEANING")]
+    pub(super) semantics: Option<SemanticsArg>,
+
+    /// What a substitution without its source is
+    ///
+    /// [default: error]
+    #[arg(long, value_name = "LEVEL")]
+    pub(super) missing_substitution_source: Option<MissingSourceArg>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum SemanticsArg {
+    /// What the documentation promises
+    Documented,
+    /// What the code does
+    Deckhand,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum MissingSourceArg {
+    /// As Deckhand's service and `pegleg site lint` have it
+    Error,
+    /// As `pegleg site render` has it
+    Warning,
+}
+
+impl RepositoryArgs {
+    pub(super) fn selection(self, directory: PathBuf) -> Selection {
+        let (revision, sites, repositories) = (self.rev, self.site, self.repository);
+        Selection { revision, sites, repositories, ..Selection::of(directory) }
+    }
+}
+
+impl SelectionArgs {
+    pub(super) fn selection(self, directory: PathBuf) -> Selection {
+        Selection {
+            files: self.files,
+            set: self.set,
+            meaning: self.meaning.meaning(),
+            configuration: self.config.place(),
+            ..self.repository.selection(directory)
+        }
+    }
+}
+
+impl MeaningArgs {
+    pub(super) fn meaning(&self) -> Meaning {
+        Meaning {
+            semantics: self.semantics.map(|semantics| match semantics {
+                SemanticsArg::Documented => Semantics::Documented,
+                SemanticsArg::Deckhand => Semantics::Deckhand,
+            }),
+            missing_source: self.missing_substitution_source.map(|level| match level {
+                MissingSourceArg::Error => MissingSource::Error,
+                MissingSourceArg::Warning => MissingSource::Warning,
+            }),
+        }
+    }
+}
+
+impl ConfigArgs {
+    /// Where the configuration is taken from: the flags, then the environment.
+    pub(super) fn place(&self) -> Place {
+        match (&self.config, self.isolated) {
+            (_, true) => Place::Nowhere,
+            (Some(file), false) => Place::File(file.clone()),
+            (None, false) => named_configuration().map_or(Place::Root, Place::File),
+        }
+    }
+}
+
+impl RuleArgs {
+    pub(super) fn selectors(self) -> Selectors {
+        let RuleArgs { select, extend_select, ignore, warn } = self;
+        Selectors { select, extend_select, ignore, warn }
+    }
+}
+
+impl FailOn {
+    /// Whether findings so counted fail the run.
+    pub(super) fn is_reached(self, counts: Counts) -> bool {
+        let Counts { errors, warnings, notes } = counts;
+        match self {
+            FailOn::Error => errors > 0,
+            FailOn::Warning => errors + warnings > 0,
+            FailOn::Note => errors + warnings + notes > 0,
+            FailOn::Never => false,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `rules`, `config` and `init`: what is configured here, and what may be.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use layercake::commands;
+use layercake::commands::configuration::Place;
+use layercake::commands::init::{HOOK, HOOKS_FILE};
+use layercake::commands::policy::Selectors;
+use layercake::config::SCHEMA;
+use layercake::report;
+
+use super::arguments::{ConfigVerb, TextFormat};
+use super::{Failure, print};
+
+pub(super) fn rules(
+    directory: &Path,
+    place: &Place,
+    selectors: Selectors,
+    format: TextFormat,
+) -> Result<ExitCode, Failure> {
+    let found = commands::config::find(directory, place)?;
+    let rows = commands::rules::run(&selectors, &found)?;
+    print(|out| match format {
+        TextFormat::Text => report::rules::write(&rows, out),
+        TextFormat::Json => report::rules::write_rules_json(&rows, out),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, Failure> {
+    match verb {
+        ConfigVerb::Show { meaning, rules, config, format } => {
+            let found = commands::config::find(directory, &config.place())?;
+            let rows = commands::config::show(&found, meaning.meaning(), &rules.selectors())?;
+            print(|out| match format {
+                TextFormat::Text => report::settings::write(&rows, out),
+                TextFormat::Json => report::settings::write_settings_json(&rows, out),
+            })?;
+        }
+        ConfigVerb::Path { config } => {
+            let found = commands::config::find(directory, &config.place())?;
+            print(|out| match commands::config::path(&found) {
+                Some(path) => writeln!(out, "{}", path.display()),
+                None => writeln!(out, "no configuration"),
+            })?;
+        }
+        ConfigVerb::Check { config } => {
+            let found = commands::config::find(directory, &config.place())?;
+            print(|out| match &found.config.file {
+                Some(file) => writeln!(out, "{} can be used", file.path),
+                None => writeln!(out, "no configuration"),
+            })?;
+        }
+        ConfigVerb::Schema => print(|out| out.write_all(SCHEMA.as_bytes()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn init(directory: &Path) -> Result<ExitCode, Failure> {
+    let written = commands::init::run(directory)?;
+    print(|out| {
+        writeln!(out, "wrote {}", written.configuration.display())?;
+        match &written.hooks {
+            Some(hooks) => writeln!(out, "wrote {}", hooks.display()),
+            None => {
+                writeln!(out, "{HOOKS_FILE} is there already; add to its `repos`:\n\n{HOOK}")
+            }
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,164 @@
+//! What `lint` changes in files on request, and the baseline.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use layercake::commands::baseline::Written;
+use layercake::commands::mend::{Mended, Mending, Writing};
+use layercake::commands::{self, BaselineChoice, Selection};
+use layercake::report;
+
+use super::arguments::{ConfigArgs, MeaningArgs, RepositoryArgs};
+use super::terminal::Terminal;
+use super::{Failure, complain, print};
+
+/// Which findings were accepted before.
+#[derive(Debug, Args)]
+pub(super) struct BaselineArgs {
+    /// Read what was accepted from this file, not from `.layercake-baseline.json`
+    #[arg(long, value_name = "FILE", help_heading = "What is reported")]
+    baseline: Option<PathBuf>,
+
+    /// Report also what the baseline accepts
+    #[arg(long, conflicts_with = "baseline", help_heading = "What is reported")]
+    no_baseline: bool,
+}
+
+impl BaselineArgs {
+    pub(super) fn choice(self) -> BaselineChoice {
+        match (self.baseline, self.no_baseline) {
+            (Some(file), _) => BaselineChoice::Named(file),
+            (None, true) => BaselineChoice::Nothing,
+            (None, false) => BaselineChoice::Usual,
+        }
+    }
+}
+
+/// What of the findings is to be mended.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Changing files")]
+pub(super) struct MendArgs {
+    /// Mend what can be mended for certain, and report the rest
+    ///
+    /// Changes files of the working tree; everything but the faults stays as it
+    /// is, byte for byte.
+    #[arg(long, conflicts_with = "rev")]
+    fix: bool,
+
+    /// Print what `--fix` or `--add-ignore` would change, and change nothing
+    #[arg(long, conflicts_with = "rev")]
+    diff: bool,
+
+    /// Write a comment beside every finding, so that it is not reported any more
+    ///
+    /// `# layercake: ignore[RULE] REASON`, at the end of its line or above it;
+    /// `ignore-document` behind the `---` of its document where neither can be.
+    #[arg(long, value_name = "REASON", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", conflicts_with_all = ["fix", "rev"])]
+    add_ignore: Option<String>,
+}
+
+impl MendArgs {
+    pub(super) fn mending(&self) -> Option<Mending> {
+        match (&self.add_ignore, self.fix || self.diff) {
+            (Some(reason), _) => Some(Mending::Ignore(reason.clone())),
+            (None, true) => Some(Mending::Fix),
+            (None, false) => None,
+        }
+    }
+
+    pub(super) fn writing(&self) -> Writing {
+        if self.diff { Writing::Nothing } else { Writing::Files }
+    }
+}
+
+/// What is to become of the baseline.
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineVerb {
+    /// Accept all that `lint` reports now
+    Write(BaselinePlace),
+    /// Take out what nobody finds any more
+    Prune(BaselinePlace),
+    /// Print what is accepted
+    Show(BaselinePlace),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BaselinePlace {
+    /// The file, if it is not `.layercake-baseline.json` at the root
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Where a further repository is that site definitions name
+    #[arg(long, value_name = "NAME=PATH[@REV]")]
+    repository: Vec<String>,
+
+    #[command(flatten)]
+    meaning: MeaningArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl BaselinePlace {
+    fn selection(self, directory: PathBuf) -> Selection {
+        let repository =
+            RepositoryArgs { rev: None, site: Vec::new(), repository: self.repository };
+        let selection = repository.selection(directory);
+        let baseline = self.baseline.map_or(BaselineChoice::Usual, BaselineChoice::Named);
+        let (meaning, configuration) = (self.meaning.meaning(), self.config.place());
+        Selection { meaning, configuration, baseline, ..selection }
+    }
+}
+
+pub(super) fn baseline(
+    verb: BaselineVerb,
+    directory: PathBuf,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let written = match verb {
+        BaselineVerb::Show(place) => {
+            let rows = commands::baseline::show(&place.selection(directory))?;
+            print(|out| report::baseline::write(&rows, out))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        BaselineVerb::Write(place) => {
+            let selection = place.selection(directory);
+            terminal.watch(|progress| commands::baseline::write(&selection, progress))?
+        }
+        BaselineVerb::Prune(place) => {
+            let selection = place.selection(directory);
+            terminal.watch(|progress| commands::baseline::prune(&selection, progress))?
+        }
+    };
+    let Written { path, accepted, gone, internal_error } = written;
+    let gone = gone.map(|gone| format!(", {gone} fewer than before")).unwrap_or_default();
+    print(|out| writeln!(out, "{path} accepts {}{gone}", counted(accepted, "finding")))?;
+    Ok(ExitCode::from(if internal_error { 2 } else { 0 }))
+}
+
+/// Says on standard error what became of the files.
+pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: Writing) {
+    for refused in &mended.refused {
+        complain(&format!("{refused}\n"));
+    }
+    for path in &mended.faulty {
+        complain(&format!(
+            "error: a change of `{path}` would have made something worse, and was not made\n  \
+             help: this is a fault of layercake, please report it\n"
+        ));
+    }
+    let done = match (mending, writing) {
+        (Mending::Fix, Writing::Files) => "fixed",
+        (Mending::Fix, Writing::Nothing) => "would fix",
+        (Mending::Ignore(_), Writing::Files) => "ignored",
+        (Mending::Ignore(_), Writing::Nothing) => "would ignore",
+    };
+    let (findings, files) = (counted(mended.count, "finding"), counted(mended.files.len(), "file"));
+    complain(&format!("{done} {findings} in {files}\n"));
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,134 @@
+//! `layercake baseline`: what was accepted is written, pruned and shown.
+
+use std::path::PathBuf;
+
+use super::{BaselineChoice, Selection, Start, Workspace, work_tree};
+use crate::check::{self, Progress, check};
+use crate::diagnostic::Suppression;
+use crate::error::{Error, ErrorKind};
+use crate::report::BaselineRow;
+use crate::rules;
+use crate::source::{RepoPath, write_file};
+use crate::triage::Baseline;
+use crate::triage::baseline::Entry;
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Where.
+    pub path: RepoPath,
+    /// How many findings it accepts.
+    pub accepted: usize,
+    /// How many fewer these are than before; none where there was no baseline.
+    pub gone: Option<usize>,
+    /// Whether a part of layercake failed, so that findings may lack.
+    pub internal_error: bool,
+}
+
+/// Writes a baseline that accepts all that is reported without one.
+///
+/// # Errors
+/// Where only a part is selected, or the work cannot be done.
+pub fn write(selection: &Selection, progress: &Progress) -> Result<Written, Error> {
+    let (path, file) = place(selection)?;
+    let nothing = Selection { baseline: BaselineChoice::Nothing, ..selection.clone() };
+    let workspace = open_whole(&nothing)?;
+    let checked = check(&workspace.plan(progress), |_| ())?;
+    let baseline = Baseline::of(&checked.findings.diagnostics, &checked.sources);
+    write_file(&file, baseline.to_text().as_bytes())?;
+    let accepted = count(&baseline);
+    Ok(Written { path, accepted, gone: None, internal_error: checked.internal_error })
+}
+
+/// Takes out of the baseline what nobody finds any more.
+///
+/// # Errors
+/// Where there is none, or it is damaged; as [`write()`].
+pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Error> {
+    let (path, file) = place(selection)?;
+    let old = read(selection, &path)?;
+    let workspace = open_whole(selection)?;
+    let plan = workspace.plan(progress);
+    let checked = check(&plan, |_| ())?;
+    let is_off = |entry: &Entry| {
+        let rule = rules::find(&entry.rule);
+        rule.is_some_and(|rule| !plan.policy.levels.can_count_at(rule, entry.file.as_str()))
+    };
+    let kept = old.keeping(|entry| {
+        if is_off(entry) {
+            return entry.count;
+        }
+        let is_its = |suppression: &Option<Suppression>| match suppression {
+            Some(Suppression::Baseline { at }) => {
+                entry.span.is_some_and(|span| span.range() == at.range())
+            }
+            Some(Suppression::Comment { .. }) | None => false,
+        };
+        checked.findings.suppressed.iter().filter(|it| is_its(&it.suppressed)).count()
+    });
+    let (before, accepted) = (count(&old), count(&kept));
+    if kept.entries != old.entries {
+        write_file(&file, kept.to_text().as_bytes())?;
+    }
+    let gone = Some(before - accepted);
+    Ok(Written { path, accepted, gone, internal_error: checked.internal_error })
+}
+
+/// What the baseline accepts.
+///
+/// # Errors
+/// Where there is none, or it is damaged.
+pub fn show(selection: &Selection) -> Result<Vec<BaselineRow>, Error> {
+    let (path, _) = place(selection)?;
+    let baseline = read(selection, &path)?;
+    let rows = baseline.entries.into_iter().map(|entry| BaselineRow {
+        rule: entry.rule,
+        count: entry.count,
+        file: entry.file,
+        document: entry.document,
+        subject: entry.subject,
+    });
+    Ok(rows.collect())
+}
+
+fn count(baseline: &Baseline) -> usize {
+    baseline.entries.iter().map(|entry| entry.count).sum()
+}
+
+fn open_whole(selection: &Selection) -> Result<Workspace, Error> {
+    let workspace = Workspace::open(selection)?;
+    if workspace.is_limited() {
+        let message = "a baseline is made of all that is found";
+        return Err(
+            Error::new(ErrorKind::Usage, message).with_help("leave `--site` and the files out")
+        );
+    }
+    Ok(workspace)
+}
+
+/// Where the baseline is, or is to be.
+fn place(selection: &Selection) -> Result<(RepoPath, PathBuf), Error> {
+    let tree = work_tree(selection)?;
+    let path = match &selection.baseline {
+        BaselineChoice::Usual => {
+            Start::find(selection)?.configured(selection)?.baseline(Some(tree.root()))
+        }
+        BaselineChoice::Named(file) => super::path_to_be(&tree, &selection.directory, file)?,
+        BaselineChoice::Nothing => {
+            let message = "there is nothing to do without a baseline";
+            return Err(
+                Error::new(ErrorKind::Usage, message).with_help("leave `--no-baseline` out")
+            );
+        }
+    };
+    let file = path.parts().fold(tree.root().to_owned(), |folder, part| folder.join(part));
+    Ok((path, file))
+}
+
+fn read(selection: &Selection, path: &RepoPath) -> Result<Baseline, Error> {
+    let tree = work_tree(selection)?;
+    check::baseline(&tree, path)?.ok_or_else(|| {
+        Error::new(ErrorKind::Baseline, format!("there is no baseline `{path}`"))
+            .with_help("`layercake baseline write` writes one, which accepts all that is found now")
+    })
+}

@@ -1,0 +1,89 @@
+//! `layercake config`: what is configured, where, and what may be.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::configuration::{Found, Meaning, Place};
+use super::policy::{Selectors, configured_policy};
+use super::{Selection, Start};
+use crate::config::{self, Origin};
+use crate::error::Error;
+use crate::graph::MissingSource;
+use crate::merge::deckhand::Semantics;
+use crate::report::settings::SettingRow;
+
+/// What is configured around `directory`.
+///
+/// # Errors
+/// Where the configuration cannot be found or used.
+pub fn find(directory: &Path, place: &Place) -> Result<Found, Error> {
+    if let Place::File(file) = place {
+        return super::configuration::at_file(directory, file);
+    }
+    let selection =
+        Selection { configuration: place.clone(), ..Selection::of(directory.to_owned()) };
+    Start::find(&selection)?.configured(&selection)
+}
+
+/// The path of the configuration file; none where there is none.
+pub fn path(found: &Found) -> Option<PathBuf> {
+    let file = found.config.file.as_ref()?;
+    let name = Path::new(file.path.as_str());
+    let inside = || Some(found.folder.as_ref()?.join(name.file_name()?));
+    Some(inside().unwrap_or_else(|| name.to_owned()))
+}
+
+/// Every setting with its value and where that comes from, flags above the
+/// file.
+///
+/// # Errors
+/// Where a flag names a rule that there is not.
+pub fn show(
+    found: &Found,
+    meaning: Meaning,
+    selectors: &Selectors,
+) -> Result<Vec<SettingRow>, Error> {
+    configured_policy(selectors, &found.config)?;
+    let mut rows: Vec<SettingRow> = config::settings(&found.config)
+        .into_iter()
+        .map(|setting| {
+            let origin = match setting.origin {
+                Origin::Default => "default".to_owned(),
+                Origin::File(place) => place,
+            };
+            SettingRow { key: setting.key, value: setting.value, origin }
+        })
+        .collect();
+    for (key, flag, value) in flags(meaning, selectors) {
+        if let Some(row) = rows.iter_mut().find(|row| row.key == key) {
+            (row.value, row.origin) = (value, flag.to_owned());
+        }
+    }
+    Ok(rows)
+}
+
+/// The settings that flags have.
+fn flags(meaning: Meaning, selectors: &Selectors) -> Vec<(&'static str, &'static str, Json)> {
+    let semantics = meaning.semantics.map(|semantics| match semantics {
+        Semantics::Documented => "documented",
+        Semantics::Deckhand => "deckhand",
+    });
+    let missing_source = meaning.missing_source.map(|level| match level {
+        MissingSource::Error => "error",
+        MissingSource::Warning => "warning",
+    });
+    let words = |words: &[String]| (!words.is_empty()).then(|| Json::from(words));
+    let flags = [
+        ("semantics", "--semantics", semantics.map(Json::from)),
+        (
+            "render.missing-substitution-source",
+            "--missing-substitution-source",
+            missing_source.map(Json::from),
+        ),
+        ("rules.select", "--select", words(&selectors.select)),
+        ("rules.extend-select", "--extend-select", words(&selectors.extend_select)),
+        ("rules.ignore", "--ignore", words(&selectors.ignore)),
+    ];
+    flags.into_iter().filter_map(|(key, flag, value)| Some((key, flag, value?))).collect()
+}

@@ -1,0 +1,282 @@
+//! What is configured, and what it asks of a run: the file is found and read
+//! here, and what flags say is put above it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use globset::{GlobSet, GlobSetBuilder};
+
+use super::policy::{Selectors, configured_policy};
+use super::relative;
+use crate::check::{self, EntryKind, KnownMissing};
+use crate::config::{self, Config, File, Pattern, Vocabulary};
+use crate::error::{Error, ErrorKind};
+use crate::graph::MissingSource;
+use crate::merge::deckhand::Semantics;
+use crate::rules::{self, GROUPS, RULES};
+use crate::source::{RepoPath, Tree, text_at};
+use crate::system::deckhand::Options;
+use crate::system::deckhand::read::SecretKinds;
+use crate::triage::Policy;
+use crate::triage::baseline::FILE;
+use crate::yaml::diff::{ListKeys, SpecialKey};
+
+/// Where the configuration is taken from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// The root of what is read.
+    #[default]
+    Root,
+    /// The root of what is compared with.
+    Base,
+    /// This file.
+    File(PathBuf),
+    /// Nowhere: nothing is configured.
+    Nowhere,
+}
+
+/// What flags say of the meaning of documents; above the configuration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meaning {
+    /// Which of the two meanings.
+    pub semantics: Option<Semantics>,
+    /// What a substitution without its source is.
+    pub missing_source: Option<MissingSource>,
+}
+
+/// The formats of the reports of `lint`.
+pub const FORMATS: [&str; 3] = ["full", "concise", "json"];
+
+/// A configuration, and where it was found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// What it says.
+    pub config: Config,
+    /// The file of the head, where the one of the base counts and is another.
+    pub(super) changed: Option<File>,
+    /// The folder from which its paths lead.
+    pub(super) folder: Option<PathBuf>,
+}
+
+/// What the trees of a run give for finding its configuration.
+pub struct Around<'a> {
+    /// What is read.
+    pub tree: &'a dyn Tree,
+    /// What it is compared with.
+    pub base: Option<&'a dyn Tree>,
+    /// Where they lie on disk.
+    pub root: Option<&'a Path>,
+}
+
+/// Finds and reads the configuration; a file that is named is looked for from
+/// `directory`.
+///
+/// # Errors
+/// Where there is no such file, it cannot be used, or there is no base.
+pub fn find(directory: &Path, place: &Place, around: &Around<'_>) -> Result<Found, Error> {
+    let folder = around.root.map(Path::to_owned);
+    match place {
+        Place::Nowhere => Ok(Found::default()),
+        Place::File(file) => at_file(directory, file),
+        Place::Root => {
+            let config = in_tree(around.tree)?;
+            Ok(Found { config, changed: None, folder })
+        }
+        Place::Base => {
+            let base = around.base.ok_or_else(no_base)?;
+            let (config, head) = (in_tree(base)?, config::find(around.tree)?);
+            let counts = config.file.as_ref().map(File::text);
+            let changed = match head {
+                Some((path, bytes)) if counts.as_ref().map(|it| it.as_bytes()) != Some(&bytes) => {
+                    Some(File::unread(path, bytes))
+                }
+                Some(_) => None,
+                // It has gone: what is pointed at is what it was.
+                None => config.file.clone(),
+            };
+            Ok(Found { config, changed, folder })
+        }
+    }
+}
+
+fn no_base() -> Error {
+    let message = "`--config-from-base` needs a comparison, and none is asked for";
+    let help = "say with what to compare: `--since REV`, `--staged`, `--from REV` or `--auto`";
+    Error::new(ErrorKind::Usage, message).with_help(help)
+}
+
+/// The configuration at the root of a tree.
+pub(super) fn in_tree(tree: &dyn Tree) -> Result<Config, Error> {
+    match config::find(tree)? {
+        Some((path, bytes)) => read(path, bytes),
+        None => Ok(Config::default()),
+    }
+}
+
+/// The configuration file that the user named.
+pub(super) fn at_file(directory: &Path, file: &Path) -> Result<Found, Error> {
+    let path = directory.join(file);
+    let text = text_at(&path)?;
+    let shown = RepoPath::new(file.display().to_string());
+    let folder = path.parent().map(Path::to_owned);
+    Ok(Found { config: read(shown, text.into_bytes())?, changed: None, folder })
+}
+
+fn read(path: RepoPath, bytes: Vec<u8>) -> Result<Config, Error> {
+    let groups = GROUPS.iter().map(|(name, _)| *name);
+    let names = RULES.iter().map(|rule| rule.name).chain(groups);
+    let words: Vec<&str> =
+        names.chain(RULES.iter().flat_map(|rule| rule.aliases).copied()).collect();
+    let vocabulary =
+        Vocabulary { rules: &words, formats: &FORMATS, version: env!("CARGO_PKG_VERSION") };
+    config::read(path, bytes, &vocabulary)
+}
+
+/// What the configuration and the flags above it ask of a run.
+pub struct Settled {
+    /// How documents are understood.
+    pub options: Options,
+    /// What the rules are told.
+    pub rules: rules::Settings,
+    /// What becomes of their findings.
+    pub policy: Policy,
+    /// All the rest.
+    pub configuration: check::Configuration,
+}
+
+/// Puts what the flags say above what the configuration says.
+///
+/// # Errors
+/// Where a flag names a rule that there is not.
+pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<Settled, Error> {
+    let config = &found.config;
+    let (rules, policy) = configured_policy(selectors, config)?;
+    let semantics = meaning.semantics.or(config.semantics.map(semantics_of));
+    let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
+    let options = Options {
+        semantics: semantics.unwrap_or(Semantics::Documented),
+        missing_source: missing_source.unwrap_or(MissingSource::Error),
+        encryption_sources: std::collections::BTreeMap::new(),
+    };
+    Ok(Settled { options, rules, policy, configuration: configuration(found, meaning)? })
+}
+
+fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration, Error> {
+    let config = &found.config;
+    let of_sites = config.sites.iter().filter_map(|site| {
+        let missing_source = site.missing.source.map(missing_source_of)?;
+        Some((site.sites.glob.compile_matcher(), missing_source))
+    });
+    // A flag stands above what is said of any site.
+    let missing_source = match meaning.missing_source {
+        Some(_) => Vec::new(),
+        None => of_sites.collect(),
+    };
+    let told = |file: &File| (file.path.clone(), file.text());
+    Ok(check::Configuration {
+        file: config.file.as_ref().map(told),
+        changed: found.changed.as_ref().map(told),
+        sites: glob_set(&config.discover.sites)?,
+        secrets: secret_kinds(config),
+        missing_source,
+        known_missing: known_missing(config),
+        entries: entries(config),
+    })
+}
+
+fn known_missing(config: &Config) -> Vec<KnownMissing> {
+    let known = |pattern: &Pattern, sites: Option<&Pattern>| KnownMissing {
+        sites: sites.map(|sites| sites.glob.compile_matcher()),
+        sources: pattern.glob.compile_matcher(),
+        at: pattern.span,
+    };
+    let everywhere = config.missing.known.iter().map(|pattern| known(pattern, None));
+    let in_sites = config.sites.iter().flat_map(|site| {
+        site.missing.known.iter().map(|pattern| known(pattern, Some(&site.sites)))
+    });
+    everywhere.chain(in_sites).collect()
+}
+
+fn entries(config: &Config) -> Vec<check::Entry> {
+    let entry = |of: EntryKind, pattern: &Pattern| check::Entry {
+        of,
+        glob: pattern.glob.compile_matcher(),
+        at: pattern.span,
+    };
+    let paths = config.rules.per_path.iter().map(|(paths, _)| entry(EntryKind::Path, paths));
+    let of_sites = config.sites.iter().map(|site| &site.sites).chain(&config.discover.sites);
+    paths.chain(of_sites.map(|sites| entry(EntryKind::Site, sites))).collect()
+}
+
+fn secret_kinds(config: &Config) -> SecretKinds {
+    let secrets = &config.secrets;
+    let own: Vec<&str> = match &secrets.schemas {
+        Some(schemas) => schemas.iter().map(|schema| &**schema).collect(),
+        None => SecretKinds::SCHEMAS.to_vec(),
+    };
+    SecretKinds::new(own.into_iter().chain(secrets.extra.iter().map(|schema| &**schema)))
+}
+
+/// The keys by which items of lists are known: those of the flags before those
+/// that always are.
+pub(super) fn list_keys(config: &Config, flags: &[String]) -> ListKeys {
+    let special = config.list_keys.iter().map(|key| SpecialKey {
+        schema: key.schema.compile_matcher(),
+        path: key.path.clone(),
+        key: key.key.to_string(),
+    });
+    ListKeys::with(flags.iter().map(String::as_str)).with_special(special.collect())
+}
+
+/// The globs as one; none where there is none.
+pub(super) fn glob_set(patterns: &[Pattern]) -> Result<Option<GlobSet>, Error> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(pattern.glob.clone());
+    }
+    set.build().map(Some).map_err(|error| {
+        Error::new(ErrorKind::Usage, "the globs of the configuration are too large together")
+            .caused_by(error)
+    })
+}
+
+fn semantics_of(semantics: config::Semantics) -> Semantics {
+    match semantics {
+        config::Semantics::Documented => Semantics::Documented,
+        config::Semantics::Deckhand => Semantics::Deckhand,
+    }
+}
+
+fn missing_source_of(missing: config::MissingSource) -> MissingSource {
+    match missing {
+        config::MissingSource::Error => MissingSource::Error,
+        config::MissingSource::Warning => MissingSource::Warning,
+    }
+}
+
+impl Found {
+    /// Where the findings are that were accepted before: as it is configured,
+    /// from the folder of the configuration, or else at the `root`.
+    pub(super) fn baseline(&self, root: Option<&Path>) -> RepoPath {
+        let Some(named) = &self.config.baseline else { return RepoPath::new(FILE) };
+        let folder = self.folder.as_deref().zip(root);
+        let inside = folder.and_then(|(folder, root)| relative(root, &folder.join(&*named.value)));
+        inside.unwrap_or_else(|| RepoPath::new(named.value.clone()))
+    }
+}
+
+/// The reports that the configuration asks for, each with its file where it
+/// goes to one.
+pub fn outputs(found: &Found) -> Vec<(Arc<str>, Option<PathBuf>)> {
+    let output = |text: &Arc<str>| match text.split_once('=') {
+        Some((format, file)) => {
+            let folder = found.folder.clone().unwrap_or_default();
+            (Arc::from(format), Some(folder.join(file)))
+        }
+        None => (text.clone(), None),
+    };
+    found.config.outputs.iter().map(output).collect()
+}

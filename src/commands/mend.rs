@@ -1,0 +1,381 @@
+//! `lint --fix`, `--diff` and `--add-ignore`: files changed so that findings
+//! are gone, or are not reported.
+//!
+//! All is tried in memory first: with the new texts everything is read,
+//! rendered and judged again. A file of which a change made something worse is
+//! left as it was. What is written was on disk as it was read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::compare::Request;
+use super::lint::{self, Linted};
+use super::{Selection, work_tree};
+use crate::check::{Checked, Progress};
+use crate::diagnostic::{Diagnostic, Severity, TextEdit};
+use crate::error::{Error, ErrorKind};
+use crate::fix::{fixed, with_ignores};
+use crate::report::difference::{Texts, shown};
+use crate::report::{SideKind, View};
+use crate::rules;
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_file};
+
+/// What is to become of the findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mending {
+    /// Their fixes are applied.
+    Fix,
+    /// Comments suppress them, with this reason.
+    Ignore(String),
+}
+
+/// What is done with the new texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// They are written to their files.
+    Files,
+    /// They are only told.
+    Nothing,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Mended {
+    /// What there is to report with the new texts.
+    pub linted: Linted,
+    /// How many findings were mended or suppressed.
+    pub count: usize,
+    /// The files that change, by path, as they may be shown.
+    pub files: Vec<Texts>,
+    /// What could not be done, and why, in one line each.
+    pub refused: Vec<String>,
+    /// Files of which a change made something worse, so that they were left as
+    /// they were: a fault of layercake.
+    pub faulty: Vec<RepoPath>,
+}
+
+/// So often fixes are looked for again: one may make room for the next.
+const ROUNDS: usize = 10;
+
+/// Checks what the selection names, and mends what it can.
+///
+/// # Errors
+/// As [`lint::run`], where it is not the working tree that is checked, and
+/// where a file cannot be written.
+pub fn run(
+    selection: &Selection,
+    request: &Request,
+    mending: &Mending,
+    writing: Writing,
+    progress: &Progress,
+) -> Result<Mended, Error> {
+    let wanted = &request.wanted;
+    if wanted.staged || wanted.from.is_some() {
+        let message = "only the files of the working tree can be changed";
+        let help = "leave `--staged`, `--from` and `--to` out";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    let tree = work_tree(selection)?;
+    let run = Run { selection, request, tree: &tree, progress };
+    let first = run.lint(&BTreeMap::new())?;
+    if let Linted::Two(outcome) = &first
+        && outcome.sides.to.kind != SideKind::Worktree
+    {
+        let message = "what is compared is not the working tree, whose files alone can be changed";
+        return Err(Error::new(ErrorKind::Usage, message).with_help("leave `--auto` out"));
+    }
+    let before = shown_texts(&first);
+    let outcome = match mending {
+        Mending::Fix => run.fix(first)?,
+        Mending::Ignore(reason) => run.ignore(first, reason)?,
+    };
+    let after = shown_texts(&outcome.linted);
+    if writing == Writing::Files {
+        outcome.write(&tree)?;
+    }
+    let files = outcome.changes.into_keys().map(|path| {
+        let of = |texts: &BTreeMap<RepoPath, Option<String>>| texts.get(&path).cloned().flatten();
+        Texts { before: of(&before), after: of(&after), path }
+    });
+    Ok(Mended {
+        files: files.collect(),
+        linted: outcome.linted,
+        count: outcome.count,
+        refused: outcome.refused,
+        faulty: outcome.faulty.into_iter().collect(),
+    })
+}
+
+struct Run<'r> {
+    selection: &'r Selection,
+    request: &'r Request,
+    tree: &'r WorkTree,
+    progress: &'r Progress,
+}
+
+/// A file that changes.
+#[derive(Clone, Debug)]
+struct Change {
+    file: PathBuf,
+    before: Vec<u8>,
+    after: Arc<str>,
+}
+
+type Changes = BTreeMap<RepoPath, Change>;
+
+struct Outcome {
+    linted: Linted,
+    changes: Changes,
+    count: usize,
+    refused: Vec<String>,
+    faulty: BTreeSet<RepoPath>,
+}
+
+impl Run<'_> {
+    fn lint(&self, changes: &Changes) -> Result<Linted, Error> {
+        let texts = changes.iter().map(|(path, change)| (path.clone(), change.after.clone()));
+        let selection = Selection { texts: texts.collect(), ..self.selection.clone() };
+        lint::run(&selection, self.request, self.progress)
+    }
+
+    fn fix(&self, first: Linted) -> Result<Outcome, Error> {
+        let none = Outcome {
+            linted: first,
+            changes: Changes::new(),
+            count: 0,
+            refused: Vec::new(),
+            faulty: BTreeSet::new(),
+        };
+        let mut now = none;
+        for _ in 0..ROUNDS {
+            let (next, count) = self.fixed_once(&now);
+            if next.is_empty() {
+                break;
+            }
+            let mut changes = now.changes.clone();
+            changes.extend(next.clone());
+            let again = self.lint(&changes)?;
+            let worse = worse_files(&now.linted, &again, &next);
+            if worse.is_empty() {
+                now = Outcome { linted: again, changes, count: now.count + count, ..now };
+            } else {
+                now.faulty.extend(worse);
+                now.changes.retain(|path, _| !now.faulty.contains(path));
+                now.linted = self.lint(&now.changes)?;
+            }
+        }
+        Ok(now)
+    }
+
+    /// The files that one round of fixes changes, and how many findings that
+    /// mends.
+    fn fixed_once(&self, now: &Outcome) -> (Changes, usize) {
+        let (findings, checked) = reported(&now.linted);
+        let (sources, view) = (&checked.sources, view(checked));
+        let may_change = |edit: &TextEdit| {
+            let path = sources.get(edit.span.file).path();
+            !now.faulty.contains(path)
+                && !view.touches_secret(edit.span)
+                && self.change_of(edit.span.file, sources, &now.changes).is_some()
+        };
+        let fixed = fixed(findings, sources, &may_change);
+        let texts = fixed.texts.into_iter().filter_map(|(file, text)| {
+            let change = self.change_of(file, sources, &now.changes)?;
+            Some((sources.get(file).path().clone(), Change { after: text.into(), ..change }))
+        });
+        (texts.collect(), fixed.mended.len())
+    }
+
+    /// The file as it is now, if it can be changed: a plain file of the working
+    /// tree whose bytes are the text that was read.
+    fn change_of(&self, file: FileId, sources: &SourceMap, changes: &Changes) -> Option<Change> {
+        let source = sources.get(file);
+        if let Some(change) = changes.get(source.path()) {
+            return (change.after == *source.text()).then(|| change.clone());
+        }
+        let (place, before) = self.tree.plain_file(source.path())?;
+        let is_same = before == source.text().as_bytes();
+        is_same.then(|| Change { file: place, before, after: source.text().clone() })
+    }
+
+    fn ignore(&self, first: Linted, reason: &str) -> Result<Outcome, Error> {
+        let reason = one_line(reason)?;
+        let (changes, count, refused) = self.ignored(&first, &reason);
+        let again = self.lint(&changes)?;
+        let left = left_over(&again, &refused);
+        let asks_for_reason = |(rule, ..): &Identity| *rule == "missing-ignore-reason";
+        if reason.is_empty() && left.iter().any(asks_for_reason) {
+            let message = "here every comment that ignores a finding has to give a reason";
+            let help = "write it behind the flag: `--add-ignore=REASON`";
+            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        }
+        if !left.is_empty() {
+            let faulty = changes.into_keys().collect();
+            let (count, changes, refused) = (0, Changes::new(), Vec::new());
+            return Ok(Outcome { linted: first, changes, count, refused, faulty });
+        }
+        let refused = refused.into_iter().map(|(_, why)| why).collect();
+        Ok(Outcome { linted: again, changes, count, refused, faulty: BTreeSet::new() })
+    }
+
+    /// The files with comments that suppress what is reported, how many
+    /// findings these suppress, and which cannot be suppressed, and why.
+    fn ignored(&self, linted: &Linted, reason: &str) -> (Changes, usize, Vec<(Identity, String)>) {
+        let (findings, checked) = reported(linted);
+        let sources = &checked.sources;
+        let mut refused = Vec::new();
+        let mut by_file: BTreeMap<FileId, Vec<&Diagnostic>> = BTreeMap::new();
+        for finding in findings {
+            let file = finding.primary.span.file;
+            let why = if rules::ignorable(finding.rule.name).is_empty() {
+                Some("no comment can suppress it")
+            } else if self.change_of(file, sources, &Changes::new()).is_none() {
+                Some("it is not in a plain file of this repository that is UTF-8")
+            } else {
+                None
+            };
+            match why {
+                Some(why) => refused.push((identity(finding), refusal(finding, sources, why))),
+                None => by_file.entry(file).or_default().push(finding),
+            }
+        }
+        let (mut changes, mut count) = (Changes::new(), 0);
+        for (file, findings) in by_file {
+            let source = sources.get(file);
+            let (text, missed) = with_ignores(source, &findings, reason);
+            count += findings.len() - missed.len();
+            refused.extend(missed.into_iter().map(|index| {
+                let why = "there is no place for a comment that reaches it";
+                (identity(findings[index]), refusal(findings[index], sources, why))
+            }));
+            let change = self.change_of(file, sources, &Changes::new());
+            if let Some(change) = change.filter(|_| text != **source.text()) {
+                changes.insert(source.path().clone(), Change { after: text.into(), ..change });
+            }
+        }
+        (changes, count, refused)
+    }
+}
+
+impl Outcome {
+    /// Writes what changed, if all of it is still as it was read.
+    fn write(&self, tree: &WorkTree) -> Result<(), Error> {
+        for (path, change) in &self.changes {
+            let now = tree.plain_file(path);
+            if now.is_none_or(|(_, bytes)| bytes != change.before) {
+                let message = format!("`{path}` was changed meanwhile");
+                let help = "nothing was written; run it again";
+                return Err(Error::new(ErrorKind::Io, message).with_help(help));
+            }
+        }
+        let mut changes = self.changes.values();
+        changes.try_for_each(|change| write_file(&change.file, change.after.as_bytes()))
+    }
+}
+
+/// The findings that count, and what they were found in.
+fn reported(linted: &Linted) -> (&[Diagnostic], &Checked<()>) {
+    match linted {
+        Linted::One(checked, _) => (&checked.findings.diagnostics, checked),
+        Linted::Two(outcome) => {
+            (&outcome.compared.findings.new.diagnostics, &outcome.compared.checked)
+        }
+    }
+}
+
+/// All findings that are there, whether they count or not.
+fn present(linted: &Linted) -> Vec<&Diagnostic> {
+    match linted {
+        Linted::One(checked, _) => {
+            checked.findings.diagnostics.iter().chain(&checked.findings.suppressed).collect()
+        }
+        Linted::Two(outcome) => {
+            let found = &outcome.compared.findings;
+            let open = found.new.diagnostics.iter().chain(&found.unchanged.diagnostics);
+            open.chain(&found.suppressed).collect()
+        }
+    }
+}
+
+fn view<T>(checked: &Checked<T>) -> View<'_> {
+    View::new(&checked.sources, &checked.secrets, &checked.opaque)
+}
+
+/// The texts of all files as they may be shown; of two sides that of the head,
+/// which is read first.
+fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
+    let (_, checked) = reported(linted);
+    let view = view(checked);
+    let mut texts = BTreeMap::new();
+    for (file, source) in checked.sources.iter() {
+        texts.entry(source.path().clone()).or_insert_with(|| shown(&view, file));
+    }
+    texts
+}
+
+/// What a finding is, wherever its lines have moved.
+type Identity = (&'static str, String, Option<DocKey>);
+
+fn identity(finding: &Diagnostic) -> Identity {
+    (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
+}
+
+/// Those of the files that were changed last in which there are errors that
+/// were not there before; all of them where the new errors are elsewhere.
+fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<RepoPath> {
+    let errors =
+        |linted| present(linted).into_iter().filter(|finding| finding.severity == Severity::Error);
+    let mut known: BTreeMap<Identity, usize> = BTreeMap::new();
+    for finding in errors(before) {
+        *known.entry(identity(finding)).or_default() += 1;
+    }
+    let mut worse = BTreeSet::new();
+    let (_, checked) = reported(after);
+    for finding in errors(after) {
+        if let Some(left) = known.get_mut(&identity(finding)).filter(|left| **left > 0) {
+            *left -= 1;
+            continue;
+        }
+        let labels = std::iter::once(&finding.primary).chain(&finding.related);
+        let paths = labels.map(|label| checked.sources.get(label.span.file).path());
+        let touched: Vec<&RepoPath> = paths.filter(|path| changed.contains_key(path)).collect();
+        if touched.is_empty() {
+            worse.extend(changed.keys().cloned());
+        } else {
+            worse.extend(touched.into_iter().cloned());
+        }
+    }
+    worse
+}
+
+/// What is reported although comments were to suppress it, or has come with
+/// them.
+fn left_over(after: &Linted, refused: &[(Identity, String)]) -> Vec<Identity> {
+    let mut refused: Vec<&Identity> = refused.iter().map(|(identity, _)| identity).collect();
+    let mut left = Vec::new();
+    for finding in reported(after).0 {
+        let identity = identity(finding);
+        match refused.iter().position(|other| **other == identity) {
+            Some(at) => drop(refused.swap_remove(at)),
+            None => left.push(identity),
+        }
+    }
+    left
+}
+
+fn refusal(finding: &Diagnostic, sources: &SourceMap, why: &str) -> String {
+    let place = finding.primary.span;
+    let (path, line) = (sources.get(place.file).path(), sources.start(place).line);
+    format!("{path}:{line}: `{}` is not ignored: {why}", finding.rule.name)
+}
+
+/// The reason as it can stand in a comment.
+fn one_line(reason: &str) -> Result<String, Error> {
+    let is_plain = |letter: char| !letter.is_control() && letter != '#';
+    if reason.chars().all(is_plain) {
+        return Ok(reason.trim().to_owned());
+    }
+    let message = "the reason of `--add-ignore` cannot stand in a comment";
+    Err(Error::new(ErrorKind::Usage, message).with_help("write one line, without `#`"))
+}

@@ -1,0 +1,32 @@
+//! `layercake rules`: which rules there are, and how much each counts here.
+
+use super::configuration::Found;
+use super::policy::{Selectors, configured_policy};
+use crate::diagnostic::Level;
+use crate::error::Error;
+use crate::report::rules::RuleRow;
+use crate::rules::{self, GROUPS, RULES};
+
+/// Every rule with its level as it is configured; only those that are selected,
+/// where the selectors select any.
+///
+/// # Errors
+/// Where a word of the selectors selects nothing.
+pub fn run(selectors: &Selectors, configured: &Found) -> Result<Vec<RuleRow>, Error> {
+    let (_, policy) = configured_policy(selectors, &configured.config)?;
+    let rows = RULES.iter().map(|rule| RuleRow {
+        rule,
+        level: policy.levels.of(rule, "", None),
+        groups: groups_of(rule.name),
+    });
+    let only = !selectors.select.is_empty();
+    Ok(rows.filter(|row| !only || row.level != Level::Off).collect())
+}
+
+fn groups_of(rule: &str) -> Vec<&'static str> {
+    let has = |group: &str| {
+        let rules = rules::selected(group).unwrap_or_default();
+        rules.iter().any(|other| other.name == rule)
+    };
+    GROUPS.iter().map(|(group, _)| *group).filter(|group| has(group)).collect()
+}

@@ -1,0 +1,443 @@
+//! From the text of a configuration file to a [`Config`].
+//!
+//! A value of a wrong type is skipped here, for the schema has told of it; so
+//! everything that is wrong is told at once.
+
+use std::sync::Arc;
+
+use globset::{Glob, GlobBuilder};
+
+use super::{
+    By, Config, Discover, File, ListKey, Missing, MissingSource, Pattern, Problem, Reach,
+    Reference, Repository, RuleSettings, Rules, Secrets, Semantics, SiteSettings, shape, version,
+};
+use crate::diagnostic::Level;
+use crate::error::{Error, ErrorKind};
+use crate::near::nearest;
+use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
+use crate::yaml::{self, InvalidQuery, Node, Places, ProblemKind, Query, Value};
+
+/// The words that a configuration may use and that others know.
+pub struct Vocabulary<'a> {
+    /// What selects rules: names, codes and groups.
+    pub rules: &'a [&'a str],
+    /// The formats of reports.
+    pub formats: &'a [&'a str],
+    /// The version of layercake.
+    pub version: &'a str,
+}
+
+/// Reads the configuration file at `path`.
+///
+/// # Errors
+/// Of kind [`ErrorKind::Configuration`], with a line for all that is wrong.
+pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Result<Config, Error> {
+    let mut sources = SourceMap::new();
+    let file = sources.add(Source::new(path.clone(), Ok(bytes)));
+    let mut reader = Reader { vocabulary, problems: Vec::new() };
+    let root = reader.root(file, sources.get(file));
+    let config = reader.config(&root);
+    refuse(reader.problems, &sources)?;
+    Ok(Config { file: Some(File { path, sources: Arc::new(sources), root }), ..config })
+}
+
+fn refuse(mut problems: Vec<Problem>, sources: &SourceMap) -> Result<(), Error> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    problems.sort_by_key(|problem| problem.at.start);
+    let line = |problem: &Problem| {
+        let at = sources.start(problem.at);
+        let path = sources.get(problem.at.file).path();
+        format!("{path}:{}:{}: {}", at.line, at.column, problem.message)
+    };
+    let lines: Vec<String> = problems.iter().map(line).collect();
+    Err(Error::new(ErrorKind::Configuration, lines.join("\n"))
+        .with_help("`layercake config schema` prints what may stand in the file"))
+}
+
+struct Reader<'a> {
+    vocabulary: &'a Vocabulary<'a>,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, at: Span, message: impl Into<String>) {
+        self.problems.push(Problem { at, message: message.into() });
+    }
+
+    /// The mapping that the file is; null where it is empty or no YAML.
+    fn root(&mut self, file: FileId, source: &Source) -> Node {
+        let start = Span::point(file, 0);
+        if source.fault().is_some() {
+            self.wrong(start, "the file is not UTF-8 text of a usual size");
+            return Node::new(Value::Null, start);
+        }
+        let parsed = yaml::parse(file, source.text());
+        for problem in &parsed.problems {
+            self.wrong(problem.span, worded(&problem.kind));
+        }
+        let mut documents = parsed.documents.into_iter();
+        let root = documents.next().map_or(Node::new(Value::Null, start), |first| first.root);
+        if let Some(second) = documents.next() {
+            self.wrong(second.span, "a configuration file holds one YAML document");
+        }
+        if !root.is_null() {
+            self.problems.extend(shape::problems(&root));
+        }
+        root
+    }
+
+    fn config(&mut self, root: &Node) -> Config {
+        self.required_version(root);
+        Config {
+            file: None,
+            semantics: root.get("semantics").and_then(|node| match node.as_str()? {
+                "documented" => Some(Semantics::Documented),
+                "deckhand" => Some(Semantics::Deckhand),
+                _ => None,
+            }),
+            discover: self.discover(root),
+            base: root.get("compare").and_then(|compare| text(compare.get("base")?)),
+            missing: root.get("render").map(|it| self.missing(it)).unwrap_or_default(),
+            rules: root.get("rules").map(|it| self.rules(it)).unwrap_or_default(),
+            reach: Reach {
+                max_sites: limit(root, "max-sites"),
+                max_outputs: limit(root, "max-outputs"),
+            },
+            list_keys: self.list_keys(root),
+            secrets: self.secrets(root),
+            sites: self.sites(root),
+            references: self.references(root),
+            client_versions: self.client_versions(root),
+            baseline: root.get("baseline").and_then(text),
+            outputs: self.outputs(root),
+        }
+    }
+
+    fn required_version(&mut self, root: &Node) {
+        let Some(wanted) = root.get("required-version").and_then(text) else { return };
+        let present = self.vocabulary.version;
+        match version::meets(present, &wanted.value) {
+            Ok(true) => {}
+            Ok(false) => {
+                let wanted_text = &wanted.value;
+                let message =
+                    format!("layercake {wanted_text} is asked for, and this is {present}");
+                self.wrong(wanted.span, message);
+            }
+            Err(condition) => {
+                let message =
+                    format!("`{condition}` is no version; write it as `>=0.1` or `>=0.1, <2`");
+                self.wrong(wanted.span, message);
+            }
+        }
+    }
+
+    fn discover(&mut self, root: &Node) -> Discover {
+        let Some(discover) = root.get("discover") else { return Discover::default() };
+        let mut repositories = Vec::new();
+        for (name, node) in entries(discover, "repositories") {
+            let is_usable = !name.value.is_empty() && !name.value.contains([':', '/', '=']);
+            if !is_usable {
+                let message = format!("`{}` cannot name a repository", name.value);
+                self.wrong(name.span, message);
+            }
+            let Some(path) = node.get("path").and_then(text) else { continue };
+            if path.value.is_empty() {
+                self.wrong(path.span, "an empty path leads nowhere");
+            }
+            let revision = node.get("revision").and_then(text).map(|text| text.value);
+            repositories.push(Repository { name, path: path.value, revision });
+        }
+        Discover {
+            sites: self.patterns(discover, "sites", plain_glob),
+            exclude: self.patterns(discover, "exclude", path_glob),
+            repositories,
+        }
+    }
+
+    fn missing(&mut self, node: &Node) -> Missing {
+        let source =
+            node.get("missing-substitution-source").and_then(|node| match node.as_str()? {
+                "error" => Some(MissingSource::Error),
+                "warning" => Some(MissingSource::Warning),
+                _ => None,
+            });
+        Missing { source, known: self.patterns(node, "known-missing-sources", plain_glob) }
+    }
+
+    fn rules(&mut self, node: &Node) -> Rules {
+        let mut per_path = Vec::new();
+        for (path, settings) in entries(node, "per-path") {
+            let settings = self.rule_settings(settings);
+            if let Some(pattern) = self.pattern(&path, path_glob) {
+                per_path.push((pattern, settings));
+            }
+        }
+        Rules {
+            select: self.rule_words(node, "select"),
+            extend_select: self.rule_words(node, "extend-select"),
+            general: self.rule_settings(node),
+            require_reason: matches!(
+                node.get("require-reason").map(|node| &node.value),
+                Some(Value::Bool(true))
+            ),
+            per_path,
+        }
+    }
+
+    fn rule_settings(&mut self, node: &Node) -> RuleSettings {
+        let ignore = self.rule_words(node, "ignore");
+        let mut levels = Vec::new();
+        for (word, level) in entries(node, "levels") {
+            self.known_rule(&word);
+            let level = match level.as_str() {
+                Some("note") => Level::Note,
+                Some("warning") => Level::Warning,
+                Some("error") => Level::Error,
+                // YAML 1.1 reads a bare `off` as false.
+                Some("off") => Level::Off,
+                _ if matches!(level.value, Value::Bool(false)) => Level::Off,
+                _ => continue,
+            };
+            levels.push((word.value, level));
+        }
+        RuleSettings { ignore, levels }
+    }
+
+    fn rule_words(&mut self, node: &Node, key: &str) -> Vec<Arc<str>> {
+        let words = texts(node, key);
+        for word in &words {
+            self.known_rule(word);
+        }
+        words.into_iter().map(|word| word.value).collect()
+    }
+
+    fn known_rule(&mut self, word: &Spanned<Arc<str>>) {
+        let rules = self.vocabulary.rules;
+        if !rules.contains(&&*word.value) {
+            let near = nearest(&word.value, rules.iter().copied());
+            self.wrong(word.span, with_near(format!("there is no rule `{}`", word.value), near));
+        }
+    }
+
+    fn list_keys(&mut self, root: &Node) -> Vec<ListKey> {
+        let mut keys = Vec::new();
+        let Some(diff) = root.get("diff") else { return keys };
+        for (schema, paths) in entries(diff, "list-keys") {
+            let pattern = self.pattern(&schema, plain_glob);
+            for (path, key) in mapping(paths) {
+                let query = self.path(&path, Places::parse);
+                if let (Some(pattern), Some(path), Some(key)) = (&pattern, query, key.as_str()) {
+                    keys.push(ListKey { schema: pattern.glob.clone(), path, key: key.into() });
+                }
+            }
+        }
+        keys
+    }
+
+    fn secrets(&mut self, root: &Node) -> Secrets {
+        let Some(secrets) = root.get("secrets") else { return Secrets::default() };
+        let schemas = secrets.get("schemas").is_some().then(|| self.schemas(secrets, "schemas"));
+        Secrets { schemas, extra: self.schemas(secrets, "extra-schemas") }
+    }
+
+    fn schemas(&mut self, node: &Node, key: &str) -> Vec<Arc<str>> {
+        let schemas = texts(node, key);
+        for schema in &schemas {
+            self.schema_name(schema);
+        }
+        schemas.into_iter().map(|schema| schema.value).collect()
+    }
+
+    fn schema_name(&mut self, schema: &Spanned<Arc<str>>) {
+        let parts: Vec<&str> = schema.value.split('/').collect();
+        if parts.len() != 3 || parts.iter().any(|part| part.is_empty()) {
+            let message = format!("`{}` is no schema; write it as `example/Kind/v1`", schema.value);
+            self.wrong(schema.span, message);
+        }
+    }
+
+    fn sites(&mut self, root: &Node) -> Vec<SiteSettings> {
+        let mut sites = Vec::new();
+        for (name, node) in entries(root, "sites") {
+            let missing = self.missing(node);
+            let rules = node.get("rules").map(|it| self.rule_settings(it)).unwrap_or_default();
+            if let Some(pattern) = self.pattern(&name, plain_glob) {
+                sites.push(SiteSettings { sites: pattern, missing, rules });
+            }
+        }
+        sites
+    }
+
+    fn references(&mut self, root: &Node) -> Vec<Reference> {
+        let mut references = Vec::new();
+        let items = root.get("references").and_then(Node::as_sequence).unwrap_or_default();
+        for item in items {
+            let field = |side: &str, key: &str| text(item.get(side)?.get(key)?);
+            let (schema, target) = (field("from", "schema"), field("to", "schema"));
+            for schema in schema.iter().chain(&target) {
+                self.schema_name(schema);
+            }
+            let path = field("from", "path").and_then(|path| self.path(&path, Query::parse));
+            if let (Some(schema), Some(target), Some(path)) = (schema, target, path) {
+                references.push(Reference { schema, path, target, by: By::Name });
+            }
+        }
+        references
+    }
+
+    fn client_versions(&mut self, root: &Node) -> Vec<(Arc<str>, Arc<str>)> {
+        let mut versions = Vec::new();
+        for (name, node) in entries(root, "client-versions") {
+            let Some(present) = text(node) else { continue };
+            if version::numbers(&present.value).is_none() {
+                let message = format!("`{}` is no version; write it as `1.2`", present.value);
+                self.wrong(present.span, message);
+            }
+            versions.push((name.value, present.value));
+        }
+        versions
+    }
+
+    fn outputs(&mut self, root: &Node) -> Vec<Arc<str>> {
+        let outputs = root.get("output").map(|output| texts(output, "default")).unwrap_or_default();
+        let formats = self.vocabulary.formats;
+        let mut printed = 0;
+        for output in &outputs {
+            let (format, file) = match output.value.split_once('=') {
+                Some((format, file)) => (format, Some(file)),
+                None => (&*output.value, None),
+            };
+            if !formats.contains(&format) {
+                let near = nearest(format, formats.iter().copied());
+                let message =
+                    format!("there is no format `{format}`; there are {}", formats.join(", "));
+                self.wrong(
+                    output.span,
+                    if near.is_some() {
+                        with_near(format!("there is no format `{format}`"), near)
+                    } else {
+                        message
+                    },
+                );
+            }
+            if file == Some("") {
+                self.wrong(output.span, "there is no file behind `=`");
+            }
+            printed += usize::from(file.is_none());
+            if printed > 1 && file.is_none() {
+                self.wrong(output.span, "only one report can go to standard output");
+            }
+        }
+        outputs.into_iter().map(|output| output.value).collect()
+    }
+
+    fn path<P>(
+        &mut self,
+        path: &Spanned<Arc<str>>,
+        parse: impl FnOnce(&str) -> Result<P, InvalidQuery>,
+    ) -> Option<P> {
+        // A parser may speak in many lines; the first says what it is about.
+        match parse(&path.value) {
+            Ok(query) => Some(query),
+            Err(invalid) if invalid.reason.contains('\n') => {
+                self.wrong(path.span, format!("`{}` is no path of RFC 9535", path.value));
+                None
+            }
+            Err(InvalidQuery { reason }) => {
+                self.wrong(
+                    path.span,
+                    format!("the path `{}` cannot be used: {reason}", path.value),
+                );
+                None
+            }
+        }
+    }
+
+    fn patterns(&mut self, node: &Node, key: &str, kind: GlobKind) -> Vec<Pattern> {
+        texts(node, key).iter().filter_map(|text| self.pattern(text, kind)).collect()
+    }
+
+    fn pattern(&mut self, text: &Spanned<Arc<str>>, kind: GlobKind) -> Option<Pattern> {
+        match kind(&text.value) {
+            Ok(glob) => Some(Pattern { glob, span: text.span }),
+            Err(error) => {
+                let message = format!("`{}` is no glob: {}", text.value, error.kind());
+                self.wrong(text.span, message);
+                None
+            }
+        }
+    }
+}
+
+type GlobKind = fn(&str) -> Result<Glob, globset::Error>;
+
+/// A glob over names, whose `*` matches anything.
+fn plain_glob(text: &str) -> Result<Glob, globset::Error> {
+    Glob::new(text)
+}
+
+/// A glob over paths, whose `*` matches inside one folder and `**` across them.
+fn path_glob(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).literal_separator(true).build()
+}
+
+fn with_near(message: String, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message,
+    }
+}
+
+fn text(node: &Node) -> Option<Spanned<Arc<str>>> {
+    match &node.value {
+        Value::String(text) => Some(Spanned::new(text.clone(), node.span)),
+        _ => None,
+    }
+}
+
+fn texts(node: &Node, key: &str) -> Vec<Spanned<Arc<str>>> {
+    let items = node.get(key).and_then(Node::as_sequence).unwrap_or_default();
+    items.iter().filter_map(text).collect()
+}
+
+fn limit(root: &Node, key: &str) -> Option<Spanned<usize>> {
+    let node = root.get("reach")?.get(key)?;
+    match node.value {
+        Value::Int(number) => Some(Spanned::new(usize::try_from(number).ok()?, node.span)),
+        _ => None,
+    }
+}
+
+/// The entries of the mapping at `key`, in their order.
+fn entries<'n>(node: &'n Node, key: &str) -> Vec<(Spanned<Arc<str>>, &'n Node)> {
+    node.get(key).map(mapping).unwrap_or_default()
+}
+
+fn mapping(node: &Node) -> Vec<(Spanned<Arc<str>>, &Node)> {
+    let entries = node.as_mapping().into_iter().flat_map(yaml::Mapping::iter);
+    entries
+        .filter_map(|(key, node)| Some((Spanned::new(key.as_str()?.into(), key.span), node)))
+        .collect()
+}
+
+/// What is wrong with the YAML, in one line.
+fn worded(kind: &ProblemKind) -> String {
+    match kind {
+        ProblemKind::Syntax(reason) | ProblemKind::RefusedByLibyaml(reason) => {
+            format!("this is not YAML: {reason}")
+        }
+        ProblemKind::DuplicateKey { .. } => "this key stands here twice".to_owned(),
+        ProblemKind::UnhashableKey => "a list or mapping cannot be a key".to_owned(),
+        ProblemKind::UnknownTag(tag) => format!("there is no tag `{tag}`"),
+        ProblemKind::InvalidScalar(reason) => format!("this value cannot be read: {reason}"),
+        ProblemKind::InvalidMerge => "`<<` merges mappings only".to_owned(),
+        ProblemKind::UndefinedAlias(name) => format!("there is no anchor `&{name}` before this"),
+        ProblemKind::DuplicateAnchor { .. } => "this anchor stands here twice".to_owned(),
+        ProblemKind::RecursiveAlias => "this alias is inside of what it stands for".to_owned(),
+        ProblemKind::Internal => "layercake failed to read this; please report it".to_owned(),
+        ProblemKind::OverLimit(_) => "this is too large for a configuration file".to_owned(),
+    }
+}

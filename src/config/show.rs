@@ -1,0 +1,100 @@
+//! Every setting with its value and where it comes from, for `config show`.
+//!
+//! Which settings there are is read off the schema, so that none is left out.
+
+use serde_json::{Map, Value as Json};
+
+use super::{Config, SCHEMA};
+use crate::source::Span;
+use crate::yaml::emit::scalar_text;
+use crate::yaml::{Key, Mapping, Node, Value};
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Its key, with dots between the levels.
+    pub key: String,
+    /// What it says.
+    pub description: String,
+    /// Its value; null where nothing is set.
+    pub value: Json,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nothing says otherwise.
+    Default,
+    /// The configuration file, as `FILE:LINE`.
+    File(String),
+}
+
+/// All settings, in the order of the schema.
+pub fn settings(config: &Config) -> Vec<Setting> {
+    let schema: Json = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let mut found = Vec::new();
+    let root = config.file.as_ref().map(|file| &file.root);
+    collect(&schema, &schema, "", root.map(|root| (root, root.span)), config, &mut found);
+    found
+}
+
+/// The settings below `part` of the schema, where `node` is what the file has
+/// there, and where it says so.
+fn collect(
+    schema: &Json,
+    part: &Json,
+    key: &str,
+    node: Option<(&Node, Span)>,
+    config: &Config,
+    found: &mut Vec<Setting>,
+) {
+    let part = resolved(schema, part);
+    if let Some(Json::Object(properties)) = part.get("properties") {
+        for (name, below) in properties {
+            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            let entry = node.and_then(|(node, _)| node.as_mapping()?.get_entry(name.as_str()));
+            let entry = entry.map(|(key, node)| (node, key.span));
+            collect(schema, below, &key, entry, config, found);
+        }
+        return;
+    }
+    let (value, origin) = match (node, &config.file) {
+        (Some((node, at)), Some(file)) => (json(node), Origin::File(file.line(at))),
+        _ => (part.get("default").cloned().unwrap_or(Json::Null), Origin::Default),
+    };
+    let description = part.get("description").and_then(Json::as_str).unwrap_or_default();
+    found.push(Setting { key: key.to_owned(), description: description.to_owned(), value, origin });
+}
+
+/// What a `$ref` inside the schema stands for.
+fn resolved<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
+    let pointer = part.get("$ref").and_then(Json::as_str);
+    let target = pointer.and_then(|pointer| schema.pointer(pointer.strip_prefix('#')?));
+    target.unwrap_or(part)
+}
+
+/// A value of the file as JSON has it.
+fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Null => Json::Null,
+        Value::Bool(bool) => Json::Bool(*bool),
+        Value::Int(number) => Json::from(*number),
+        Value::Float(float) => Json::from(*float),
+        Value::String(text) => Json::from(&**text),
+        Value::Sequence(items) => Json::Array(items.iter().map(json).collect()),
+        Value::Mapping(mapping) => Json::Object(object(mapping)),
+        Value::BigInt(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::Set(_)
+        | Value::Pairs(_) => Json::from(scalar_text(&node.value)),
+    }
+}
+
+fn object(mapping: &Mapping) -> Map<String, Json> {
+    let name = |key: &Key| scalar_text(&key.value);
+    mapping.iter().map(|(key, node)| (name(key), json(node))).collect()
+}

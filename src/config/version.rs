@@ -1,0 +1,49 @@
+//! Which versions of layercake a configuration asks for.
+
+/// Whether `version` is what `requirement` asks for, such as `>=0.1, <2`:
+/// conditions with commas between, each an operator and a version of one to
+/// three numbers, where what is not written counts as zero. Without an operator
+/// the version is the lowest, as with `>=`.
+///
+/// # Errors
+/// The condition that cannot be read.
+pub(super) fn meets(version: &str, requirement: &str) -> Result<bool, String> {
+    let version = numbers(version).ok_or_else(|| version.to_owned())?;
+    let mut is_met = true;
+    for condition in requirement.split(',').map(str::trim) {
+        let (holds, wanted) = operator(condition);
+        let wanted = numbers(wanted.trim()).ok_or_else(|| condition.to_owned())?;
+        is_met &= holds(&version, &wanted);
+    }
+    Ok(is_met)
+}
+
+type Version = [u64; 3];
+type Operator = fn(&Version, &Version) -> bool;
+
+/// The longer operators first, of which a shorter one is the beginning.
+const OPERATORS: [(&str, Operator); 6] = [
+    (">=", |one, other| one >= other),
+    ("<=", |one, other| one <= other),
+    ("==", |one, other| one == other),
+    (">", |one, other| one > other),
+    ("<", |one, other| one < other),
+    ("=", |one, other| one == other),
+];
+
+fn operator(condition: &str) -> (Operator, &str) {
+    let found =
+        OPERATORS.iter().find_map(|(text, holds)| Some((*holds, condition.strip_prefix(text)?)));
+    found.unwrap_or((|one, other| one >= other, condition))
+}
+
+/// A version of up to three numbers; what follows a `-` or `+` is left out.
+pub(super) fn numbers(text: &str) -> Option<Version> {
+    let plain = text.split(['-', '+']).next()?;
+    let mut version = [0; 3];
+    for (at, part) in plain.split('.').enumerate() {
+        let is_plain = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        *version.get_mut(at)? = part.parse().ok().filter(|_| is_plain)?;
+    }
+    Some(version)
+}

@@ -1,0 +1,318 @@
+//! Comments that say what is not to be reported: `# layercake: ignore[rule]
+//! reason`, `ignore-document[...]` and `ignore-file[...]`.
+//!
+//! Reads the comments of one file, and tells how far each of them reaches. What
+//! looks like one and is none, because its words are wrong or because it is
+//! text of a value, is told too. Which findings there are is not known here.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Label, Rule};
+use crate::source::{FileId, Source, Span, offset};
+use crate::yaml::Comment;
+
+/// What the comments of a file say of findings.
+#[derive(Debug, Default)]
+pub struct Comments {
+    /// What is not to be reported, in the order of the text.
+    pub ignores: Vec<Ignore>,
+    /// What looks like it and says nothing, in the order of the text.
+    pub malformed: Vec<(Span, Malformed)>,
+}
+
+/// One comment that says what is not to be reported.
+#[derive(Clone, Debug)]
+pub struct Ignore {
+    /// From its `#` to the end of its reason.
+    pub span: Span,
+    /// The word with what stands between its brackets, for comparisons of two
+    /// versions of a file.
+    pub words: String,
+    /// The rules it names, as it names them.
+    pub names: Vec<Name>,
+    /// Why; empty where it does not say.
+    pub reason: String,
+    /// How far it reaches.
+    pub extent: Extent,
+}
+
+/// One name between the brackets.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// As it is written.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+    /// The rules it names; none where there is no such rule.
+    pub rules: Vec<&'static Rule>,
+}
+
+/// How far an [`Ignore`] reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// To what stands on, or begins at, certain lines.
+    Lines {
+        /// The line of the comment, from zero: whatever goes over it.
+        comment: usize,
+        /// The lines it speaks of, from zero: whatever begins there.
+        begins: Range<usize>,
+    },
+    /// To one YAML document.
+    Document(Span),
+    /// To its file.
+    File,
+}
+
+/// Why words that look like an [`Ignore`] are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// There is no such word behind `layercake:`.
+    UnknownWord,
+    /// No rule is named.
+    Nameless,
+    /// The bracket is not closed.
+    Unclosed,
+    /// It is part of a value, and no comment.
+    Data,
+}
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "(hidden)";
+
+const WORDS: [&str; 3] = ["ignore", "ignore-document", "ignore-file"];
+
+/// What the comments of a file say; `rules` gives the rules that a name
+/// stands for. `comments` are those of the whole file.
+pub fn read(
+    file: FileId,
+    source: &Source,
+    comments: &[Comment],
+    rules: &dyn Fn(&str) -> Vec<&'static Rule>,
+) -> Comments {
+    let text = &**source.text();
+    if !text.contains("layercake:") {
+        return Comments::default();
+    }
+    let reader = Reader { file, source, text, comments, rules };
+    let mut read = Comments::default();
+    for comment in comments {
+        for stretch in directives(text, comment.span.range()) {
+            match reader.ignore(stretch.clone()) {
+                Ok(ignore) => read.ignores.push(ignore),
+                Err(fault) => read.malformed.push((reader.span(stretch), fault)),
+            }
+        }
+    }
+    read.malformed.extend(reader.data().map(|span| (span, Malformed::Data)));
+    read.malformed.sort_by_key(|(span, _)| *span);
+    read
+}
+
+impl Comments {
+    /// Hides what is written in comments that stand in one of `secrets`: all but
+    /// the names of rules.
+    pub fn hide(&mut self, secrets: &[Span]) {
+        let is_secret = |span: Span| secrets.iter().any(|secret| secret.contains(span));
+        for ignore in self.ignores.iter_mut().filter(|ignore| is_secret(ignore.span)) {
+            if !ignore.reason.is_empty() {
+                HIDDEN.clone_into(&mut ignore.reason);
+            }
+            for name in ignore.names.iter_mut().filter(|name| name.rules.is_empty()) {
+                HIDDEN.clone_into(&mut name.text);
+            }
+            let names: Vec<&str> = ignore.names.iter().map(|name| &*name.text).collect();
+            let word = ignore.words.split('[').next().unwrap_or_default();
+            ignore.words = format!("{word}[{}]", names.join(", "));
+        }
+    }
+}
+
+impl Ignore {
+    /// Whether it speaks of what `label` points at.
+    pub fn reaches(&self, label: &Label, source: &Source) -> bool {
+        let span = label.span;
+        if span.file != self.span.file {
+            return false;
+        }
+        match &self.extent {
+            Extent::File => true,
+            Extent::Document(document) => document.range().contains(&(span.start as usize)),
+            Extent::Lines { comment, begins } => {
+                let first = source.lines().line_of(span.start);
+                let last = source.lines().line_of(span.end.max(span.start + 1) - 1);
+                (first..=last.max(first)).contains(comment) || begins.contains(&first)
+            }
+        }
+    }
+}
+
+/// The stretches of a comment that begin with `# layercake:`.
+fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
+    let starts: Vec<usize> = text[comment.clone()]
+        .match_indices('#')
+        .map(|(at, _)| comment.start + at)
+        .filter(|at| is_directive(&text[*at..comment.end]))
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([comment.end]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+fn is_directive(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("layercake:"))
+}
+
+struct Reader<'a> {
+    file: FileId,
+    source: &'a Source,
+    text: &'a str,
+    comments: &'a [Comment],
+    rules: &'a dyn Fn(&str) -> Vec<&'static Rule>,
+}
+
+impl Reader<'_> {
+    fn span(&self, range: Range<usize>) -> Span {
+        let length = self.text[range.clone()].trim_end().len();
+        Span::new(self.file, offset(range.start), offset(range.start + length))
+    }
+
+    fn ignore(&self, stretch: Range<usize>) -> Result<Ignore, Malformed> {
+        let whole = &self.text[stretch.clone()];
+        let (_, said) = whole.split_once("layercake:").ok_or(Malformed::UnknownWord)?;
+        let said = said.trim();
+        let end = said.find(|it: char| !it.is_ascii_lowercase() && it != '-');
+        let (word, rest) = said.split_at(end.unwrap_or(said.len()));
+        if !WORDS.contains(&word) {
+            return Err(Malformed::UnknownWord);
+        }
+        let within = rest.strip_prefix('[').ok_or(Malformed::Nameless)?;
+        let (inside, after) = within.split_once(']').ok_or(Malformed::Unclosed)?;
+        let names: Vec<Name> = inside.split(',').filter_map(|name| self.name(name)).collect();
+        if names.is_empty() {
+            return Err(Malformed::Nameless);
+        }
+        // What stands behind a further `#` is another comment of somebody's.
+        let reason = after.split('#').next().unwrap_or_default();
+        let end = offset_in(self.text, reason) + reason.trim_end().len();
+        Ok(Ignore {
+            span: self.span(stretch.start..end),
+            words: format!("{word}[{inside}]"),
+            names,
+            reason: reason.trim().to_owned(),
+            extent: self.extent(word, stretch.start),
+        })
+    }
+
+    fn name(&self, text: &str) -> Option<Name> {
+        let name = text.trim();
+        let start = offset_in(self.text, name);
+        let span = Span::new(self.file, offset(start), offset(start + name.len()));
+        (!name.is_empty()).then(|| Name { text: name.to_owned(), span, rules: (self.rules)(name) })
+    }
+
+    fn extent(&self, word: &str, at: usize) -> Extent {
+        match word {
+            "ignore-file" => Extent::File,
+            "ignore-document" => {
+                let document = self.document(self.line_of(at));
+                Extent::Document(Span::new(self.file, offset(document.start), offset(document.end)))
+            }
+            _ => self.lines(self.line_of(at)),
+        }
+    }
+
+    /// The lines that a comment on line `comment` speaks of: its own; where it
+    /// stands alone, the first below it that holds more than a comment. Where
+    /// it stands on, above or right behind the `---` of a document, these are
+    /// the `---` and what comes next.
+    fn lines(&self, comment: usize) -> Extent {
+        let begins = if self.is_content(comment) {
+            self.beginning_at(comment)
+        } else {
+            match self.content_before(comment).filter(|line| self.is_marker(*line)) {
+                Some(marker) => self.beginning_at(marker),
+                None => self.beginning_at(self.content_after(comment)),
+            }
+        };
+        Extent::Lines { comment, begins }
+    }
+
+    /// The line; where it begins a document, with the first that this holds.
+    fn beginning_at(&self, line: usize) -> Range<usize> {
+        let next = self.content_after(line);
+        let is_its = self.is_marker(line) && !self.is_marker(next);
+        let last = if is_its { next } else { line };
+        line..last + 1
+    }
+
+    /// The last line before `line` that holds more than a comment.
+    fn content_before(&self, line: usize) -> Option<usize> {
+        (0..line).rev().find(|line| self.is_content(*line))
+    }
+
+    /// The first line behind `line` that holds more than a comment.
+    fn content_after(&self, line: usize) -> usize {
+        let lines = line + 1..self.source.lines().count();
+        lines.into_iter().find(|line| self.is_content(*line)).unwrap_or(line)
+    }
+
+    /// The document that a comment on `line` belongs to: the one around it, or
+    /// the one it stands before. Right behind a `---` it is that one's, even if
+    /// nothing else is.
+    fn document(&self, line: usize) -> Range<usize> {
+        let next = self.content_after(line);
+        let is_behind = self.content_before(line).is_some_and(|before| self.is_marker(before));
+        let is_inside = self.is_content(line) || is_behind || next == line;
+        let from = if is_inside { line } else { next };
+        // A marker begins its own document.
+        let first = (0..=from).rev().find(|it| self.is_marker(*it)).unwrap_or(0);
+        let behind = from + 1..self.source.lines().count();
+        let last = behind.into_iter().find(|it| self.is_marker(*it));
+        let end = last.map_or(self.text.len(), |line| self.start_of(line));
+        self.start_of(first)..end
+    }
+
+    /// `---` at the beginning of a line ends whatever stands above it, scalars
+    /// of all kinds too.
+    fn is_marker(&self, line: usize) -> bool {
+        let text = self.line(line).trim_start_matches('\u{feff}');
+        text.strip_prefix("---")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    }
+
+    fn is_content(&self, line: usize) -> bool {
+        let text = self.line(line).trim_start_matches('\u{feff}').trim();
+        !text.is_empty() && !text.starts_with('#')
+    }
+
+    fn line(&self, line: usize) -> &str {
+        self.text[self.start_of(line)..self.start_of(line + 1)].trim_end()
+    }
+
+    fn start_of(&self, line: usize) -> usize {
+        self.source.lines().start_of(line).map_or(self.text.len(), |start| start as usize)
+    }
+
+    fn line_of(&self, at: usize) -> usize {
+        self.source.lines().line_of(offset(at))
+    }
+
+    /// What reads like one of these comments and is part of a value.
+    fn data(&self) -> impl Iterator<Item = Span> {
+        let found = self.text.match_indices("layercake:").filter_map(|(at, _)| {
+            let before = self.text[..at].trim_end_matches([' ', '\t']);
+            let start = before.strip_suffix('#')?.len();
+            let line = &self.text[start..self.start_of(self.line_of(start) + 1)];
+            let said = line.split_once("layercake:")?.1.trim_start();
+            said.starts_with("ignore").then(|| self.span(start..start + line.len()))
+        });
+        found.filter(|span| {
+            let point = Span::point(self.file, span.start);
+            !self.comments.iter().any(|comment| comment.span.contains(point))
+        })
+    }
+}
+
+/// Where `part` begins in the `text` that it was cut from.
+fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}

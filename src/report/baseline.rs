@@ -1,0 +1,36 @@
+//! What a baseline accepts, as a table.
+
+use std::io::{self, Write};
+
+use super::printable::clean;
+use crate::source::{DocKey, RepoPath};
+
+/// Findings that are alike, as a baseline accepts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineRow {
+    /// The rule's name.
+    pub rule: String,
+    /// How many there are.
+    pub count: usize,
+    /// The file of their first place.
+    pub file: RepoPath,
+    /// Their document; none where they are of the file itself.
+    pub document: Option<DocKey>,
+    /// What they are about.
+    pub subject: String,
+}
+
+/// Writes a line for each row.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(rows: &[BaselineRow], out: &mut dyn Write) -> io::Result<()> {
+    let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
+    for row in rows {
+        let document = row.document.as_ref().map(|key| format!("  {key}")).unwrap_or_default();
+        let subject = if row.subject.is_empty() { "" } else { "  " };
+        let line = format!("{}{document}{subject}{}", row.file, row.subject);
+        writeln!(out, "{:>5}  {:widest$}  {}", row.count, clean(&row.rule), clean(&line))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! What was, or would be, changed in files, as a unified diff. Secrets are
+//! hidden in it, so that it is for reading.
+
+use std::io::{self, Write};
+
+use similar::{ChangeTag, TextDiff};
+
+use super::terminal::Ink;
+use super::{Style, View};
+use crate::source::{FileId, RepoPath};
+
+/// The two texts of a file that changes.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What it was; none where it may hold secrets that nobody found.
+    pub before: Option<String>,
+    /// What it is then.
+    pub after: Option<String>,
+}
+
+/// The text of a file as it may be shown.
+pub fn shown(view: &View<'_>, file: FileId) -> Option<String> {
+    view.masked(file)
+}
+
+/// Writes the differences of all `files`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(files: &[Texts], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    files.iter().try_for_each(|file| write_file(file, style, out))
+}
+
+fn write_file(file: &Texts, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    const CONTEXT: usize = 3;
+    let path = super::printable::clean(file.path.as_str());
+    writeln!(out, "--- a/{path}\n+++ b/{path}")?;
+    let (Some(before), Some(after)) = (&file.before, &file.after) else {
+        return writeln!(out, "(hidden)");
+    };
+    let difference = TextDiff::from_lines(before, after);
+    for hunk in difference.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        writeln!(out, "{}", hunk.header())?;
+        for change in hunk.iter_changes() {
+            let (sign, ink) = match change.tag() {
+                ChangeTag::Equal => (' ', None),
+                ChangeTag::Delete => ('-', Some(Ink::Red)),
+                ChangeTag::Insert => ('+', Some(Ink::Green)),
+            };
+            let text = change.value().trim_end_matches(['\n', '\r']);
+            let line = format!("{sign}{}", super::printable::clean(text));
+            let painted = ink.map_or(line.clone(), |ink| ink.paint(&line, style.color));
+            writeln!(out, "{painted}")?;
+            if change.missing_newline() {
+                writeln!(out, "\\ No newline at end of file")?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! `boolean-key`: an unquoted key such as `on` is read as true or false.
+
+use super::plain_scalars::{PlainScalar, Role};
+use crate::diagnostic::Diagnostic;
+use crate::yaml::emit::scalar_text;
+
+super::rule!("boolean-key", Warning, "an unquoted key such as `on` is read as true or false");
+
+pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+    if scalar.role != Role::Key || !scalar.is_boolean_word() {
+        return None;
+    }
+    let (text, value) = (scalar.text, scalar_text(scalar.value));
+    let message = format!("the key `{text}` is read as `{value}`");
+    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a text in YAML 1.2");
+    Some(
+        finding
+            .note("no path reaches it as text, and no schema knows it by this name")
+            .help(format!("quote it: `\"{text}\"`")),
+    )
+}

@@ -1,0 +1,101 @@
+//! `declared-secret-missing`: secrets that a catalog declares and the site does not have.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::source::Span;
+use crate::system::deckhand::Problem;
+use crate::system::deckhand::catalog::{Catalog, Declared};
+
+super::rule!(
+    "declared-secret-missing",
+    Note,
+    "secrets that a catalog declares and the site does not have"
+);
+
+/// The note names so many secrets.
+const NAMED: usize = 8;
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let catalog = Catalog::of(facts.site);
+    if catalog.declared.is_empty() {
+        return;
+    }
+    let there: BTreeSet<(&str, &str)> = facts
+        .site
+        .iter()
+        .map(|(_, document)| (&*document.key.schema, &*document.key.name))
+        .collect();
+    let told = told(facts);
+    let mut catalogs: BTreeMap<DocId, Share<'_>> = BTreeMap::new();
+    for declared in &catalog.declared {
+        let share = catalogs.entry(declared.catalog).or_default();
+        if there.contains(&(&*declared.schema, &*declared.name)) {
+            share.has_some = true;
+        } else if told.contains(&(declared.at, declared.schema.clone())) {
+            share.is_told = true;
+        } else {
+            share.missing.push(declared);
+        }
+    }
+    for (catalog, share) in catalogs {
+        // Where the site keeps none of a catalog's secrets, and documents read
+        // some, all are made at deploy time, and that has been told.
+        let is_news = share.has_some || !share.is_told;
+        if !share.missing.is_empty() && is_news {
+            found.push(word(facts, catalog, &share.missing));
+        }
+    }
+}
+
+/// What a site has of the secrets of one catalog.
+#[derive(Default)]
+struct Share<'a> {
+    has_some: bool,
+    is_told: bool,
+    missing: Vec<&'a Declared>,
+}
+
+/// What `generated-source-missing` tells.
+fn told(facts: &SiteFacts<'_>) -> BTreeSet<(Span, Arc<str>)> {
+    let generated = facts.site.problems.iter().flat_map(|problem| match problem {
+        Problem::GeneratedSources { missing } => &missing[..],
+        _ => &[],
+    });
+    let schema = |doc: DocId, substitution: usize| {
+        facts.document(doc).substitutions[substitution].schema.value.clone()
+    };
+    generated.map(|it| (it.declared, schema(it.doc, it.substitution))).collect()
+}
+
+fn word(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnostic {
+    let document = facts.document(catalog);
+    let (first, others) = missing.split_first().expect("a catalog is here for what is missing");
+    let title = facts.name(catalog);
+    let message = match missing.len() {
+        1 => format!("`{title}` declares `{}`, which the site does not have", first.name),
+        count => format!("`{title}` declares {count} secrets that the site does not have"),
+    };
+    let label = Label::new(first.at, format!("{} is declared here", named(first)));
+    let diagnostic = Diagnostic::new(&RULE, message, label)
+        .note("Pegleg or Promenade makes them when the site is deployed; no document reads them")
+        .help("generate them, or take what is not needed out of the catalog")
+        .document(document.key.clone());
+    if others.is_empty() {
+        return diagnostic;
+    }
+    let mut names: Vec<String> = others.iter().take(NAMED).map(|it| named(it)).collect();
+    if others.len() > NAMED {
+        names.push(format!("{} more", others.len() - NAMED));
+    }
+    diagnostic.note(format!("the others: {}", names.join(", ")))
+}
+
+/// A secret's name and kind: a certificate and its key have one name.
+fn named(declared: &Declared) -> String {
+    let kind = declared.schema.split('/').nth(1).unwrap_or(&declared.schema);
+    format!("`{}` ({kind})", declared.name)
+}

@@ -1,0 +1,170 @@
+//! `ineffective-action`: an action without which the document would be the same.
+
+use std::collections::BTreeSet;
+
+use super::{Found, SiteFacts};
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::graph::{Destination, DocId, Op};
+use crate::merge::deckhand::{ActionPath, Method};
+use crate::render::effect::{Effect, data_without, effects, is_of_same_texts};
+use crate::source::Spanned;
+use crate::yaml::lines_of_item;
+use crate::yaml::path::Path;
+
+super::rule!(
+    "ineffective-action",
+    Note [Fixable, Everywhere],
+    "an action without which the document would be the same"
+);
+
+/// Each action is tried by making the document without it. A document with more
+/// of them than anybody writes by hand is not looked at.
+const MOST_TRIED: usize = 100;
+
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
+        let actions = actions(facts, doc);
+        // The only action is what makes the document inherit at all.
+        if actions.len() < 2 || actions.len() > MOST_TRIED {
+            continue;
+        }
+        let effects = effects(facts.graph, facts.rendered, doc);
+        let ineffective = ineffective(facts, doc, &actions, &effects);
+        found.extend(ineffective.iter().map(|step| (doc, word(facts, doc, *step, &ineffective))));
+    }
+}
+
+/// The steps that are actions.
+fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
+    let steps = facts.graph.recipe(doc).steps.iter().enumerate();
+    let actions = steps.filter(|(_, step)| matches!(step.op, Op::Merge { .. }));
+    actions.map(|(index, _)| index).collect()
+}
+
+/// The actions that can all be left out together. Of two that do the same it is
+/// the later one.
+fn ineffective(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    actions: &[usize],
+    effects: &[Effect],
+) -> BTreeSet<usize> {
+    let mut left_out = BTreeSet::new();
+    let Some(data) = facts.rendered.data(doc) else { return left_out };
+    let wrote = |step: usize| effects.iter().any(|it| it.step == step && !it.written.is_empty());
+    for step in actions.iter().copied().rev().filter(|step| wrote(*step)) {
+        if left_out.len() + 1 == actions.len() {
+            break;
+        }
+        if making_idle(facts, doc, step, &left_out).is_none() {
+            continue;
+        }
+        left_out.insert(step);
+        let without = data_without(facts.graph, facts.rendered, doc, &left_out);
+        if !without.is_some_and(|without| is_of_same_texts(&without, data)) {
+            left_out.remove(&step);
+        }
+    }
+    left_out
+}
+
+/// The other step because of which `step` does nothing, whatever is inherited:
+/// an equal result alone may be a chance, and end with the parent's next edit.
+fn making_idle(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    step: usize,
+    left_out: &BTreeSet<usize>,
+) -> Option<usize> {
+    let steps = facts.graph.recipe(doc).steps.iter().enumerate();
+    let mut others = steps.map(|(other, _)| other).filter(|other| !left_out.contains(other));
+    others.find(|other| {
+        *other != step
+            && match &facts.graph.recipe(doc).steps[*other].op {
+                Op::Merge { method, path } => {
+                    does_the_same(facts, doc, step, (*other, *method, path))
+                }
+                Op::Substitute(substitution) => {
+                    *other > step && substitution.to.iter().any(|to| covers(facts, doc, step, to))
+                }
+            }
+    })
+}
+
+/// Whether an action overwrites what `step` does, or does it too.
+fn does_the_same(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    step: usize,
+    (other, method, path): (usize, Method, &Spanned<ActionPath>),
+) -> bool {
+    let semantics = facts.graph.semantics;
+    let (own_method, own_path) = action(facts, doc, step);
+    let own = own_path.value.effective(own_method, semantics).and_then(Path::segments);
+    let around = path.value.effective(method, semantics).and_then(Path::segments);
+    let (Some(own), Some(around)) = (own, around) else { return false };
+    if !own.starts_with(around) {
+        return false;
+    }
+    match (own_method, method) {
+        (_, Method::Delete) => other > step && own_method != Method::Delete,
+        (Method::Delete, Method::Replace) => other > step,
+        (Method::Delete, Method::Merge) => false,
+        (Method::Merge | Method::Replace, Method::Replace) | (Method::Merge, Method::Merge) => true,
+        // A merge keeps what else a mapping holds below.
+        (Method::Replace, Method::Merge) => !lays_mapping(facts, doc, own_path, own_method),
+    }
+}
+
+fn lays_mapping(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    path: &Spanned<ActionPath>,
+    method: Method,
+) -> bool {
+    let path = path.value.effective(method, facts.graph.semantics);
+    let own = path.and_then(|path| path.first(&facts.graph.recipe(doc).data).ok().flatten());
+    own.is_some_and(|found| found.node.as_mapping().is_some())
+}
+
+/// Whether a whole value is substituted where the action writes, or around it.
+fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> bool {
+    let (method, path) = action(facts, doc, step);
+    let own = path.value.effective(method, facts.graph.semantics).and_then(Path::segments);
+    let (Some(own), Some(around)) = (own, to.path.value.segments()) else { return false };
+    to.part.is_none() && !around.is_empty() && own.starts_with(around)
+}
+
+fn action<'a>(facts: &SiteFacts<'a>, doc: DocId, step: usize) -> (Method, &'a Spanned<ActionPath>) {
+    match &facts.graph.recipe(doc).steps[step].op {
+        Op::Merge { method, path } => (*method, path),
+        Op::Substitute(_) => unreachable!("only actions are tried"),
+    }
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, step: usize, left_out: &BTreeSet<usize>) -> Diagnostic {
+    let name = facts.name(doc);
+    let recipe = facts.graph.recipe(doc);
+    let at = recipe.steps[step].at;
+    let (method, path) = action(facts, doc, step);
+    let path = facts.sources.slice(path.span).trim_matches(['"', '\'']);
+    let did = format!("{} `{path}`", method.as_str());
+    let message = format!("the action of `{name}` to {did} has no effect");
+    let label = Label::new(facts.first_line(at), "without it the document is the same");
+    let mut diagnostic = Diagnostic::new(&RULE, message, label).about(did);
+    if let Some(other) = making_idle(facts, doc, step, left_out) {
+        let what = if other > step { "overwrites what it does" } else { "has done it already" };
+        diagnostic = diagnostic.related(facts.first_line(recipe.steps[other].at), what);
+    }
+    let lines = lines_of_item(facts.sources.get(at.file).text(), at);
+    if let Some(span) = lines {
+        let edit = TextEdit { span, text: String::new() };
+        diagnostic = diagnostic.fix("remove the action", vec![edit]);
+    }
+    diagnostic
+        .note(
+            "actions are applied in the order in which they stand, each to what the last one left",
+        )
+        .help("remove it, or mend its path or its place among the actions")
+        .document(facts.document(doc).key.clone())
+}

@@ -1,0 +1,131 @@
+//! `ineffective-override`: a document overrides a value with what it inherits.
+
+use super::{Found, SiteFacts};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::{DocId, Op};
+use crate::merge::deckhand::{Method, extended_list};
+use crate::render::effect::{Effect, effects, is_of_same_texts};
+use crate::yaml::path::{Location, Piece, first_inside};
+use crate::yaml::{Mapping, Node};
+
+super::rule!(
+    "ineffective-override",
+    Note [Strict, Everywhere],
+    "a document overrides a value with what it inherits"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
+        if !facts.graph.recipe(doc).starts_as_base() {
+            continue;
+        }
+        let mut repeated = Vec::new();
+        for effect in effects(facts.graph, facts.rendered, doc) {
+            add_repeated(facts, doc, &effect, &mut repeated);
+        }
+        found.extend(repeated.iter().map(|it| (doc, word(facts, doc, it))));
+    }
+}
+
+/// A place of a document's own data, and the equal value that it inherits.
+struct Repeated {
+    place: Location,
+    own: Node,
+    inherited: Node,
+}
+
+/// Adds the topmost places at which an action lays what is there already.
+fn add_repeated(facts: &SiteFacts<'_>, doc: DocId, effect: &Effect, found: &mut Vec<Repeated>) {
+    let recipe = facts.graph.recipe(doc);
+    let Op::Merge { method, path } = &recipe.steps[effect.step].op else { return };
+    let Some(path) = path.value.effective(*method, facts.graph.semantics) else { return };
+    let is_whole = match method {
+        Method::Merge => false,
+        Method::Replace => true,
+        Method::Delete => return,
+    };
+    // What is put behind a list's other items is no override.
+    if effect.written.is_empty()
+        || extended_list(path, facts.graph.semantics).is_some() && !is_whole
+    {
+        return;
+    }
+    let (Ok(Some(own)), Ok(Some(below))) = (path.first(&recipe.data), path.first(&effect.before))
+    else {
+        return;
+    };
+    let mut comparison = Comparison { is_whole, here: own.location, found };
+    if comparison.is_repeated(&own.node, &below.node) {
+        // The data of a document that only substitutes.
+        let is_form = own.node.as_mapping().is_some_and(Mapping::is_empty);
+        if !is_form {
+            comparison.add(&own.node, &below.node);
+        }
+    }
+}
+
+/// A walk through what is laid and what it is laid on.
+struct Comparison<'a> {
+    /// Whether the value takes the other's place as a whole.
+    is_whole: bool,
+    here: Location,
+    found: &'a mut Vec<Repeated>,
+}
+
+impl Comparison<'_> {
+    fn add(&mut self, own: &Node, inherited: &Node) {
+        let (place, own, inherited) = (self.here.clone(), own.clone(), inherited.clone());
+        self.found.push(Repeated { place, own, inherited });
+    }
+
+    /// Whether all of `own` repeats what is there. If only parts of it do, they
+    /// are added.
+    fn is_repeated(&mut self, own: &Node, inherited: &Node) -> bool {
+        // What an earlier action of the document laid is not inherited.
+        if own.secret || inherited.secret || is_of_same_texts(own, inherited) {
+            return false;
+        }
+        let (Some(above), Some(below)) = (own.as_mapping(), inherited.as_mapping()) else {
+            return own == inherited && !holds_secret(own) && !holds_secret(inherited);
+        };
+        if self.is_whole {
+            return own == inherited && !holds_secret(own) && !holds_secret(inherited);
+        }
+        let mut parts = Vec::new();
+        for (key, node) in above.iter() {
+            let Some(lower) = below.get(key) else { continue };
+            self.here.0.push(Piece::Key(key.clone()));
+            if self.is_repeated(node, lower) {
+                parts.push((self.here.clone(), node.clone(), lower.clone()));
+            }
+            self.here.0.pop();
+        }
+        if parts.len() == above.len() {
+            return true;
+        }
+        let parts = parts.into_iter();
+        self.found.extend(parts.map(|(place, own, inherited)| Repeated { place, own, inherited }));
+        false
+    }
+}
+
+fn holds_secret(node: &Node) -> bool {
+    node.secret || first_inside(node, |inner, _| inner.secret).is_some()
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, repeated: &Repeated) -> Diagnostic {
+    let (name, place) = (facts.name(doc), repeated.place.to_string());
+    let message = if repeated.place.is_root() {
+        format!("all that `{name}` overrides is what it inherits")
+    } else {
+        format!("`{name}` overrides `{place}` with what it inherits")
+    };
+    let label = Label::new(facts.first_line(repeated.own.span), "equal to what is inherited");
+    let from = facts.first_line(repeated.inherited.span);
+    Diagnostic::new(&RULE, message, label)
+        .related(from, "inherited from here")
+        .note("once the parent changes, this document keeps the old value")
+        .help("remove the override, unless it is meant to stay when the parent changes")
+        .about(place)
+        .document(facts.document(doc).key.clone())
+}

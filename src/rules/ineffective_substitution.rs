@@ -1,0 +1,76 @@
+//! `ineffective-substitution`: a substitution writes what stands there already.
+
+use super::{Found, SiteFacts};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::{DocId, Op, Substitution};
+use crate::render::effect::{Effect, effects};
+use crate::yaml::Node;
+use crate::yaml::path::first_inside;
+
+super::rule!(
+    "ineffective-substitution",
+    Note [Strict, Everywhere],
+    "a substitution writes what stands there already"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
+        let steps = &facts.graph.recipe(doc).steps;
+        if !steps.iter().any(|step| matches!(step.op, Op::Substitute(_))) {
+            continue;
+        }
+        let effects = effects(facts.graph, facts.rendered, doc);
+        for (index, effect) in effects.iter().enumerate() {
+            let Op::Substitute(substitution) = &steps[effect.step].op else { continue };
+            // Two substitutions into one place are another rule's.
+            if let Some(there) = there_before(effect)
+                && !is_written_before(effect, &effects[..index])
+            {
+                found.push((doc, word(facts, doc, effect, substitution, there)));
+            }
+        }
+    }
+}
+
+/// What stood at the first of the places written, if at all of them stood what
+/// stands there now. Of secrets it is not told.
+fn there_before(effect: &Effect) -> Option<&Node> {
+    let mut there = effect.written.iter().map(|place| {
+        let (before, after) = (place.get(&effect.before)?, place.get(&effect.after)?);
+        let is_same = !holds_secret(before) && !holds_secret(after) && before == after;
+        is_same.then_some(before)
+    });
+    let first = there.next()??;
+    there.all(|node| node.is_some()).then_some(first)
+}
+
+fn is_written_before(effect: &Effect, earlier: &[Effect]) -> bool {
+    let substituted = earlier.iter().filter(|earlier| earlier.destination.is_some());
+    let mut written = substituted.flat_map(|earlier| &earlier.written);
+    written.any(|place| effect.written.iter().any(|here| here.starts_with(place)))
+}
+
+fn holds_secret(node: &Node) -> bool {
+    node.secret || first_inside(node, |inner, _| inner.secret).is_some()
+}
+
+fn word(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    effect: &Effect,
+    substitution: &Substitution,
+    there: &Node,
+) -> Diagnostic {
+    let index = effect.destination.expect("a substitution writes to destinations");
+    let path = &substitution.to[index].path;
+    let (name, text) = (facts.name(doc), path.value.text());
+    let source = facts.name(substitution.source);
+    let message = format!("`{name}` substitutes into `{text}` what stands there already");
+    let label = Label::new(path.span, format!("`{source}` has the same value"));
+    Diagnostic::new(&RULE, message, label)
+        .related(facts.first_line(there.span), "the value that stands there")
+        .note("who reads the value that is replaced cannot tell that it has no say")
+        .help("leave the value out that is replaced, or write a placeholder; or remove the substitution")
+        .about(text)
+        .document(facts.document(doc).key.clone())
+}

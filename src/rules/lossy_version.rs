@@ -1,0 +1,20 @@
+//! `lossy-version`: an unquoted version that loses digits as a number.
+
+use super::plain_scalars::PlainScalar;
+use crate::diagnostic::Diagnostic;
+use crate::yaml::Value;
+use crate::yaml::emit::scalar_text;
+
+super::rule!("lossy-version", Warning, "an unquoted version that loses digits as a number");
+
+pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+    let Value::Float(_) = scalar.value else { return None };
+    let read = scalar_text(scalar.value);
+    let is_decimal = scalar.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !is_decimal || read == scalar.text || !scalar.names_version() {
+        return None;
+    }
+    let message = format!("the version `{}` is read as the number {read}", scalar.text);
+    let finding = scalar.finding(&RULE, message, "not the text that stands here");
+    Some(finding.help(format!("quote it: `\"{}\"`", scalar.text)))
+}

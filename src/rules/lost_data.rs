@@ -1,0 +1,140 @@
+//! `lost-data`: data of a document that none of its actions takes over.
+
+use std::collections::HashSet;
+
+use super::{Found, SiteFacts};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::{DocId, Op};
+use crate::merge::deckhand::{Method, extended_list};
+use crate::render::ProblemKind;
+use crate::source::Span;
+use crate::yaml::path::{Location, Piece, children};
+use crate::yaml::{Mapping, Node, Value};
+
+super::rule!("lost-data", Warning, "data of a document that none of its actions takes over");
+
+/// So many further places are shown.
+const MOST_SHOWN: usize = 8;
+
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    let failed = with_failed_actions(facts);
+    for doc in docs.iter().copied().filter(|doc| !failed.contains(doc)) {
+        let Some(taken) = taken_over(facts, doc) else { continue };
+        let mut lost = Vec::new();
+        add_lost(&facts.graph.recipe(doc).data, &mut Location::root(), &taken, &mut lost);
+        if !lost.is_empty() {
+            found.push((doc, word(facts, doc, &lost)));
+        }
+    }
+}
+
+/// Documents with an action that cannot be followed: what it would take over is
+/// not known, and the finding about it says what to do.
+fn with_failed_actions(facts: &SiteFacts<'_>) -> HashSet<DocId, foldhash::fast::RandomState> {
+    let failed = facts.rendered.problems.iter().filter(|problem| {
+        matches!(
+            problem.kind,
+            ProblemKind::MissingActionPath { in_parent: false, .. }
+                | ProblemKind::ActionPath { .. }
+        )
+    });
+    failed.map(|problem| problem.doc).collect()
+}
+
+/// The places of a document's own data that its actions take over; none where
+/// it stands for itself, or where an action means two things.
+fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
+    let recipe = facts.graph.recipe(doc);
+    let semantics = facts.graph.semantics;
+    if !recipe.starts_as_base() || facts.document(doc).actions.len() != actions_written(facts, doc)
+    {
+        return None;
+    }
+    let mut taken = Vec::new();
+    for step in &recipe.steps {
+        let Op::Merge { method, path } = &step.op else { continue };
+        let path = path.value.effective(*method, semantics)?;
+        let list = match method {
+            Method::Delete => continue,
+            Method::Merge => extended_list(path, semantics),
+            Method::Replace => None,
+        };
+        let path = list.as_ref().unwrap_or(path);
+        taken.extend(path.first(&recipe.data).ok()?.map(|found| found.location));
+    }
+    Some(taken)
+}
+
+/// How many actions there are in the text, those included that cannot be
+/// followed.
+fn actions_written(facts: &SiteFacts<'_>, doc: DocId) -> usize {
+    let definition = facts.document(doc).metadata.get("layeringDefinition");
+    let actions = definition.and_then(|definition| definition.get("actions"));
+    actions.and_then(Node::as_sequence).map_or(0, <[Node]>::len)
+}
+
+/// Adds the topmost places at which nothing is taken over.
+fn add_lost(node: &Node, here: &mut Location, taken: &[Location], lost: &mut Vec<Location>) {
+    if taken.iter().any(|place| here.starts_with(place)) || is_empty(node) {
+        return;
+    }
+    if !taken.iter().any(|place| place.starts_with(here)) {
+        lost.push(here.clone());
+        return;
+    }
+    for (piece, child) in children(node) {
+        here.0.push(piece);
+        add_lost(child, here, taken, lost);
+        here.0.pop();
+    }
+}
+
+/// Nothing is lost with null, or with an empty mapping or list.
+fn is_empty(node: &Node) -> bool {
+    match &node.value {
+        Value::Null => true,
+        Value::Mapping(mapping) => Mapping::is_empty(mapping),
+        Value::Sequence(items) => items.is_empty(),
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::Set(_)
+        | Value::Pairs(_)
+        | Value::String(_) => false,
+    }
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
+    let document = facts.document(doc);
+    let data = &facts.graph.recipe(doc).data;
+    let name = facts.name(doc);
+    let shown = facts.shown_place(data, &lost[0]);
+    let what = match &shown {
+        Some(place) if *place != "." => format!("`{place}` of `{name}` is lost: "),
+        Some(_) | None => format!("data of `{name}` is lost: "),
+    };
+    let label = Label::new(at(facts, data, &lost[0]), "taken over by no action");
+    let mut diagnostic = Diagnostic::new(&RULE, format!("{what}no action takes it over"), label)
+        .about(shown.unwrap_or_default());
+    for place in lost[1..].iter().take(MOST_SHOWN) {
+        diagnostic = diagnostic.related(at(facts, data, place), "lost too");
+    }
+    diagnostic
+        .note("a document with a parent is its parent's data, changed by its actions and by nothing else")
+        .help("add an action for it, e.g. `{method: merge, path: .}`, or remove it")
+        .document(document.key.clone())
+}
+
+/// The key at `place`, or the line on which the value begins.
+fn at(facts: &SiteFacts<'_>, data: &Node, place: &Location) -> Span {
+    match place.0.last() {
+        Some(Piece::Key(key)) => key.span,
+        Some(Piece::Index(_)) | None => {
+            facts.first_line(place.get(data).expect("the walk found it there").span)
+        }
+    }
+}

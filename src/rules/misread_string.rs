@@ -1,0 +1,30 @@
+//! `misread-string`: an unquoted text that Deckhand's YAML reader takes for a number.
+
+use super::plain_scalars::PlainScalar;
+use crate::diagnostic::Diagnostic;
+use crate::yaml::Value;
+use crate::yaml::emit::scalar_text;
+
+super::rule!(
+    "misread-string",
+    Warning,
+    "an unquoted text that Deckhand's YAML reader takes for a number"
+);
+
+pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+    if !matches!(scalar.value, Value::Int(_) | Value::BigInt(_) | Value::Float(_)) {
+        return None;
+    }
+    let why = match scalar.text {
+        text if text.contains(':') => "digits with colons are a number in base sixty",
+        text if text.contains('_') => "digits with underscores are a number",
+        _ => return None,
+    };
+    let message = format!("`{}` is read as the number {}", scalar.text, scalar_text(scalar.value));
+    Some(
+        scalar
+            .finding(&RULE, message, why)
+            .note("YAML 1.1, which Deckhand reads, has such numbers; YAML 1.2 has not")
+            .help("quote it"),
+    )
+}

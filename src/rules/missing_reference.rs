@@ -1,0 +1,253 @@
+//! `missing-reference`: a rendered document names another that is not rendered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{SiteFacts, title};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::near::nearest;
+use crate::source::{DocKey, Span};
+use crate::yaml::Query;
+
+super::rule!("missing-reference", Error, "a rendered document names another that is not rendered");
+
+/// Where documents of one schema name documents of another.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The schema of the documents that name others.
+    pub schema: Arc<str>,
+    /// Where in their data names stand; what is no text there names nothing.
+    pub path: Query,
+    /// The schema of the documents that are named, by `metadata.name`.
+    pub target: Arc<str>,
+}
+
+impl Reference {
+    /// Those of Armada and Drydock, which find documents by their names:
+    /// `schema`, `path`, `target`.
+    const BUILT_IN: [[&str; 3]; 11] = [
+        ["armada/Manifest/v1", "$.chart_groups[*]", "armada/ChartGroup/v1"],
+        ["armada/ChartGroup/v1", "$.chart_group[*]", "armada/Chart/v1"],
+        ["armada/Chart/v1", "$.dependencies[*]", "armada/Chart/v1"],
+        ["drydock/BaremetalNode/v1", "$.host_profile", "drydock/HostProfile/v1"],
+        ["drydock/BaremetalNode/v1", "$.addressing[*].network", "drydock/Network/v1"],
+        ["drydock/BaremetalNode/v1", "$.interfaces.*.device_link", "drydock/NetworkLink/v1"],
+        ["drydock/BaremetalNode/v1", "$.interfaces.*.networks[*]", "drydock/Network/v1"],
+        ["drydock/HostProfile/v1", "$.hardware_profile", "drydock/HardwareProfile/v1"],
+        ["drydock/HostProfile/v1", "$.interfaces.*.device_link", "drydock/NetworkLink/v1"],
+        ["drydock/HostProfile/v1", "$.interfaces.*.networks[*]", "drydock/Network/v1"],
+        ["drydock/NetworkLink/v1", "$.allowed_networks[*]", "drydock/Network/v1"],
+    ];
+
+    /// The references that need no configuration.
+    pub fn built_in() -> Vec<Self> {
+        let built_in = Self::BUILT_IN.into_iter().map(|[schema, path, target]| Self {
+            schema: schema.into(),
+            path: Query::parse(path).expect("the built-in paths are paths"),
+            target: target.into(),
+        });
+        built_in.collect()
+    }
+}
+
+/// One text that names a document, by what it stands for: its place, the
+/// schema, and the name.
+type Naming<'a> = (Span, &'a str, Arc<str>);
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let outputs = Outputs::of(facts);
+    let missing = missing(facts, &outputs);
+    if missing.is_empty() {
+        return;
+    }
+    let surroundings = Surroundings::of(facts, &outputs, missing.len());
+    found.extend(missing.iter().map(|(naming, docs)| word(facts, &surroundings, naming, docs)));
+}
+
+/// The texts that name what is not rendered, with the documents they are in.
+///
+/// Only documents that count are looked at: those that nothing could name, such
+/// as a Manifest, and what is named from there on. What a site has and does not
+/// use, such as a `ChartGroup` of other sites, may name what it wants.
+fn missing<'a>(facts: &SiteFacts<'a>, outputs: &Outputs<'a>) -> BTreeMap<Naming<'a>, Vec<DocId>> {
+    let mut missing: BTreeMap<Naming<'a>, Vec<DocId>> = BTreeMap::new();
+    let mut waiting = outputs.roots(&facts.settings.references);
+    let mut seen: BTreeSet<DocId> = waiting.iter().copied().collect();
+    while let Some(doc) = waiting.pop() {
+        let Some(data) = facts.rendered.data(doc) else { continue };
+        let schema = &facts.document(doc).key.schema;
+        let references = facts.settings.references.iter();
+        for reference in references.filter(|reference| reference.schema == *schema) {
+            for node in reference.path.find(data) {
+                let Some(name) = node.as_str().filter(|_| !node.secret) else { continue };
+                match outputs.named(&reference.target, name) {
+                    Some(next) => waiting.extend(seen.insert(next).then_some(next)),
+                    // Of a set of files that has no such document the others
+                    // are not there to be named.
+                    None if facts.site.name.is_none() && !outputs.has(&reference.target) => {}
+                    None => {
+                        let naming = (node.span, &*reference.target, Arc::from(name));
+                        missing.entry(naming).or_default().push(doc);
+                    }
+                }
+            }
+        }
+    }
+    for docs in missing.values_mut() {
+        docs.sort_unstable();
+    }
+    missing
+}
+
+/// The documents that are rendered, by schema and name.
+struct Outputs<'a> {
+    names: BTreeMap<&'a str, BTreeMap<&'a str, DocId>>,
+}
+
+impl<'a> Outputs<'a> {
+    fn of(facts: &SiteFacts<'a>) -> Self {
+        let mut outputs = Self { names: BTreeMap::new() };
+        for (doc, document) in facts.site.iter().filter(|(doc, _)| facts.site.is_output(*doc)) {
+            let DocKey { schema, name, .. } = &document.key;
+            outputs.names.entry(schema).or_default().insert(name, doc);
+        }
+        outputs
+    }
+
+    fn has(&self, schema: &str) -> bool {
+        self.names.contains_key(schema)
+    }
+
+    fn named(&self, schema: &str, name: &str) -> Option<DocId> {
+        self.names.get(schema)?.get(name).copied()
+    }
+
+    /// The documents that name others and are of a schema that no other names;
+    /// where there is none, all that name others.
+    fn roots(&self, references: &[Reference]) -> Vec<DocId> {
+        let is_named = |schema: &str| {
+            let mut others = references.iter().filter(|reference| *reference.schema != *schema);
+            others.any(|reference| *reference.target == *schema && self.has(&reference.schema))
+        };
+        let names: BTreeSet<&str> = references
+            .iter()
+            .map(|reference| &*reference.schema)
+            .filter(|it| self.has(it))
+            .collect();
+        let roots = names.into_iter().filter(|schema| !is_named(schema));
+        roots.flat_map(|schema| self.names[schema].values().copied()).collect()
+    }
+}
+
+/// What there is instead of the documents that are missing.
+struct Surroundings<'a> {
+    /// All documents, in the order of their texts.
+    by_place: Vec<(Span, DocId)>,
+    by_name: BTreeMap<&'a str, Vec<DocId>>,
+    /// Of each schema the names that may be meant; none where there are too
+    /// many to compare.
+    near: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Where nearly all of many names are missing, they are not compared.
+    const MOST_COMPARISONS: usize = 500_000;
+
+    fn of(facts: &SiteFacts<'a>, outputs: &Outputs<'a>, missing: usize) -> Self {
+        let mut by_name: BTreeMap<&'a str, Vec<DocId>> = BTreeMap::new();
+        let mut by_place = Vec::new();
+        for (doc, document) in facts.site.iter() {
+            by_name.entry(&document.key.name).or_default().push(doc);
+            by_place.push((document.span, doc));
+        }
+        by_place.sort_unstable();
+        let few = |names: &BTreeMap<&str, DocId>| {
+            names.len().saturating_mul(missing) <= Self::MOST_COMPARISONS
+        };
+        let near = outputs.names.iter().filter(|(_, names)| few(names));
+        let near = near.map(|(schema, names)| (*schema, names.keys().copied().collect())).collect();
+        Self { by_place, by_name, near }
+    }
+
+    /// The document in which this stands.
+    fn at(&self, place: Span) -> Option<DocId> {
+        let before = self
+            .by_place
+            .partition_point(|(span, _)| (span.file, span.start) <= (place.file, place.start));
+        let (span, doc) = self.by_place.get(before.checked_sub(1)?)?;
+        span.contains(place).then_some(*doc)
+    }
+
+    fn named(&self, name: &str) -> &[DocId] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn near(&self, schema: &str, name: &str) -> Option<&'a str> {
+        nearest(name, self.near.get(schema)?.iter().copied())
+    }
+}
+
+/// So many documents are named by a finding in which a name is rendered.
+const MOST_NAMED: usize = 5;
+
+fn word(
+    facts: &SiteFacts<'_>,
+    surroundings: &Surroundings<'_>,
+    (at, target, name): &Naming<'_>,
+    docs: &[DocId],
+) -> Diagnostic {
+    let first = &facts.document(docs[0]).key;
+    let writer = surroundings.at(*at).map_or(first, |doc| &facts.document(doc).key);
+    let message =
+        format!("`{}` names `{name}`, and no `{target}` of that name is rendered", title(writer));
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(*at, "names no rendered document"))
+        .about(&**name)
+        .document(writer.clone());
+    let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);
+    let named: Vec<String> =
+        users.clone().take(MOST_NAMED).map(|key| format!("`{}`", title(key))).collect();
+    let more = users.clone().count() - named.len();
+    let diagnostic = users.fold(diagnostic, |diagnostic, key| diagnostic.document(key.clone()));
+    let diagnostic = match (&named[..], more) {
+        ([], _) => diagnostic,
+        (_, 0) => diagnostic.note(format!("it is rendered in {}", named.join(", "))),
+        _ => diagnostic.note(format!("it is rendered in {} and {more} more", named.join(", "))),
+    };
+    explained(facts, surroundings, diagnostic, target, name)
+}
+
+/// With what there is instead: the document, unrendered; one of that name
+/// and another schema; or one with nearly that name.
+fn explained(
+    facts: &SiteFacts<'_>,
+    surroundings: &Surroundings<'_>,
+    diagnostic: Diagnostic,
+    target: &str,
+    name: &str,
+) -> Diagnostic {
+    let mut named = surroundings.named(name).iter().map(|doc| (*doc, facts.document(*doc)));
+    let mut same = named.clone().filter(|(_, document)| *document.key.schema == *target);
+    if let Some((doc, document)) = same.next() {
+        let (why, help) = if document.is_abstract {
+            ("is abstract, so that it is not rendered", "name a document that is rendered")
+        } else if facts.site.standing_for(doc) == doc {
+            ("is not rendered", "name a document that is rendered")
+        } else {
+            ("is replaced by a document that is abstract", "make the replacement concrete")
+        };
+        return diagnostic.related(document.name_span, format!("`{name}` {why}")).help(help);
+    }
+    let near = surroundings.near(target, name);
+    let diagnostic = match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("add the document, or remove the name"),
+    };
+    match named.next() {
+        Some((_, other)) if near.is_none() => {
+            let label = format!("`{name}` is of the schema `{}`", other.key.schema);
+            diagnostic.related(other.name_span, label)
+        }
+        Some(_) | None => diagnostic,
+    }
+}

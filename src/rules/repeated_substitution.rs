@@ -1,0 +1,104 @@
+//! `repeated-substitution`: a document lists one substitution twice.
+
+use std::collections::HashMap;
+
+use super::FileFacts;
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::graph::{Destination, Extract, Part};
+use crate::source::Span;
+use crate::system::deckhand::document::{Document, Substitution};
+use crate::yaml::lines_of_item;
+
+super::rule!("repeated-substitution", Warning[Fixable], "a document lists one substitution twice");
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    for document in facts.documents {
+        let mut first: HashMap<Said<'_>, Span, foldhash::fast::RandomState> = HashMap::default();
+        for (index, substitution) in document.substitutions.iter().enumerate() {
+            let mut again = Vec::new();
+            for to in &substitution.to {
+                match first.get(&said(substitution, to)) {
+                    Some(earlier) => again.push((to, *earlier)),
+                    None => drop(first.insert(said(substitution, to), to.path.span)),
+                }
+            }
+            if !again.is_empty() {
+                found.push(word(facts, document, index, &again));
+            }
+        }
+    }
+}
+
+/// All that tells one substitution into one place from another.
+type Said<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
+
+fn said<'a>(substitution: &'a Substitution, to: &'a Destination) -> Said<'a> {
+    let extract = |it: &'a Extract| (it.pattern.value.text(), it.group.value);
+    let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
+    let Substitution { schema, name, from, .. } = substitution;
+    let texts = [&*schema.value, &*name.value, from.value.text(), to.path.value.text()];
+    (texts, substitution.extract.as_ref().map(extract), to.part.as_ref().map(part))
+}
+
+fn word(
+    facts: &FileFacts<'_>,
+    document: &Document,
+    index: usize,
+    again: &[(&Destination, Span)],
+) -> Diagnostic {
+    let (to, earlier) = again[0];
+    let (name, path) = (super::title(&document.key), to.path.value.text());
+    let message = format!("`{name}` substitutes into `{path}` twice from the same source");
+    let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(to.path.span, "written again"))
+        .related(earlier, "the same substitution")
+        .help("remove one of the two, or mend the path that was forgotten")
+        .about(path)
+        .document(document.key.clone());
+    for (to, earlier) in &again[1..] {
+        diagnostic = diagnostic
+            .related(to.path.span, "written again too")
+            .related(*earlier, "the same substitution");
+    }
+    match removal(facts, document, index, again.len()) {
+        Some(span) => {
+            let edit = TextEdit { span, text: String::new() };
+            diagnostic.fix("remove the second substitution", vec![edit])
+        }
+        None => diagnostic,
+    }
+}
+
+/// The lines of the substitution, if nothing is changed without it: all of it
+/// stands above, and nothing between writes where it writes.
+fn removal(
+    facts: &FileFacts<'_>,
+    document: &Document,
+    index: usize,
+    repeated: usize,
+) -> Option<Span> {
+    let substitution = &document.substitutions[index];
+    let is_whole = |it: &&Destination| it.part.is_none();
+    if substitution.to.len() != repeated || !substitution.to.iter().all(|to| is_whole(&to)) {
+        return None;
+    }
+    let same = |to: &Destination| substitution.to.iter().any(|own| meet(own, to));
+    let mut others = document.substitutions[..index].iter();
+    let is_between = others.any(|other| {
+        let repeats = |to: &Destination| {
+            substitution.to.iter().any(|own| said(substitution, own) == said(other, to))
+        };
+        other.to.iter().any(|to| same(to) && !repeats(to))
+    });
+    if is_between {
+        return None;
+    }
+    lines_of_item(facts.sources.get(facts.file).text(), substitution.span)
+}
+
+/// Whether one of two destinations may lie in the other: their paths begin
+/// alike.
+fn meet(one: &Destination, other: &Destination) -> bool {
+    let bare = |to: &Destination| to.path.value.text().trim_start_matches(['$', '.']).to_owned();
+    let (one, other) = (bare(one), bare(other));
+    one.starts_with(&other) || other.starts_with(&one)
+}

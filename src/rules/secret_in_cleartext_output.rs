@@ -1,0 +1,61 @@
+//! `secret-in-cleartext-output`: a secret is substituted into a document that is rendered as cleartext.
+
+use std::collections::HashSet;
+
+use super::{Found, SiteFacts};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::render::Write;
+use crate::yaml::Node;
+
+super::rule!(
+    "secret-in-cleartext-output",
+    Warning[OptIn],
+    "a secret is substituted into a document that is rendered as cleartext"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    for doc in docs.iter().copied() {
+        let Some(data) = facts.rendered.data(doc) else { continue };
+        if !facts.site.is_output(doc) || facts.document(doc).encrypted || data.secret {
+            continue;
+        }
+        let mut said = HashSet::new();
+        // What is inherited was substituted into one of those that it lies on.
+        for author in std::iter::successors(Some(doc), |doc| base(facts, *doc)) {
+            for write in facts.rendered.writes(author) {
+                if is_secret(facts, author, write, data) && said.insert(write.at) {
+                    found.push((doc, word(facts, doc, author, write)));
+                }
+            }
+        }
+    }
+}
+
+fn base(facts: &SiteFacts<'_>, doc: DocId) -> Option<DocId> {
+    facts.graph.recipe(doc).base.map(|link| link.doc)
+}
+
+/// Whether a secret stands where a substitution wrote, in what is rendered.
+fn is_secret(facts: &SiteFacts<'_>, author: DocId, write: &Write, data: &Node) -> bool {
+    facts.substitution(author, write).is_some_and(|substitution| {
+        let source = facts.document(substitution.source);
+        source.data.secret && write.location.get(data).is_some_and(|node| node.secret)
+    })
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId, author: DocId, write: &Write) -> Diagnostic {
+    let substitution = facts.substitution(author, write).expect("only substitutions are told");
+    let source = facts.document(substitution.source);
+    let secret = &source.key.name;
+    let place = facts.destination_path(author, write.at);
+    let name = facts.name(author);
+    let message =
+        format!("a substitution of `{name}` puts the secret `{secret}` into cleartext output");
+    Diagnostic::new(&RULE, message, Label::new(write.at, "the secret goes here"))
+        .related(source.name_span, format!("`{secret}` is secret"))
+        .note("whoever gets the rendered document gets the secret with it")
+        .help("give what is rendered `storagePolicy: encrypted`")
+        .about(format!("{secret} {place}"))
+        .document(facts.document(doc).key.clone())
+}

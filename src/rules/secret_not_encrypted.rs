@@ -1,0 +1,53 @@
+//! `secret-not-encrypted`: a document of a secret kind whose storage policy is not `encrypted`.
+
+use super::{FileFacts, title};
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::system::deckhand::document::Document;
+use crate::yaml::Node;
+
+super::rule!(
+    "secret-not-encrypted",
+    Warning [Strict, Fixable],
+    "a secret whose storage policy is not `encrypted`",
+    was "P001", "P009"
+);
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    // What Pegleg has wrapped and encrypted is encrypted, whatever the
+    // document inside says.
+    let secrets = facts.documents.iter().filter(|document| {
+        document.secret_kinds.has(&document.key.schema)
+            && !document.encrypted
+            && !document.wrapped_encrypted
+    });
+    found.extend(secrets.map(|document| word(facts, document)));
+}
+
+fn word(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
+    let title = title(&document.key);
+    let message = format!("the secret `{title}` is not stored encrypted");
+    let policy = document.metadata.get("storagePolicy");
+    let label = match policy {
+        Some(policy) => Label::new(policy.span, "not `encrypted`"),
+        None => Label::new(document.name_span, "without a storage policy"),
+    };
+    let diagnostic = Diagnostic::new(&RULE, message, label)
+        .note("Deckhand stores it as it stands, and shows it to all who may read documents")
+        .help("write `storagePolicy: encrypted`")
+        .document(document.key.clone());
+    match policy.filter(|policy| is_written_cleartext(facts, policy)) {
+        Some(policy) => {
+            let edit = TextEdit { span: policy.span, text: "encrypted".to_owned() };
+            diagnostic.fix("set the storage policy to `encrypted`", vec![edit])
+        }
+        None => diagnostic,
+    }
+}
+
+/// Whether the text says `cleartext`, and does so for this document alone.
+fn is_written_cleartext(facts: &FileFacts<'_>, policy: &Node) -> bool {
+    let text = facts.sources.slice(policy.span);
+    let before = &facts.sources.get(policy.span.file).text()[..policy.span.start as usize];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    text.trim_matches(['"', '\'']) == "cleartext" && !line.contains(['&', '*'])
+}

@@ -1,0 +1,30 @@
+//! `secret-outside-secrets-folder`: a secret that is in no folder named `secrets`.
+
+use super::{FileFacts, title};
+use crate::diagnostic::{Diagnostic, Label};
+
+super::rule!(
+    "secret-outside-secrets-folder",
+    Warning,
+    "a secret that is in no folder named `secrets`",
+    was "P009"
+);
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let path = facts.sources.get(facts.file).path();
+    let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
+    // A set of files has no layout.
+    if facts.place.is_none() || folders.split('/').any(|folder| folder == "secrets") {
+        return;
+    }
+    let secrets =
+        facts.documents.iter().filter(|document| document.secret_kinds.has(&document.key.schema));
+    found.extend(secrets.map(|document| {
+        let message = format!("the secret `{}` is in no `secrets` folder", title(&document.key));
+        let label = Label::new(document.schema_span, "a secret kind");
+        Diagnostic::new(&RULE, message, label)
+            .note("Pegleg encrypts and decrypts what is in folders named `secrets`")
+            .help("move it to a file below a folder `secrets`")
+            .document(document.key.clone())
+    }));
+}

@@ -1,0 +1,178 @@
+//! `shared-label`: with one more or one less label, Deckhand would refuse the site.
+//!
+//! Deckhand refuses a site where a selector matches a document of another
+//! schema, or one that is not above (`deckhand.md` 6.2). Told is what keeps
+//! just clear of that: a document that has all labels of a selector but one,
+//! and a label on documents of several schemas, which nobody can select alone.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{SiteFacts, title};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::source::Span;
+use crate::system::deckhand::document::{Document, Selector};
+use crate::yaml::{Key, Node, Value};
+
+super::rule!(
+    "shared-label",
+    Note[Strict],
+    "a label that lets Deckhand refuse the site after one more edit"
+);
+
+/// A label on more documents than this says what they all are, and is not
+/// meant to tell one from another.
+const MOST_CARRIERS: usize = 1000;
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let labels = Labels::of(facts);
+    let mut told = HashSet::new();
+    for (child, document) in facts.site.iter() {
+        let Some(selector) = &document.parent_selector else { continue };
+        if facts.site.parent(child).is_some()
+            && let Some(near) = labels.nearly_matched(facts, child, selector)
+        {
+            told.extend(selector.labels.iter().filter_map(pair));
+            found.push(word_selector(facts, child, selector, &near));
+        }
+    }
+    let shared = labels.carriers.iter().filter(|(pair, _)| !told.contains(pair));
+    let mut shared: Vec<Diagnostic> =
+        shared.filter_map(|(_, carriers)| word_label(facts, carriers)).collect();
+    shared.sort_by_key(|finding| finding.primary.span);
+    found.append(&mut shared);
+}
+
+/// A key and its value.
+type Pair = (Key, Key);
+
+/// A document that carries a label, and where.
+#[derive(Clone, Copy)]
+struct Carrier {
+    doc: DocId,
+    at: Span,
+}
+
+/// The labels of a site's documents that have a layer: no others are visited
+/// by selectors.
+struct Labels<'a> {
+    carriers: HashMap<Pair, Vec<Carrier>, foldhash::fast::RandomState>,
+    /// How far down each layer is.
+    ranks: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Labels<'a> {
+    fn of(facts: &SiteFacts<'a>) -> Self {
+        let order = facts.site.policy.and_then(|policy| {
+            let policy: &'a Document = facts.site.document(policy);
+            policy.layer_order.as_deref()
+        });
+        let ranks = order.into_iter().flatten().enumerate();
+        let ranks = ranks.map(|(rank, layer)| (&*layer.value, rank)).collect();
+        let mut labels = Self { carriers: HashMap::default(), ranks };
+        for (doc, document) in facts.site.iter().filter(|(_, document)| document.layer.is_some()) {
+            for (key, value) in document.labels.iter() {
+                if let Some(pair) = pair((key, value)) {
+                    let carrier = Carrier { doc, at: key.span.to(value.span) };
+                    labels.carriers.entry(pair).or_default().push(carrier);
+                }
+            }
+        }
+        labels
+    }
+
+    /// The documents that lack one label only to be matched, and for which
+    /// Deckhand would refuse the site then; and a label that each of them has.
+    fn nearly_matched(
+        &self,
+        facts: &SiteFacts<'_>,
+        child: DocId,
+        selector: &Selector,
+    ) -> Option<Vec<Carrier>> {
+        let wanted = selector.labels.len();
+        if wanted < 2 {
+            return None;
+        }
+        let mut shares: BTreeMap<DocId, (usize, Span)> = BTreeMap::new();
+        for pair in selector.labels.iter().filter_map(pair) {
+            let Some(carriers) = self.carriers.get(&pair) else { continue };
+            for carrier in carriers.iter().take(MOST_CARRIERS) {
+                shares.entry(carrier.doc).or_insert((0, carrier.at)).0 += 1;
+            }
+        }
+        let refused = shares.into_iter().filter(|(doc, (count, _))| {
+            *count == wanted - 1 && *doc != child && self.is_refused(facts, child, *doc)
+        });
+        let refused: Vec<Carrier> = refused.map(|(doc, (_, at))| Carrier { doc, at }).collect();
+        (!refused.is_empty()).then_some(refused)
+    }
+
+    fn is_refused(&self, facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> bool {
+        let (child, parent) = (&facts.document(child).key, &facts.document(parent).key);
+        let rank = |layer: &str| self.ranks.get(layer);
+        child.schema != parent.schema || rank(&parent.layer) >= rank(&child.layer)
+    }
+}
+
+/// A label as something to look up; lists and mappings match nothing.
+fn pair((key, value): (&Key, &Node)) -> Option<Pair> {
+    match &value.value {
+        Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
+        scalar => Some((key.clone(), Key { value: scalar.clone(), span: value.span })),
+    }
+}
+
+fn word_selector(
+    facts: &SiteFacts<'_>,
+    child: DocId,
+    selector: &Selector,
+    near: &[Carrier],
+) -> Diagnostic {
+    let (title, other) = (facts.name(child), facts.document(near[0].doc));
+    let name = super::title(&other.key);
+    let more = match near.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let message = format!("the parentSelector of `{title}` is one label away from `{name}`{more}");
+    let label = Label::new(selector.span, "one label less, and it matches them too");
+    let why = if other.key.schema == facts.document(child).key.schema {
+        "is not of a layer above".to_owned()
+    } else {
+        format!("is of the schema `{}`", other.key.schema)
+    };
+    Diagnostic::new(&RULE, message, label)
+        .related(near[0].at, format!("a label that it selects; `{name}` {why}"))
+        .note(
+            "Deckhand refuses a site in which a selector matches a document that can be no parent",
+        )
+        .help("give the parent a label of its own, and select that one")
+        .document(facts.document(child).key.clone())
+        .document(other.key.clone())
+}
+
+/// The finding for a label on documents of several schemas, at the first that
+/// differs from the first of all.
+fn word_label(facts: &SiteFacts<'_>, carriers: &[Carrier]) -> Option<Diagnostic> {
+    let (first, others) = carriers.split_first()?;
+    let key = |carrier: &Carrier| &facts.document(carrier.doc).key;
+    let other = others.iter().find(|other| key(other).schema != key(first).schema)?;
+    if carriers.len() > MOST_CARRIERS {
+        return None;
+    }
+    let (one, another) = (key(first), key(other));
+    let message = format!(
+        "`{}` and `{}` have a label in common, but not a schema",
+        title(one),
+        title(another)
+    );
+    let label = Label::new(other.at, format!("on a document of the schema `{}`", another.schema));
+    Some(
+        Diagnostic::new(&RULE, message, label)
+            .related(first.at, format!("on a document of the schema `{}`", one.schema))
+            .note("Deckhand refuses a site in which a parentSelector names this label alone")
+            .help("give documents of each schema labels of their own")
+            .document(another.clone())
+            .document(one.clone()),
+    )
+}

@@ -1,0 +1,27 @@
+//! `undeclared-secret`: a secret that no catalog of the site declares.
+
+use super::{SiteFacts, title};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::system::deckhand::catalog::Catalog;
+
+super::rule!(
+    "undeclared-secret",
+    Note [Strict, Everywhere],
+    "a secret that no catalog of the site declares"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let catalog = Catalog::of(facts.site);
+    let undeclared = facts.site.iter().map(|(_, document)| document).filter(|document| {
+        let (schema, name) = (&document.key.schema, &document.key.name);
+        catalog.covers(schema) && catalog.find(schema, name).is_none()
+    });
+    found.extend(undeclared.map(|document| {
+        let title = title(&document.key);
+        let message = format!("no catalog declares the secret `{title}`");
+        Diagnostic::new(&RULE, message, Label::new(document.name_span, "in no catalog"))
+            .note("Pegleg and Promenade do not make it anew when they make the site's secrets")
+            .help("declare it in the site's catalog, or remove it")
+            .document(document.key.clone())
+    }));
+}

@@ -1,0 +1,45 @@
+//! `unread-number`: an unquoted text that other readers than Deckhand's take for a number.
+
+use super::plain_scalars::PlainScalar;
+use crate::diagnostic::Diagnostic;
+use crate::yaml::Value;
+
+super::rule!(
+    "unread-number",
+    Warning,
+    "an unquoted number that Deckhand's YAML reader takes for text"
+);
+
+pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+    let is_text = matches!(scalar.value, Value::String(_));
+    if !is_text || !is_number(scalar.text) || scalar.names_version() {
+        return None;
+    }
+    let message = format!("`{}` is read as text, not as a number", scalar.text);
+    let finding = scalar.finding(&RULE, message, "a number in YAML 1.2, but not in YAML 1.1");
+    Some(
+        finding
+            .note("Deckhand reads YAML 1.1; whoever reads its output by YAML 1.2 sees a number")
+            .help("quote it if a text is meant, or write the number out"),
+    )
+}
+
+/// Whether YAML 1.2's core schema resolves the text to a number (10.3.2).
+fn is_number(text: &str) -> bool {
+    if let Some(octal) = text.strip_prefix("0o") {
+        return !octal.is_empty() && octal.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_decimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let has_digits = !whole.is_empty() || !fraction.is_empty();
+    let is_exponent = exponent.is_none_or(|exponent| {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        !digits.is_empty() && is_decimal(digits)
+    });
+    has_digits && is_decimal(whole) && is_decimal(fraction) && is_exponent
+}

@@ -1,0 +1,45 @@
+//! `unread-source`: a passphrase or key that nothing substitutes from.
+
+use std::collections::BTreeSet;
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::{DocId, Op};
+
+super::rule!(
+    "unread-source",
+    Note [Strict, Everywhere],
+    "a passphrase or key that nothing substitutes from",
+    was "P003"
+);
+
+/// The kinds of documents that exist to be substituted from. Certificates and
+/// their keys are none of them: Promenade looks for them by their names.
+const SOURCES: [&str; 3] =
+    ["deckhand/Passphrase/v1", "deckhand/PrivateKey/v1", "deckhand/PublicKey/v1"];
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let read: BTreeSet<DocId> = facts
+        .graph
+        .recipes
+        .iter()
+        .flat_map(|recipe| &recipe.steps)
+        .filter_map(|step| match &step.op {
+            Op::Substitute(substitution) => Some(substitution.source),
+            Op::Merge { .. } => None,
+        })
+        .collect();
+    let outputs = facts.graph.outputs();
+    let sources = outputs.filter(|(_, recipe)| SOURCES.contains(&&*recipe.key.schema));
+    found.extend(sources.filter(|(doc, _)| !read.contains(doc)).map(|(doc, _)| word(facts, doc)));
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+    let document = facts.document(doc);
+    let kind = document.key.schema.split('/').nth(1).unwrap_or_default();
+    let message = format!("the {kind} `{}` is substituted nowhere", facts.name(doc));
+    Diagnostic::new(&RULE, message, Label::new(document.name_span, "no substitution reads it"))
+        .note("documents of this kind do nothing by themselves: they are there to be substituted")
+        .help("remove it, or substitute it where it is needed")
+        .document(document.key.clone())
+}

@@ -1,0 +1,47 @@
+//! `unused-configuration`: what the configuration says of files, sites or sources that are not there.
+
+use crate::diagnostic::{Diagnostic, Label};
+use crate::source::Span;
+
+super::rule!(
+    "unused-configuration",
+    Warning,
+    "the configuration speaks of files, sites or missing sources that are not there"
+);
+
+/// A glob of the configuration that matches nothing.
+pub struct UnusedEntry<'a> {
+    /// Where it stands.
+    pub at: Span,
+    /// The glob.
+    pub glob: &'a str,
+    /// What it was to match.
+    pub kind: UnusedKind,
+}
+
+/// What a glob of the configuration was to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnusedKind {
+    /// A file.
+    Path,
+    /// A site.
+    Site,
+    /// A substitution source that is missing.
+    MissingSource,
+}
+
+/// The finding for a glob that matches nothing.
+pub fn word_unused(entry: &UnusedEntry<'_>) -> Diagnostic {
+    let (what, label) = match entry.kind {
+        UnusedKind::Path => ("no file", "no file that is read has such a path"),
+        UnusedKind::Site => ("no site", "no site has such a name"),
+        UnusedKind::MissingSource => {
+            ("no missing source", "no substitution lacks a source of such a schema and name")
+        }
+    };
+    let message = format!("`{}` in the configuration matches {what}", entry.glob);
+    Diagnostic::new(&RULE, message, Label::new(entry.at, label))
+        .note("what is configured for it has no effect")
+        .help("mend the glob, or remove the entry")
+        .about(entry.glob)
+}

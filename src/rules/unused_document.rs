@@ -1,0 +1,78 @@
+//! `unused-document`: an abstract document on which no other one is laid.
+
+use std::collections::BTreeSet;
+
+use super::SiteFacts;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
+use crate::system::deckhand::Problem;
+
+super::rule!(
+    "unused-document",
+    Note [Everywhere],
+    "an abstract document on which no other one is laid",
+    was "P003"
+);
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    // Without layers there are no parents, which has been told.
+    if facts.site.policy.is_none() {
+        return;
+    }
+    let in_doubt = schemas_in_doubt(facts);
+    let parents: BTreeSet<DocId> =
+        facts.site.iter().filter_map(|(doc, _)| facts.site.parent(doc)).collect();
+    for (doc, document) in facts.site.iter() {
+        let is_read = document.replacement.is_some();
+        let is_idle = document.is_abstract && !document.control && !is_read;
+        if is_idle && !parents.contains(&doc) && !in_doubt.contains(&*document.key.schema) {
+            found.push(word(facts, doc));
+        }
+    }
+}
+
+/// The schemas of documents whose relations are in doubt: once that is mended,
+/// others of these may have children.
+fn schemas_in_doubt<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<&'a str> {
+    let docs = facts.site.problems.iter().filter_map(in_doubt);
+    docs.map(|doc| &*facts.document(doc).key.schema).collect()
+}
+
+fn in_doubt(problem: &Problem) -> Option<DocId> {
+    match problem {
+        Problem::UnknownLayer { doc, .. }
+        | Problem::MissingParent { child: doc }
+        | Problem::AmbiguousParent { child: doc, .. }
+        | Problem::RefusedMatch { child: doc, .. }
+        | Problem::ControlParent { child: doc, .. }
+        | Problem::DuplicateDocument { again: doc, .. }
+        | Problem::ReplacementWithoutParent { doc }
+        | Problem::ReplacementOfAnother { doc, .. }
+        | Problem::UndeclaredReplacement { doc, .. }
+        | Problem::SharedName { again: doc, .. } => Some(*doc),
+        // It was meant to be read.
+        Problem::MissingSource { of_abstract, .. } => *of_abstract,
+        Problem::MissingPolicy
+        | Problem::ExtraPolicy { .. }
+        | Problem::RepeatedLayer { .. }
+        | Problem::NestedReplacement { .. }
+        | Problem::AbstractReplacement { .. }
+        | Problem::DuplicateOutput { .. }
+        | Problem::GeneratedSources { .. }
+        | Problem::MissingEncryptionSource { .. } => None,
+    }
+}
+
+fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+    let document = facts.document(doc);
+    let message = format!("the abstract document `{}` is nobody's parent", facts.name(doc));
+    let label = Label::new(document.name_span, "no parentSelector finds it");
+    let diagnostic = Diagnostic::new(&RULE, message, label)
+        .note("an abstract document is not rendered itself, and nothing can be substituted from it")
+        .document(document.key.clone());
+    diagnostic.help(if document.labels.is_empty() {
+        "give it labels by which a child finds it, or remove it"
+    } else {
+        "let a child select one of its labels, or remove it"
+    })
+}

@@ -1,0 +1,56 @@
+//! `unused-ignore`: a comment suppresses what nobody finds.
+
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::ignore::{Ignore, Name};
+use crate::source::{SourceMap, Span, offset};
+
+super::rule!("unused-ignore", Warning[Fixable], "a comment suppresses what nobody finds");
+
+pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&Name]) -> Diagnostic {
+    let texts: Vec<&str> = names.iter().map(|name| &*name.text).collect();
+    let told = texts.join("`, `");
+    let at = if names.len() == ignore.names.len() { ignore.span } else { names[0].span };
+    let message = format!("`{told}` is ignored here, and not found");
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, "suppresses nothing"))
+        .note("it would hide the next such finding, which nobody has looked at")
+        .about(format!("{} {}", ignore.words, texts.join(",")));
+    if names.len() == ignore.names.len() {
+        let edit = TextEdit { span: whole(sources, ignore.span), text: String::new() };
+        return diagnostic.help("remove the comment").fix("remove the comment", vec![edit]);
+    }
+    let is_left = |name: &&Name| !names.iter().any(|unused| unused.span == name.span);
+    let left: Vec<&str> = ignore.names.iter().filter(is_left).map(|name| &*name.text).collect();
+    let list = ignore.names[0].span.to(ignore.names[ignore.names.len() - 1].span);
+    diagnostic.help(format!("remove `{told}` from the comment")).fix(
+        format!("remove `{told}` from the comment"),
+        vec![TextEdit { span: list, text: left.join(", ") }],
+    )
+}
+
+/// What goes with a comment: the blanks before it, and its line if nothing
+/// else stands there.
+fn whole(sources: &SourceMap, comment: Span) -> Span {
+    let text = &**sources.get(comment.file).text();
+    let (before, after) = (&text[..comment.start as usize], &text[comment.end as usize..]);
+    let is_blank = |letter: char| letter == ' ' || letter == '\t';
+    let start = before.trim_end_matches(is_blank).len();
+    let rest = after.trim_start_matches(is_blank);
+    let begins_line =
+        matches!(&before[..start], "" | "\u{feff}") || before[..start].ends_with('\n');
+    let ends_line = rest.is_empty() || rest.starts_with(['\n', '\r']);
+    let span = |start: usize, end: usize| Span::new(comment.file, offset(start), offset(end));
+    let end = text.len() - rest.len();
+    match (begins_line, ends_line) {
+        (false, true) => span(start, end),
+        // Another comment follows, and takes the place of this one.
+        (_, false) => span(comment.start as usize, end),
+        (true, true) if rest.is_empty() => {
+            let line_break = ["\r\n", "\n"].into_iter().find(|it| before[..start].ends_with(it));
+            span(start - line_break.map_or(0, str::len), end)
+        }
+        (true, true) => {
+            let line_break = if rest.starts_with("\r\n") { 2 } else { 1 };
+            span(start, end + line_break)
+        }
+    }
+}

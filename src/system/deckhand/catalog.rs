@@ -1,0 +1,107 @@
+//! What a site's own catalogs say is made at deploy time: certificates and
+//! keys (`PKICatalog`), passphrases (`PassphraseCatalog`).
+//!
+//! A catalog is read as it is written, before any substitution into it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Site;
+use crate::graph::DocId;
+use crate::source::Span;
+use crate::yaml::{Mapping, Node, Value};
+
+/// What the catalogs of one site declare.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// By catalog, and in its order.
+    pub declared: Vec<Declared>,
+    by_name: BTreeMap<(Arc<str>, Arc<str>), usize>,
+    covered: BTreeSet<&'static str>,
+}
+
+/// A document that a catalog declares.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Its schema.
+    pub schema: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where the catalog names it.
+    pub at: Span,
+    /// The catalog.
+    pub catalog: DocId,
+}
+
+/// The kinds of document that a `PKICatalog` declares.
+const AUTHORITY: [&str; 2] =
+    ["deckhand/CertificateAuthority/v1", "deckhand/CertificateAuthorityKey/v1"];
+const CERTIFICATE: [&str; 2] = ["deckhand/Certificate/v1", "deckhand/CertificateKey/v1"];
+const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
+/// The kind that a `PassphraseCatalog` declares.
+const PASSPHRASE: [&str; 1] = ["deckhand/Passphrase/v1"];
+
+impl Catalog {
+    /// What the catalogs of `site` declare, abstract ones left out. Of two
+    /// declarations of one document the first counts.
+    pub fn of(site: &Site<'_>) -> Self {
+        let mut catalog = Self::default();
+        for (doc, document) in site.iter().filter(|(_, document)| !document.is_abstract) {
+            match &*document.key.schema {
+                "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => {
+                    catalog.covered.extend(AUTHORITY.iter().chain(&CERTIFICATE).chain(&KEYPAIR));
+                    catalog.certificates(doc, &document.data);
+                }
+                "pegleg/PassphraseCatalog/v1" => {
+                    catalog.covered.extend(PASSPHRASE);
+                    let items = document.data.get("passphrases");
+                    catalog.items(doc, items, "document_name", &PASSPHRASE);
+                }
+                _ => {}
+            }
+        }
+        catalog
+    }
+
+    /// What is declared with this schema and name.
+    pub fn find(&self, schema: &Arc<str>, name: &Arc<str>) -> Option<&Declared> {
+        let index = self.by_name.get(&(schema.clone(), name.clone()))?;
+        Some(&self.declared[*index])
+    }
+
+    /// Whether the site has a catalog of the kind that declares documents of
+    /// this schema.
+    pub fn covers(&self, schema: &str) -> bool {
+        self.covered.contains(schema)
+    }
+
+    fn certificates(&mut self, catalog: DocId, data: &Node) {
+        let authorities = data.get("certificate_authorities").and_then(Node::as_mapping);
+        for (name, authority) in authorities.into_iter().flat_map(Mapping::iter) {
+            if let Some(text) = name.as_str() {
+                self.declare(catalog, &AUTHORITY, &Arc::from(text), name.span);
+            }
+            self.items(catalog, authority.get("certificates"), "document_name", &CERTIFICATE);
+        }
+        self.items(catalog, data.get("keypairs"), "name", &KEYPAIR);
+    }
+
+    fn items(&mut self, catalog: DocId, items: Option<&Node>, field: &str, schemas: &[&str]) {
+        for item in items.and_then(Node::as_sequence).unwrap_or_default() {
+            if let Some(Node { value: Value::String(name), span, .. }) = item.get(field) {
+                self.declare(catalog, schemas, name, *span);
+            }
+        }
+    }
+
+    fn declare(&mut self, catalog: DocId, schemas: &[&str], name: &Arc<str>, at: Span) {
+        for schema in schemas {
+            let declared = Declared { schema: Arc::from(*schema), name: name.clone(), at, catalog };
+            let key = (declared.schema.clone(), declared.name.clone());
+            let next = self.declared.len();
+            if *self.by_name.entry(key).or_insert(next) == next {
+                self.declared.push(declared);
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The baseline: findings that were accepted when layercake came to a
+//! repository, one on a line of a file that is kept with it.
+//!
+//! A finding is known by its fingerprint and its file, so that it stays
+//! accepted when its lines move; when its file or document moves, it is known
+//! by the fingerprint alone. How many there are alike is counted: one more than
+//! was accepted is reported. The form of the file is described in
+//! `docs/ignoring.md`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{Findable, Told, fingerprint, told};
+use crate::diagnostic::{Diagnostic, Suppression};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, offset};
+
+/// The name of the form.
+const SCHEMA: &str = "urn:layercake:baseline:1";
+
+/// Where the baseline is, from the root of the tree, where nothing else is
+/// said.
+pub const FILE: &str = ".layercake-baseline.json";
+
+/// What was accepted, by file, rule, document and subject.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    /// What was accepted.
+    pub entries: Vec<Entry>,
+}
+
+/// Findings that are alike, in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The file of their first place.
+    pub file: RepoPath,
+    /// The rule's name.
+    pub rule: String,
+    /// Their document; none where they are of the file itself.
+    pub document: Option<DocKey>,
+    /// What they are about.
+    pub subject: String,
+    /// How many there are.
+    pub count: usize,
+    /// See [`fingerprint`].
+    pub fingerprint: String,
+    /// Where it was read; none for one that was made.
+    pub span: Option<Span>,
+}
+
+/// An entry of which not all is found any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Stale<'a> {
+    /// The entry.
+    pub entry: &'a Entry,
+    /// How many of its findings are gone.
+    pub gone: usize,
+}
+
+/// Why a text is no baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The line, from one.
+    pub line: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileForm<'t> {
+    schema: String,
+    #[serde(borrow)]
+    findings: Vec<&'t RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryForm {
+    rule: String,
+    file: String,
+    document: Option<DocumentForm>,
+    subject: String,
+    count: usize,
+    fingerprint: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentForm {
+    schema: String,
+    layer: String,
+    name: String,
+}
+
+impl Baseline {
+    /// Reads the text of a baseline, which is that of `file`.
+    ///
+    /// # Errors
+    /// Where it is none, or one of another version; nothing of it counts then.
+    pub fn read(file: FileId, text: &str) -> Result<Self, Damage> {
+        let form: FileForm<'_> = serde_json::from_str(text).map_err(|error| damage(&error, 0))?;
+        if form.schema != SCHEMA {
+            let message = format!("its schema is not `{SCHEMA}`");
+            return Err(Damage { line: 1, message });
+        }
+        let entries = form.findings.iter().map(|raw| Entry::read(file, text, raw));
+        Ok(Self { entries: entries.collect::<Result<_, _>>()? })
+    }
+
+    /// The baseline that accepts all of `findings`, which are folded.
+    pub fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
+        let mut counts: BTreeMap<(RepoPath, &str, Option<&DocKey>, &str), usize> = BTreeMap::new();
+        for finding in findings {
+            let path = sources.get(finding.primary.span.file).path().clone();
+            let (document, subject) = (finding.documents.first(), &*finding.subject);
+            *counts.entry((path, finding.rule.name, document, subject)).or_default() += 1;
+        }
+        let mut made: BTreeMap<_, String> = BTreeMap::new();
+        for finding in findings {
+            let path = sources.get(finding.primary.span.file).path();
+            let (document, subject) = (finding.documents.first(), &*finding.subject);
+            let key = (path.clone(), finding.rule.name, document, subject);
+            made.entry(key).or_insert_with(|| fingerprint(finding, path));
+        }
+        let entries = counts.into_iter().zip(made.into_values());
+        let entries =
+            entries.map(|(((file, rule, document, subject), count), fingerprint)| Entry {
+                file,
+                rule: rule.to_owned(),
+                document: document.cloned(),
+                subject: subject.to_owned(),
+                count,
+                fingerprint,
+                span: None,
+            });
+        Self { entries: entries.collect() }
+    }
+
+    /// The text of the file: an entry on each line, so that a change of one is
+    /// a change of one line.
+    pub fn to_text(&self) -> String {
+        let entries: Vec<String> =
+            self.entries.iter().map(|entry| format!("    {}", entry.to_json())).collect();
+        let list = if entries.is_empty() {
+            "[]".to_owned()
+        } else {
+            format!("[\n{}\n  ]", entries.join(",\n"))
+        };
+        format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"findings\": {list}\n}}\n")
+    }
+
+    /// The baseline with so many findings of each entry as `count` says, and
+    /// no more than there are.
+    #[must_use]
+    pub fn keeping(&self, count: impl Fn(&Entry) -> usize) -> Self {
+        let entries = self.entries.iter().map(|entry| {
+            let count = count(entry).min(entry.count);
+            Entry { count, ..entry.clone() }
+        });
+        Self { entries: entries.filter(|entry| entry.count > 0).collect() }
+    }
+
+    /// Marks the findings that were accepted, and gives what is stale.
+    pub(super) fn suppress<'a>(
+        &'a self,
+        findings: &mut [Diagnostic],
+        side: &Findable<'_>,
+    ) -> Vec<Stale<'a>> {
+        let mut open = Open::of(findings, side.sources);
+        let mut left: Vec<usize> = self.entries.iter().map(|entry| entry.count).collect();
+        for (entry, left) in self.entries.iter().zip(&mut left) {
+            let alike = open.groups.get_mut(&(entry.fingerprint.clone(), entry.file.clone()));
+            *left -= alike.map_or(0, |alike| alike.accept(*left, entry));
+        }
+        for (entry, left) in self.entries.iter().zip(&mut left).filter(|(entry, _)| {
+            // Only what is no longer there can have moved.
+            !side.held.contains(&(&entry.file, entry.document.as_ref()))
+        }) {
+            let from = (entry.fingerprint.clone(), RepoPath::new(""));
+            let groups = open.groups.range_mut(from..);
+            for (_, alike) in groups.take_while(|((name, _), _)| *name == entry.fingerprint) {
+                *left -= alike.accept(*left, entry);
+            }
+        }
+        open.mark(findings, side.sources);
+        let all = self.entries.iter().zip(left).filter(|(_, gone)| *gone > 0);
+        all.map(|(entry, gone)| Stale { entry, gone }).collect()
+    }
+}
+
+/// The findings that nothing suppresses yet, by fingerprint and file.
+struct Open {
+    groups: BTreeMap<(String, RepoPath), Alike>,
+}
+
+/// Findings with one fingerprint in one file, whatever sites they are in.
+#[derive(Default)]
+struct Alike {
+    left: VecDeque<Told>,
+    accepted: BTreeMap<Told, Option<Span>>,
+}
+
+impl Alike {
+    /// Takes up to `most`, and says how many these are.
+    fn accept(&mut self, most: usize, entry: &Entry) -> usize {
+        let count = most.min(self.left.len());
+        self.accepted.extend(self.left.drain(..count).map(|told| (told, entry.span)));
+        count
+    }
+}
+
+impl Open {
+    fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
+        let open = findings.iter().filter(|finding| finding.suppressed.is_none());
+        let in_order: BTreeMap<Told, &Diagnostic> =
+            open.map(|finding| (told(finding, sources), finding)).collect();
+        let mut groups: BTreeMap<(String, RepoPath), Alike> = BTreeMap::new();
+        for (told, finding) in in_order {
+            let path = told.0.clone();
+            let alike = groups.entry((fingerprint(finding, &path), path)).or_default();
+            alike.left.push_back(told);
+        }
+        Self { groups }
+    }
+
+    /// Marks what was accepted, and notes of the others how many like them
+    /// were.
+    fn mark(&self, findings: &mut [Diagnostic], sources: &SourceMap) {
+        let groups = || self.groups.values();
+        let accepted: BTreeMap<&Told, Option<Span>> =
+            groups().flat_map(|it| &it.accepted).map(|(told, at)| (told, *at)).collect();
+        let more: BTreeMap<&Told, usize> = groups()
+            .filter(|alike| !alike.accepted.is_empty())
+            .flat_map(|alike| alike.left.iter().map(|told| (told, alike.accepted.len())))
+            .collect();
+        for finding in findings.iter_mut().filter(|finding| finding.suppressed.is_none()) {
+            let key = told(finding, sources);
+            if let Some(at) = accepted.get(&key) {
+                let at = at.unwrap_or(finding.primary.span);
+                finding.suppressed = Some(Suppression::Baseline { at });
+            } else if let Some(count) = more.get(&key) {
+                finding.notes.push(match count {
+                    1 => "one like it is in the baseline, and this is one more".to_owned(),
+                    count => format!("{count} like it are in the baseline, and this is one more"),
+                });
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn read(file: FileId, text: &str, raw: &RawValue) -> Result<Self, Damage> {
+        let raw = raw.get();
+        let start = raw.as_ptr() as usize - text.as_ptr() as usize;
+        let line = text[..start].matches('\n').count();
+        let form: EntryForm = serde_json::from_str(raw).map_err(|error| damage(&error, line))?;
+        let is_name = |it: &str| it.len() == 32 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_name(&form.fingerprint) || form.count == 0 {
+            let message = "its fingerprint or its count cannot be one".to_owned();
+            return Err(Damage { line: line + 1, message });
+        }
+        let document = form.document.map(|it| DocKey {
+            schema: it.schema.into(),
+            layer: it.layer.into(),
+            name: it.name.into(),
+        });
+        Ok(Self {
+            file: RepoPath::new(form.file),
+            rule: form.rule,
+            document,
+            subject: form.subject,
+            count: form.count,
+            fingerprint: form.fingerprint,
+            span: Some(Span::new(file, offset(start), offset(start + raw.len()))),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        let document = self
+            .document
+            .as_ref()
+            .map(|key| json!({"schema": &*key.schema, "layer": &*key.layer, "name": &*key.name}));
+        json!({
+            "file": self.file.as_str(),
+            "rule": self.rule,
+            "document": document,
+            "subject": self.subject,
+            "count": self.count,
+            "fingerprint": self.fingerprint,
+        })
+    }
+}
+
+/// What the JSON reader says, `lines` below the first line.
+fn damage(error: &serde_json::Error, lines: usize) -> Damage {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    Damage { line: lines + error.line(), message }
+}

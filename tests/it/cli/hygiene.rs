@@ -1,0 +1,732 @@
+//! Comments that suppress findings, the baseline, fixes and statistics, on
+//! real repositories.
+
+use std::fs;
+
+use serde_json::Value as Json;
+
+use super::{Ran, Sandbox, broken, document};
+
+/// A document with one key twice.
+fn doubled(name: &str) -> String {
+    document(name, "global", "").replace("\ndata: ", "\ndata:\n  server: 1\n  server: 2")
+}
+
+/// A repository with one warning, at `  server: 2`.
+fn with_doubled() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/doubled.yaml", doubled("doubled"));
+    sandbox
+}
+
+/// A text with lines behind the `---` with which it begins.
+fn behind_marker(lines: &str, text: &str) -> String {
+    match lines {
+        "" => text.to_owned(),
+        _ => text.replacen("---\n", &format!("---\n{lines}\n"), 1),
+    }
+}
+
+fn suppressed(findings: &[Json]) -> Vec<&Json> {
+    findings.iter().filter(|finding| !finding["suppressed"].is_null()).collect()
+}
+
+fn reported(findings: &[Json]) -> Vec<&str> {
+    let open = findings.iter().filter(|finding| finding["suppressed"].is_null());
+    open.map(|finding| finding["rule"].as_str().unwrap()).collect()
+}
+
+#[track_caller]
+fn is_as_its_schema_says(ran: &Ran) {
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report-1.schema.json");
+    let schema: Json = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let report = ran.json();
+    let errors: Vec<String> = validator.iter_errors(&report).map(|it| it.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[test]
+fn a_comment_suppresses_what_it_stands_at() {
+    let sandbox = with_doubled();
+    assert_eq!(sandbox.rules(&[]), ["duplicate-key"]);
+    let text = doubled("doubled");
+    let at = |line: &str, more: &str| text.replace(line, more);
+    for ignoring in [
+        at("server: 2", "server: 2 # layercake: ignore[duplicate-key] why"),
+        at("server: 2", "server: 2 # old # layercake: ignore[unknown-tag, duplicate-key] why"),
+        at("  server: 2", "# layercake: ignore[duplicate-key] why\n  server: 2"),
+        at("  server: 2", "# layercake: ignore[duplicate-key] why\n\n  # old\n  server: 2"),
+        // The first of the two keys is a related place.
+        at("server: 1", "server: 1 # layercake: ignore[duplicate-key] why"),
+        text.replace("---\n", "---\n# layercake: ignore-file[duplicate-key] why\n"),
+        text.replace("---\n", "---\n# layercake: ignore-document[duplicate-key] why\n"),
+        format!("{}\n{text}", text.replace("doubled", "other").replace("  server: 2\n", ""))
+            + "# layercake: ignore-file[duplicate-key] why\n",
+        format!("{text}# layercake: ignore-document[duplicate-key] why\n"),
+        text.replace('\n', "\r\n")
+            .replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] why"),
+        format!(
+            "\u{feff}{}",
+            text.replace("---\n", "---\n# layercake: ignore-file[duplicate-key] why\n")
+        ),
+    ] {
+        sandbox.write("global/doubled.yaml", &ignoring);
+        let findings = sandbox.findings(&["--site", "lab"]);
+        assert_eq!(reported(&findings), [""; 0], "{ignoring}");
+        let [only] = suppressed(&findings)[..] else { panic!("{ignoring}") };
+        let line = 1 + ignoring.lines().position(|it| it.contains("layercake:")).unwrap();
+        assert_eq!(only["suppressed"]["kind"], "comment");
+        assert_eq!(only["suppressed"]["file"], "global/doubled.yaml");
+        assert_eq!(only["suppressed"]["line"], line, "{ignoring}");
+        assert_eq!(only["suppressed"]["reason"], "why", "{ignoring}");
+    }
+}
+
+#[test]
+fn a_comment_elsewhere_suppresses_nothing() {
+    let sandbox = Sandbox::with_sites();
+    let text = doubled("doubled");
+    let other = text.replace("doubled", "other").replace("  server: 2\n", "");
+    for (kept, more) in [
+        (text.replace("\ndata:", "\ndata: # layercake: ignore[duplicate-key] x"), "unused-ignore"),
+        (format!("{text}# layercake: ignore[duplicate-key] x\n"), "unused-ignore"),
+        (format!("{other}# layercake: ignore[duplicate-key] x\n{text}"), "unused-ignore"),
+        (
+            behind_marker("# layercake: ignore-document[duplicate-key] x", &other) + &text,
+            "unused-ignore",
+        ),
+        (format!("{text}# layercake: ignore-document[duplicate-key] x\n{other}"), "unused-ignore"),
+        (
+            format!("{text}  more: |\n    # layercake: ignore-file[duplicate-key]\n"),
+            "invalid-ignore",
+        ),
+        (format!("{text}  more: 'x # layercake: ignore-file[duplicate-key]'\n"), "invalid-ignore"),
+        (text.replace("server: 2", "server: 2 # layercake: ignore"), "invalid-ignore"),
+        (text.replace("server: 2", "server: 2 # layercake: ignore[]"), "invalid-ignore"),
+        (text.replace("server: 2", "server: 2 # layercake: ignore[default] x"), "invalid-ignore"),
+        (
+            text.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key x"),
+            "invalid-ignore",
+        ),
+    ] {
+        sandbox.write("global/doubled.yaml", &kept);
+        let mut rules = sandbox.rules(&[]);
+        rules.sort();
+        let mut expected = ["duplicate-key", more];
+        expected.sort_unstable();
+        assert_eq!(rules, expected, "{kept}");
+    }
+}
+
+/// What begins a document counts for that one, above its `---` and behind it.
+#[test]
+fn a_comment_at_a_marker_is_of_the_document_that_it_begins() {
+    let sandbox = Sandbox::with_sites();
+    let texts = ["one", "two", "three"].map(doubled);
+    let comment = "# layercake: ignore-document[duplicate-key] x\n";
+    for (index, name) in ["one", "two", "three"].into_iter().enumerate() {
+        let behind = |text: &String| text.replacen("---\n", &format!("---\n{comment}"), 1);
+        let above = |text: &String| format!("{comment}{text}");
+        let far_above = |text: &String| format!("# old\n{comment}\n# old\n{text}");
+        let places: [&dyn Fn(&String) -> String; 3] = [&behind, &above, &far_above];
+        for place in &places {
+            let mut with = texts.clone();
+            with[index] = place(&texts[index]);
+            sandbox.write("global/doubled.yaml", with.concat());
+            let findings = sandbox.findings(&["-x", "missing-document-start"]);
+            let named = |it: &&Json| it["documents"][0]["name"] == name;
+            assert_eq!(reported(&findings), ["duplicate-key"; 2], "{}", with.concat());
+            assert_eq!(suppressed(&findings).len(), 1);
+            assert!(suppressed(&findings).iter().all(named), "{}", with.concat());
+        }
+    }
+    // Behind a `---` it is of that document, even if nothing else is in it.
+    sandbox.write(
+        "global/doubled.yaml",
+        format!("---\n# layercake: ignore[empty-document] x\n{}", texts[0]),
+    );
+    assert_eq!(reported(&sandbox.findings(&[])), ["duplicate-key"]);
+    sandbox.write("global/doubled.yaml", format!("---\n{comment}{}", texts[0]));
+    assert!(reported(&sandbox.findings(&[])).contains(&"duplicate-key"));
+}
+
+#[test]
+fn the_page_about_ignoring_shows_comments_that_work() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ignoring.md");
+    let page = fs::read_to_string(page).unwrap();
+    let block = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let sandbox = Sandbox::with_sites();
+    let plain: Vec<&str> =
+        block.lines().map(|line| line.split("# layercake:").next().unwrap()).collect();
+    sandbox.write("global/shown.yaml", plain.join("\n"));
+    assert_eq!(reported(&sandbox.findings(&[])), ["duplicate-key"; 2]);
+    sandbox.write("global/shown.yaml", block);
+    let findings = sandbox.findings(&[]);
+    assert_eq!(reported(&findings), [""; 0]);
+    assert_eq!(suppressed(&findings).len(), 2);
+}
+
+#[test]
+fn what_is_found_in_a_child_can_be_ignored_at_either_end() {
+    let labelled = document("parent", "global", "{}")
+        .replace("abstract: false", "abstract: true")
+        .replace("  name:", "  labels: {of: all}\n  name:");
+    let twin = labelled.replace("name: parent", "name: twin");
+    let child = document("child", "site", "{}").replace(
+        "layer: site}",
+        "layer: site, parentSelector: {of: all}, actions: [{method: merge, path: .}]}",
+    );
+    let ignore = "# layercake: ignore-file[ambiguous-parent] until one is gone";
+    for (at_parent, at_child) in [("", ""), (ignore, ""), ("", ignore)] {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write("global/parent.yaml", behind_marker(at_parent, &labelled));
+        sandbox.write("global/twin.yaml", &twin);
+        sandbox.write("site/lab/child.yaml", behind_marker(at_child, &child));
+        let findings = sandbox.findings(&[]);
+        let rules = reported(&findings);
+        match (at_parent, at_child) {
+            ("", "") => assert_eq!(rules, ["ambiguous-parent"], "{findings:?}"),
+            _ => {
+                assert_eq!(rules, [""; 0], "{findings:?}");
+                let file =
+                    if at_child.is_empty() { "global/parent.yaml" } else { "site/lab/child.yaml" };
+                assert_eq!(suppressed(&findings)[0]["suppressed"]["file"], file);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_ignored_is_counted_and_shown_when_asked() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    assert_eq!(sandbox.run(&["lint"]).code, 1);
+    let text = broken()
+        .replace("name: nowhere,", "name: nowhere, # layercake: ignore[P005] later\n       ");
+    sandbox.write("site/lab/broken.yaml", text);
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("nothing found · 1 ignored · "), "{ran:?}");
+    assert!(!ran.stdout.contains("missing-source"), "{ran:?}");
+    let shown = sandbox.run(&["lint", "--show-ignored"]);
+    assert_eq!(shown.code, 0);
+    assert!(shown.stdout.contains("error[missing-source]"), "{shown:?}");
+    assert!(shown.stdout.contains("  ignored: by site/lab/broken.yaml:9: later\n"), "{shown:?}");
+    let concise = sandbox.run(&["lint", "--show-ignored", "-o", "concise"]);
+    assert!(concise.stdout.ends_with(" (ignored)\n"), "{concise:?}");
+    assert_eq!(sandbox.run(&["lint", "-o", "concise"]).stdout, "");
+    let json = sandbox.run(&["lint", "-o", "json"]);
+    is_as_its_schema_says(&json);
+    assert_eq!(json.json()["totals"]["ignored"], 1);
+    assert_eq!(json.json()["statistics"][0]["ignored"], 1);
+    assert_eq!(json.json()["statistics"][0]["count"], 0);
+}
+
+#[test]
+fn an_ignore_is_not_called_unused_by_who_sees_a_part() {
+    let sandbox = Sandbox::with_sites();
+    let text = doubled("doubled").replace("  server: 1\n", "");
+    sandbox.write(
+        "global/doubled.yaml",
+        text.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x"),
+    );
+    assert_eq!(sandbox.rules(&[]), ["unused-ignore"]);
+    assert_eq!(sandbox.rules(&["--site", "lab"]), [""; 0]);
+    assert_eq!(sandbox.rules(&["global"]), [""; 0]);
+}
+
+#[test]
+fn a_comparison_takes_comments_of_the_side_they_are_on() {
+    let sandbox = with_doubled();
+    let open = doubled("doubled");
+    let ignored = open.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x");
+    let since = |before: &str, after: &str| {
+        sandbox.write("global/doubled.yaml", before);
+        sandbox.write("mark", before.len().to_string() + after);
+        sandbox.commit();
+        sandbox.write("global/doubled.yaml", after);
+        let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
+        is_as_its_schema_says(&ran);
+        let report = ran.json();
+        let findings = report["findings"].as_array().unwrap().clone();
+        let told = findings.iter().map(|it| {
+            let word = it["suppressed"]["kind"].as_str().or(it["state"].as_str());
+            word.unwrap().to_owned()
+        });
+        let told: Vec<String> = told.collect();
+        (told, report["totals"]["added_ignores"].as_u64().unwrap())
+    };
+    assert_eq!(since(&open, &ignored), (vec!["comment".to_owned()], 1));
+    assert_eq!(since(&ignored, &open), (vec!["new".to_owned()], 0));
+    assert_eq!(since(&ignored, &ignored), (vec!["comment".to_owned()], 0));
+    assert_eq!(since(&open, &open), (vec!["unchanged".to_owned()], 0));
+    let mended =
+        ignored.replace("  server: 1\n", "").replace(" # layercake: ignore[duplicate-key] x", "");
+    assert_eq!(since(&ignored, &mended), (vec![], 0));
+    assert_eq!(since(&open, &mended), (vec!["fixed".to_owned()], 0));
+    sandbox.write("global/doubled.yaml", &ignored);
+    let ran = sandbox.run(&["lint", "--since", "HEAD"]);
+    let closing = "findings: 0 new · 0 fixed · 0 unchanged · 1 ignored · 1 new ignore comment\n";
+    assert!(ran.stdout.ends_with(closing), "{ran:?}");
+}
+
+#[test]
+fn a_baseline_accepts_what_was_there() {
+    let sandbox = with_doubled();
+    sandbox.break_site("lab");
+    let ran = sandbox.run(&["baseline", "write"]);
+    assert_eq!((ran.code, &*ran.stdout), (0, ".layercake-baseline.json accepts 2 findings\n"));
+    let baseline = fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
+    assert_eq!(baseline.lines().filter(|line| line.contains("\"rule\"")).count(), 2, "{baseline}");
+    assert!(baseline.contains("\"subject\":\"server\",\"count\":1"), "{baseline}");
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("nothing found · 2 in the baseline"), "{ran:?}");
+    assert_eq!(sandbox.run(&["lint", "--no-baseline"]).code, 1);
+    let json = sandbox.run(&["lint", "-o", "json"]);
+    is_as_its_schema_says(&json);
+    for finding in json.json()["findings"].as_array().unwrap() {
+        assert_eq!(finding["suppressed"]["kind"], "baseline");
+        let line = finding["suppressed"]["line"].as_u64().unwrap() as usize;
+        let print = finding["fingerprint"].as_str().unwrap();
+        assert!(baseline.lines().nth(line - 1).unwrap().contains(print), "{finding}");
+    }
+    let shown = sandbox.run(&["baseline", "show"]).stdout;
+    assert!(shown.contains("1  duplicate-key   global/doubled.yaml"), "{shown}");
+    // What is written again is the same, byte for byte.
+    sandbox.run(&["baseline", "write"]);
+    assert_eq!(fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap(), baseline);
+}
+
+#[test]
+fn a_baseline_knows_a_finding_whose_lines_or_file_moved() {
+    let sandbox = with_doubled();
+    sandbox.run(&["baseline", "write"]);
+    sandbox.write("global/doubled.yaml", behind_marker("# a\n\n# b", &doubled("doubled")));
+    assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
+    sandbox.write("global/doubled.yaml", doubled("doubled").replace("server: 2", "server: 3"));
+    assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
+    fs::remove_file(sandbox.path("global/doubled.yaml")).unwrap();
+    sandbox.write("global/moved/here.yaml", doubled("doubled"));
+    assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
+    // Another document, or another key, is another finding.
+    sandbox.write("global/moved/here.yaml", doubled("renamed"));
+    assert_eq!(reported(&sandbox.findings(&[])), ["stale-baseline", "duplicate-key"]);
+    sandbox.write("global/moved/here.yaml", doubled("doubled").replace("server", "domain"));
+    assert_eq!(reported(&sandbox.findings(&[])), ["stale-baseline", "duplicate-key"]);
+}
+
+#[test]
+fn one_more_than_the_baseline_has_is_reported() {
+    let sandbox = with_doubled();
+    sandbox.run(&["baseline", "write"]);
+    sandbox.write("global/doubled.yaml", doubled("doubled") + "  server: 3\n");
+    let findings = sandbox.findings(&[]);
+    assert_eq!(reported(&findings), ["duplicate-key"]);
+    let open = findings.iter().find(|it| it["suppressed"].is_null()).unwrap();
+    assert_eq!(open["primary"]["line"], 11, "{open}");
+    let note = open["notes"].as_array().unwrap().last().unwrap();
+    assert_eq!(note, "one like it is in the baseline, and this is one more");
+}
+
+#[test]
+fn a_site_with_the_fault_of_another_is_not_accepted_for_it() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.run(&["baseline", "write"]);
+    // The same document, by its name, in the other site; the first is mended.
+    fs::remove_file(sandbox.path("site/lab/broken.yaml")).unwrap();
+    sandbox.write("site/lab/broken.yaml", document("broken", "site", "{}"));
+    sandbox.break_site("prod");
+    let findings = sandbox.findings(&[]);
+    assert_eq!(reported(&findings), ["stale-baseline", "missing-source"]);
+}
+
+/// The fault stands in one parent, and each site's own child shows it.
+#[test]
+fn what_children_of_all_sites_inherit_is_one_entry() {
+    let head = |kind: &str, name: &str, layer: &str| {
+        format!(
+            "---\nschema: {kind}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+             storagePolicy: cleartext\n  labels: {{name: {name}}}\n  layeringDefinition:\n    \
+             layer: {layer}\n"
+        )
+    };
+    let sandbox = Sandbox::with_sites();
+    let schema = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, \
+                  name: example/Rack/v1}\ndata:\n  properties: {units: {type: integer}}\n";
+    sandbox.write("global/schema.yaml", schema);
+    let parent = head("example/Rack/v1", "rack", "global") + "    abstract: true\n";
+    sandbox.write("global/rack.yaml", parent + "data: {units: many}\n");
+    for site in ["lab", "prod"] {
+        let child = head("example/Rack/v1", &format!("rack-of-{site}"), "site")
+            + "    parentSelector: {name: rack}\n    actions: [{method: merge, path: .}]\n";
+        sandbox.write(&format!("site/{site}/rack.yaml"), child + "data: {power: ac}\n");
+    }
+    assert_eq!(reported(&sandbox.findings(&[])), ["schema-violation"]);
+    sandbox.run(&["baseline", "write"]);
+    let findings = sandbox.findings(&[]);
+    assert_eq!(reported(&findings), [""; 0]);
+    assert_eq!(suppressed(&findings).len(), 1);
+    assert_eq!(suppressed(&findings)[0]["sites"], serde_json::json!(["lab", "prod"]));
+}
+
+#[test]
+fn what_is_mended_is_taken_out_of_the_baseline() {
+    let sandbox = with_doubled();
+    sandbox.break_site("lab");
+    sandbox.run(&["baseline", "write"]);
+    fs::remove_file(sandbox.path("global/doubled.yaml")).unwrap();
+    let findings = sandbox.findings(&[]);
+    assert_eq!(reported(&findings), ["stale-baseline"]);
+    assert_eq!(findings[0]["primary"]["file"], ".layercake-baseline.json");
+    assert_eq!(findings[0]["primary"]["line"], 4);
+    assert_eq!(reported(&sandbox.findings(&["--site", "lab"])), [""; 0]);
+    assert_eq!(reported(&sandbox.findings(&["site/lab"])), [""; 0]);
+    let ran = sandbox.run(&["baseline", "prune"]);
+    let told = ".layercake-baseline.json accepts 1 finding, 1 fewer than before\n";
+    assert_eq!((ran.code, &*ran.stdout), (0, told));
+    assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
+    assert_eq!(sandbox.run(&["lint"]).code, 0);
+}
+
+#[test]
+fn a_damaged_baseline_ends_the_run() {
+    let sandbox = with_doubled();
+    sandbox.run(&["baseline", "write"]);
+    let path = sandbox.path(".layercake-baseline.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    for (damaged, line) in [
+        (whole.replace("\"rule\"", "\"ruel\""), 4),
+        (whole.replace("\"count\":1", "\"count\":0"), 4),
+        (whole.replace("baseline:1", "baseline:2"), 1),
+        (whole.replace("  ]", "  ],"), 6),
+        ("<<<<<<< HEAD\n".to_owned() + &whole, 1),
+        (String::new(), 1),
+    ] {
+        fs::write(&path, &damaged).unwrap();
+        for verb in [&["lint"][..], &["baseline", "prune"], &["baseline", "show"]] {
+            let ran = sandbox.run(verb);
+            assert_eq!(ran.code, 2, "{ran:?}");
+            let told = format!("error: the baseline is damaged: .layercake-baseline.json:{line}: ");
+            assert!(ran.stderr.starts_with(&told), "{damaged}: {ran:?}");
+            assert!(ran.stderr.contains("  help: mend it"), "{ran:?}");
+        }
+        assert_eq!(sandbox.run(&["lint", "--no-baseline"]).code, 0);
+    }
+    fs::write(&path, b"\xff").unwrap();
+    assert_eq!(sandbox.run(&["lint"]).code, 2);
+}
+
+#[test]
+fn a_baseline_can_be_elsewhere_and_must_be_there_then() {
+    let sandbox = with_doubled();
+    let ran = sandbox.run(&["baseline", "write", "--baseline", "accepted.json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(!sandbox.path(".layercake-baseline.json").exists());
+    assert_eq!(sandbox.rules(&["--no-baseline"]), ["duplicate-key"]);
+    assert_eq!(reported(&sandbox.findings(&["--baseline", "accepted.json"])), [""; 0]);
+    assert_eq!(sandbox.run(&["lint", "--baseline", "nosuch.json"]).code, 2);
+    assert_eq!(sandbox.run(&["baseline", "show"]).code, 2);
+    assert_eq!(sandbox.run(&["baseline", "prune"]).code, 2);
+}
+
+/// A chart that lists a substitution twice.
+fn repeated() -> String {
+    let item = "    - src: {schema: example/Any/v1, name: dns, path: .server}\n      \
+                dest: {path: .server}\n";
+    let substitutions = format!("  substitutions:\n{item}{item}");
+    document("repeated", "site", "{server: none}")
+        .replace("\ndata:", &format!("\n{substitutions}data:"))
+}
+
+#[test]
+fn fixes_change_nothing_else() {
+    let once = repeated().replacen(
+        "    - src: {schema: example/Any/v1, name: dns, path: .server}\n      dest: {path: .server}\n",
+        "",
+        1,
+    );
+    for style in ["\n", "\r\n"] {
+        for (mark, kept, after) in
+            [("", "", ""), ("\u{feff}", "", ""), ("", "# kept   \n", "# kept")]
+        {
+            let sandbox = Sandbox::with_sites();
+            let styled = |text: &str| {
+                format!("{mark}{}{after}", behind_marker(kept, text)).replace('\n', style)
+            };
+            sandbox.write("site/lab/repeated.yaml", styled(&repeated()));
+            assert_eq!(sandbox.rules(&[]), ["repeated-substitution"]);
+            let data = || -> Vec<Json> {
+                let report = sandbox.run(&["render", "--format", "json"]).json();
+                let sites = report["sites"].as_array().unwrap().iter();
+                let documents = sites.flat_map(|site| site["documents"].as_array().unwrap());
+                documents.map(|document| document["data"].clone()).collect()
+            };
+            let rendered = data();
+            let ran = sandbox.run(&["lint", "--diff"]);
+            assert_eq!(ran.stderr, "would fix 1 finding in 1 file\n");
+            let path = sandbox.path("site/lab/repeated.yaml");
+            assert_eq!(fs::read_to_string(&path).unwrap(), styled(&repeated()));
+            let removed = ran.stdout.lines().filter(|it| it.starts_with('-')).count();
+            assert_eq!(removed, 3, "{ran:?}");
+            let ran = sandbox.run(&["lint", "--fix"]);
+            assert_eq!((ran.code, &*ran.stderr), (0, "fixed 1 finding in 1 file\n"), "{ran:?}");
+            assert!(ran.stdout.contains("nothing found"), "{ran:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), styled(&once));
+            assert_eq!(data(), rendered);
+            let again = sandbox.run(&["lint", "--fix"]);
+            assert_eq!(again.stderr, "fixed 0 findings in 0 files\n");
+        }
+    }
+}
+
+#[test]
+fn an_unused_comment_is_removed_as_far_as_it_is() {
+    let sandbox = Sandbox::with_sites();
+    let plain = doubled("doubled");
+    let path = sandbox.path("global/doubled.yaml");
+    for (before, after) in [
+        (
+            plain.replace("  server: 1", "  # layercake: ignore[unknown-tag] x\n  server: 1"),
+            plain.clone(),
+        ),
+        (plain.replace("\ndata:", "\ndata:  # layercake: ignore[unknown-tag] x"), plain.clone()),
+        (
+            plain.replace("\ndata:", "\ndata:  # layercake: ignore[unknown-tag] x # theirs"),
+            plain.replace("\ndata:", "\ndata:  # theirs"),
+        ),
+        (
+            plain.replace(
+                "server: 2",
+                "server: 2 # layercake: ignore[unknown-tag, duplicate-key] x",
+            ),
+            plain.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x"),
+        ),
+        (format!("{plain}# layercake: ignore-file[unknown-tag]"), plain.trim_end().to_owned()),
+    ] {
+        sandbox.write("global/doubled.yaml", &before);
+        let ran = sandbox.run(&["lint", "--fix"]);
+        assert_eq!(ran.stderr, "fixed 1 finding in 1 file\n", "{before}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), after, "{before}");
+    }
+}
+
+#[test]
+fn only_the_working_tree_is_changed() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("site/lab/repeated.yaml", repeated());
+    sandbox.commit();
+    for flag in ["--fix", "--diff", "--add-ignore"] {
+        for arguments in [
+            &["--rev", "HEAD"][..],
+            &["--staged"],
+            &["--from", "HEAD"],
+            &["--from", "HEAD", "--to", "index"],
+        ] {
+            let ran = sandbox.run(&[&["lint", flag], arguments].concat());
+            assert_eq!((ran.code, &*ran.stdout), (2, ""), "{flag} {arguments:?}: {ran:?}");
+        }
+    }
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    // With a base, only what is new is mended.
+    let ran = sandbox.run(&["lint", "--fix", "--since", "HEAD"]);
+    assert_eq!(ran.stderr, "fixed 0 findings in 0 files\n", "{ran:?}");
+    sandbox.write("site/prod/repeated.yaml", repeated());
+    let ran = sandbox.run(&["lint", "--fix", "--since", "HEAD"]);
+    assert_eq!(ran.stderr, "fixed 1 finding in 1 file\n", "{ran:?}");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? site/prod/repeated.yaml\n");
+    assert_eq!(sandbox.rules(&["--site", "prod"]), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_plain_file_is_not_changed() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("kept/repeated.yaml", repeated());
+    std::os::unix::fs::symlink("../../kept/repeated.yaml", sandbox.path("site/lab/link.yaml"))
+        .unwrap();
+    assert_eq!(sandbox.rules(&[]), ["repeated-substitution"]);
+    let ran = sandbox.run(&["lint", "--fix"]);
+    assert_eq!(ran.stderr, "fixed 0 findings in 0 files\n");
+    let ran = sandbox.run(&["lint", "--add-ignore"]);
+    assert!(
+        ran.stderr.contains("site/lab/link.yaml:12: `repeated-substitution` is not ignored"),
+        "{ran:?}"
+    );
+    assert_eq!(fs::read_to_string(sandbox.path("kept/repeated.yaml")).unwrap(), repeated());
+}
+
+#[test]
+fn a_difference_shows_no_secret() {
+    let sandbox = Sandbox::with_sites();
+    let secret = document("password", "site", "hunter-2-hunter")
+        .replace("example/Any/v1", "deckhand/Passphrase/v1")
+        .replace("cleartext", "encrypted");
+    let comment = "# layercake: ignore-document[unknown-tag] x\n";
+    sandbox.write("site/lab/secret.yaml", format!("{secret}{comment}"));
+    let ran = sandbox.run(&["lint", "--diff"]);
+    assert_eq!(ran.stderr, "would fix 1 finding in 1 file\n", "{ran:?}");
+    assert!(ran.stdout.contains(&format!("\n-{comment}")), "{ran:?}");
+    assert!(ran.stdout.contains("data: (hidden)"), "{ran:?}");
+    assert!(!ran.stdout.contains("hunter"), "{ran:?}");
+}
+
+#[test]
+fn comments_are_written_where_they_are_comments() {
+    let sandbox = with_doubled();
+    sandbox.break_site("lab");
+    sandbox.write("site/prod/only.yaml", document("only", "site", "!nosuch |\n  a\n  b"));
+    let quoted = document("quoted", "global", "{a: \"x\n  y\", a: \"z\n\n  z\"}");
+    sandbox.write("global/quoted.yaml", quoted.replace('\n', "\r\n"));
+    let before: Vec<String> = sandbox.rules(&[]);
+    assert!(before.len() > 3, "{before:?}");
+    let rendered = sandbox.run(&["render"]).stdout;
+    let ran = sandbox.run(&["lint", "--add-ignore=known since May"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.stderr, format!("ignored {} findings in 4 files\n", before.len()), "{ran:?}");
+    assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
+    assert_eq!(sandbox.run(&["render"]).stdout, rendered);
+    let text = fs::read_to_string(sandbox.path("global/quoted.yaml")).unwrap();
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
+    let findings = sandbox.findings(&[]);
+    assert!(suppressed(&findings).iter().all(|it| it["suppressed"]["reason"] == "known since May"));
+    assert_eq!(sandbox.run(&["lint", "--add-ignore=a # b"]).code, 2);
+}
+
+/// Pegleg refuses a file whose first line is not `---` alone.
+#[test]
+fn no_comment_is_written_above_the_first_marker_or_beside_it() {
+    let [quoted, second] = ["quoted", "second"]
+        .map(|name| document(name, "global", "{a: \"x\n  y\", a: \"z\n\n  z\"}"));
+    let ignoring = |word: &str, rule: &str| format!("# layercake: {word}[{rule}] why");
+    let twice = ignoring("ignore-document", "duplicate-key");
+    let late = ignoring("ignore-file", "missing-document-start");
+    let empty = ignoring("ignore", "empty-document");
+    for (before, after) in [
+        (quoted.clone(), behind_marker(&twice, &quoted)),
+        (
+            format!("{quoted}{second}"),
+            behind_marker(&twice, &quoted) + &behind_marker(&twice, &second),
+        ),
+        (format!("\u{feff}{quoted}"), format!("\u{feff}{}", behind_marker(&twice, &quoted))),
+        (quoted.replace('\n', "\r\n"), behind_marker(&twice, &quoted).replace('\n', "\r\n")),
+        (
+            format!("# old\n\n{}", document("late", "global", "{}")),
+            format!("# old\n\n{}", behind_marker(&late, &document("late", "global", "{}"))),
+        ),
+        (
+            format!("---\n{}", document("behind", "global", "{}")),
+            format!("---\n{empty}\n{}", document("behind", "global", "{}")),
+        ),
+    ] {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write("global/file.yaml", &before);
+        assert!(!sandbox.rules(&[]).is_empty(), "{before}");
+        let ran = sandbox.run(&["lint", "--add-ignore=why"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(fs::read_to_string(sandbox.path("global/file.yaml")).unwrap(), after);
+        assert_eq!(reported(&sandbox.findings(&[])), [""; 0], "{after}");
+    }
+}
+
+#[test]
+fn a_comment_that_has_to_give_a_reason_is_not_written_without_one() {
+    let sandbox = with_doubled();
+    sandbox.write("layercake.yaml", "rules: {require-reason: true}\n");
+    let ran = sandbox.run(&["lint", "--add-ignore"]);
+    assert_eq!((ran.code, &*ran.stdout), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("has to give a reason\n  help: write it"), "{ran:?}");
+    assert_eq!(
+        fs::read_to_string(sandbox.path("global/doubled.yaml")).unwrap(),
+        doubled("doubled")
+    );
+    assert_eq!(sandbox.run(&["lint", "--add-ignore=why"]).code, 0);
+    assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
+}
+
+#[test]
+fn a_storage_policy_is_mended_and_nothing_else() {
+    let sandbox = Sandbox::with_sites();
+    let secret = |policy: &str| {
+        document("password", "site", "hunter-2-hunter")
+            .replace("example/Any/v1", "deckhand/Passphrase/v1")
+            .replace("storagePolicy: cleartext\n", &format!("storagePolicy: {policy}\n"))
+    };
+    let path = sandbox.path("site/lab/secrets/passphrases/password.yaml");
+    let select = ["--select", "secret-not-encrypted"];
+    for (before, after) in [
+        ("cleartext", "encrypted"),
+        ("cleartext   # for now", "encrypted   # for now"),
+        ("'cleartext'", "encrypted"),
+    ] {
+        for line_end in ["\n", "\r\n"] {
+            let styled =
+                |policy: &str| format!("\u{feff}{}", secret(policy)).replace('\n', line_end);
+            sandbox.write("site/lab/secrets/passphrases/password.yaml", styled(before));
+            assert_eq!(sandbox.rules(&select), ["secret-not-encrypted"]);
+            let ran = sandbox.run(&[&["lint", "--diff"], &select[..]].concat());
+            assert_eq!(ran.stderr, "would fix 1 finding in 1 file\n", "{ran:?}");
+            assert!(!ran.stdout.contains("hunter"), "{ran:?}");
+            let ran = sandbox.run(&[&["lint", "--fix"], &select[..]].concat());
+            assert_eq!((ran.code, &*ran.stderr), (0, "fixed 1 finding in 1 file\n"), "{ran:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), styled(after));
+        }
+    }
+    // Without being asked for it does nothing: the rule is off.
+    sandbox.write("site/lab/secrets/passphrases/password.yaml", secret("cleartext"));
+    assert_eq!(sandbox.run(&["lint", "--fix"]).stderr, "fixed 0 findings in 0 files\n");
+}
+
+#[test]
+fn statistics_count_by_rule() {
+    let sandbox = with_doubled();
+    sandbox.write("site/lab/repeated.yaml", repeated());
+    sandbox.commit();
+    let ran = sandbox.run(&["lint", "--statistics"]);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], "     1  duplicate-key          warning  in 2 sites");
+    assert_eq!(lines[1], "     1  repeated-substitution  warning  1 fixable · in 1 site");
+    assert_eq!(lines.len(), 3, "{ran:?}");
+    sandbox.break_site("lab");
+    let ran = sandbox.run(&["lint", "--statistics", "--since", "HEAD", "-o", "concise"]);
+    let line = "     1  missing-source         error    1 new · 0 unchanged · in 1 site\n";
+    assert!(ran.stdout.contains(line), "{ran:?}");
+    let json = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
+    is_as_its_schema_says(&json);
+    let rows = json.json()["statistics"].clone();
+    assert_eq!(rows[0]["rule"], "duplicate-key");
+    assert_eq!((&rows[0]["new"], &rows[0]["unchanged"]), (&Json::from(0), &Json::from(1)));
+    assert_eq!(rows[2]["fixable"], 1);
+}
+
+#[test]
+fn what_comments_say_in_secrets_is_not_told() {
+    let sandbox = Sandbox::with_sites();
+    let secret = document("password", "site", "")
+        .replace("cleartext", "encrypted")
+        .replace(
+            "\ndata: ",
+            "\ndata:\n  a: 1\n  # layercake: ignore[duplicate-key] hunter-1\n  a: 2\n  \
+             b: 1 # layercake: ignore[hunter-2] hunter-3\n  c: |\n    # layercake: ignore[hunter-4]\n",
+        );
+    sandbox.write("site/lab/secrets/secret.yaml", secret);
+    sandbox.run(&["baseline", "write", "--baseline", "accepted.json"]);
+    let accepted = fs::read_to_string(sandbox.path("accepted.json")).unwrap();
+    assert!(accepted.contains("invalid-ignore"), "{accepted}");
+    assert!(!accepted.contains("hunter"), "{accepted}");
+    for arguments in [
+        &["-o", "json"][..],
+        &["--show-ignored"],
+        &["--show-ignored", "-o", "concise"],
+        &["--diff"],
+        &["--diff", "--add-ignore"],
+        &["--statistics"],
+    ] {
+        let ran = sandbox.run(&[&["lint"], arguments].concat());
+        assert!(ran.code < 2, "{ran:?}");
+        assert!(!format!("{ran:?}").contains("hunter"), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(reported(&sandbox.findings(&[])), ["invalid-ignore"; 2]);
+}

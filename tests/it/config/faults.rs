@@ -1,0 +1,195 @@
+//! What is told of a configuration that cannot be used: all of it, each at its
+//! line, and nothing is done.
+
+use super::configured;
+
+/// The errors that a run ends with, each without the word in front.
+fn errors(text: &str) -> Vec<String> {
+    let ran = configured(text).run(&["lint"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    ran.stderr.lines().filter_map(|line| line.strip_prefix("error: ")).map(str::to_owned).collect()
+}
+
+fn error(text: &str) -> String {
+    let errors = errors(text);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].strip_prefix("layercake.yaml:").unwrap().to_owned()
+}
+
+#[test]
+fn unknown_keys_are_errors_at_every_level() {
+    for (text, expected) in [
+        ("sematics: x\n", "1:1: unknown key `sematics`; did you mean `semantics`?"),
+        ("nothing-like-it: x\n", "1:1: unknown key `nothing-like-it`"),
+        ("rules:\n  levles: {}\n", "2:3: unknown key `levles` in `rules`; did you mean `levels`?"),
+        ("discover:\n  site: []\n", "2:3: unknown key `site` in `discover`; did you mean `sites`?"),
+        (
+            "discover:\n  repositories:\n    global: {path: x, revison: y}\n",
+            "3:23: unknown key `revison` in `discover.repositories.global`; did you mean `revision`?",
+        ),
+        (
+            "rules:\n  per-path:\n    a:\n      ignroe: []\n",
+            "4:7: unknown key `ignroe` in `rules.per-path.a`; did you mean `ignore`?",
+        ),
+        (
+            "sites:\n  lab: {rule: {}}\n",
+            "2:9: unknown key `rule` in `sites.lab`; did you mean `rules`?",
+        ),
+        (
+            "references:\n  - from: {schema: a/B/v1, path: $.a, pth: x}\n    to: {schema: a/B/v1}\n",
+            "2:39: unknown key `pth` in `references[0].from`",
+        ),
+        ("compare: {bse: x}\n", "1:11: unknown key `bse` in `compare`; did you mean `base`?"),
+        (
+            "reach: {max-site: 1}\n",
+            "1:9: unknown key `max-site` in `reach`; did you mean `max-sites`?",
+        ),
+        (
+            "output: {defualt: [full]}\n",
+            "1:10: unknown key `defualt` in `output`; did you mean `default`?",
+        ),
+        (
+            "secrets: {schema: []}\n",
+            "1:11: unknown key `schema` in `secrets`; did you mean `schemas`?",
+        ),
+        (
+            "render: {known-missing-source: []}\n",
+            "1:10: unknown key `known-missing-source` in `render`; did you mean \
+             `known-missing-sources`?",
+        ),
+        (
+            "diff: {list-key: {}}\n",
+            "1:8: unknown key `list-key` in `diff`; did you mean `list-keys`?",
+        ),
+    ] {
+        assert_eq!(error(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn values_of_a_wrong_type_are_errors() {
+    for (text, expected) in [
+        ("[]\n", "1:1: the file is to be a mapping, and is a list"),
+        ("rules: []\n", "1:1: `rules` is to be a mapping, and is a list"),
+        ("rules: {ignore: P005}\n", "1:17: `rules.ignore` is to be a list, and is a string"),
+        (
+            "rules: {require-reason: 1}\n",
+            "1:25: `rules.require-reason` is to be `true` or `false`, and is an integer",
+        ),
+        (
+            "required-version: 0.1\n",
+            "1:19: `required-version` is to be a string, and is a float; put it in quotes",
+        ),
+        (
+            "reach: {max-sites: '4'}\n",
+            "1:20: `reach.max-sites` is to be an integer, and is a string",
+        ),
+        ("reach: {max-sites: -4}\n", "1:20: `reach.max-sites` is to be 0 at least"),
+        ("discover: {sites: []}\n", "1:12: `discover.sites` is empty; leave it out instead"),
+        ("semantics: dekhand\n", "1:12: `semantics` cannot be `dekhand`; did you mean `deckhand`?"),
+        ("references: [{from: {schema: a/B/v1, path: $.a}}]\n", "1:14: `references[0]` lacks `to`"),
+    ] {
+        assert_eq!(error(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn values_that_mean_nothing_are_errors() {
+    for (text, expected) in [
+        (
+            "rules: {select: [mising-parent]}\n",
+            "1:18: there is no rule `mising-parent`; did you mean `missing-parent`?",
+        ),
+        ("rules: {levels: {P999: error}}\n", "1:18: there is no rule `P999`"),
+        (
+            "rules: {per-path: {a: {ignore: [strcit]}}}\n",
+            "1:33: there is no rule `strcit`; did you mean `strict`?",
+        ),
+        ("sites: {a: {rules: {ignore: [x]}}}\n", "1:30: there is no rule `x`"),
+        ("reach: {max-sites: 1\n", "1:8: this is not YAML: "),
+        ("a: &a b\nb: *c\n", "2:4: there is no anchor `&c` before this"),
+        ("semantics: deckhand\n---\n{}\n", "2:1: a configuration file holds one YAML document"),
+        ("client-versions: {docker: latest}\n", "1:27: `latest` is no version; write it as `1.2`"),
+        (
+            "required-version: '>=new'\n",
+            "1:19: `>=new` is no version; write it as `>=0.1` or `>=0.1, <2`",
+        ),
+        (
+            "secrets: {extra-schemas: [Token]}\n",
+            "1:27: `Token` is no schema; write it as `example/Kind/v1`",
+        ),
+        (
+            "output: {default: [consise]}\n",
+            "1:20: there is no format `consise`; did you mean `concise`?",
+        ),
+        ("output: {default: [json=]}\n", "1:20: there is no file behind `=`"),
+        ("output: {default: [full, concise]}\n", "1:26: only one report can go to standard output"),
+        (
+            "references: [{from: {schema: a/B/v1, path: a}, to: {schema: a/B/v1}}]\n",
+            "1:44: `a` is no path of RFC 9535",
+        ),
+        (
+            "diff: {list-keys: {'*': {'$[?@.a]': b}}}\n",
+            "1:26: the path `$[?@.a]` cannot be used: it has a filter, which is not supported",
+        ),
+        (
+            "diff: {list-keys: {'*': {'$[-1]': b}}}\n",
+            "1:26: the path `$[-1]` cannot be used: it counts from the end of a list",
+        ),
+        ("discover: {repositories: {'a/b': {path: x}}}\n", "1:27: `a/b` cannot name a repository"),
+    ] {
+        let found: Vec<String> = errors(text);
+        let is_it = |line: &String| line.starts_with(&format!("layercake.yaml:{expected}"));
+        assert!(found.iter().any(is_it), "{text}: {found:?}");
+    }
+    for (key, glob) in [("sites", "{'[z-a': {}}"), ("discover", "{exclude: ['[z-a']}")] {
+        let found = error(&format!("{key}: {glob}\n"));
+        assert!(found.contains("`[z-a` is no glob: "), "{found}");
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_and_in_order() {
+    let found = errors("rules:\n  ignore: [P999]\n  levles: {}\nsemantics: 1\nreach: 3\n");
+    let lines: Vec<&str> = found.iter().map(|line| line.split(':').nth(1).unwrap()).collect();
+    assert_eq!(lines, ["2", "3", "4", "5"], "{found:?}");
+}
+
+#[test]
+fn a_key_that_stands_twice_is_an_error() {
+    let found = errors("rules: {}\nrules: {}\n");
+    assert_eq!(found, ["layercake.yaml:2:1: this key stands here twice"]);
+}
+
+#[test]
+fn every_verb_that_reads_documents_refuses_it() {
+    let sandbox = configured("sematics: x\n");
+    for verb in [
+        &["lint"][..],
+        &["render"],
+        &["sites"],
+        &["graph"],
+        &["impact", "global/chart.yaml"],
+        &["explain-value", "lab", "example/Any/v1", "only", ".of"],
+        &["rules"],
+        &["config", "show"],
+        &["config", "check"],
+    ] {
+        let ran = sandbox.run(verb);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{verb:?}");
+        assert!(ran.stderr.starts_with("error: layercake.yaml:1:1: unknown key"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_version_that_is_not_this_one_ends_the_run() {
+    let found = errors("required-version: '>=0.1, <0.1'\n");
+    let present = env!("CARGO_PKG_VERSION");
+    let expected =
+        format!("layercake.yaml:1:19: layercake >=0.1, <0.1 is asked for, and this is {present}");
+    assert_eq!(found, [expected]);
+    for met in [present, ">=0.1", "0", "<99, >0.0.1"] {
+        let ran = configured(&format!("required-version: '{met}'\n")).run(&["lint"]);
+        assert_eq!(ran.code, 0, "{met}: {ran:?}");
+    }
+}

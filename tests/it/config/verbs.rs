@@ -1,0 +1,197 @@
+//! `rules`, `config` and `init`, and the flags that select.
+
+use std::fs;
+
+use layercake::commands::configuration::FORMATS;
+use layercake::config::SCHEMA;
+
+use super::{are, configured, rules};
+use crate::cli::{Sandbox, document};
+
+fn faulty() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    sandbox.write("site/lab/empty.yaml", "---\n---\n");
+    sandbox
+}
+
+#[test]
+fn rules_are_selected_by_flags() {
+    let sandbox = faulty();
+    for (arguments, expected) in [
+        (&[][..], &["duplicate-key", "empty-document", "missing-source"][..]),
+        (&["--select", "duplicate-key"], &["duplicate-key"]),
+        (&["--select", "duplicate-key,P005"], &["duplicate-key", "missing-source"]),
+        (
+            &["--select", "P005", "--select", "empty-document"],
+            &["empty-document", "missing-source"],
+        ),
+        (
+            &["--select", "P005", "--extend-select", "duplicate-key"],
+            &["duplicate-key", "missing-source"],
+        ),
+        (&["--ignore", "P005,empty-document"], &["duplicate-key"]),
+        (&["-x", "P005", "-x", "duplicate-key"], &["empty-document"]),
+        (&["--select", "all", "--ignore", "all"], &[]),
+    ] {
+        assert!(are(&rules(&sandbox, arguments), expected), "{arguments:?}");
+    }
+    for arguments in [["--select", "nosuch"], ["-x", "nosuch"], ["-w", "mising-parent"]] {
+        let ran = sandbox.run(&[&["lint"], &arguments[..]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains("there is no rule"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_selecting_flag_stands_above_what_the_file_ignores() {
+    let sandbox = faulty();
+    sandbox.write("layercake.yaml", "rules: {ignore: [duplicate-key, P005]}\n");
+    assert!(are(&rules(&sandbox, &[]), &["empty-document"]));
+    assert!(are(&rules(&sandbox, &["--select", "duplicate-key"]), &["duplicate-key"]));
+    let extended = rules(&sandbox, &["--extend-select", "duplicate-key"]);
+    assert!(are(&extended, &["duplicate-key", "empty-document"]));
+}
+
+#[test]
+fn the_level_that_fails_is_chosen() {
+    let sandbox = faulty();
+    let code = |arguments: &[&str]| sandbox.run(&[&["lint"], arguments].concat()).code;
+    assert_eq!(code(&[]), 1);
+    for (level, fails) in [
+        ("error", [1, 0, 0, 0]),
+        ("warning", [1, 1, 0, 0]),
+        ("note", [1, 1, 1, 0]),
+        ("never", [0; 4]),
+    ] {
+        for (ignored, expected) in
+            ["empty-document", "P005", "P005,duplicate-key", "all"].iter().zip(fails)
+        {
+            assert_eq!(
+                code(&["--fail-on", level, "-x", ignored]),
+                expected,
+                "{level} without {ignored}"
+            );
+        }
+    }
+    assert_eq!(code(&["--exit-zero"]), 0);
+    assert_eq!(code(&["--exit-zero", "--fail-on", "note"]), 2);
+    assert_eq!(code(&["--fail-on", "nosuch"]), 2);
+    sandbox.commit();
+    let since = ["--since", "HEAD", "--fail-on", "note"];
+    assert_eq!(code(&since), 0, "with a comparison what is new decides");
+    assert_eq!(code(&[&since[..], &["--all-findings"]].concat()), 1);
+    sandbox.write("site/prod/empty.yaml", "---\n---\n");
+    assert_eq!(code(&since), 1);
+    assert_eq!(code(&["--since", "HEAD"]), 0);
+}
+
+#[test]
+fn rules_lists_levels_as_configured() {
+    let sandbox = configured("rules: {ignore: [missing-parent], levels: {P005: note}}\n");
+    let listed = sandbox.run(&["rules", "--format", "json"]).json();
+    let of = |name: &str| {
+        let rows = listed["rules"].as_array().unwrap();
+        rows.iter().find(|row| row["name"] == name).unwrap().clone()
+    };
+    assert_eq!(
+        (&of("missing-parent")["level"], &of("missing-parent")["default_level"]),
+        (&"off".into(), &"error".into())
+    );
+    assert_eq!(
+        (&of("missing-source")["level"], &of("missing-source")["aliases"][0]),
+        (&"note".into(), &"P005".into())
+    );
+    assert_eq!(
+        of("missing-source")["groups"],
+        serde_json::json!(["default", "strict", "deckhand", "pegleg", "all"])
+    );
+    assert_eq!(listed["rules"].as_array().unwrap().len(), layercake::rules::RULES.len());
+    let text = sandbox.run(&["rules", "--select", "P005"]).stdout;
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    let expected: Vec<&str> =
+        layercake::rules::selected("P005").unwrap().iter().map(|rule| rule.name).collect();
+    assert_eq!(names, expected);
+    let of_group = sandbox.run(&["explain", "pegleg"]).stdout;
+    assert!(of_group.lines().any(|line| line.starts_with("missing-source ")), "{of_group}");
+}
+
+#[test]
+fn show_says_where_each_value_comes_from() {
+    let sandbox = configured("# first\nreach:\n  max-sites: 4\nrules: {ignore: [P005]}\n");
+    let arguments = ["config", "show", "--ignore", "missing-parent", "--semantics", "deckhand"];
+    let text = sandbox.run(&arguments).stdout;
+    for line in [
+        "reach.max-sites: 4  # layercake.yaml:3",
+        "reach.max-outputs: -  # default",
+        "rules.ignore: [\"missing-parent\"]  # --ignore",
+        "rules.select: [\"default\"]  # default",
+        "semantics: \"deckhand\"  # --semantics",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line} is in\n{text}");
+    }
+    let json = sandbox.run(&["config", "show", "--format", "json"]).json();
+    let keys: Vec<&str> =
+        json["settings"].as_array().unwrap().iter().map(|it| it["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, super::schema_keys());
+    let of_none = sandbox.run(&["config", "show", "--isolated"]).stdout;
+    assert!(of_none.lines().all(|line| line.ends_with("# default")), "{of_none}");
+}
+
+#[test]
+fn path_check_and_schema_say_what_there_is() {
+    let sandbox = configured("semantics: deckhand\n");
+    let path = sandbox.run_in(&sandbox.path("site"), &["config", "path"]).stdout;
+    assert_eq!(path, format!("{}\n", sandbox.path("layercake.yaml").display()));
+    assert_eq!(sandbox.run(&["config", "check"]).code, 0);
+    assert_eq!(sandbox.run(&["config", "schema"]).stdout, SCHEMA);
+    sandbox.write("layercake.yaml", "sematics: x\n");
+    let ran = sandbox.run(&["config", "check"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    let none = Sandbox::with_sites();
+    assert_eq!(none.run(&["config", "path"]).stdout, "no configuration\n");
+}
+
+#[test]
+fn init_writes_what_can_be_used_and_overwrites_nothing() {
+    let sandbox = Sandbox::with_sites();
+    let ran = sandbox.run_in(&sandbox.path("site/lab"), &["init"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let (file, hooks) = (sandbox.path("layercake.yaml"), sandbox.path(".pre-commit-config.yaml"));
+    assert_eq!(ran.stdout, format!("wrote {}\nwrote {}\n", file.display(), hooks.display()));
+    let hooks_text = fs::read_to_string(&hooks).unwrap();
+    assert!(hooks_text.starts_with("repos:\n  - repo: local\n"), "{hooks_text}");
+    assert_eq!(sandbox.run(&["config", "check"]).code, 0);
+    assert_eq!(sandbox.rules(&[]), Vec::<String>::new(), "it changes nothing by itself");
+    let again = sandbox.run(&["init"]);
+    assert_eq!((again.code, again.stdout.as_str()), (2, ""));
+    fs::remove_file(&file).unwrap();
+    fs::write(&hooks, "repos: []\n").unwrap();
+    let ran = sandbox.run(&["init"]);
+    assert!(ran.code == 0 && ran.stdout.contains("add to its `repos`"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&hooks).unwrap(), "repos: []\n");
+    assert_eq!(Sandbox::outside_git().run(&["init"]).code, 2);
+}
+
+#[test]
+fn the_examples_of_the_written_file_can_be_used() {
+    let text = layercake::commands::init::CONFIGURATION;
+    let examples: String = text
+        .lines()
+        // A sentence has one space behind its `#`, a nested line more.
+        .filter(|line| !line.starts_with("# ") || line.starts_with("#  "))
+        .map(|line| line.strip_prefix('#').unwrap_or(line).to_owned() + "\n")
+        .collect();
+    assert!(examples.lines().filter(|line| !line.is_empty()).count() > 30, "{examples}");
+    let sandbox = configured(&examples);
+    let ran = sandbox.run(&["config", "check"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{examples}");
+}
+
+#[test]
+fn the_formats_of_the_configuration_are_those_of_the_flag() {
+    let sandbox = Sandbox::with_sites();
+    let ran = sandbox.run(&["lint", "-o", "nosuch"]);
+    assert!(ran.stderr.contains(&format!("there are {}", FORMATS.join(", "))), "{ran:?}");
+}

@@ -1,0 +1,56 @@
+//! Paths of RFC 9535 find in our nodes what they find in JSON, and give the
+//! nodes themselves, each with the text it was written in.
+
+use jsonpath_rust::JsonPath as _;
+use layercake::source::{RepoPath, Source, SourceMap};
+use layercake::yaml::{Query, parse};
+use serde_json::Value;
+
+/// JSON, which is YAML too.
+const TEXT: &str = r#"{"groups": [
+    {"name": "one", "charts": ["a", "b"], "size": 1, "debug": true},
+    {"name": "two", "charts": [], "size": 2.5},
+    "plain"
+  ], "flags": {"x": null, "y z": false}}"#;
+
+const PATHS: &[&str] = &[
+    "$",
+    "$.groups[*].name",
+    "$.groups[*].charts[*]",
+    "$.groups[-1]",
+    "$.groups[0:2].size",
+    "$.flags['y z', 'x']",
+    "$.flags.*",
+    "$..name",
+    "$.groups[?@.size > 1].name",
+    "$.groups[?@.debug == true].charts[0]",
+    "$.groups[?@.name == 'two']",
+    "$.groups[?length(@.charts) == 2].name",
+    "$.nothing[*].here",
+];
+
+#[test]
+fn paths_find_in_nodes_what_they_find_in_json() {
+    let json: Value = serde_json::from_str(TEXT).expect("it is JSON");
+    let mut sources = SourceMap::new();
+    let file = sources.add(Source::new(RepoPath::new("file.yaml"), Ok(TEXT.into())));
+    let parsed = parse(file, TEXT);
+    for path in PATHS {
+        let expected = json.query(path).expect("it is a path");
+        let query = Query::parse(path).expect("it is a path");
+        let found = query.find(&parsed.documents[0].root);
+        let found: Vec<Value> = found
+            .iter()
+            .map(|node| serde_json::from_str(sources.slice(node.span)).expect("JSON in JSON"))
+            .collect();
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{path}");
+    }
+    assert!(PATHS.iter().filter(|path| !json.query(path).unwrap().is_empty()).count() > 10);
+}
+
+#[test]
+fn what_is_no_path_is_refused() {
+    for text in ["", "chart_group", "$.", "$[", "$.a[?", ".a"] {
+        assert!(Query::parse(text).is_err(), "{text}");
+    }
+}
