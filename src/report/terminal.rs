@@ -6,6 +6,7 @@
 //! stand one below the other in one finding and no file is searched for
 //! lines again.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display};
 use std::io::{self, Write};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use super::excerpt::{Excerpt, excerpts};
 use super::printable::clean;
 use super::{Style, View, some_sites, wrap};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
+use crate::source::FileId;
 use crate::triage::{Counts, Findings, Suppressed};
 
 /// So many findings are shown in full; who has more begins with these, and
@@ -27,6 +29,9 @@ pub const MOST_IN_FULL: usize = 200;
 
 /// So many labels of one finding are drawn; the others are named.
 const MOST_DRAWN: usize = 12;
+
+/// Labels that say the same are drawn for so many files.
+const MOST_ALIKE: usize = 2;
 
 /// So many labels of one finding are named.
 const MOST_NAMED: usize = 12;
@@ -182,8 +187,7 @@ fn write_in_full(
     let headline = format!("{kind} {}", clean(&diagnostic.message));
     let ink = Ink::of(diagnostic.severity);
     write_paragraph(&kind, &headline, "  ", ink, style, out)?;
-    let drawn = diagnostic.related.len().min(MOST_DRAWN - 1);
-    let (drawn, named) = diagnostic.related.split_at(drawn);
+    let (drawn, named) = drawn_and_named(&diagnostic.related);
     let labels: Vec<&Label> = std::iter::once(&diagnostic.primary).chain(drawn).collect();
     out.write_all(drawing(&labels, diagnostic.severity, view, style).as_bytes())?;
     let item = |word: &str, text: &str, ink: Ink, out: &mut dyn Write| {
@@ -216,6 +220,20 @@ fn write_in_full(
         item("caused by", cause, Ink::Bold, out)?;
     }
     writeln!(out)
+}
+
+/// The labels beside the first that are drawn, and those that are named. Where
+/// many files of many sites have the same to show, some are enough.
+fn drawn_and_named(related: &[Label]) -> (Vec<&Label>, Vec<&Label>) {
+    let mut files: HashMap<&str, BTreeSet<FileId>> = HashMap::new();
+    let (mut drawn, mut named) = (Vec::new(), Vec::new());
+    for label in related {
+        let alike = files.entry(&label.message).or_default();
+        alike.insert(label.span.file);
+        let is_drawn = drawn.len() < MOST_DRAWN - 1 && alike.len() <= MOST_ALIKE;
+        if is_drawn { &mut drawn } else { &mut named }.push(label);
+    }
+    (drawn, named)
 }
 
 /// What says that a finding is not reported.

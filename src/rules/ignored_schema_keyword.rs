@@ -18,22 +18,29 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+    let mut help = None;
     let (keyword, label, note) = match &problem.fault {
         Fault::ForeignKeyword { keyword, draft } => (
             keyword,
             format!("a keyword of Draft {draft}"),
-            "Deckhand validates with Draft 4, whatever `$schema` says",
+            "Deckhand validates with Draft 4, whatever `$schema` says".to_owned(),
         ),
         Fault::BesideReference { keyword } => (
             keyword,
             "it stands beside `$ref`".to_owned(),
-            "in Draft 4 nothing beside `$ref` is looked at; `allOf` can hold both",
+            "in Draft 4 nothing beside `$ref` is looked at; `allOf` can hold both".to_owned(),
         ),
-        Fault::NeverApplies { keyword, about } => (
-            keyword,
-            format!("it is about values of type `{about}`"),
-            "the `type` beside it allows no such value",
-        ),
+        Fault::NeverApplies { keyword, about, allowed } => {
+            help = better_place(keyword, about, allowed);
+            (
+                keyword,
+                format!("it is about values of type `{about}`"),
+                match &allowed[..] {
+                    [only] => format!("the `type` beside it is `{only}`"),
+                    _ => "the `type` beside it allows no such value".to_owned(),
+                },
+            )
+        }
         Fault::UnknownKeyword { .. }
         | Fault::MisplacedProperty { .. }
         | Fault::UnresolvedReference { .. }
@@ -45,5 +52,24 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
         | Fault::Unusable { .. } => return None,
     };
     let message = format!("`{keyword}` has no effect here in DataSchema `{}`", document.key.name);
-    Some(finding(&RULE, document, problem, message, label).note(note))
+    let finding = finding(&RULE, document, problem, message, label).note(note);
+    Some(match help {
+        Some(help) => finding.help(help),
+        None => finding,
+    })
+}
+
+/// What was likely meant by a keyword for values of the type `about`, where
+/// only values of other types are allowed.
+fn better_place(keyword: &str, about: &str, allowed: &[String]) -> Option<String> {
+    let allows = |kind: &str| allowed.iter().any(|name| name == kind);
+    match (keyword, about) {
+        ("items", _) if allows("object") => {
+            Some("for what a mapping holds, write `additionalProperties`".to_owned())
+        }
+        (_, "object") if allows("array") => {
+            Some(format!("if it is about each item of the list, put `{keyword}` below `items`"))
+        }
+        _ => None,
+    }
 }

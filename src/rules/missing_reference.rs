@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{SiteFacts, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::{DocKey, Span};
@@ -57,23 +57,74 @@ type Naming<'a> = (Span, &'a str, Arc<str>);
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let outputs = Outputs::of(facts);
-    let missing = missing(facts, &outputs);
+    let missing = missing(facts, &outputs, &mut Walk::from_roots(facts, &outputs));
+    found.extend(words(&RULE, facts, &outputs, &missing));
+}
+
+/// The findings of another rule: for what the documents name that `check` does
+/// not come to.
+pub(super) fn check_unreached(
+    rule: &'static Rule,
+    facts: &SiteFacts<'_>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let outputs = Outputs::of(facts);
+    let mut walk = Walk::from_roots(facts, &outputs);
+    missing(facts, &outputs, &mut walk);
+    walk.go_on(facts, &outputs);
+    let missing = missing(facts, &outputs, &mut walk);
+    found.extend(words(rule, facts, &outputs, &missing));
+}
+
+fn words(
+    rule: &'static Rule,
+    facts: &SiteFacts<'_>,
+    outputs: &Outputs<'_>,
+    missing: &BTreeMap<Naming<'_>, Vec<DocId>>,
+) -> Vec<Diagnostic> {
     if missing.is_empty() {
-        return;
+        return Vec::new();
     }
-    let surroundings = Surroundings::of(facts, &outputs, missing.len());
-    found.extend(missing.iter().map(|(naming, docs)| word(facts, &surroundings, naming, docs)));
+    let surroundings = Surroundings::of(facts, outputs, missing.len());
+    let found = missing.iter().map(|(naming, docs)| word(rule, facts, &surroundings, naming, docs));
+    found.collect()
+}
+
+/// The documents that are looked at, and those that are still to be.
+struct Walk {
+    waiting: Vec<DocId>,
+    seen: BTreeSet<DocId>,
+}
+
+impl Walk {
+    /// Only documents that count are looked at: those that nothing could name,
+    /// such as a Manifest, and what is named from there on. What a site has and
+    /// does not use, such as a `ChartGroup` of other sites, may name what it
+    /// wants.
+    fn from_roots(facts: &SiteFacts<'_>, outputs: &Outputs<'_>) -> Self {
+        let waiting = outputs.roots(&facts.settings.references);
+        let seen = waiting.iter().copied().collect();
+        Self { waiting, seen }
+    }
+
+    /// To all others that name something.
+    fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &Outputs<'_>) {
+        let schemas: BTreeSet<&str> =
+            facts.settings.references.iter().map(|reference| &*reference.schema).collect();
+        let names = schemas.into_iter().filter_map(|schema| outputs.names.get(schema));
+        let others = names.flat_map(|names| names.values().copied());
+        self.waiting.extend(others.filter(|doc| self.seen.insert(*doc)));
+    }
 }
 
 /// The texts that name what is not rendered, with the documents they are in.
-///
-/// Only documents that count are looked at: those that nothing could name, such
-/// as a Manifest, and what is named from there on. What a site has and does not
-/// use, such as a `ChartGroup` of other sites, may name what it wants.
-fn missing<'a>(facts: &SiteFacts<'a>, outputs: &Outputs<'a>) -> BTreeMap<Naming<'a>, Vec<DocId>> {
+fn missing<'a>(
+    facts: &SiteFacts<'a>,
+    outputs: &Outputs<'a>,
+    walk: &mut Walk,
+) -> BTreeMap<Naming<'a>, Vec<DocId>> {
     let mut missing: BTreeMap<Naming<'a>, Vec<DocId>> = BTreeMap::new();
-    let mut waiting = outputs.roots(&facts.settings.references);
-    let mut seen: BTreeSet<DocId> = waiting.iter().copied().collect();
+    let Walk { waiting, seen } = walk;
     while let Some(doc) = waiting.pop() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         let schema = &facts.document(doc).key.schema;
@@ -192,6 +243,7 @@ impl<'a> Surroundings<'a> {
 const MOST_NAMED: usize = 5;
 
 fn word(
+    rule: &'static Rule,
     facts: &SiteFacts<'_>,
     surroundings: &Surroundings<'_>,
     (at, target, name): &Naming<'_>,
@@ -201,7 +253,7 @@ fn word(
     let writer = surroundings.at(*at).map_or(first, |doc| &facts.document(doc).key);
     let message =
         format!("`{}` names `{name}`, and no `{target}` of that name is rendered", title(writer));
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(*at, "names no rendered document"))
+    let diagnostic = Diagnostic::new(rule, message, Label::new(*at, "names no rendered document"))
         .about(&**name)
         .document(writer.clone());
     let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);

@@ -122,6 +122,7 @@ mod secret_not_encrypted;
 mod secret_outside_secrets_folder;
 mod shared_label;
 mod stale_baseline;
+mod stale_reference;
 mod uncommon_destination;
 mod undeclared_secret;
 mod unexpected_change;
@@ -232,6 +233,7 @@ pub static RULES: &[&Rule] = &[
     &secret_outside_secrets_folder::RULE,
     &shared_label::RULE,
     &stale_baseline::RULE,
+    &stale_reference::RULE,
     &uncommon_destination::RULE,
     &undeclared_secret::RULE,
     &unexpected_change::RULE,
@@ -310,6 +312,7 @@ const SITE_CHECKS: &[Check<SiteCheck>] = &[
     Check { rules: &[&duplicate_schema::RULE], run: duplicate_schema::check },
     Check { rules: &[&leftover_placeholder::RULE], run: leftover_placeholder::check },
     Check { rules: &[&missing_reference::RULE], run: missing_reference::check },
+    Check { rules: &[&stale_reference::RULE], run: stale_reference::check },
     Check { rules: &[&schema_violation::RULE], run: schema_violation::check },
     Check { rules: &[&shared_label::RULE], run: shared_label::check },
     Check { rules: &[&uncommon_destination::RULE], run: uncommon_destination::check },

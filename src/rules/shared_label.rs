@@ -162,8 +162,10 @@ fn word_label(facts: &SiteFacts<'_>, carriers: &[Carrier]) -> Option<Diagnostic>
     }
     let (one, another) = (key(first), key(other));
     let message = format!(
-        "`{}` and `{}` have a label in common, but not a schema",
+        "`{}` `{}` and `{}` `{}` have a label in common",
+        one.schema,
         title(one),
+        another.schema,
         title(another)
     );
     let label = Label::new(other.at, format!("on a document of the schema `{}`", another.schema));

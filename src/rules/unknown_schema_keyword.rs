@@ -12,15 +12,19 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 
+/// What to do with a key that is nearly no keyword.
+const HELP: &str = "write the keyword that was meant, or begin the key with `x-` if it is a note";
+
 fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
     let name = &document.key.name;
     let (key, help) = match &problem.fault {
         Fault::UnknownKeyword { keyword, near } => {
-            (keyword, near.map(|near| format!("did you mean `{near}`?")))
+            let meant = near.map(|near| format!("did you mean `{near}`?"));
+            (keyword, meant.unwrap_or_else(|| HELP.to_owned()))
         }
         Fault::MisplacedProperty { property } => {
             let help = "if it is a key that documents may have, put it below `properties`";
-            (property, Some(help.to_owned()))
+            (property, help.to_owned())
         }
         Fault::ForeignKeyword { .. }
         | Fault::BesideReference { .. }
@@ -34,10 +38,7 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
         | Fault::Unusable { .. } => return None,
     };
     let message = format!("`{key}` in DataSchema `{name}` is no keyword of JSON Schema");
-    let finding = finding(&RULE, document, problem, message, "nobody looks at this")
-        .note("what it was to demand of documents is not demanded");
-    Some(match help {
-        Some(help) => finding.help(help),
-        None => finding,
-    })
+    let finding = finding(&RULE, document, problem, message, "validators skip this")
+        .note("what it was to demand of documents is never checked");
+    Some(finding.help(help))
 }

@@ -60,6 +60,8 @@ pub enum Fault {
         keyword: String,
         /// What it is about.
         about: &'static str,
+        /// The types that the schema allows, as they are written.
+        allowed: Vec<String>,
     },
     /// A reference into this schema that leads to nothing.
     UnresolvedReference {
@@ -375,7 +377,8 @@ impl Reader<'_> {
         } else if let (Some(about), Some(kind)) = (about, around.get("type"))
             && !allows(kind, about)
         {
-            self.tell(entry.key.span, Fault::NeverApplies { keyword, about });
+            let allowed = type_names(kind).map(str::to_owned).collect();
+            self.tell(entry.key.span, Fault::NeverApplies { keyword, about, allowed });
         }
     }
 
@@ -679,6 +682,12 @@ fn allows(kind: &Node, about: &str) -> bool {
         (_, Some(items)) => items.iter().filter_map(Node::as_str).any(is_it),
         _ => true,
     }
+}
+
+/// The names in the value of `type`.
+fn type_names(kind: &Node) -> impl Iterator<Item = &str> {
+    let items = kind.as_sequence().unwrap_or(std::slice::from_ref(kind));
+    items.iter().filter_map(Node::as_str)
 }
 
 /// Keywords that tell a schema from other mappings.

@@ -276,7 +276,10 @@ fn fold(first: &mut Diagnostic, again: Diagnostic) {
     }
     for label in again.related {
         if !first.related.contains(&label) {
-            first.related.push(label);
+            // Beside those that say the same of other places.
+            let alike = first.related.iter().rposition(|other| other.message == label.message);
+            let at = alike.map_or(first.related.len(), |last| last + 1);
+            first.related.insert(at, label);
         }
     }
     for note in again.notes {

@@ -38,8 +38,11 @@ pub struct Schemas {
     known: Mutex<Lookup<usize, Place>>,
     /// By the addresses of schema and data: what documents say themselves that
     /// is known to be valid. Both are kept, so that no address is used again.
-    valid: Mutex<Lookup<(usize, usize), (Arc<Compiled>, Arc<Mapping>)>>,
+    valid: Mutex<Lookup<(usize, usize), Valid>>,
 }
+
+/// A schema, and data that it accepts.
+type Valid = (Arc<Compiled>, Arc<Mapping>);
 
 /// Where a schema is kept as soon as somebody has made it ready.
 type Place = Arc<OnceLock<Arc<Compiled>>>;

@@ -28,7 +28,7 @@ use crate::provenance::untrue_ways;
 use crate::yaml::spans::text_reads_as as reads_as;
 
 /// The branch of the recorded head.
-const HEAD: &str = "v1.9";
+pub const HEAD: &str = "v1.9";
 
 const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
 
