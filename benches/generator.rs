@@ -461,7 +461,7 @@ impl Copy {
         let kind = if layer.site_type.is_empty() { "type" } else { "site" };
         let folder = layer.folder;
         for number in 0..layer.passphrases {
-            let path = self.path(folder, &format!("passphrases/passphrase-{number}.yaml"));
+            let path = self.path(folder, &format!("secrets/passphrases/passphrase-{number}.yaml"));
             out.write(&path, &[self.passphrase(kind, number)])?;
         }
         self.certificates(out, kind, layer)?;
@@ -607,10 +607,14 @@ impl Copy {
         // Every tenth is long.
         let sections = if chart % 10 == 7 { 20 } else { 5 };
         for section in 0..sections {
+            // A placeholder where `chart_substitution` replaces one.
+            let substitutions = SUBSTITUTIONS[chart % SUBSTITUTIONS.len()];
+            let is_replaced = section % 2 == 0 && section * 10 + 5 < substitutions;
+            let domain = if is_replaced { "DOMAIN" } else { "example.org" };
             let _ = write!(
                 text,
                 "      section_{section}:\n        option_0: {}\n        option_1: \
-                 http://{}.DOMAIN/path\n        nested:\n          {}: {}\n",
+                 http://{}.{domain}/path\n        nested:\n          {}: {}\n",
                 self.words.phrase(6),
                 self.words.word(),
                 self.words.word(),
@@ -632,7 +636,8 @@ impl Copy {
                 let _ = writeln!(text, "      {}", self.words.phrase(5));
             }
         }
-        text.push_str("  dependencies:\n    - helm-toolkit\n");
+        let other = self.name("chart", usize::from(chart == 0));
+        let _ = write!(text, "  dependencies:\n    - {other}\n");
         text
     }
 
@@ -740,7 +745,7 @@ impl Copy {
                 if counts.is_bundled {
                     bundle.extend(pair);
                 } else {
-                    let file = format!("certificates/{kind}-{number}.yaml");
+                    let file = format!("secrets/certificates/{kind}-{number}.yaml");
                     out.write(&self.path(counts.folder, &file), &pair)?;
                 }
             }
@@ -748,7 +753,7 @@ impl Copy {
         if bundle.is_empty() {
             return Ok(());
         }
-        out.write(&self.path(counts.folder, "certificates.yaml"), &bundle)
+        out.write(&self.path(counts.folder, "secrets/certificates.yaml"), &bundle)
     }
 
     fn catalogues(
@@ -792,11 +797,12 @@ impl Copy {
         let mut data = String::from("  group:\n");
         for endpoint in 0..count {
             let word = self.words.word();
+            let domain = if counts.puts_domain { "DOMAIN" } else { "example.org" };
             let _ = write!(
                 data,
                 "    endpoint_{endpoint}:\n      name: {word}\n      hosts:\n        default: \
                  {word}-api\n        public: {word}\n      host_fqdn_override:\n        default: \
-                 null\n        public:\n          host: {word}.DOMAIN\n      path:\n        \
+                 null\n        public:\n          host: {word}.{domain}\n      path:\n        \
                  default: /v{endpoint}\n      scheme:\n        default: http\n        public: \
                  https\n      port:\n        api:\n          default: 80\n          public: 443\n"
             );
