@@ -68,6 +68,9 @@ fn word(
     }
 }
 
+/// Behind so many substitutions no fix is looked for: no person wrote them.
+const MOST_BEFORE: usize = 300;
+
 /// The lines of the substitution, if nothing is changed without it: all of it
 /// stands above, and nothing between writes where it writes.
 fn removal(
@@ -78,7 +81,10 @@ fn removal(
 ) -> Option<Span> {
     let substitution = &document.substitutions[index];
     let is_whole = |it: &&Destination| it.part.is_none();
-    if substitution.to.len() != repeated || !substitution.to.iter().all(|to| is_whole(&to)) {
+    if substitution.to.len() != repeated
+        || !substitution.to.iter().all(|to| is_whole(&to))
+        || index > MOST_BEFORE
+    {
         return None;
     }
     let same = |to: &Destination| substitution.to.iter().any(|own| meet(own, to));
@@ -98,7 +104,11 @@ fn removal(
 /// Whether one of two destinations may lie in the other: their paths begin
 /// alike.
 fn meet(one: &Destination, other: &Destination) -> bool {
-    let bare = |to: &Destination| to.path.value.text().trim_start_matches(['$', '.']).to_owned();
     let (one, other) = (bare(one), bare(other));
-    one.starts_with(&other) || other.starts_with(&one)
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// The path without what stands for the root.
+fn bare(to: &Destination) -> &str {
+    to.path.value.text().trim_start_matches(['$', '.'])
 }

@@ -457,7 +457,7 @@ fn ten_thousand_substitutions_of_one_document() {
     // All to one place.
     let same: Vec<(&str, &str, &str)> = vec![("d0", ".v", "{path: .a.b.c}"); 10_000];
     let checked = timed(&(source.clone() + &substituting("d1", &same, "{}")));
-    assert_eq!(count(&checked, "repeated-destination"), 9999);
+    assert_eq!(count(&checked, "repeated-substitution"), 9999);
     // All of them wrong.
     let wrong: Vec<(&str, &str, &str)> = vec![("d0", ".u", "{path: .a.b.c, pattern: x}"); 10_000];
     assert_eq!(

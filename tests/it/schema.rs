@@ -386,7 +386,9 @@ fn new_violations(base: &MemoryTree, head: &MemoryTree) -> Vec<(String, Vec<Stri
     let told = found.map(|(finding, causes)| {
         let edits = causes.iter().map(|id| &compared.comparison.edits[id.index()].edit);
         let places = edits.map(|edit| format!("{} {}", edit.document.schema, edit.location));
-        (finding.documents[0].name.to_string(), places.collect())
+        // The first is the one that wrote the value, the last the one that has it.
+        let document = finding.documents.last().expect("a violation is of a document");
+        (document.name.to_string(), places.collect())
     });
     told.collect()
 }
