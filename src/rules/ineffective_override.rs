@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
 use crate::render::effect::{Effect, effects, is_of_same_texts};
-use crate::yaml::path::{Location, Piece, first_inside};
+use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Mapping, Node};
 
 super::rule!(
@@ -86,10 +86,10 @@ impl Comparison<'_> {
             return false;
         }
         let (Some(above), Some(below)) = (own.as_mapping(), inherited.as_mapping()) else {
-            return own == inherited && !holds_secret(own) && !holds_secret(inherited);
+            return own == inherited && !own.holds_secret() && !inherited.holds_secret();
         };
         if self.is_whole {
-            return own == inherited && !holds_secret(own) && !holds_secret(inherited);
+            return own == inherited && !own.holds_secret() && !inherited.holds_secret();
         }
         let mut parts = Vec::new();
         for (key, node) in above.iter() {
@@ -107,10 +107,6 @@ impl Comparison<'_> {
         self.found.extend(parts.map(|(place, own, inherited)| Repeated { place, own, inherited }));
         false
     }
-}
-
-fn holds_secret(node: &Node) -> bool {
-    node.secret || first_inside(node, |inner, _| inner.secret).is_some()
 }
 
 fn word(facts: &SiteFacts<'_>, doc: DocId, repeated: &Repeated) -> Diagnostic {

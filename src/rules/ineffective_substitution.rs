@@ -5,7 +5,6 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op, Substitution};
 use crate::render::effect::{Effect, effects};
 use crate::yaml::Node;
-use crate::yaml::path::first_inside;
 
 super::rule!(
     "ineffective-substitution",
@@ -37,7 +36,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 fn there_before(effect: &Effect) -> Option<&Node> {
     let mut there = effect.written.iter().map(|place| {
         let (before, after) = (place.get(&effect.before)?, place.get(&effect.after)?);
-        let is_same = !holds_secret(before) && !holds_secret(after) && before == after;
+        let is_same = !before.holds_secret() && !after.holds_secret() && before == after;
         is_same.then_some(before)
     });
     let first = there.next()??;
@@ -48,10 +47,6 @@ fn is_written_before(effect: &Effect, earlier: &[Effect]) -> bool {
     let substituted = earlier.iter().filter(|earlier| earlier.destination.is_some());
     let mut written = substituted.flat_map(|earlier| &earlier.written);
     written.any(|place| effect.written.iter().any(|here| here.starts_with(place)))
-}
-
-fn holds_secret(node: &Node) -> bool {
-    node.secret || first_inside(node, |inner, _| inner.secret).is_some()
 }
 
 fn word(

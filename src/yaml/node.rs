@@ -170,6 +170,28 @@ impl Node {
         matches!(self.value, Value::Null)
     }
 
+    /// Whether this is secret, or something in it is.
+    pub fn holds_secret(&self) -> bool {
+        self.secret
+            || match &self.value {
+                Value::Sequence(items) => items.iter().any(Node::holds_secret),
+                Value::Mapping(mapping) => mapping.values().any(Node::holds_secret),
+                Value::Pairs(pairs) => {
+                    pairs.iter().any(|(left, right)| left.holds_secret() || right.holds_secret())
+                }
+                Value::Null
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::BigInt(_)
+                | Value::Float(_)
+                | Value::Date(_)
+                | Value::Timestamp(_)
+                | Value::Binary(_)
+                | Value::Set(_)
+                | Value::String(_) => false,
+            }
+    }
+
     /// The same value marked secret, all the way down.
     #[must_use]
     pub fn into_secret(mut self) -> Self {

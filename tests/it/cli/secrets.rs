@@ -323,19 +323,53 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
                 continue;
             }
             let arguments = [verb, with].concat();
-            let mut ran = sandbox.run(&arguments);
+            let ran = sandbox.run(&arguments);
             assert!(ran.code < 2, "{arguments:?}: {ran:?}");
-            // the closing line ends with the time
-            if verb[0] == "lint" && !verb.contains(&"-o") {
-                let time = ran.stdout.rfind(" · ").expect("there is a closing line");
-                ran.stdout.truncate(time);
-            }
-            runs.push((arguments.join(" "), ran));
+            runs.push((arguments.join(" "), without_time(verb, ran)));
         }
     }
+    runs.extend(runs_of_all_rules(sandbox));
     for arguments in questions() {
         runs.push((arguments.join(" "), sandbox.run(&arguments)));
     }
+    runs
+}
+
+/// The closing line ends with the time.
+fn without_time(verb: &[&str], mut ran: Ran) -> Ran {
+    let is_closed = verb[0] == "lint" && !verb.contains(&"-o") && !verb.contains(&"--diff");
+    if is_closed {
+        let time = ran.stdout.rfind(" · ").expect("there is a closing line");
+        ran.stdout.truncate(time);
+    }
+    ran
+}
+
+/// What is said where every rule looks, and what would be written; the baseline
+/// is written, and its text is the last output.
+fn runs_of_all_rules(sandbox: &Sandbox) -> Vec<(String, Ran)> {
+    sandbox.write("layercake.yaml", "rules: {select: [all]}\n");
+    let verbs = [
+        &["lint"][..],
+        &["lint", "-o", "concise"],
+        &["lint", "-o", "json"],
+        &["lint", "--statistics"],
+        &["lint", "--fix", "--diff"],
+        &["lint", "--add-ignore=why", "--diff"],
+        &["rules"],
+        &["config", "show"],
+        &["baseline", "write"],
+        &["baseline", "show"],
+        &["lint", "--show-ignored"],
+    ];
+    let ran = verbs.iter().map(|verb| {
+        let ran = sandbox.run(verb);
+        (format!("all rules: {}", verb.join(" ")), without_time(verb, ran))
+    });
+    let mut runs: Vec<(String, Ran)> = ran.collect();
+    let baseline = std::fs::read_to_string(sandbox.path(".layercake-baseline.json"));
+    let stdout = baseline.expect("the baseline was written");
+    runs.push((".layercake-baseline.json".into(), Ran { code: 0, stdout, stderr: String::new() }));
     runs
 }
 
