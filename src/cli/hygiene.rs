@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use layercake::commands::baseline::Written;
 use layercake::commands::mend::{Mended, Mending, Writing};
 use layercake::commands::{self, BaselineChoice, Selection};
-use layercake::report;
+use layercake::report::{self, counted};
 
 use super::arguments::{ConfigArgs, MeaningArgs, RepositoryArgs};
 use super::terminal::Terminal;
@@ -157,8 +157,4 @@ pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: Writing) 
     };
     let (findings, files) = (counted(mended.count, "finding"), counted(mended.files.len(), "file"));
     complain(&format!("{done} {findings} in {files}\n"));
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::counted;
 use super::json::{DocumentName, VERSION, write_json};
 use super::printable::clean;
-use super::provenance::{PlaceForm, counted, names, places};
+use super::provenance::{PlaceForm, names, places};
 use super::{Style, View, wrap};
 use crate::source::{DocKey, Span};
 

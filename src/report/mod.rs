@@ -130,6 +130,11 @@ pub struct SiteRow {
     pub outputs: usize,
 }
 
+/// So many of something, as text: `1 site`, `2 sites`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The first few of `sites` and how many more there are, and before them a word
 /// for what they are: with how many in all, where not all are named.
 fn some_sites(sites: &[Arc<str>]) -> (String, String) {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::counted;
 use super::form::{Form, Order, canonical};
 use super::json::{DocumentName, VERSION, write_json};
 use super::printable::clean;
@@ -291,10 +292,6 @@ fn change_text(change: &WayChange) -> String {
         several => format!("; {} are shielded", names(several)),
     };
     format!("{set} (reaches {outputs}{sites}{shielded})")
-}
-
-pub(super) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 pub(super) fn names(sites: &[Arc<str>]) -> String {

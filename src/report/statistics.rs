@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::Style;
-use super::terminal::counted;
+use super::counted;
 use crate::diagnostic::{Diagnostic, Severity, Suppression};
 use crate::triage::{Compared, Findings};
 

@@ -16,6 +16,7 @@ use miette::{
     SourceCode, SourceSpan, SpanContents,
 };
 
+use super::counted;
 use super::excerpt::{Excerpt, excerpts};
 use super::printable::clean;
 use super::{Style, View, some_sites, wrap};
@@ -150,10 +151,6 @@ fn counts_text(counts: &Counts) -> String {
         .map(|(count, it)| counted(count, it))
         .collect();
     if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") }
-}
-
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn write_on_one_line(

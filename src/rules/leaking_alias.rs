@@ -8,7 +8,7 @@ use crate::graph::DocId;
 use crate::render::Write;
 use crate::source::Span;
 use crate::yaml::path::{Location, first_inside};
-use crate::yaml::{Node, Shared, Value};
+use crate::yaml::{Node, Shared};
 
 super::rule!(
     "leaking-alias",
@@ -56,7 +56,7 @@ struct Leak {
 fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
     let mut around = data;
     for (depth, piece) in write.location.0.iter().enumerate() {
-        if is_collection(around)
+        if around.is_collection()
             && let Some(shared) = aliases.get(&around.span)
         {
             let here = Location(write.location.0[..depth].to_vec());
@@ -70,15 +70,11 @@ fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
     None
 }
 
-fn is_collection(node: &Node) -> bool {
-    matches!(node.value, Value::Mapping(_) | Value::Sequence(_))
-}
-
 /// The first place but `here` at which the collection written at `span`
 /// stands. Only a write that may leak pays for the walk.
 fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
     let is_it =
-        |node: &Node, place: &Location| node.span == span && is_collection(node) && place != here;
+        |node: &Node, place: &Location| node.span == span && node.is_collection() && place != here;
     let root = Location::root();
     if is_it(data, &root) { Some(root) } else { first_inside(data, is_it) }
 }

@@ -6,8 +6,8 @@ use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
+use crate::yaml::Value;
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Node, Value};
 
 super::rule!(
     "leaking-substitution",
@@ -87,14 +87,14 @@ impl<'a> Owners<'a> {
             return;
         }
         let value = facts.source_value(substitution);
-        let value = value.filter(|value| !substitution.deepcopy && is_collection(value));
+        let value = value.filter(|value| !substitution.deepcopy && value.is_collection());
         let source = substitution.source;
         match value.as_ref().map(|value| &value.value) {
             None => self.put(&write.location, Owner::Document),
             // A mapping put into the root is copied entry by entry, and each
             // of its own collections is still the source's.
             Some(Value::Mapping(entries)) if write.location.is_root() => {
-                for (key, _) in entries.iter().filter(|(_, entry)| is_collection(entry)) {
+                for (key, _) in entries.iter().filter(|(_, entry)| entry.is_collection()) {
                     let place = Location(vec![Piece::Key(key.clone())]);
                     self.put(&place, Owner::Source { earlier: write, source, outermost: true });
                 }
@@ -110,10 +110,6 @@ impl<'a> Owners<'a> {
         let order = self.places.len();
         self.places.insert(place.0.clone(), (order, owner));
     }
-}
-
-fn is_collection(node: &Node) -> bool {
-    matches!(node.value, Value::Mapping(_) | Value::Sequence(_))
 }
 
 fn word(facts: &SiteFacts<'_>, doc: DocId, leak: &Leak<'_>, write: &Write) -> Diagnostic {

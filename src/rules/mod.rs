@@ -390,11 +390,6 @@ pub fn ignorable(name: &str) -> Vec<&'static Rule> {
     RULES.iter().filter(is_meant).copied().filter(can_be).collect()
 }
 
-/// The rules that answer to an alias, such as one of Pegleg's codes.
-pub fn with_alias(alias: &str) -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().copied().filter(move |rule| rule.aliases.contains(&alias))
-}
-
 /// The rule of this name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.name == name)

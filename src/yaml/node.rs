@@ -170,6 +170,11 @@ impl Node {
         matches!(self.value, Value::Null)
     }
 
+    /// Whether this is a mapping or a list.
+    pub fn is_collection(&self) -> bool {
+        matches!(self.value, Value::Mapping(_) | Value::Sequence(_))
+    }
+
     /// Whether this is secret, or something in it is.
     pub fn holds_secret(&self) -> bool {
         self.secret

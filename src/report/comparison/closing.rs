@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::{Page, Unchanged, route};
 use crate::compare::Status;
-use crate::report::terminal::{counted, suppressed_words};
+use crate::report::counted;
+use crate::report::terminal::suppressed_words;
 use crate::triage::{self, Suppressed};
 
 impl Page<'_> {

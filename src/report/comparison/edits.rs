@@ -7,8 +7,9 @@ use super::fold::Fold;
 use super::{Page, edit_words, names, route, value};
 use crate::compare::reach::EditReach;
 use crate::edit::{Edit, EditKind, Part, Text};
+use crate::report::counted;
 use crate::report::printable::clean;
-use crate::report::terminal::{Ink, counted};
+use crate::report::terminal::Ink;
 
 impl<'a> Page<'a> {
     pub(super) fn write_title(&self, fold: &Fold, out: &mut dyn Write) -> io::Result<()> {

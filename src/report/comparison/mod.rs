@@ -20,8 +20,9 @@ use std::time::Duration;
 
 use self::fold::{Fold, folds};
 use self::names::{Names, Signs};
+use super::counted;
 use super::printable::clean;
-use super::terminal::{self, Ink, counted};
+use super::terminal::{self, Ink};
 use super::{Compared, Extent, SideKind, SideText, Sides, Style, View, wrap};
 use crate::compare::reach::{Comparison, EditReach};
 use crate::edit::{Edit, EditId};

@@ -11,8 +11,9 @@ use super::names::Names;
 use crate::compare::reach::{EditReach, Shield, Why};
 use crate::compare::{Cause, Hop, Via};
 use crate::edit::EditId;
+use crate::report::counted;
 use crate::report::printable::clean;
-use crate::report::terminal::{Ink, counted};
+use crate::report::terminal::Ink;
 use crate::report::wrap;
 use crate::source::{DocKey, Span};
 

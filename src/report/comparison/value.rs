@@ -122,7 +122,7 @@ fn shown(node: &Node) -> Vec<String> {
 }
 
 fn summary(open: char, count: usize, what: &str, close: char) -> String {
-    format!("{open}{}{close}", crate::report::terminal::counted(count, what))
+    format!("{open}{}{close}", crate::report::counted(count, what))
 }
 
 /// Whether a collection is a few lines of YAML.
