@@ -1,6 +1,7 @@
 //! What a repository's configuration asks of a run, and what of it nothing
 //! heeds.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,10 +12,12 @@ use super::Plan;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Graph, MissingSource};
 use crate::rules::{self, UnusedEntry, UnusedKind};
-use crate::source::{FileId, RepoPath, Source, SourceMap, Span};
+use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::read::SecretKinds;
+use crate::system::deckhand::schema::GroupsBeside;
 use crate::system::deckhand::{Options, Problem, Site};
+use crate::yaml::Node;
 
 /// What is configured; by default, nothing.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +38,9 @@ pub struct Configuration {
     pub known_missing: Vec<KnownMissing>,
     /// What else of the file is to match something.
     pub entries: Vec<Entry>,
+    /// Blocks of property groups, and the schemas of the documents that they
+    /// are for.
+    pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
 }
 
 /// Substitution sources that are known to be missing.
@@ -114,13 +120,24 @@ impl Configured {
         self.changed.map(rules::word_changed_configuration)
     }
 
-    /// What of the configuration matches none of the files and sites, and none
-    /// of the missing sources that were met.
+    /// The blocks of property groups, with the places that they have in this
+    /// run.
+    pub(super) fn groups(&self, configuration: &Configuration) -> Vec<GroupsBeside> {
+        let blocks = configuration.property_groups.iter();
+        let placed = blocks.filter_map(|(schema, block)| {
+            Some(GroupsBeside { schema: schema.value.clone(), block: block.in_file(self.file?) })
+        });
+        placed.collect()
+    }
+
+    /// What of the configuration matches none of the files and sites, none of
+    /// the missing sources that were met, and no schema of a document.
     pub(super) fn findings<'a>(
         &self,
         configuration: &Configuration,
         paths: impl Iterator<Item = &'a str>,
         sites: impl Iterator<Item = &'a str>,
+        schemas: &BTreeSet<&str>,
     ) -> Vec<Diagnostic> {
         let Some(file) = self.file else { return Vec::new() };
         let (paths, sites): (Vec<&str>, Vec<&str>) = (paths.collect(), sites.collect());
@@ -142,11 +159,16 @@ impl Configured {
         let unmet = known
             .filter(|(_, met)| !met.load(Relaxed))
             .map(|(known, _)| (known.at, &known.sources, UnusedKind::MissingSource));
-        unused
-            .chain(unmet)
+        let globs = unused.chain(unmet).map(|(at, glob, kind)| (at, glob.glob().glob(), kind));
+        let blocks = configuration.property_groups.iter().map(|(schema, _)| schema);
+        let without = blocks
+            .filter(|schema| !schemas.contains(&*schema.value))
+            .map(|schema| (schema.span, &*schema.value, UnusedKind::Schema));
+        globs
+            .chain(without)
             .map(|(at, glob, kind)| {
                 let at = Span::new(file, at.start, at.end);
-                rules::word_unused(&UnusedEntry { at, glob: glob.glob().glob(), kind })
+                rules::word_unused(&UnusedEntry { at, glob, kind })
             })
             .collect()
     }

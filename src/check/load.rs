@@ -264,6 +264,7 @@ impl Loaded {
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
         let secret_kinds = plan.configuration.secrets.clone();
         let configured = Configured::new(&plan.configuration, &mut sources);
+        let schemas = schemas.with_groups(configured.groups(&plan.configuration));
         Ok(Self {
             sources,
             files,
@@ -351,7 +352,9 @@ impl Loaded {
     pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
         let paths = side.files.iter().map(|file| self.sources.get(file.id).path().as_str());
         let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
-        self.configured.findings(&plan.configuration, paths, sites)
+        let documents = side.files.iter().flat_map(|file| &self.file(file.id).documents);
+        let schemas = documents.map(|document| &*document.key.schema).collect();
+        self.configured.findings(&plan.configuration, paths, sites, &schemas)
     }
 
     /// The findings of a side that count, those that are suppressed among them.

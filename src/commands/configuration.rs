@@ -181,6 +181,7 @@ fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration
         missing_source,
         known_missing: known_missing(config),
         entries: entries(config),
+        property_groups: config.property_groups.clone(),
     })
 }
 

@@ -11,6 +11,7 @@ use crate::diagnostic::{Level, Rule};
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
 use crate::rules::{self, GROUPS, RULES};
+use crate::system::heat::{Version, Versions};
 use crate::triage::{Levels, Policy};
 
 /// The rules that a user wants, by names, Pegleg's codes and groups.
@@ -68,7 +69,17 @@ pub fn configured_policy(
             target: reference.target.value.clone(),
         },
     }));
+    settings.versions = versions(config);
     Ok((settings, Policy { levels }))
+}
+
+/// The versions of the programs that read rendered documents.
+fn versions(config: &Config) -> Versions {
+    let named = config.client_versions.iter();
+    Versions {
+        unnamed: config.client_version.as_deref().map(Version::new),
+        named: named.map(|(name, version)| (name.clone(), Version::new(version))).collect(),
+    }
 }
 
 /// The rules that flags name.

@@ -53,8 +53,14 @@ pub struct Config {
     pub sites: Vec<SiteSettings>,
     /// What in a document names another one.
     pub references: Vec<Reference>,
+    /// The version of the program that reads rendered documents, where it needs
+    /// no name.
+    pub client_version: Option<Arc<str>>,
     /// Programs and their versions, in the order of the file.
     pub client_versions: Vec<(Arc<str>, Arc<str>)>,
+    /// Blocks of property groups, and the schemas of the documents that they
+    /// are for, in the order of the file.
+    pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
     /// The file with accepted findings, from the folder of the configuration.
     pub baseline: Option<Spanned<Arc<str>>>,
     /// The reports to write where nothing else is asked for: `FORMAT` or

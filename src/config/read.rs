@@ -109,7 +109,9 @@ impl Reader<'_> {
             secrets: self.secrets(root),
             sites: self.sites(root),
             references: self.references(root),
+            client_version: self.client_version(root),
             client_versions: self.client_versions(root),
+            property_groups: self.property_groups(root),
             baseline: root.get("baseline").and_then(text),
             outputs: self.outputs(root),
         }
@@ -288,17 +290,37 @@ impl Reader<'_> {
         references
     }
 
+    fn client_version(&mut self, root: &Node) -> Option<Arc<str>> {
+        let present = root.get("client-version").and_then(text)?;
+        self.version(&present);
+        Some(present.value)
+    }
+
     fn client_versions(&mut self, root: &Node) -> Vec<(Arc<str>, Arc<str>)> {
         let mut versions = Vec::new();
         for (name, node) in entries(root, "client-versions") {
             let Some(present) = text(node) else { continue };
-            if version::numbers(&present.value).is_none() {
-                let message = format!("`{}` is no version; write it as `1.2`", present.value);
-                self.wrong(present.span, message);
-            }
+            self.version(&present);
             versions.push((name.value, present.value));
         }
         versions
+    }
+
+    fn version(&mut self, present: &Spanned<Arc<str>>) {
+        if version::numbers(&present.value).is_none() {
+            let message = format!("`{}` is no version; write it as `1.2`", present.value);
+            self.wrong(present.span, message);
+        }
+    }
+
+    /// What is wrong with the blocks themselves is told where schemas are known.
+    fn property_groups(&mut self, root: &Node) -> Vec<(Spanned<Arc<str>>, Node)> {
+        let mut blocks = Vec::new();
+        for (schema, block) in entries(root, "property-groups") {
+            self.schema_name(&schema);
+            blocks.push((schema, block.clone()));
+        }
+        blocks
     }
 
     fn outputs(&mut self, root: &Node) -> Vec<Arc<str>> {

@@ -1,7 +1,8 @@
 //! `lossy-version`: an unquoted version that loses digits as a number.
 
 use super::plain_scalars::PlainScalar;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::system::heat::Problem;
 use crate::yaml::Value;
 use crate::yaml::emit::scalar_text;
 
@@ -15,6 +16,16 @@ pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("the version `{}` is read as the number {read}", scalar.text);
-    let finding = scalar.finding(&RULE, message, "not the text that stands here");
+    let finding = scalar.finding(&RULE, message, LABEL);
     Some(finding.help(format!("quote it: `\"{}\"`", scalar.text)))
+}
+
+const LABEL: &str = "not the text that stands here";
+
+/// The finding of a version in a property group of the configuration, of which
+/// layercake itself takes the text.
+pub(super) fn word_configured(problem: &Problem, text: &str, read: &str) -> Diagnostic {
+    let message = format!("the version `{text}` is read as the number {read}");
+    Diagnostic::new(&RULE, message, Label::new(problem.span, LABEL))
+        .help(format!("quote it: `\"{text}\"`"))
 }

@@ -20,6 +20,7 @@ use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
 use crate::system::deckhand::layout;
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::system::deckhand::{self, Site};
+use crate::system::heat::Versions;
 use crate::yaml::path::Location;
 use crate::yaml::{self, Node};
 
@@ -47,6 +48,7 @@ use rule;
 
 mod abstract_replacement;
 mod ambiguous_parent;
+mod ambiguous_property_name;
 mod backslash_in_pattern_value;
 mod boolean_key;
 mod boolean_word;
@@ -79,6 +81,7 @@ mod invalid_encoding;
 mod invalid_ignore;
 mod invalid_path;
 mod invalid_pattern;
+mod invalid_property_group;
 mod invalid_replacement;
 mod invalid_scalar;
 mod invalid_schema;
@@ -111,10 +114,12 @@ mod nested_replacement;
 mod not_a_document;
 mod octal_integer;
 mod over_limit;
+mod property_group_violation;
 mod reach_over_limit;
 mod refused_parent_match;
 mod repeated_destination;
 mod repeated_layer;
+mod repeated_operand;
 mod repeated_substitution;
 mod schema_violation;
 mod secret_in_cleartext_output;
@@ -137,6 +142,7 @@ mod unread_number;
 mod unread_source;
 mod unreadable_file;
 mod unresolved_schema_reference;
+mod unsupported_property;
 mod unusable_schema_name;
 mod unused_configuration;
 mod unused_document;
@@ -158,6 +164,7 @@ pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
 pub static RULES: &[&Rule] = &[
     &abstract_replacement::RULE,
     &ambiguous_parent::RULE,
+    &ambiguous_property_name::RULE,
     &backslash_in_pattern_value::RULE,
     &boolean_key::RULE,
     &boolean_word::RULE,
@@ -190,6 +197,7 @@ pub static RULES: &[&Rule] = &[
     &invalid_ignore::RULE,
     &invalid_path::RULE,
     &invalid_pattern::RULE,
+    &invalid_property_group::RULE,
     &invalid_replacement::RULE,
     &invalid_scalar::RULE,
     &invalid_schema::RULE,
@@ -222,10 +230,12 @@ pub static RULES: &[&Rule] = &[
     &not_a_document::RULE,
     &octal_integer::RULE,
     &over_limit::RULE,
+    &property_group_violation::RULE,
     &reach_over_limit::RULE,
     &refused_parent_match::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &repeated_operand::RULE,
     &repeated_substitution::RULE,
     &schema_violation::RULE,
     &secret_in_cleartext_output::RULE,
@@ -248,6 +258,7 @@ pub static RULES: &[&Rule] = &[
     &unread_source::RULE,
     &unreadable_file::RULE,
     &unresolved_schema_reference::RULE,
+    &unsupported_property::RULE,
     &unusable_schema_name::RULE,
     &unused_configuration::RULE,
     &unused_document::RULE,
@@ -291,6 +302,7 @@ const FILE_CHECKS: &[Check<FileCheck>] = &[
     Check { rules: &[&invalid_schema::RULE], run: invalid_schema::check },
     Check { rules: &[&unknown_schema_keyword::RULE], run: unknown_schema_keyword::check },
     Check { rules: &[&unresolved_schema_reference::RULE], run: unresolved_schema_reference::check },
+    Check { rules: invalid_property_group::RULES, run: invalid_property_group::check },
 ];
 
 /// The rules that look at rendered documents, one by one.
@@ -314,6 +326,8 @@ const SITE_CHECKS: &[Check<SiteCheck>] = &[
     Check { rules: &[&missing_reference::RULE], run: missing_reference::check },
     Check { rules: &[&stale_reference::RULE], run: stale_reference::check },
     Check { rules: &[&schema_violation::RULE], run: schema_violation::check },
+    Check { rules: invalid_property_group::RULES, run: invalid_property_group::check_configured },
+    Check { rules: property_group_violation::RULES, run: property_group_violation::check },
     Check { rules: &[&shared_label::RULE], run: shared_label::check },
     Check { rules: &[&uncommon_destination::RULE], run: uncommon_destination::check },
     Check { rules: &[&undeclared_secret::RULE], run: undeclared_secret::check },
@@ -330,6 +344,8 @@ pub struct Settings {
     pub wanted: BTreeSet<&'static str>,
     /// Where documents name others; `missing-reference` looks there.
     pub references: Vec<Reference>,
+    /// The versions of what reads rendered documents; property groups ask.
+    pub versions: Versions,
 }
 
 impl Default for Settings {
@@ -337,7 +353,7 @@ impl Default for Settings {
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
         let wanted = rules.map(|rule| rule.name).collect();
-        Self { wanted, references: Reference::built_in() }
+        Self { wanted, references: Reference::built_in(), versions: Versions::default() }
     }
 }
 

@@ -66,7 +66,10 @@ impl PlainScalar<'_> {
     pub(super) fn names_version(&self) -> bool {
         const WORDS: [&str; 7] =
             ["version", "tag", "release", "revision", "reference", "commit", "branch"];
+        // Property groups name versions by what supports them.
+        const OF_GROUPS: [&str; 2] = ["client_plugin_supported", "client_plugin_supported_since"];
         self.keys().take(2).any(|key| has_word(key, &WORDS))
+            || self.keys().next().is_some_and(|key| OF_GROUPS.contains(&key))
     }
 
     /// A finding of `rule` about it.

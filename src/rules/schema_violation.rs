@@ -285,7 +285,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// By which way the value came into the document, from there back.
-fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
+pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
     let mut route = Vec::new();
     let mut next = Some(hop);
     while let Some(hop) = next {

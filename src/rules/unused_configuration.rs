@@ -1,4 +1,5 @@
-//! `unused-configuration`: what the configuration says of files, sites or sources that are not there.
+//! `unused-configuration`: what the configuration says of files, sites,
+//! sources or schemas that are not there.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
@@ -6,14 +7,14 @@ use crate::source::Span;
 super::rule!(
     "unused-configuration",
     Warning,
-    "the configuration speaks of files, sites or missing sources that are not there"
+    "the configuration speaks of files, sites, missing sources or schemas that are not there"
 );
 
-/// A glob of the configuration that matches nothing.
+/// A glob or name of the configuration that matches nothing.
 pub struct UnusedEntry<'a> {
     /// Where it stands.
     pub at: Span,
-    /// The glob.
+    /// The glob or name.
     pub glob: &'a str,
     /// What it was to match.
     pub kind: UnusedKind,
@@ -28,6 +29,8 @@ pub enum UnusedKind {
     Site,
     /// A substitution source that is missing.
     MissingSource,
+    /// A document of this schema.
+    Schema,
 }
 
 /// The finding for a glob that matches nothing.
@@ -38,10 +41,16 @@ pub fn word_unused(entry: &UnusedEntry<'_>) -> Diagnostic {
         UnusedKind::MissingSource => {
             ("no missing source", "no substitution lacks a source of such a schema and name")
         }
+        UnusedKind::Schema => ("no document", "no document has this schema"),
     };
     let message = format!("`{}` in the configuration matches {what}", entry.glob);
     Diagnostic::new(&RULE, message, Label::new(entry.at, label))
         .note("what is configured for it has no effect")
-        .help("mend the glob, or remove the entry")
+        .help(match entry.kind {
+            UnusedKind::Path | UnusedKind::Site | UnusedKind::MissingSource => {
+                "mend the glob, or remove the entry"
+            }
+            UnusedKind::Schema => "mend the schema, or remove the entry",
+        })
         .about(entry.glob)
 }

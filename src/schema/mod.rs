@@ -13,6 +13,7 @@ mod reading;
 mod tree;
 mod violation;
 
+pub(crate) use self::reading::reference_target;
 pub use self::reading::{Fault, Problem};
 pub use self::violation::{Bound, Violation, Wrong};
 

@@ -174,6 +174,8 @@ const KEYWORDS: &[(&str, Form, Option<&str>)] = &[
     ("pattern", Form::Pattern, Some("string")),
     ("patternProperties", Form::ByPattern, Some("object")),
     ("properties", Form::Named, Some("object")),
+    // None of Draft 4's: validators skip it, and `system::heat` reads it.
+    ("property_groups", Form::Note, Some("object")),
     ("required", Form::Required, Some("object")),
     ("title", Form::Text, None),
     ("type", Form::Type, None),
@@ -282,6 +284,19 @@ pub(super) fn reference_targets(root: &Node) -> Vec<(String, Location)> {
     targets.sort_by(|(one, _), (other, _)| one.cmp(other));
     targets.dedup_by(|(one, _), (other, _)| one == other);
     targets
+}
+
+/// The place in the schema at `root` to which a reference in it leads; none
+/// where it leads out of it, or to nothing that can be a schema.
+pub(crate) fn reference_target(root: &Node, reference: &str) -> Option<Location> {
+    resolve(root, &local_pointer(without_own_id(root, reference))?)
+}
+
+/// A reference without the name that the schema gives itself.
+fn without_own_id<'r>(root: &Node, reference: &'r str) -> &'r str {
+    let own = root.get("id").and_then(Node::as_str).map(|id| id.trim_end_matches('#'));
+    let own = own.filter(|own| !own.is_empty());
+    own.and_then(|own| reference.strip_prefix(own)).unwrap_or(reference)
 }
 
 /// The JSON pointer of a reference into the schema itself.
@@ -529,9 +544,7 @@ impl Reader<'_> {
 
     fn reference(&mut self, entry: Entry<'_>) -> Option<Json> {
         let Some(reference) = entry.value.as_str() else { return self.refuse(entry, "a string") };
-        let own = self.root.get("id").and_then(Node::as_str).map(|id| id.trim_end_matches('#'));
-        let own = own.filter(|own| !own.is_empty());
-        let local = own.and_then(|own| reference.strip_prefix(own)).unwrap_or(reference);
+        let local = without_own_id(self.root, reference);
         let told = reference.to_owned();
         if !local.starts_with('#') && !local.is_empty() {
             self.tell(entry.value.span, Fault::RemoteReference { reference: told });

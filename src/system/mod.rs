@@ -2,3 +2,4 @@
 //! over problems and a [`Graph`](crate::graph::Graph).
 
 pub mod deckhand;
+pub mod heat;

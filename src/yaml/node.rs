@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indexmap::map::{Entry, MutableEntryKey};
 use indexmap::{Equivalent, IndexMap};
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 /// A value, where it was written, and whether it may be shown.
 ///
@@ -134,6 +134,32 @@ impl Node {
     /// A node that the step written at `span` made.
     pub fn made(value: Value, span: Span) -> Self {
         Self { value, span, secret: false, origin: Origin::Made }
+    }
+
+    /// The same value where its text is known as that of another file. The
+    /// reader limits how deep this goes.
+    #[must_use]
+    pub fn in_file(&self, file: FileId) -> Self {
+        let moved = |span: Span| Span::new(file, span.start, span.end);
+        let key = |key: &Key| Key { value: key.value.clone(), span: moved(key.span) };
+        let value = match &self.value {
+            Value::Sequence(items) => {
+                Value::Sequence(Arc::new(items.iter().map(|item| item.in_file(file)).collect()))
+            }
+            Value::Mapping(mapping) => {
+                let entries = mapping.iter();
+                let entries = entries.map(|(name, node)| (key(name), node.in_file(file)));
+                Value::Mapping(Arc::new(entries.collect()))
+            }
+            Value::Pairs(pairs) => {
+                let pairs = pairs.iter();
+                let moved = pairs.map(|(one, other)| (one.in_file(file), other.in_file(file)));
+                Value::Pairs(moved.collect())
+            }
+            Value::Set(keys) => Value::Set(keys.iter().map(key).collect()),
+            scalar => scalar.clone(),
+        };
+        Self { value, span: moved(self.span), ..self.clone() }
     }
 
     /// The text, if this is text.

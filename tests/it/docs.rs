@@ -10,6 +10,7 @@ use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT};
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
 use layercake::source::Source;
+use layercake::system::heat::Groups;
 use layercake::yaml::Limit;
 use layercake::yaml::path::{MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES};
 
@@ -96,6 +97,13 @@ fn the_limits_are_those_of_the_code() {
         ("nesting of a schema, with all that its references lead to", size(Schema::MAX_DEPTH)),
         ("schemas that look at one value, references followed", Schema::MAX_LOOKS),
         ("looks at values that validating a document may take", Schema::MAX_WORK),
+        ("property groups of a block", size(Groups::MAX_GROUPS)),
+        ("operands of a block of property groups", size(Groups::MAX_OPERANDS)),
+        ("property groups inside each other, references followed", size(Groups::MAX_DEPTH)),
+        (
+            "looks at values that checking a document by its property groups may take",
+            Groups::MAX_WORK,
+        ),
         ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
     ] {

@@ -19,6 +19,7 @@ mod docs;
 mod examples;
 mod fix_edits;
 mod git;
+mod groups;
 mod hostile;
 mod layers;
 mod path;

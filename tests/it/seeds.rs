@@ -1,12 +1,14 @@
 //! Deckhand's public documentation, passage by passage: every example and
 //! every sentence that is a rule of its pages on layering and on substitution,
-//! under the meaning that they promise (`semantics: documented`).
+//! under the meaning that they promise (`semantics: documented`); and the
+//! examples of the specification of property groups (`heat`).
 //!
 //! The documents of a test stand in one file; `# <- rule-name` marks each line
 //! on which a finding begins, and there are no other findings. Examples that
 //! Deckhand's own schemas refuse, for a field that they lack, are there twice:
 //! as they are printed, and with the field.
 
+mod heat;
 mod layering;
 mod substitution;
 

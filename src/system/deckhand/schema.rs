@@ -10,9 +10,10 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use super::document::Document;
 use super::{Lookup, Site};
 use crate::graph::DocId;
-use crate::schema::{Problem, Schema, Violation};
-use crate::source::FileId;
+use crate::schema::{Fault, Problem, Schema, Violation};
+use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
+use crate::system::heat::{Finding, Groups, Versions};
 use crate::yaml::{self, Mapping, Node, Value};
 
 /// A schema, and what is wrong with it.
@@ -39,15 +40,93 @@ pub struct Schemas {
     /// By the addresses of schema and data: what documents say themselves that
     /// is known to be valid. Both are kept, so that no address is used again.
     valid: Mutex<Lookup<(usize, usize), Valid>>,
+    /// Property groups that stand outside of schemas.
+    beside: Vec<GroupsBeside>,
+    /// The groups that were made ready, by the mapping of the schema, and by the
+    /// number of the block beside it from one; 0 for those in the schema.
+    groups: Mutex<Lookup<(usize, usize), GroupsPlace>>,
+}
+
+/// A block of property groups that stands outside of schemas.
+#[derive(Clone, Debug)]
+pub struct GroupsBeside {
+    /// The schema of the documents that it is for.
+    pub schema: Arc<str>,
+    /// The block.
+    pub block: Node,
 }
 
 /// A schema, and data that it accepts.
 type Valid = (Arc<Compiled>, Arc<Mapping>);
 
+/// Where groups are kept as soon as somebody has made them ready.
+type GroupsPlace = Arc<OnceLock<Arc<Groups>>>;
+
 /// Where a schema is kept as soon as somebody has made it ready.
 type Place = Arc<OnceLock<Arc<Compiled>>>;
 
 impl Schemas {
+    /// The same, with property groups that stand outside of them.
+    #[must_use]
+    pub fn with_groups(self, beside: Vec<GroupsBeside>) -> Self {
+        Self { beside, ..self }
+    }
+
+    /// The property groups in the schema that is written at `root`.
+    pub fn groups(&self, root: &Node, sources: &SourceMap) -> Arc<Groups> {
+        self.made_ready(Some(root), 0, || {
+            let nothing = Node::made(Value::Null, root.span);
+            let root = if self.is_too_large(root) { &nothing } else { root };
+            Groups::of_schema(root, sources)
+        })
+    }
+
+    /// The blocks of property groups outside of schemas, each with those that
+    /// have one in `site` as they are there.
+    pub fn groups_beside(
+        &self,
+        site: &Site<'_>,
+        sources: &SourceMap,
+    ) -> Vec<(&GroupsBeside, Arc<Groups>)> {
+        let data_schemas =
+            if self.beside.is_empty() { Lookup::default() } else { data_schemas(site) };
+        let of_one = self.beside.iter().enumerate().map(|(index, beside)| {
+            let schema = data_schemas.get(&*beside.schema);
+            let schema = schema.map(|by| &site.document(*by).data);
+            let schema = schema.filter(|schema| !self.is_too_large(schema));
+            let groups = self.made_ready(schema, index + 1, || {
+                Groups::beside_schema(&beside.block, schema, sources)
+            });
+            (beside, groups)
+        });
+        of_one.collect()
+    }
+
+    /// Groups, made once for a schema. They keep what they were read from, so
+    /// that its address stays its own.
+    fn made_ready(
+        &self,
+        schema: Option<&Node>,
+        block: usize,
+        make: impl FnOnce() -> Groups,
+    ) -> Arc<Groups> {
+        let mapping = schema.map(|schema| &schema.value);
+        let identity = match mapping {
+            Some(Value::Mapping(mapping)) => Arc::as_ptr(mapping).addr(),
+            Some(_) | None => 0,
+        };
+        let place = {
+            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            groups.entry((identity, block)).or_default().clone()
+        };
+        place.get_or_init(|| Arc::new(make())).clone()
+    }
+
+    fn is_too_large(&self, root: &Node) -> bool {
+        let problems = &self.compiled(root).problems;
+        problems.iter().any(|problem| problem.fault == Fault::TooLarge)
+    }
+
     /// The schema that is written at `root`.
     pub fn compiled(&self, root: &Node) -> Arc<Compiled> {
         let Value::Mapping(mapping) = &root.value else { return Compiled::of(root) };
@@ -120,6 +199,70 @@ pub fn violations<'d>(
         let Some(data) = data(doc) else { continue };
         let violations = schemas.violations(&compiled, document, data).into_iter();
         found.extend(violations.map(|violation| Violated { doc, by, violation }));
+    }
+    found
+}
+
+/// Something that a property group refuses of a document.
+#[derive(Clone, Debug)]
+pub struct Breached {
+    /// The document.
+    pub doc: DocId,
+    /// The DataSchema document; none where the group stands outside of schemas.
+    pub by: Option<DocId>,
+    /// What, and where in the document's data.
+    pub finding: Finding,
+    /// Whether nothing of the group may be shown.
+    pub is_secret: bool,
+}
+
+/// What property groups refuse of a site's outputs, whose rendered data `data`
+/// gives, where these are the versions of what reads it; in their order.
+pub fn breaches<'d>(
+    site: &Site<'_>,
+    schemas: &Schemas,
+    sources: &SourceMap,
+    versions: &Versions,
+    data: impl Fn(DocId) -> Option<&'d Node>,
+) -> Vec<Breached> {
+    let groups = groups_of_site(site, schemas, sources);
+    let mut found = Vec::new();
+    if groups.is_empty() {
+        return found;
+    }
+    for (doc, document) in site.iter().filter(|(doc, _)| site.is_output(*doc)) {
+        let Some(of_schema) = groups.get(&*document.key.schema) else { continue };
+        let Some(data) = data(doc) else { continue };
+        for (by, groups) in of_schema {
+            let findings = groups.findings(data, versions).into_iter();
+            let is_secret = groups.is_secret();
+            found.extend(findings.map(|finding| Breached { doc, by: *by, finding, is_secret }));
+        }
+    }
+    found
+}
+
+/// Groups, and the DataSchema document that has them, if one has.
+type Placed = (Option<DocId>, Arc<Groups>);
+
+/// The groups of a site by the schema of the documents that they are for: those
+/// in the schema first.
+fn groups_of_site<'s>(
+    site: &Site<'s>,
+    schemas: &'s Schemas,
+    sources: &SourceMap,
+) -> Lookup<&'s str, Vec<Placed>> {
+    let mut found: Lookup<&str, Vec<Placed>> = Lookup::default();
+    for (schema, by) in
+        data_schemas(site).into_iter().filter(|(kind, _)| own_schema(kind).is_none())
+    {
+        let groups = schemas.groups(&site.document(by).data, sources);
+        if !groups.is_empty() {
+            found.entry(schema).or_default().push((Some(by), groups));
+        }
+    }
+    for (beside, groups) in schemas.groups_beside(site, sources) {
+        found.entry(&beside.schema).or_default().push((None, groups));
     }
     found
 }

@@ -109,6 +109,11 @@ fn values_that_mean_nothing_are_errors() {
         ("reach: {max-sites: 1\n", "1:8: this is not YAML: "),
         ("a: &a b\nb: *c\n", "2:4: there is no anchor `&c` before this"),
         ("semantics: deckhand\n---\n{}\n", "2:1: a configuration file holds one YAML document"),
+        ("client-version: latest\n", "1:17: `latest` is no version; write it as `1.2`"),
+        (
+            "property-groups: {Port: []}\n",
+            "1:19: `Port` is no schema; write it as `example/Kind/v1`",
+        ),
         ("client-versions: {docker: latest}\n", "1:27: `latest` is no version; write it as `1.2`"),
         (
             "required-version: '>=new'\n",

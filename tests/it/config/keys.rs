@@ -296,12 +296,16 @@ fn output_default_is_what_lint_prints_unless_told() {
 #[test]
 fn what_others_heed_is_read() {
     let text = "rules: {require-reason: true}\nbaseline: accepted.json\nclient-versions: {docker: '1.2'}\n\
+                client-version: '3'\nproperty-groups: {a/B/v1: [{or: [x]}]}\n\
                 references:\n  - from: {schema: a/B/v1, path: '$.members[*]'}\n    to: {schema: a/C/v1, by: name}\n";
     let vocabulary = Vocabulary { rules: &[], formats: &[], version: "1.0.0" };
     let config = read(RepoPath::new("layercake.yaml"), text.into(), &vocabulary).unwrap();
     assert!(config.rules.require_reason);
     assert_eq!(&*config.baseline.as_ref().unwrap().value, "accepted.json");
     assert_eq!(config.client_versions, [("docker".into(), "1.2".into())]);
+    assert_eq!(config.client_version.as_deref(), Some("3"));
+    let [(schema, block)] = &config.property_groups[..] else { panic!("one block") };
+    assert_eq!((&*schema.value, block.as_sequence().map(<[_]>::len)), ("a/B/v1", Some(1)));
     let reference = &config.references[0];
     assert_eq!((&*reference.schema.value, &*reference.target.value), ("a/B/v1", "a/C/v1"));
     assert_eq!(reference.path.text(), "$.members[*]");

@@ -7,6 +7,7 @@
 
 mod documents;
 mod exceptions;
+mod heat;
 mod history;
 mod jsonpath;
 mod layering;

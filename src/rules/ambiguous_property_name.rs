@@ -1,0 +1,21 @@
+//! `ambiguous-property-name`: a word in a property group that names a property
+//! and a group.
+
+use super::invalid_property_group::{Home, short, title};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::system::heat::Problem;
+
+super::rule!(
+    "ambiguous-property-name",
+    Warning,
+    "a word in a property group that names a property and a group"
+);
+
+pub(super) fn word(home: Home<'_>, problem: &Problem, name: &str) -> Diagnostic {
+    let name = short(name);
+    let message =
+        format!("{} names `{name}`, which is a property and a group", title(home, problem));
+    Diagnostic::new(&RULE, message, Label::new(problem.span, "the property is taken")).help(
+        format!("write `property_groups.{name}` for the group, or `[{name}]` for the property"),
+    )
+}

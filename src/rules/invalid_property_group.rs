@@ -1,0 +1,270 @@
+//! `invalid-property-group`: a property group that is none, in a DataSchema or
+//! in the configuration.
+
+use super::{FileFacts, SiteFacts, ambiguous_property_name, lossy_version, repeated_operand};
+use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::system::deckhand::document::Document;
+use crate::system::deckhand::schema::is_data_schema;
+use crate::system::heat::{Fault, Groups, Operator, Problem};
+
+super::rule!("invalid-property-group", Error, "a property group that cannot be understood");
+
+/// The rules that are about definitions of groups.
+pub(super) const RULES: &[&Rule] =
+    &[&RULE, &ambiguous_property_name::RULE, &lossy_version::RULE, &repeated_operand::RULE];
+
+/// Where a definition stands.
+#[derive(Clone, Copy)]
+pub(super) enum Home<'a> {
+    /// In a DataSchema document.
+    Schema(&'a Document),
+    /// In the configuration, for documents of this schema.
+    Configuration(&'a str),
+}
+
+impl Home<'_> {
+    /// What its groups are called.
+    pub(super) fn of(&self) -> String {
+        match self {
+            Home::Schema(document) => format!("of DataSchema `{}`", document.key.name),
+            Home::Configuration(schema) => format!("for `{schema}`"),
+        }
+    }
+}
+
+pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
+    // Deckhand drops one without content; of a secret one nothing can be told.
+    for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
+        let groups = facts.schemas.groups(&document.data, facts.sources);
+        // What a version loses there is told with all that are written so.
+        let is_told = |problem: &&Problem| !matches!(problem.fault, Fault::LossyVersion { .. });
+        let problems = groups.problems.iter().filter(is_told);
+        found.extend(problems.map(|problem| word(Home::Schema(document), problem)));
+    }
+}
+
+/// What is wrong with the groups of the configuration, as they are understood
+/// in this site.
+pub(super) fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    for (beside, groups) in facts.schemas.groups_beside(facts.site, facts.sources) {
+        let home = Home::Configuration(&beside.schema);
+        found.extend(groups.problems.iter().map(|problem| word(home, problem)));
+    }
+}
+
+fn word(home: Home<'_>, problem: &Problem) -> Diagnostic {
+    let finding = match &problem.fault {
+        Fault::AmbiguousName { name } => ambiguous_property_name::word(home, problem, name),
+        Fault::DuplicateOperand { operand, first } => {
+            repeated_operand::word(home, problem, operand, *first)
+        }
+        Fault::LossyVersion { text, read } => lossy_version::word_configured(problem, text, read),
+        Fault::NotAList
+        | Fault::BadEntry { .. }
+        | Fault::ReservedName
+        | Fault::DuplicateName { .. }
+        | Fault::UnknownKey { .. }
+        | Fault::BadOperator { .. }
+        | Fault::BadProperties
+        | Fault::EmptyGroup
+        | Fault::BadOperand { .. }
+        | Fault::Arity
+        | Fault::BadVersion { .. }
+        | Fault::UnknownName { .. }
+        | Fault::UnknownProperty { .. }
+        | Fault::UnknownGroup { .. }
+        | Fault::PathThroughScalar { .. }
+        | Fault::PathThroughTuple { .. }
+        | Fault::Cycle { .. }
+        | Fault::Unreached
+        | Fault::TooLarge => word_fault(home, problem),
+    };
+    let place = problem.block.to_string();
+    let group = problem.group.as_deref().unwrap_or_default();
+    let finding = finding.about(format!("{place} {group} {}", problem.fault.code()));
+    match home {
+        Home::Schema(document) => finding.document(document.key.clone()),
+        Home::Configuration(_) => finding,
+    }
+}
+
+/// The group that a problem is about.
+pub(super) fn title(home: Home<'_>, problem: &Problem) -> String {
+    match &problem.group {
+        Some(group) => format!("property group `{}` {}", short(group), home.of()),
+        None => format!("a block of property groups {}", home.of()),
+    }
+}
+
+fn word_fault(home: Home<'_>, problem: &Problem) -> Diagnostic {
+    let (what, label) = headline(&problem.fault);
+    let message = format!("{} {what}", title(home, problem));
+    let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));
+    if let Fault::DuplicateName { first } = &problem.fault {
+        finding = finding.related(*first, "the name stands here first; this group counts");
+    }
+    let effect = match (&problem.fault, &problem.group) {
+        (Fault::DuplicateName { .. }, _) => "the second group is not checked",
+        (Fault::TooLarge, None) => "what stands before this is checked, and nothing after it",
+        (_, None) => "nothing is checked by it",
+        (_, Some(_)) => "the group is not checked, and neither is any that refers to it",
+    };
+    let finding = finding.note(effect);
+    match help(&problem.fault) {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// What is wrong, after the name of the group, and what is to be seen there.
+fn headline(fault: &Fault) -> (String, String) {
+    let plain = |what: &str, label: &str| (what.to_owned(), label.to_owned());
+    match fault {
+        Fault::NotAList => {
+            plain("is neither a list nor a mapping", "this must be a list of groups")
+        }
+        Fault::BadEntry { expected } => {
+            ("is not written as a group".to_owned(), format!("this must be {expected}"))
+        }
+        Fault::ReservedName => {
+            plain("has a name that means something else", "no group can be called so")
+        }
+        Fault::DuplicateName { .. } => plain("has the name of another group", "the name again"),
+        Fault::UnknownKey { key, .. } => {
+            (format!("has the unknown key `{}`", short(key)), "groups have no such key".to_owned())
+        }
+        Fault::BadOperator { found: Some(word), .. } => (
+            format!("has the unknown operator `{}`", short(word)),
+            "this is no operator".to_owned(),
+        ),
+        Fault::BadOperator { found: None, .. } => {
+            plain("has no operator", "nothing says what is to hold of its properties")
+        }
+        Fault::BadProperties => {
+            plain("has no list of properties", "there must be a list of operands")
+        }
+        Fault::EmptyGroup => plain("is empty", "a group of nothing says nothing"),
+        Fault::BadOperand { reason } => {
+            ("has an operand that is none".to_owned(), (*reason).to_owned())
+        }
+        Fault::Arity => plain("depends on nothing", "`depends_on` needs at least two operands"),
+        Fault::BadVersion { expected } => {
+            ("has unusable versions".to_owned(), format!("this must be {expected}"))
+        }
+        Fault::UnknownName { name, .. } => (
+            format!("names `{}`, which is neither a property nor a group", short(name)),
+            "there is nothing of this name here".to_owned(),
+        ),
+        Fault::UnknownProperty { path, part, .. } => (
+            format!("names the unknown property `{}`", short(path)),
+            format!("the schema declares no `{}` there", short(part)),
+        ),
+        Fault::UnknownGroup { name, .. } => (
+            format!("refers to the unknown group `{}`", short(name)),
+            "there is no such group in this block".to_owned(),
+        ),
+        Fault::PathThroughScalar { path, part } => (
+            format!("has the path `{}` through a value that holds nothing", short(path)),
+            format!("there can be no `{}` in it", short(part)),
+        ),
+        Fault::PathThroughTuple { path } => (
+            format!("has the path `{}` through a list with a schema for each item", short(path)),
+            "which item is meant cannot be told".to_owned(),
+        ),
+        Fault::Cycle { names } => {
+            let names: Vec<String> =
+                names.iter().map(|name| format!("`{}`", short(name))).collect();
+            (format!("rests on itself: {}", shortened(&names)), "the circle begins here".to_owned())
+        }
+        Fault::Unreached => plain(
+            "stands where it is about data in some cases only",
+            "it is not looked at below `anyOf`, `oneOf`, `not`, `dependencies` or a list `items`",
+        ),
+        Fault::TooLarge => (
+            "is too large".to_owned(),
+            format!(
+                "a block has {} groups at most, and they lie {} deep in each other",
+                Groups::MAX_GROUPS,
+                Groups::MAX_DEPTH
+            ),
+        ),
+        Fault::AmbiguousName { .. }
+        | Fault::DuplicateOperand { .. }
+        | Fault::LossyVersion { .. } => unreachable!("other rules tell of these"),
+    }
+}
+
+/// A name or path for a message, which is to be one line that can be read.
+pub(super) fn short(text: &str) -> String {
+    const MOST: usize = 120;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn shortened(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let told = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(" → ");
+    if names.len() > MOST { format!("{told} → …") } else { told }
+}
+
+fn help(fault: &Fault) -> Option<String> {
+    let meant = |near: &str| Some(format!("did you mean `{near}`?"));
+    match fault {
+        Fault::UnknownKey { near: Some(near), .. }
+        | Fault::BadOperator { near: Some(near), .. } => meant(near),
+        Fault::UnknownName { near: Some(near), .. }
+        | Fault::UnknownProperty { near: Some(near), .. }
+        | Fault::UnknownGroup { near: Some(near), .. } => meant(near),
+        Fault::NotAList => Some("write `- NAME: {properties: [a, b], operator: xor}`".to_owned()),
+        Fault::BadEntry { .. } => Some(
+            "a group is `NAME: {properties: [a, b], operator: xor}` or `{xor: [[a], [b]]}`"
+                .to_owned(),
+        ),
+        Fault::ReservedName => {
+            Some("operators and `property_groups` are no names, and a name has no dot".to_owned())
+        }
+        Fault::DuplicateName { .. } => Some("give one of them another name".to_owned()),
+        Fault::UnknownKey { near: None, .. } => Some(
+            "a group has `properties`, `operator`, `assert`, `description`, `client_plugin`, and \
+             `client_plugin_supported` or `client_plugin_supported_since`"
+                .to_owned(),
+        ),
+        Fault::BadOperator { near: None, .. } => {
+            let words: Vec<String> =
+                Operator::WORDS.iter().map(|word| format!("`{word}`")).collect();
+            Some(format!("the operators are {}", words.join(", ")))
+        }
+        Fault::BadProperties | Fault::EmptyGroup => {
+            Some("list the properties that the group is about".to_owned())
+        }
+        Fault::BadOperand { .. } => {
+            Some("an operand is `a.b`, `[a, b]`, the name of a group, or a group itself".to_owned())
+        }
+        Fault::Arity => Some(
+            "put what depends first, and what it depends on after it; `and` of one is mandatory"
+                .to_owned(),
+        ),
+        Fault::BadVersion { .. } => {
+            Some("write `client_plugin_supported: [\"1.2\", \"2.0\"]`".to_owned())
+        }
+        Fault::UnknownName { near: None, .. } | Fault::UnknownProperty { near: None, .. } => {
+            Some("declare the property in the schema, or mend the name".to_owned())
+        }
+        Fault::UnknownGroup { near: None, .. } => {
+            Some("a group is looked for in its own block only".to_owned())
+        }
+        Fault::PathThroughTuple { .. } => Some("write the group into the item's schema".to_owned()),
+        Fault::Cycle { .. } => Some("take one of the references out".to_owned()),
+        Fault::Unreached => {
+            Some("write it beside the keyword, where it is always about the data".to_owned())
+        }
+        Fault::PathThroughScalar { .. }
+        | Fault::TooLarge
+        | Fault::AmbiguousName { .. }
+        | Fault::DuplicateOperand { .. }
+        | Fault::LossyVersion { .. } => None,
+    }
+}

@@ -1,0 +1,306 @@
+//! `property-group-violation`: a mapping in rendered data that is not as a
+//! property group says; and, with the same words around it,
+//! `unsupported-property`.
+
+use std::collections::HashSet;
+
+use super::invalid_property_group::short;
+use super::schema_violation::route;
+use super::{SiteFacts, unsupported_property};
+use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::graph::DocId;
+use crate::render::replay::{Hop, Replay};
+use crate::source::Span;
+use crate::system::deckhand::schema::{Breached, breaches};
+use crate::system::heat::{Breach, Finding, Shown};
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Node, Value};
+
+super::rule!(
+    "property-group-violation",
+    Error,
+    "rendered data that is not as a property group says"
+);
+
+/// The rules that are about data and its groups.
+pub(super) const RULES: &[&Rule] = &[&RULE, &unsupported_property::RULE];
+
+pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let (sources, versions) = (facts.sources, &facts.settings.versions);
+    let data = |doc| facts.rendered.data(doc);
+    let breached = breaches(facts.site, facts.schemas, sources, versions, data);
+    if breached.is_empty() {
+        return;
+    }
+    let replay = Replay::new(facts.graph, facts.rendered);
+    let mut said = HashSet::new();
+    let refused = breached.iter().map(|breached| Refused::new(facts, breached));
+    // How often something secret is refused would tell how long it is.
+    let told: Vec<Refused<'_>> =
+        refused.filter(|it| !it.is_hidden() || said.insert(it.identity())).collect();
+    for of_document in told.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
+        let first = of_document.iter().take(MOST);
+        found.extend(first.map(|refused| word(refused, &replay)));
+        if let Some(more) = of_document.len().checked_sub(MOST).filter(|more| *more > 0)
+            && let Some(last) = found.pop()
+        {
+            found.push(last.note(format!("its document has {more} more such findings")));
+        }
+    }
+}
+
+/// So many findings of one document are told.
+const MOST: usize = 200;
+
+fn word(refused: &Refused<'_>, replay: &Replay<'_>) -> Diagnostic {
+    let Refused { facts, breached, .. } = *refused;
+    let document = facts.document(breached.doc);
+    let place = refused.place();
+    let hop = replay.trace(breached.doc, &place);
+    let primary = Label::new(refused.span(&place, &hop), refused.label());
+    let message = refused.headline(&document.key.schema);
+    let mut finding = Diagnostic::new(refused.rule(), message, primary);
+    for (place, label) in refused.others() {
+        let hop = replay.trace(breached.doc, &place);
+        finding = finding.related(refused.span(&place, &hop), label);
+    }
+    finding = refused.with_group(finding);
+    for (span, how) in route(facts, &hop) {
+        finding = finding.related(span, how);
+    }
+    let finding = finding.about(refused.subject()).document(document.key.clone());
+    match refused.help() {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// One finding, and the data it is in.
+#[derive(Clone, Copy)]
+struct Refused<'a> {
+    facts: &'a SiteFacts<'a>,
+    data: &'a Node,
+    breached: &'a Breached,
+    finding: &'a Finding,
+}
+
+impl<'a> Refused<'a> {
+    fn new(facts: &'a SiteFacts<'a>, breached: &'a Breached) -> Self {
+        let data = facts.rendered.data(breached.doc).expect("only what is rendered is looked at");
+        Self { facts, data, breached, finding: &breached.finding }
+    }
+
+    /// What is told of it, where nothing else is.
+    fn identity(&self) -> (DocId, Span, &'static str, Location) {
+        (self.breached.doc, self.finding.span, self.rule().name, self.mapping())
+    }
+
+    fn rule(&self) -> &'static Rule {
+        match self.finding.breach {
+            Breach::UnsupportedVersion { .. } => &unsupported_property::RULE,
+            Breach::And
+            | Breach::Or
+            | Breach::XorNone
+            | Breach::XorMany
+            | Breach::DependsOn
+            | Breach::Unfinished => &RULE,
+        }
+    }
+
+    /// Whether which keys are there, or what the group says, is secret.
+    fn is_hidden(&self) -> bool {
+        self.finding.tells_of_secret || self.breached.is_secret
+    }
+
+    /// The first value that is given and should not be, or else the mapping.
+    fn place(&self) -> Location {
+        let given = match self.finding.breach {
+            Breach::XorMany | Breach::DependsOn | Breach::UnsupportedVersion { .. } => {
+                self.finding.operands.first().and_then(|operand| operand.places.first())
+            }
+            Breach::And | Breach::Or | Breach::XorNone | Breach::Unfinished => None,
+        };
+        let given = given.filter(|_| !self.is_hidden());
+        given.cloned().unwrap_or_else(|| self.mapping())
+    }
+
+    /// The mapping; of one in a secret, the secret.
+    fn mapping(&self) -> Location {
+        let mut place = self.finding.at.clone();
+        while self.facts.shown_place(self.data, &place).is_none() {
+            place = place.parent().expect("the root stands in nothing");
+        }
+        place
+    }
+
+    /// Where the value at a place was written: a scalar, or the key of what is
+    /// inside.
+    fn span(&self, place: &Location, hop: &Hop) -> Span {
+        let node = place.get(self.data).unwrap_or(self.data);
+        let is_container = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
+        if place.is_root() {
+            let writer = self.facts.document(hop.origin().doc);
+            let at_key = writer.root.as_mapping().and_then(|root| root.get_entry("data"));
+            return match at_key {
+                Some((key, _)) => key.span,
+                None => writer.name_span,
+            };
+        }
+        let key = if is_container && !node.secret { key_span(self.data, place) } else { None };
+        self.facts.first_line(key.unwrap_or(node.span))
+    }
+
+    /// The other values that are given and should not be.
+    fn others(&self) -> Vec<(Location, String)> {
+        let are_given =
+            matches!(self.finding.breach, Breach::XorMany | Breach::UnsupportedVersion { .. });
+        if !are_given || self.is_hidden() {
+            return Vec::new();
+        }
+        let first = self.place();
+        let operands = self.finding.operands.iter();
+        let places = operands.flat_map(|operand| {
+            let label = format!("`{}` is given here", short(&operand.text));
+            operand.places.iter().map(move |place| (place.clone(), label.clone()))
+        });
+        places.filter(|(place, _)| *place != first).take(MOST_PLACES).collect()
+    }
+
+    fn with_group(&self, finding: Diagnostic) -> Diagnostic {
+        if self.is_hidden() {
+            return finding.note(
+                "what is there and what is missing is not told, for that would tell of the secret",
+            );
+        }
+        let finding = finding.related(self.finding.span, "the group says so here");
+        match &self.finding.breach {
+            Breach::UnsupportedVersion { supported, .. } => {
+                let group = short(&self.finding.group);
+                finding.note(format!(
+                    "what property group `{group}` is about is supported {supported} only"
+                ))
+            }
+            Breach::And
+            | Breach::Or
+            | Breach::XorNone
+            | Breach::XorMany
+            | Breach::DependsOn
+            | Breach::Unfinished => finding,
+        }
+    }
+
+    /// The place and the group, as findings are told apart by them.
+    fn subject(&self) -> String {
+        if self.breached.is_secret {
+            return self.mapping().to_string();
+        }
+        format!("{} {}", self.mapping(), self.finding.group)
+    }
+
+    fn subject_in_words(&self) -> String {
+        if self.finding.at.is_root() {
+            return "the data".to_owned();
+        }
+        match self.mapping() {
+            place if place.is_root() => "something in the data".to_owned(),
+            place => format!("`{place}`"),
+        }
+    }
+
+    fn headline(&self, schema: &str) -> String {
+        let subject = format!("{} of `{schema}`", self.subject_in_words());
+        let group = short(&self.finding.group);
+        if self.breached.is_secret {
+            return format!("{subject} is refused by a property group of a secret schema");
+        }
+        if self.finding.tells_of_secret {
+            let is_one = self.mapping().get(self.data).is_some_and(|node| node.secret);
+            let how = if is_one { "is" } else { "holds" };
+            return format!("{subject} {how} a secret that property group `{group}` refuses");
+        }
+        let all = listed(&self.finding.operands);
+        match &self.finding.breach {
+            Breach::And => format!("{subject} lacks {all} of property group `{group}`"),
+            Breach::Or => {
+                format!("{subject} has none of {all}, and property group `{group}` wants one")
+            }
+            Breach::XorNone => format!(
+                "{subject} has none of {all}, and property group `{group}` wants exactly one"
+            ),
+            Breach::XorMany => {
+                format!("{subject} has {all} together, and property group `{group}` wants only one")
+            }
+            Breach::DependsOn => {
+                let (first, others) = self.first_and_others();
+                format!(
+                    "{subject} has {first} without {others}, as property group `{group}` wants it"
+                )
+            }
+            Breach::UnsupportedVersion { present, plugin, .. } => {
+                let of = plugin.as_ref().map(|plugin| format!(" of `{plugin}`"));
+                let of = of.unwrap_or_default();
+                format!("{subject} has {all}, which version {present}{of} does not support")
+            }
+            Breach::Unfinished => {
+                format!("{subject} takes too much work to be checked by its property groups")
+            }
+        }
+    }
+
+    fn first_and_others(&self) -> (String, String) {
+        let (first, others) = self.finding.operands.split_at(1.min(self.finding.operands.len()));
+        (listed(first), listed(others))
+    }
+
+    /// What is to be seen at the place.
+    fn label(&self) -> String {
+        if self.is_hidden() {
+            return "the group refuses this".to_owned();
+        }
+        let first = self.finding.operands.first().filter(|first| !first.places.is_empty());
+        let given = first.map(|first| format!("`{}` is given here", short(&first.text)));
+        let label = match self.finding.breach {
+            Breach::XorMany | Breach::DependsOn | Breach::UnsupportedVersion { .. } => given,
+            Breach::And | Breach::Or | Breach::XorNone => Some("it is missing here".to_owned()),
+            Breach::Unfinished => None,
+        };
+        label.unwrap_or_else(|| "the group refuses this".to_owned())
+    }
+
+    fn help(&self) -> Option<String> {
+        if self.is_hidden() {
+            return None;
+        }
+        match self.finding.breach {
+            Breach::Or | Breach::XorNone => Some("give one of them".to_owned()),
+            Breach::XorMany => Some("keep one of them".to_owned()),
+            Breach::DependsOn => {
+                let (first, others) = self.first_and_others();
+                Some(format!("give {others}, or take {first} out"))
+            }
+            Breach::UnsupportedVersion { .. } => Some(
+                "take it out, or mend the version that `layercake.yaml` says is in use".to_owned(),
+            ),
+            Breach::And | Breach::Unfinished => None,
+        }
+    }
+}
+
+/// So many further values are told of one finding.
+const MOST_PLACES: usize = 8;
+
+/// Where the key that leads to a place is written.
+fn key_span(root: &Node, place: &Location) -> Option<Span> {
+    let Piece::Key(key) = place.0.last()? else { return None };
+    let (key, _) = place.parent()?.get(root)?.as_mapping()?.get_entry(key)?;
+    Some(key.span)
+}
+
+/// The first of many operands.
+fn listed(operands: &[Shown]) -> String {
+    const MOST: usize = 8;
+    let told: Vec<String> =
+        operands.iter().take(MOST).map(|operand| format!("`{}`", short(&operand.text))).collect();
+    let more = operands.len().saturating_sub(MOST);
+    if more == 0 { told.join(", ") } else { format!("{} and {more} more", told.join(", ")) }
+}

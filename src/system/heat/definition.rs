@@ -1,0 +1,706 @@
+//! Blocks of groups as they are written: the grammar
+//! (`heat-property-groups.md` 4), and what is wrong with one.
+//!
+//! What is wrong is told part by part: of each group what its text says
+//! wrongly, then of all the names that lead nowhere, then the cycles.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::names::resolve;
+use super::shape::Shapes;
+use super::version::{Gate, Supported, Version, lossy, version_of};
+use super::{Found, Groups, KEYWORD, Name, Operator};
+use crate::near::nearest;
+use crate::source::{SourceMap, Span};
+use crate::yaml::path::Location;
+use crate::yaml::{Key, Mapping, Node, Value};
+
+/// Something wrong with a block of groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub span: Span,
+    /// The block's place in its schema; the root for one that stands beside.
+    pub block: Location,
+    /// The group; none where it is the block itself.
+    pub group: Option<Arc<str>>,
+    /// What.
+    pub fault: Fault,
+}
+
+/// The kinds of [`Problem`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The block is neither a list nor a mapping.
+    NotAList,
+    /// An entry or a part of it is not of the form that it must be.
+    BadEntry {
+        /// The form.
+        expected: &'static str,
+    },
+    /// A name that means something else, or has a dot.
+    ReservedName,
+    /// The name of a group before it, which stays.
+    DuplicateName {
+        /// That group.
+        first: Span,
+    },
+    /// A key that groups do not have.
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// One that is nearly the same.
+        near: Option<&'static str>,
+    },
+    /// No operator where there must be one, or a word that is none.
+    BadOperator {
+        /// The word; none where there is no word.
+        found: Option<String>,
+        /// An operator that is nearly the same.
+        near: Option<&'static str>,
+    },
+    /// The operands are no list.
+    BadProperties,
+    /// There are no operands.
+    EmptyGroup,
+    /// An operand is none.
+    BadOperand {
+        /// Why.
+        reason: &'static str,
+    },
+    /// `depends_on` with one operand.
+    Arity,
+    /// What is to be a version, or a list of them, is not.
+    BadVersion {
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A word that is neither a property nor a group.
+    UnknownName {
+        /// The word.
+        name: String,
+        /// One that there is and that is nearly the same.
+        near: Option<String>,
+    },
+    /// A path to a property that the schema does not declare.
+    UnknownProperty {
+        /// The path.
+        path: String,
+        /// The part of it that is not declared.
+        part: String,
+        /// A property that is nearly the same.
+        near: Option<String>,
+    },
+    /// There is no such group.
+    UnknownGroup {
+        /// Its name.
+        name: String,
+        /// One that is nearly the same.
+        near: Option<String>,
+    },
+    /// A path goes on behind a value that holds nothing.
+    PathThroughScalar {
+        /// The path.
+        path: String,
+        /// The part behind it.
+        part: String,
+    },
+    /// A path goes through a list with a schema for each item.
+    PathThroughTuple {
+        /// The path.
+        path: String,
+    },
+    /// Groups that rest on each other.
+    Cycle {
+        /// Their names, the first at the end again.
+        names: Vec<Arc<str>>,
+    },
+    /// A word that is a property and a group: it is the property.
+    AmbiguousName {
+        /// The word.
+        name: String,
+    },
+    /// An operand that stands in its list already.
+    DuplicateOperand {
+        /// As it is shown.
+        operand: String,
+        /// Where it stood first.
+        first: Span,
+    },
+    /// A version without quotes that is another number.
+    LossyVersion {
+        /// Its text.
+        text: String,
+        /// The number.
+        read: String,
+    },
+    /// A block that is about data in some cases only, which is not looked at.
+    Unreached,
+    /// Beyond one of the limits of [`Groups`].
+    TooLarge,
+}
+
+impl Fault {
+    /// Its name in `heat-property-groups.md` 4; the last three have theirs
+    /// from here.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Fault::NotAList => "not-a-list",
+            Fault::BadEntry { .. } => "bad-entry",
+            Fault::ReservedName => "reserved-name",
+            Fault::DuplicateName { .. } => "duplicate-name",
+            Fault::UnknownKey { .. } => "unknown-key",
+            Fault::BadOperator { .. } => "bad-operator",
+            Fault::BadProperties => "bad-properties",
+            Fault::EmptyGroup => "empty-group",
+            Fault::BadOperand { .. } => "bad-operand",
+            Fault::Arity => "arity",
+            Fault::BadVersion { .. } => "bad-version",
+            Fault::UnknownName { .. } => "unknown-name",
+            Fault::UnknownProperty { .. } => "unknown-property",
+            Fault::UnknownGroup { .. } => "unknown-group",
+            Fault::PathThroughScalar { .. } => "path-through-scalar",
+            Fault::PathThroughTuple { .. } => "path-through-tuple",
+            Fault::Cycle { .. } => "cycle",
+            Fault::AmbiguousName { .. } => "ambiguous-name",
+            Fault::DuplicateOperand { .. } => "duplicate-operand",
+            Fault::LossyVersion { .. } => "lossy-version",
+            Fault::Unreached => "unreached-block",
+            Fault::TooLarge => "too-large",
+        }
+    }
+
+    /// Whether the group counts in spite of it.
+    pub fn is_warning(&self) -> bool {
+        match self {
+            Fault::AmbiguousName { .. }
+            | Fault::DuplicateOperand { .. }
+            | Fault::LossyVersion { .. } => true,
+            Fault::NotAList
+            | Fault::BadEntry { .. }
+            | Fault::ReservedName
+            | Fault::DuplicateName { .. }
+            | Fault::UnknownKey { .. }
+            | Fault::BadOperator { .. }
+            | Fault::BadProperties
+            | Fault::EmptyGroup
+            | Fault::BadOperand { .. }
+            | Fault::Arity
+            | Fault::BadVersion { .. }
+            | Fault::UnknownName { .. }
+            | Fault::UnknownProperty { .. }
+            | Fault::UnknownGroup { .. }
+            | Fault::PathThroughScalar { .. }
+            | Fault::PathThroughTuple { .. }
+            | Fault::Cycle { .. }
+            | Fault::Unreached
+            | Fault::TooLarge => false,
+        }
+    }
+}
+
+/// A block, read.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) location: Location,
+    pub(super) groups: Vec<Group>,
+    /// The bodies of groups and what is nested in them.
+    pub(super) bodies: Vec<Body>,
+    /// The paths that operands name, each once.
+    pub(super) paths: Vec<Path>,
+}
+
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) name: Name,
+    pub(super) span: Span,
+    pub(super) body: usize,
+    /// What `assert` says.
+    pub(super) assert: Option<bool>,
+    /// Whether something is wrong with it.
+    pub(super) is_broken: bool,
+    /// Whether another group rests on it.
+    pub(super) is_referred: bool,
+    /// Whether nothing is wrong with it, nor with those it rests on.
+    pub(super) is_usable: bool,
+    /// How deep groups lie in it.
+    pub(super) depth: usize,
+}
+
+/// Operands and what is to hold of them.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    /// None where only versions are said.
+    pub(super) operator: Option<Operator>,
+    pub(super) gate: Option<Gate>,
+    pub(super) operands: Vec<Operand>,
+    /// The paths of all its operands, references followed, each once.
+    pub(super) leaves: Vec<usize>,
+    /// So many parts of the first leaf lead to the lists for whose items it
+    /// holds (D9).
+    pub(super) lift: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Operand {
+    pub(super) span: Span,
+    pub(super) written: Written,
+    /// What it is, once names are known; none where that is unknown.
+    pub(super) target: Option<Target>,
+}
+
+/// An operand as it is written.
+#[derive(Debug)]
+pub(super) enum Written {
+    /// One word: a property or a group.
+    Word(String),
+    /// `property_groups.NAME`.
+    Reference(String),
+    Path(Vec<Arc<str>>),
+    Nested(usize),
+    Broken,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Path(usize),
+    Group(usize),
+    Nested(usize),
+}
+
+/// A path from the mapping that the block is about.
+#[derive(Debug)]
+pub(super) struct Path {
+    pub(super) parts: Vec<Arc<str>>,
+    /// Through how many lists each part leads on.
+    pub(super) lists: Vec<usize>,
+}
+
+impl Path {
+    /// As it is shown.
+    pub(super) fn shown(&self) -> String {
+        self.parts.join(".")
+    }
+}
+
+/// Reads the block that was found, and says what is wrong with it.
+pub(super) fn read_block(
+    found: &Found<'_>,
+    shapes: &Shapes,
+    sources: &SourceMap,
+) -> (Block, Vec<Problem>) {
+    let block = Block {
+        location: found.location.clone(),
+        groups: Vec::new(),
+        bodies: Vec::new(),
+        paths: Vec::new(),
+    };
+    let mut reader =
+        Reader { sources, block, problems: Vec::new(), group: None, left: Groups::MAX_OPERANDS };
+    reader.block(found);
+    let Reader { mut block, mut problems, .. } = reader;
+    resolve(&mut block, found.shape, shapes, &mut problems);
+    (block, problems)
+}
+
+/// The keys of a group.
+const KEYS: [&str; 8] = [
+    "properties",
+    "operator",
+    "client_plugin_supported",
+    "client_plugin_supported_since",
+    "client_plugin",
+    "description",
+    "assert",
+    "name",
+];
+
+/// What stands around a body, which says which keys it may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `NAME: body`.
+    Named,
+    /// A body that says its name itself.
+    Long,
+    /// An operand.
+    Nested,
+}
+
+impl Form {
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Form::Long => &KEYS,
+            Form::Named => &KEYS[..7],
+            Form::Nested => &KEYS[..6],
+        }
+    }
+}
+
+struct Reader<'a> {
+    sources: &'a SourceMap,
+    block: Block,
+    problems: Vec<Problem>,
+    /// The group that is being read.
+    group: Option<Name>,
+    /// So many operands may still come.
+    left: usize,
+}
+
+impl Reader<'_> {
+    fn block(&mut self, found: &Found<'_>) {
+        match &found.node.value {
+            Value::Sequence(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    if index == Groups::MAX_GROUPS {
+                        return self.tell_of_block(entry.span, Fault::TooLarge);
+                    }
+                    self.entry(format!("#{}", index + 1).into(), entry);
+                }
+            }
+            Value::Mapping(named) => {
+                for (index, (key, body)) in named.iter().enumerate() {
+                    if index == Groups::MAX_GROUPS {
+                        return self.tell_of_block(key.span, Fault::TooLarge);
+                    }
+                    self.named(format!("#{}", index + 1).into(), key, body);
+                }
+            }
+            _ => self.tell_of_block(found.span, Fault::NotAList),
+        }
+        self.group = None;
+    }
+
+    fn tell_of_block(&mut self, span: Span, fault: Fault) {
+        self.group = None;
+        self.tell(span, fault);
+    }
+
+    fn tell(&mut self, span: Span, fault: Fault) {
+        let (block, group) = (self.block.location.clone(), self.group.clone());
+        self.problems.push(Problem { span, block, group, fault });
+    }
+
+    /// How many errors there are so far.
+    fn errors(&self) -> usize {
+        self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
+    }
+
+    /// An entry of the list, at its number.
+    fn entry(&mut self, number: Name, entry: &Node) {
+        self.group = Some(number.clone());
+        let Some(mapping) = entry.as_mapping().filter(|mapping| !mapping.is_empty()) else {
+            let expected = "a mapping of a name to a group, or of an operator to its operands";
+            return self.tell(entry.span, Fault::BadEntry { expected });
+        };
+        let mut entries = mapping.iter();
+        match (entries.next(), entries.next()) {
+            (Some((key, value)), None) => match key.as_str().and_then(Operator::parse) {
+                Some(operator) if value.as_mapping().is_none() => {
+                    self.expression(&number, key, operator, value);
+                }
+                _ => self.named(number, key, value),
+            },
+            _ if mapping.get("properties").is_some() => self.long(number, entry.span, mapping),
+            _ => {
+                let expected = "one group; this has several keys and no `properties`";
+                self.tell(entry.span, Fault::BadEntry { expected });
+            }
+        }
+    }
+
+    fn expression(&mut self, number: &Name, key: &Key, operator: Operator, operands: &Node) {
+        let before = self.errors();
+        let body = self.body_of(Body { operator: Some(operator), ..Body::default() });
+        self.operands(body, key.span, operands);
+        self.arity(body, key.span);
+        self.add(number.clone(), key.span, body, None, before);
+    }
+
+    fn named(&mut self, number: Name, key: &Key, body: &Node) {
+        self.group = Some(number);
+        let before = self.errors();
+        let Some(name) = key.as_str().filter(|name| !name.is_empty()) else {
+            return self.tell(key.span, Fault::BadEntry { expected: "a name that is a string" });
+        };
+        let name = self.name(name, key.span);
+        let Some(mapping) = body.as_mapping() else {
+            let expected = "a mapping with `properties` and `operator`";
+            self.tell(key.span, Fault::BadEntry { expected });
+            let body = self.body_of(Body::default());
+            return self.add(name, key.span, body, None, before);
+        };
+        let assert = self.assert(mapping);
+        let body = self.body(key.span, mapping, Form::Named);
+        self.add(name, key.span, body, assert, before);
+    }
+
+    fn long(&mut self, number: Name, span: Span, mapping: &Mapping) {
+        let before = self.errors();
+        let mut name = (number, span);
+        if let Some((key, node)) = mapping.get_entry("name") {
+            match node.as_str().filter(|text| !text.is_empty()) {
+                Some(text) => name = (self.name(text, node.span), node.span),
+                None => {
+                    let expected = "a name that is a string";
+                    self.tell(key.span, Fault::BadEntry { expected });
+                }
+            }
+        }
+        let assert = self.assert(mapping);
+        let body = self.body(span, mapping, Form::Long);
+        self.add(name.0, name.1, body, assert, before);
+    }
+
+    /// The name of the group that is being read.
+    fn name(&mut self, name: &str, span: Span) -> Name {
+        let name: Name = name.into();
+        self.group = Some(name.clone());
+        if Operator::parse(&name).is_some() || &*name == KEYWORD || name.contains('.') {
+            self.tell(span, Fault::ReservedName);
+        }
+        name
+    }
+
+    fn add(&mut self, name: Name, span: Span, body: usize, assert: Option<bool>, before: usize) {
+        if let Some(first) = self.block.groups.iter().find(|group| group.name == name) {
+            let first = first.span;
+            return self.tell(span, Fault::DuplicateName { first });
+        }
+        let is_broken = self.errors() > before;
+        self.block.groups.push(Group {
+            name,
+            span,
+            body,
+            assert,
+            is_broken,
+            is_referred: false,
+            is_usable: false,
+            depth: 0,
+        });
+    }
+
+    fn assert(&mut self, mapping: &Mapping) -> Option<bool> {
+        let (key, node) = mapping.get_entry("assert")?;
+        if let Value::Bool(assert) = node.value {
+            return Some(assert);
+        }
+        self.tell(key.span, Fault::BadEntry { expected: "`true` or `false`" });
+        None
+    }
+
+    fn body_of(&mut self, body: Body) -> usize {
+        self.block.bodies.push(body);
+        self.block.bodies.len() - 1
+    }
+
+    fn body(&mut self, at: Span, mapping: &Mapping, form: Form) -> usize {
+        for key in mapping.keys() {
+            let name = key.as_str();
+            if name.is_none_or(|name| !form.keys().contains(&name)) {
+                let near = name.and_then(|name| nearest(name, form.keys().iter().copied()));
+                let key_text = crate::yaml::emit::scalar_text(&key.value);
+                self.tell(key.span, Fault::UnknownKey { key: key_text, near });
+            }
+        }
+        let is_gated = VERSION_KEYS.iter().any(|key| mapping.get(*key).is_some());
+        let operator = self.operator(at, mapping, is_gated);
+        let body = self.body_of(Body { operator, ..Body::default() });
+        match mapping.get_entry("properties") {
+            Some((key, operands)) => self.operands(body, key.span, operands),
+            None => self.tell(at, Fault::BadProperties),
+        }
+        self.arity(body, at);
+        self.block.bodies[body].gate = self.gate(mapping);
+        body
+    }
+
+    fn operator(&mut self, at: Span, mapping: &Mapping, is_gated: bool) -> Option<Operator> {
+        let Some((key, node)) = mapping.get_entry("operator") else {
+            if !is_gated {
+                self.tell(at, Fault::BadOperator { found: None, near: None });
+            }
+            return None;
+        };
+        let found = node.as_str();
+        let operator = found.and_then(Operator::parse);
+        if operator.is_none() {
+            self.bad_operator(if found.is_some() { node.span } else { key.span }, found);
+        }
+        operator
+    }
+
+    fn bad_operator(&mut self, span: Span, found: Option<&str>) {
+        let near = found.and_then(|word| nearest(&word.to_lowercase(), Operator::WORDS));
+        self.tell(span, Fault::BadOperator { found: found.map(str::to_owned), near });
+    }
+
+    fn operands(&mut self, body: usize, at: Span, operands: &Node) {
+        let Some(items) = operands.as_sequence() else {
+            return self.tell(at, Fault::BadProperties);
+        };
+        if items.is_empty() {
+            return self.tell(at, Fault::EmptyGroup);
+        }
+        let mut read = Vec::with_capacity(items.len().min(Groups::MAX_OPERANDS));
+        for item in items {
+            let Some(left) = self.left.checked_sub(1) else {
+                self.tell(item.span, Fault::TooLarge);
+                break;
+            };
+            self.left = left;
+            let written = self.operand(item);
+            read.push(Operand { span: item.span, written, target: None });
+        }
+        self.block.bodies[body].operands = read;
+    }
+
+    fn arity(&mut self, body: usize, at: Span) {
+        let Body { operator, operands, .. } = &self.block.bodies[body];
+        if *operator == Some(Operator::DependsOn) && operands.len() == 1 {
+            self.tell(at, Fault::Arity);
+        }
+    }
+
+    fn operand(&mut self, item: &Node) -> Written {
+        let read = match &item.value {
+            Value::String(text) => word(text),
+            Value::Sequence(parts) => listed(parts),
+            Value::Mapping(mapping) => return self.nested(item.span, mapping),
+            _ => Err("an operand is a path, the name of a group, or a group itself"),
+        };
+        read.unwrap_or_else(|reason| {
+            self.tell(item.span, Fault::BadOperand { reason });
+            Written::Broken
+        })
+    }
+
+    fn nested(&mut self, at: Span, mapping: &Mapping) -> Written {
+        if mapping.get("properties").is_some() {
+            return Written::Nested(self.body(at, mapping, Form::Nested));
+        }
+        let mut entries = mapping.iter();
+        let (Some((key, operands)), None) = (entries.next(), entries.next()) else {
+            let reason = "a group as an operand has `properties`, or is an operator over operands";
+            self.tell(at, Fault::BadOperand { reason });
+            return Written::Broken;
+        };
+        let operator = key.as_str().and_then(Operator::parse);
+        if operator.is_none() {
+            if operands.as_sequence().is_some() {
+                self.bad_operator(key.span, key.as_str());
+            } else {
+                let reason =
+                    "a group as an operand has `properties`, or is an operator over operands";
+                self.tell(at, Fault::BadOperand { reason });
+                return Written::Broken;
+            }
+        }
+        let body = self.body_of(Body { operator, ..Body::default() });
+        self.operands(body, key.span, operands);
+        self.arity(body, key.span);
+        Written::Nested(body)
+    }
+
+    fn gate(&mut self, mapping: &Mapping) -> Option<Gate> {
+        let plugin = match mapping.get_entry("client_plugin") {
+            Some((key, node)) => match node.as_str().filter(|name| !name.is_empty()) {
+                Some(name) => Some(name.into()),
+                None => {
+                    let expected = "the name of a plugin";
+                    self.tell(key.span, Fault::BadVersion { expected });
+                    None
+                }
+            },
+            None => None,
+        };
+        let [list, since] = VERSION_KEYS.map(|key| mapping.get_entry(key));
+        let supported = match (list, since) {
+            (Some(_), Some((key, _))) => {
+                let expected = "the only one of its kind: there is `client_plugin_supported` too";
+                self.tell(key.span, Fault::BadVersion { expected });
+                None
+            }
+            (Some((key, node)), None) => self.versions(key, node).map(Supported::Exactly),
+            (None, Some((key, node))) => self.since(key, node).map(Supported::Since),
+            (None, None) => {
+                // What is named here has nothing to say.
+                if let Some((key, _)) = mapping.get_entry("client_plugin") {
+                    let expected = "beside `client_plugin_supported` or \
+                                    `client_plugin_supported_since`";
+                    self.tell(key.span, Fault::BadVersion { expected });
+                }
+                None
+            }
+        };
+        supported.map(|supported| Gate { plugin, supported })
+    }
+
+    fn versions(&mut self, key: &Key, node: &Node) -> Option<Vec<Version>> {
+        let versions = node.as_sequence().filter(|items| !items.is_empty()).and_then(|items| {
+            items.iter().map(|item| self.version(item)).collect::<Option<Vec<Version>>>()
+        });
+        if versions.is_none() {
+            let expected = "a list of versions, not empty";
+            self.tell(key.span, Fault::BadVersion { expected });
+        }
+        versions
+    }
+
+    fn since(&mut self, key: &Key, node: &Node) -> Option<Version> {
+        let version = self.version(node).filter(Version::is_numeric);
+        if version.is_none() {
+            let expected = "a version of numbers with dots between, such as \"1.2\"";
+            self.tell(key.span, Fault::BadVersion { expected });
+        }
+        version
+    }
+
+    fn version(&mut self, node: &Node) -> Option<Version> {
+        if let Some((text, read)) = lossy(node, self.sources) {
+            self.tell(node.span, Fault::LossyVersion { text, read });
+        }
+        version_of(node, self.sources)
+    }
+}
+
+/// The keys that close a group to some versions.
+const VERSION_KEYS: [&str; 2] = ["client_plugin_supported", "client_plugin_supported_since"];
+
+/// An operand that is a text.
+fn word(text: &str) -> Result<Written, &'static str> {
+    if let Some(name) = text.strip_prefix(KEYWORD).and_then(|rest| rest.strip_prefix('.')) {
+        return match name {
+            "" => Err("there is no name behind `property_groups.`"),
+            name if name.contains('.') => Err("the name of a group has no dot"),
+            name => Ok(Written::Reference(name.to_owned())),
+        };
+    }
+    let parts: Vec<Arc<str>> = text.split('.').map(Arc::from).collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err("a part of the path is empty");
+    }
+    Ok(if parts.len() == 1 { Written::Word(text.to_owned()) } else { Written::Path(parts) })
+}
+
+/// An operand that is a list: a path, part by part.
+fn listed(parts: &[Node]) -> Result<Written, &'static str> {
+    if parts.is_empty() {
+        return Err("a path has at least one part");
+    }
+    let texts: Option<Vec<Arc<str>>> =
+        parts.iter().map(|part| part.as_str().map(Arc::from)).collect();
+    match texts {
+        None => Err("the parts of a path are strings"),
+        Some(parts) if parts.iter().any(|part| part.is_empty()) => {
+            Err("a part of the path is empty")
+        }
+        Some(parts) => Ok(Written::Path(parts)),
+    }
+}
+
+/// The groups of a block by name.
+pub(super) fn by_name(groups: &[Group]) -> HashMap<Name, usize> {
+    groups.iter().enumerate().map(|(index, group)| (group.name.clone(), index)).collect()
+}

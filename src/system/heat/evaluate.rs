@@ -1,0 +1,524 @@
+//! What data lacks, or has too much, by its groups: schema and data walked
+//! together (D1 to D4, D8 to D10).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::definition::{Block, Group, Operand, Path, Target};
+use super::shape::ShapeId;
+use super::version::Versions;
+use super::{Groups, Operator};
+use crate::source::Span;
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Key, Node};
+
+/// What is wrong with a mapping by a group.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What.
+    pub breach: Breach,
+    /// The group.
+    pub group: Arc<str>,
+    /// Where it stands.
+    pub span: Span,
+    /// The block's place in its schema; the root for one that stands beside.
+    pub block: Location,
+    /// The mapping in the data.
+    pub at: Location,
+    /// The operands that are concerned; see [`Breach`].
+    pub operands: Vec<Shown>,
+    /// Whether it tells which keys a secret mapping has.
+    pub tells_of_secret: bool,
+}
+
+/// An operand of a finding.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// A path with dots, `property_groups.NAME`, or `op(a, b)`.
+    pub text: String,
+    /// The values that are given for it, some of them where there are many.
+    pub places: Vec<Location>,
+}
+
+/// The ways in which data is not as a group says, and which operands are told
+/// of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Breach {
+    /// Not all are true; the false ones.
+    And,
+    /// None is true; all.
+    Or,
+    /// None is true, and one is to be; all.
+    XorNone,
+    /// Several are true, and one is to be; those.
+    XorMany,
+    /// The first is true without others; the first, then those.
+    DependsOn,
+    /// The present version does not support what is given; the paths that are.
+    UnsupportedVersion {
+        /// The present version.
+        present: String,
+        /// Whose it is, where that has a name.
+        plugin: Option<Arc<str>>,
+        /// Which versions do, in words.
+        supported: String,
+    },
+    /// It was given up, since it takes too much work; none.
+    Unfinished,
+}
+
+impl Breach {
+    /// Its name in `heat-property-groups.md` 4.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Breach::And => "and",
+            Breach::Or => "or",
+            Breach::XorNone => "xor-none",
+            Breach::XorMany => "xor-many",
+            Breach::DependsOn => "depends_on",
+            Breach::UnsupportedVersion { .. } => "unsupported-version",
+            Breach::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// What is wrong with `data`; see [`Groups::findings`].
+pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec<Finding> {
+    let mut walk = Walk {
+        groups,
+        versions,
+        active: groups.blocks.iter().map(|block| active(block, versions)).collect(),
+        here: Location::root(),
+        left: Groups::MAX_WORK,
+        found: Vec::new(),
+    };
+    if walk.node(vec![groups.top], data, false).is_none() {
+        walk.found.push(unfinished(groups, &walk.here));
+    }
+    walk.found
+}
+
+fn unfinished(groups: &Groups, at: &Location) -> Finding {
+    let block = &groups.blocks[0];
+    let span = block.groups.first().map_or(groups.kept[0].span, |group| group.span);
+    Finding {
+        breach: Breach::Unfinished,
+        group: block.groups.first().map_or_else(|| "".into(), |group| group.name.clone()),
+        span,
+        block: block.location.clone(),
+        at: at.clone(),
+        operands: Vec::new(),
+        tells_of_secret: false,
+    }
+}
+
+/// Of each body, whether it counts with these versions (D10): its gate is open,
+/// and some operand is left, of `depends_on` the first.
+fn active(block: &Block, versions: &Versions) -> Vec<bool> {
+    let mut known = vec![None; block.bodies.len()];
+    for group in block.groups.iter().filter(|group| group.is_usable) {
+        is_active(block, versions, group.body, &mut known);
+    }
+    known.into_iter().map(|known| known.unwrap_or(false)).collect()
+}
+
+/// Groups are nested only so deep, and do not go round in circles.
+fn is_active(
+    block: &Block,
+    versions: &Versions,
+    body: usize,
+    known: &mut Vec<Option<bool>>,
+) -> bool {
+    if let Some(known) = known[body] {
+        return known;
+    }
+    let of = &block.bodies[body];
+    let is_open = of.gate.as_ref().is_none_or(|gate| gate.refuses(versions).is_none());
+    let mut counts = of.operands.iter().map(|operand| match operand.target {
+        Some(Target::Path(_)) => true,
+        Some(Target::Group(group)) => is_active(block, versions, block.groups[group].body, known),
+        Some(Target::Nested(nested)) => is_active(block, versions, nested, known),
+        None => false,
+    });
+    let counts: Vec<bool> = counts.by_ref().collect();
+    let is_left = match of.operator {
+        Some(Operator::DependsOn) => counts.first() == Some(&true),
+        Some(Operator::And | Operator::Or | Operator::Xor) | None => counts.contains(&true),
+    };
+    known[body] = Some(is_open && is_left);
+    is_open && is_left
+}
+
+struct Walk<'a> {
+    groups: &'a Groups,
+    versions: &'a Versions,
+    /// Of each block, which of its bodies count.
+    active: Vec<Vec<bool>>,
+    /// The place in the data.
+    here: Location,
+    /// So many looks may still be taken.
+    left: u64,
+    found: Vec<Finding>,
+}
+
+/// What is given up when it takes too much work.
+type Tried<T> = Option<T>;
+
+impl Walk<'_> {
+    /// Looks at `data` by all shapes that are about it. A rendered document is
+    /// nested only so deep.
+    fn node(&mut self, shapes: Vec<ShapeId>, data: &Node, in_secret: bool) -> Tried<()> {
+        let in_secret = in_secret || data.secret;
+        let shapes = self.groups.shapes.all_of(shapes);
+        for shape in &shapes {
+            self.look()?;
+            for block in &self.groups.placed[*shape] {
+                self.block(*block, data, in_secret)?;
+            }
+        }
+        for Below { piece, node, shapes } in self.below(&shapes, data)? {
+            self.here.0.push(piece);
+            self.node(shapes, node, in_secret)?;
+            self.here.0.pop();
+        }
+        Some(())
+    }
+
+    /// What is inside `data` and may have a block: each value once, with all
+    /// shapes that are about it, in the order in which they lead to it.
+    fn below<'d>(&mut self, shapes: &[ShapeId], data: &'d Node) -> Tried<Vec<Below<'d>>> {
+        let mut below: Vec<Below<'d>> = Vec::new();
+        let mut known: HashMap<Piece, usize> = HashMap::new();
+        for shape in shapes.iter().filter(|shape| self.groups.leads[**shape]) {
+            for inside in self.groups.shapes.inside(*shape, data) {
+                self.look()?;
+                if !self.groups.leads[inside.shape] {
+                    continue;
+                }
+                let index = *known.entry(inside.piece.clone()).or_insert(below.len());
+                match below.get_mut(index) {
+                    Some(value) => value.shapes.push(inside.shape),
+                    None => {
+                        let shapes = vec![inside.shape];
+                        below.push(Below { piece: inside.piece, node: inside.node, shapes });
+                    }
+                }
+            }
+        }
+        Some(below)
+    }
+
+    fn block(&mut self, block: usize, data: &Node, in_secret: bool) -> Tried<()> {
+        if data.as_mapping().is_none() {
+            return Some(());
+        }
+        let groups = self.groups;
+        let of = &groups.blocks[block];
+        for group in of.groups.iter().filter(|group| group.is_usable) {
+            let mut one = One {
+                block: of,
+                group,
+                active: &self.active[block],
+                versions: self.versions,
+                in_secret,
+                known: HashMap::new(),
+                left: &mut self.left,
+            };
+            let top = Item { node: data, at: self.here.clone(), passed: 0 };
+            one.gates(group.body, &top, &mut self.found)?;
+            one.assertion(&top, &mut self.found)?;
+        }
+        Some(())
+    }
+
+    fn look(&mut self) -> Tried<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+}
+
+/// A value, and the shapes that are about it.
+struct Below<'d> {
+    piece: Piece,
+    node: &'d Node,
+    shapes: Vec<ShapeId>,
+}
+
+/// A mapping for which a group is to hold.
+#[derive(Clone)]
+struct Item<'d> {
+    node: &'d Node,
+    at: Location,
+    /// So many parts of paths led to it from where the block is.
+    passed: usize,
+}
+
+/// One group at one mapping.
+struct One<'a> {
+    block: &'a Block,
+    group: &'a Group,
+    active: &'a [bool],
+    versions: &'a Versions,
+    in_secret: bool,
+    /// What is known of bodies, by the addresses of items and how they were
+    /// reached.
+    known: HashMap<(usize, usize, usize), bool>,
+    left: &'a mut u64,
+}
+
+impl<'a> One<'a> {
+    fn look(&mut self) -> Tried<()> {
+        *self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
+    /// Tells what the versions of a body, and of those nested in it, refuse.
+    fn gates(&mut self, body: usize, top: &Item<'_>, found: &mut Vec<Finding>) -> Tried<()> {
+        let of = &self.block.bodies[body];
+        if let Some(gate) = &of.gate
+            && let Some(present) = gate.refuses(self.versions)
+        {
+            let breach = Breach::UnsupportedVersion {
+                present: present.text().to_owned(),
+                plugin: gate.plugin.clone(),
+                supported: gate.in_words(),
+            };
+            for item in self.items(body, top)? {
+                let mut operands = Vec::new();
+                for path in &of.leaves {
+                    let path = &self.block.paths[*path];
+                    let places = self.places(path, &item)?;
+                    if !places.is_empty() {
+                        operands.push(Shown { text: path.shown(), places });
+                    }
+                }
+                if !operands.is_empty() {
+                    found.push(self.finding(breach.clone(), body, &item, operands)?);
+                }
+            }
+        }
+        for operand in &of.operands {
+            if let Some(Target::Nested(nested)) = operand.target {
+                self.gates(nested, top, found)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Tells of the items for which an asserted group does not hold (D1).
+    fn assertion(&mut self, top: &Item<'_>, found: &mut Vec<Finding>) -> Tried<()> {
+        let Group { body, assert, is_referred, .. } = *self.group;
+        let Some(operator) = self.block.bodies[body].operator else { return Some(()) };
+        if !assert.unwrap_or(!is_referred) || !self.active[body] {
+            return Some(());
+        }
+        for item in self.items(body, top)? {
+            let truths = self.truths(body, &item)?;
+            let Some((breach, concerned)) = breach(operator, &truths) else { continue };
+            let mut operands = Vec::new();
+            for (operand, _) in concerned {
+                let target = operand.target.expect("only what is known has a truth");
+                let places = self.given(target, &item)?;
+                operands.push(Shown { text: self.block.shown(target), places });
+            }
+            found.push(self.finding(breach, body, &item, operands)?);
+        }
+        Some(())
+    }
+
+    fn finding(
+        &mut self,
+        breach: Breach,
+        body: usize,
+        item: &Item<'_>,
+        operands: Vec<Shown>,
+    ) -> Tried<Finding> {
+        let mut tells_of_secret = self.in_secret || item.node.secret;
+        for leaf in &self.block.bodies[body].leaves {
+            tells_of_secret =
+                tells_of_secret || self.is_in_secret(&self.block.paths[*leaf], item)?;
+        }
+        Some(Finding {
+            breach,
+            group: self.group.name.clone(),
+            span: self.group.span,
+            block: self.block.location.clone(),
+            at: item.at.clone(),
+            operands,
+            tells_of_secret,
+        })
+    }
+
+    /// The operands that count, and whether they are true for an item.
+    fn truths(&mut self, body: usize, item: &Item<'_>) -> Tried<Vec<(&'a Operand, bool)>> {
+        let mut truths = Vec::new();
+        for operand in &self.block.bodies[body].operands {
+            let Some(target) = operand.target else { continue };
+            let truth = match target {
+                Target::Path(path) => !self.places(&self.block.paths[path], item)?.is_empty(),
+                Target::Group(group) => {
+                    let inner = self.block.groups[group].body;
+                    if !self.active[inner] {
+                        continue;
+                    }
+                    self.is_true_for_some(inner, item)?
+                }
+                Target::Nested(inner) => {
+                    if !self.active[inner] {
+                        continue;
+                    }
+                    self.is_true_for_some(inner, item)?
+                }
+            };
+            truths.push((operand, truth));
+        }
+        Some(truths)
+    }
+
+    /// Whether a body is true for some of the items over which it ranges and
+    /// its user does not (D9).
+    fn is_true_for_some(&mut self, body: usize, item: &Item<'_>) -> Tried<bool> {
+        for item in self.items(body, item)? {
+            if self.is_true(body, &item)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    fn is_true(&mut self, body: usize, item: &Item<'_>) -> Tried<bool> {
+        let identity = (body, std::ptr::from_ref(item.node).addr(), item.passed);
+        if let Some(known) = self.known.get(&identity) {
+            return Some(*known);
+        }
+        self.look()?;
+        let truths = self.truths(body, item)?;
+        // What only says versions is an `or` where it is an operand.
+        let operator = self.block.bodies[body].operator.unwrap_or(Operator::Or);
+        let truth = breach(operator, &truths).is_none();
+        self.known.insert(identity, truth);
+        Some(truth)
+    }
+
+    /// The items for which a body is to hold: those of its lift.
+    fn items<'d>(&mut self, body: usize, item: &Item<'d>) -> Tried<Vec<Item<'d>>> {
+        let of = &self.block.bodies[body];
+        if of.lift <= item.passed {
+            return Some(vec![item.clone()]);
+        }
+        let first = of.leaves.first().expect("without leaves there is no lift");
+        let path = &self.block.paths[*first];
+        let mut reached = vec![item.clone()];
+        for index in item.passed..of.lift {
+            reached = self.step(path, index, reached)?;
+        }
+        reached.retain(|item| item.node.as_mapping().is_some());
+        Some(reached)
+    }
+
+    /// What a part of a path leads to from these values, lists opened.
+    fn step<'d>(&mut self, path: &Path, index: usize, from: Vec<Item<'d>>) -> Tried<Vec<Item<'d>>> {
+        let mut reached = Vec::new();
+        for Item { node, at, passed } in from {
+            self.look()?;
+            let entry = node.as_mapping().and_then(|it| it.get_entry(&*path.parts[index]));
+            if let Some((key, node)) = entry {
+                let at = at.join(Piece::Key(key.clone()));
+                reached.push(Item { node, at, passed: passed + 1 });
+            }
+        }
+        for _ in 0..path.lists[index] {
+            let mut opened = Vec::new();
+            for Item { node, at, passed } in reached {
+                for (index, node) in node.as_sequence().unwrap_or_default().iter().enumerate() {
+                    self.look()?;
+                    opened.push(Item { node, at: at.join(Piece::Index(index)), passed });
+                }
+            }
+            reached = opened;
+        }
+        Some(reached)
+    }
+
+    /// Where values are given for a path (D3), some of them where there are
+    /// many.
+    fn places(&mut self, path: &Path, item: &Item<'_>) -> Tried<Vec<Location>> {
+        let mut reached = vec![item.clone()];
+        let last = path.parts.len() - 1;
+        for index in item.passed..last {
+            reached = self.step(path, index, reached)?;
+        }
+        let mut places = Vec::new();
+        for Item { node, at, .. } in reached {
+            self.look()?;
+            let Some((key, value)) = entry_of(node, &path.parts[last]) else { continue };
+            if !value.is_null() && places.len() < MOST_PLACES {
+                places.push(at.join(Piece::Key(key.clone())));
+            }
+        }
+        Some(places)
+    }
+
+    /// Where values are given for an operand.
+    fn given(&mut self, target: Target, item: &Item<'_>) -> Tried<Vec<Location>> {
+        let leaves = match target {
+            Target::Path(path) => return self.places(&self.block.paths[path], item),
+            Target::Group(group) => &self.block.bodies[self.block.groups[group].body].leaves,
+            Target::Nested(body) => &self.block.bodies[body].leaves,
+        };
+        let mut places = Vec::new();
+        for leaf in leaves {
+            places.extend(self.places(&self.block.paths[*leaf], item)?);
+            if places.len() >= MOST_PLACES {
+                break;
+            }
+        }
+        places.truncate(MOST_PLACES);
+        Some(places)
+    }
+
+    /// Whether a path leads through a secret mapping or list.
+    fn is_in_secret(&mut self, path: &Path, item: &Item<'_>) -> Tried<bool> {
+        let mut reached = vec![item.clone()];
+        for index in item.passed..path.parts.len() - 1 {
+            reached = self.step(path, index, reached)?;
+            if reached.iter().any(|item| item.node.secret) {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+}
+
+/// So many values are told of one operand.
+const MOST_PLACES: usize = 8;
+
+fn entry_of<'d>(node: &'d Node, name: &str) -> Option<(&'d Key, &'d Node)> {
+    node.as_mapping()?.get_entry(name)
+}
+
+/// An operand, and whether it is true.
+type Truth<'a> = (&'a Operand, bool);
+
+/// In which way operands are not as an operator wants them, and the operands
+/// that are told of it (D2, D4). Without operands there is nothing to want.
+fn breach<'a>(operator: Operator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<Truth<'a>>)> {
+    let that_are = |wanted: bool| -> Vec<Truth<'a>> {
+        truths.iter().filter(|(_, truth)| *truth == wanted).copied().collect()
+    };
+    let (are_true, are_false) = (that_are(true), that_are(false));
+    match operator {
+        Operator::And => (!are_false.is_empty()).then_some((Breach::And, are_false)),
+        Operator::Or => are_true.is_empty().then_some((Breach::Or, are_false)),
+        Operator::Xor => match are_true.len() {
+            0 => Some((Breach::XorNone, are_false)),
+            1 => None,
+            _ => Some((Breach::XorMany, are_true)),
+        },
+        Operator::DependsOn => {
+            let (first, _) = truths.split_first().filter(|((_, truth), _)| *truth)?;
+            let told = std::iter::once(*first).chain(are_false);
+            (are_true.len() < truths.len()).then(|| (Breach::DependsOn, told.collect()))
+        }
+    }
+}

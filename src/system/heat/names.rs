@@ -1,0 +1,404 @@
+//! What operands name: properties of the schema, or groups (D6, D7), and which
+//! groups can be used at all (D11).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::definition::{Block, Fault, Group, Path, Problem, Target, Written, by_name};
+use super::shape::{ShapeId, Shapes, Step};
+use super::{Groups, KEYWORD, Name};
+use crate::near::nearest;
+use crate::source::Span;
+
+/// Finds what the operands of `block` name, where `top` is the shape of the
+/// mapping that it is about. Adds what is wrong, and says of each group
+/// whether it can be used.
+pub(super) fn resolve(
+    block: &mut Block,
+    top: ShapeId,
+    shapes: &Shapes,
+    problems: &mut Vec<Problem>,
+) {
+    let names = by_name(&block.groups);
+    let mut resolver = Resolver { names, top, shapes, problems, known: HashMap::new(), group: 0 };
+    for group in 0..block.groups.len() {
+        resolver.group = group;
+        let before = resolver.errors();
+        resolver.body(block, block.groups[group].body);
+        block.groups[group].is_broken |= resolver.errors() > before;
+    }
+    let references = references(block);
+    for referred in references.iter().flatten() {
+        block.groups[*referred].is_referred = true;
+    }
+    for cycle in cycles(&references) {
+        tell_of_cycle(block, &cycle, problems);
+    }
+    for group in from_the_bottom(&references) {
+        settle(block, group, &references, problems);
+    }
+}
+
+struct Resolver<'a> {
+    names: HashMap<Name, usize>,
+    top: ShapeId,
+    shapes: &'a Shapes,
+    problems: &'a mut Vec<Problem>,
+    /// The paths that are known, by their parts.
+    known: HashMap<Vec<Arc<str>>, usize>,
+    /// The group that is looked at.
+    group: usize,
+}
+
+impl Resolver<'_> {
+    fn errors(&self) -> usize {
+        self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
+    }
+
+    fn tell(&mut self, block: &Block, span: Span, fault: Fault) {
+        let group = Some(block.groups[self.group].name.clone());
+        self.problems.push(Problem { span, block: block.location.clone(), group, fault });
+    }
+
+    /// The reader of YAML limits how deep bodies are nested.
+    fn body(&mut self, block: &mut Block, body: usize) {
+        for index in 0..block.bodies[body].operands.len() {
+            let span = block.bodies[body].operands[index].span;
+            let written =
+                std::mem::replace(&mut block.bodies[body].operands[index].written, Written::Broken);
+            let target = match &written {
+                Written::Word(word) => self.word(block, span, word),
+                Written::Reference(name) => self.reference(block, span, name),
+                Written::Path(parts) => self.path(block, span, parts),
+                Written::Nested(nested) => {
+                    self.body(block, *nested);
+                    Some(Target::Nested(*nested))
+                }
+                Written::Broken => None,
+            };
+            let operand = &mut block.bodies[body].operands[index];
+            (operand.written, operand.target) = (written, target);
+        }
+        self.repeated(block, body);
+    }
+
+    /// Tells of operands that stand in their list already.
+    fn repeated(&mut self, block: &Block, body: usize) {
+        let mut seen: HashMap<String, Span> = HashMap::new();
+        for operand in &block.bodies[body].operands {
+            let Some(target) = operand.target else { continue };
+            let shown = block.shown(target);
+            // Paths whose parts have dots may read as others do.
+            let identity = format!("{shown} {}", identity(block, target));
+            match seen.get(&identity) {
+                Some(first) => {
+                    let fault = Fault::DuplicateOperand { operand: shown, first: *first };
+                    self.tell(block, operand.span, fault);
+                }
+                None => {
+                    seen.insert(identity, operand.span);
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, block: &mut Block, span: Span, word: &str) -> Option<Target> {
+        let group = self.names.get(word).copied();
+        let parts = || vec![Arc::from(word)];
+        match (self.shapes.step(self.top, word), group) {
+            (Step::Declared(_), group) => {
+                if group.is_some() {
+                    self.tell(block, span, Fault::AmbiguousName { name: word.to_owned() });
+                }
+                self.path(block, span, &parts())
+            }
+            (_, Some(group)) => Some(Target::Group(group)),
+            (Step::Undeclared(_), None) => self.path(block, span, &parts()),
+            (Step::Unknown | Step::Scalar, None) => {
+                let declared = self.shapes.declared(self.top);
+                let names = self.names.keys().map(|name| &**name);
+                let mut candidates: Vec<&str> = declared.into_iter().chain(names).collect();
+                candidates.sort_unstable();
+                let near = nearest(word, candidates).map(str::to_owned);
+                self.tell(block, span, Fault::UnknownName { name: word.to_owned(), near });
+                None
+            }
+        }
+    }
+
+    fn reference(&mut self, block: &Block, span: Span, name: &str) -> Option<Target> {
+        if let Some(group) = self.names.get(name) {
+            return Some(Target::Group(*group));
+        }
+        let mut names: Vec<&str> = self.names.keys().map(|name| &**name).collect();
+        names.sort_unstable();
+        let near = nearest(name, names).map(str::to_owned);
+        self.tell(block, span, Fault::UnknownGroup { name: name.to_owned(), near });
+        None
+    }
+
+    fn path(&mut self, block: &mut Block, span: Span, parts: &[Arc<str>]) -> Option<Target> {
+        if let Some(known) = self.known.get(parts) {
+            return Some(Target::Path(*known));
+        }
+        match self.lists(parts) {
+            Ok(lists) => {
+                let id = block.paths.len();
+                block.paths.push(Path { parts: parts.to_vec(), lists });
+                self.known.insert(parts.to_vec(), id);
+                Some(Target::Path(id))
+            }
+            Err(fault) => {
+                self.tell(block, span, fault);
+                None
+            }
+        }
+    }
+
+    /// Through how many lists each part of a path leads on (D7, D9).
+    fn lists(&self, parts: &[Arc<str>]) -> Result<Vec<usize>, Fault> {
+        let path = || parts.join(".");
+        let mut lists = Vec::with_capacity(parts.len());
+        let mut here = Some(self.top);
+        for (index, part) in parts.iter().enumerate() {
+            // Of what nothing is said, nothing is known to be a list.
+            let Some(shape) = here else {
+                lists.push(0);
+                continue;
+            };
+            let next = match self.shapes.step(shape, part) {
+                Step::Declared(next) => Some(next),
+                Step::Undeclared(next) => next,
+                Step::Unknown => {
+                    let near = nearest(part, self.shapes.declared(shape)).map(str::to_owned);
+                    let part = part.to_string();
+                    return Err(Fault::UnknownProperty { path: path(), part, near });
+                }
+                Step::Scalar => {
+                    let part = part.to_string();
+                    return Err(Fault::PathThroughScalar { path: path(), part });
+                }
+            };
+            let Some(next) = next else {
+                lists.push(0);
+                here = None;
+                continue;
+            };
+            let unwrapped = self.shapes.unwrapped(next);
+            if unwrapped.through_tuple && index + 1 < parts.len() {
+                return Err(Fault::PathThroughTuple { path: path() });
+            }
+            lists.push(unwrapped.lists);
+            here = unwrapped.inner;
+        }
+        Ok(lists)
+    }
+}
+
+impl Block {
+    /// An operand as findings show it.
+    pub(super) fn shown(&self, target: Target) -> String {
+        match target {
+            Target::Path(path) => self.paths[path].shown(),
+            Target::Group(group) => format!("{KEYWORD}.{}", self.groups[group].name),
+            Target::Nested(body) => {
+                let body = &self.bodies[body];
+                let operator = body.operator.map_or("or", super::Operator::as_str);
+                let targets = body.operands.iter().filter_map(|operand| operand.target);
+                let operands: Vec<String> = targets.map(|target| self.shown(target)).collect();
+                format!("{operator}({})", operands.join(", "))
+            }
+        }
+    }
+}
+
+/// A text that is the same for the same operand only.
+fn identity(block: &Block, target: Target) -> String {
+    match target {
+        Target::Path(path) => format!("p{path}"),
+        Target::Group(group) => format!("g{group}"),
+        Target::Nested(body) => {
+            let targets = block.bodies[body].operands.iter().map(|operand| operand.target);
+            let inner: Vec<String> = targets
+                .map(|target| target.map_or_else(|| "?".to_owned(), |it| identity(block, it)))
+                .collect();
+            // A gate makes it an operand of its own.
+            let gate =
+                if block.bodies[body].gate.is_some() { body.to_string() } else { String::new() };
+            format!("[{}]{gate}", inner.join(" "))
+        }
+    }
+}
+
+/// The groups to which each group refers, in order, each once.
+fn references(block: &Block) -> Vec<Vec<usize>> {
+    block
+        .groups
+        .iter()
+        .map(|group| {
+            let mut found = Vec::new();
+            collect(block, group.body, &mut found);
+            let mut seen = HashSet::new();
+            found.retain(|group| seen.insert(*group));
+            found
+        })
+        .collect()
+}
+
+fn collect(block: &Block, body: usize, found: &mut Vec<usize>) {
+    for operand in &block.bodies[body].operands {
+        match operand.target {
+            Some(Target::Group(group)) => found.push(group),
+            Some(Target::Nested(nested)) => collect(block, nested, found),
+            Some(Target::Path(_)) | None => {}
+        }
+    }
+}
+
+/// Groups that refer to each other in a circle, the first declared first. Of
+/// circles that share a way, those that are met first; in the order in which
+/// they are met.
+fn cycles(references: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut search =
+        Search { references, is_done: vec![false; references.len()], found: Vec::new() };
+    for group in 0..references.len() {
+        search.visit(group, &mut Vec::new());
+    }
+    search.found
+}
+
+struct Search<'a> {
+    references: &'a [Vec<usize>],
+    is_done: Vec<bool>,
+    found: Vec<Vec<usize>>,
+}
+
+impl Search<'_> {
+    /// The number of groups limits how deep this goes.
+    fn visit(&mut self, group: usize, way: &mut Vec<usize>) {
+        if let Some(start) = way.iter().position(|passed| *passed == group) {
+            let mut cycle = way[start..].to_vec();
+            let first = cycle.iter().enumerate().min_by_key(|(_, group)| **group);
+            let first = first.map_or(0, |(index, _)| index);
+            cycle.rotate_left(first);
+            self.found.push(cycle);
+            return;
+        }
+        if self.is_done[group] {
+            return;
+        }
+        way.push(group);
+        for next in &self.references[group] {
+            self.visit(*next, way);
+        }
+        way.pop();
+        self.is_done[group] = true;
+    }
+}
+
+fn tell_of_cycle(block: &mut Block, cycle: &[usize], problems: &mut Vec<Problem>) {
+    let ends = cycle.iter().chain(cycle.first());
+    let names = ends.map(|group| block.groups[*group].name.clone()).collect();
+    let first = &block.groups[cycle[0]];
+    problems.push(Problem {
+        span: first.span,
+        block: block.location.clone(),
+        group: Some(first.name.clone()),
+        fault: Fault::Cycle { names },
+    });
+    for group in cycle {
+        block.groups[*group].is_broken = true;
+    }
+}
+
+/// The groups, each behind those to which it refers; those in a circle
+/// somewhere.
+fn from_the_bottom(references: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(references.len());
+    let mut seen = vec![false; references.len()];
+    for group in 0..references.len() {
+        let mut open = vec![(group, 0)];
+        while let Some((group, next)) = open.pop() {
+            if next == 0 && std::mem::replace(&mut seen[group], true) {
+                continue;
+            }
+            match references[group].get(next) {
+                Some(referred) => {
+                    open.push((group, next + 1));
+                    if !seen[*referred] {
+                        open.push((*referred, 0));
+                    }
+                }
+                None => order.push(group),
+            }
+        }
+    }
+    order
+}
+
+/// Says whether a group can be used, and what it looks at.
+fn settle(block: &mut Block, group: usize, references: &[Vec<usize>], problems: &mut Vec<Problem>) {
+    let Group { is_broken, body, .. } = block.groups[group];
+    if is_broken || !references[group].iter().all(|referred| block.groups[*referred].is_usable) {
+        return;
+    }
+    let depth = depth(block, body);
+    leaves(block, body);
+    let total: usize = block.bodies.iter().map(|body| body.leaves.len()).sum();
+    if depth > Groups::MAX_DEPTH || total > MAX_LEAVES {
+        problems.push(Problem {
+            span: block.groups[group].span,
+            block: block.location.clone(),
+            group: Some(block.groups[group].name.clone()),
+            fault: Fault::TooLarge,
+        });
+        return;
+    }
+    block.groups[group].is_usable = true;
+    block.groups[group].depth = depth;
+}
+
+/// So many paths all groups of a block may look at, references followed.
+const MAX_LEAVES: usize = 1_000_000;
+
+fn depth(block: &Block, body: usize) -> usize {
+    let inner = block.bodies[body].operands.iter().map(|operand| match operand.target {
+        Some(Target::Group(group)) => block.groups[group].depth,
+        Some(Target::Nested(nested)) => depth(block, nested),
+        Some(Target::Path(_)) | None => 0,
+    });
+    1 + inner.max().unwrap_or(0)
+}
+
+/// Finds the leaves of a body and of what is nested in it, and its lift.
+fn leaves(block: &mut Block, body: usize) {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    for index in 0..block.bodies[body].operands.len() {
+        let of_operand = match block.bodies[body].operands[index].target {
+            Some(Target::Path(path)) => vec![path],
+            Some(Target::Group(group)) => block.bodies[block.groups[group].body].leaves.clone(),
+            Some(Target::Nested(nested)) => {
+                leaves(block, nested);
+                block.bodies[nested].leaves.clone()
+            }
+            None => Vec::new(),
+        };
+        found.extend(of_operand.into_iter().filter(|path| seen.insert(*path)));
+    }
+    block.bodies[body].lift = lift(&block.paths, &found);
+    block.bodies[body].leaves = found;
+}
+
+/// The longest beginning that all paths go beyond and that ends at a list.
+fn lift(paths: &[Path], leaves: &[usize]) -> usize {
+    let Some((first, others)) = leaves.split_first() else { return 0 };
+    let first = &paths[*first];
+    let mut shared = first.parts.len() - 1;
+    for other in others {
+        let other = &paths[*other].parts;
+        let same = first.parts.iter().zip(other).take_while(|(one, other)| one == other).count();
+        shared = shared.min(same).min(other.len() - 1);
+    }
+    (1..=shared).rev().find(|length| first.lists[length - 1] > 0).unwrap_or(0)
+}

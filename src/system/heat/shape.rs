@@ -1,0 +1,496 @@
+//! A JSON Schema as property groups see it: which mappings and lists it
+//! describes, and where in it blocks stand (D7, D8).
+//!
+//! References are followed here, so that a schema that refers to itself is a
+//! shape that holds itself. Each schema is one shape, however many lead to it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::definition::{Fault, Problem};
+use super::{Found, KEYWORD};
+use crate::merge::pattern::{Pattern, Patterns};
+use crate::schema::reference_target;
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Key, Node, Value};
+
+/// Which of the shapes.
+pub(super) type ShapeId = usize;
+
+/// All shapes of a schema.
+#[derive(Debug)]
+pub(super) struct Shapes(Vec<Shape>);
+
+/// What a schema says of the data at one place.
+#[derive(Debug, Default)]
+struct Shape {
+    kind: Kind,
+    /// The properties that it declares; none where it declares none at all.
+    properties: Option<Vec<(Arc<str>, ShapeId)>>,
+    by_pattern: Option<Vec<(Option<Pattern>, ShapeId)>>,
+    additional: Additional,
+    items: Items,
+    /// Schemas that are about the same data always (`allOf`).
+    always: Vec<ShapeId>,
+    /// Schemas that are about the same data in some cases.
+    sometimes: Vec<ShapeId>,
+}
+
+/// What the data may be, as far as paths ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    /// Neither a mapping nor a list.
+    Scalar,
+    List,
+    /// A mapping, or anything.
+    #[default]
+    Open,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Additional {
+    #[default]
+    Unsaid,
+    Refused,
+    Allowed,
+    Schema(ShapeId),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Items {
+    #[default]
+    Any,
+    Each(ShapeId),
+    /// A schema for each item by itself.
+    Tuple,
+}
+
+/// Where a word leads from a mapping.
+pub(super) enum Step {
+    /// To a property that is declared.
+    Declared(ShapeId),
+    /// To one that nothing says anything of, or that the schema for additional
+    /// properties is about.
+    Undeclared(Option<ShapeId>),
+    /// Nowhere: there is no such property.
+    Unknown,
+    /// Into a value that holds nothing.
+    Scalar,
+}
+
+/// Through how many lists a value leads to what it lists.
+pub(super) struct Unwrapped {
+    pub(super) lists: usize,
+    /// What the innermost list holds; none where nothing says.
+    pub(super) inner: Option<ShapeId>,
+    /// Whether a list has a schema for each item.
+    pub(super) through_tuple: bool,
+}
+
+impl Shapes {
+    /// The shape of anything, and which it is.
+    pub(super) fn open() -> (Self, ShapeId) {
+        (Self(vec![Shape::default()]), 0)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The names that `shape` declares.
+    pub(super) fn declared(&self, shape: ShapeId) -> Vec<&str> {
+        let of_one = |shape: ShapeId| self.0[shape].properties.iter().flatten();
+        self.beside(shape).into_iter().flat_map(of_one).map(|(name, _)| &**name).collect()
+    }
+
+    /// Where `word` leads from a mapping of this shape (D7).
+    pub(super) fn step(&self, shape: ShapeId, word: &str) -> Step {
+        let beside = self.beside(shape);
+        let own = &self.0[shape];
+        if own.kind == Kind::Scalar {
+            return Step::Scalar;
+        }
+        let mut declared = beside.iter().flat_map(|id| self.0[*id].properties.iter().flatten());
+        if let Some((_, found)) = declared.find(|(name, _)| &**name == word) {
+            return Step::Declared(*found);
+        }
+        let by_pattern = beside.iter().flat_map(|id| self.0[*id].by_pattern.iter().flatten());
+        let mut matching = by_pattern.filter(|(pattern, _)| is_match(pattern.as_ref(), word));
+        if let Some((_, found)) = matching.next() {
+            return Step::Undeclared(Some(*found));
+        }
+        match own.additional {
+            Additional::Schema(schema) => return Step::Undeclared(Some(schema)),
+            Additional::Allowed => return Step::Undeclared(None),
+            Additional::Unsaid | Additional::Refused => {}
+        }
+        let always = self.always(shape);
+        let declares = always.iter().any(|id| self.0[*id].properties.is_some());
+        let has_patterns = always.iter().any(|id| self.0[*id].by_pattern.is_some());
+        if declares && !has_patterns { Step::Unknown } else { Step::Undeclared(None) }
+    }
+
+    /// What a value of this shape lists, through all lists.
+    pub(super) fn unwrapped(&self, shape: ShapeId) -> Unwrapped {
+        let (mut lists, mut inner, mut seen) = (0, Some(shape), HashSet::new());
+        while let Some(id) = inner {
+            let of = &self.0[id];
+            if of.kind != Kind::List {
+                break;
+            }
+            // A list of itself has no innermost list.
+            if !seen.insert(id) {
+                inner = None;
+                break;
+            }
+            lists += 1;
+            inner = match of.items {
+                Items::Each(items) => Some(items),
+                Items::Any => None,
+                Items::Tuple => return Unwrapped { lists, inner: None, through_tuple: true },
+            };
+        }
+        Unwrapped { lists, inner, through_tuple: false }
+    }
+
+    /// The shape, and those that are about the same data, always or not.
+    fn beside(&self, shape: ShapeId) -> Vec<ShapeId> {
+        self.closed(vec![shape], |shape| shape.always.iter().chain(&shape.sometimes))
+    }
+
+    fn always(&self, shape: ShapeId) -> Vec<ShapeId> {
+        self.all_of(vec![shape])
+    }
+
+    /// These shapes and all that are always about the same data, each once.
+    pub(super) fn all_of(&self, shapes: Vec<ShapeId>) -> Vec<ShapeId> {
+        self.closed(shapes, |shape| shape.always.iter().chain(&[]))
+    }
+
+    fn closed<'s, I>(&'s self, from: Vec<ShapeId>, next: impl Fn(&'s Shape) -> I) -> Vec<ShapeId>
+    where
+        I: Iterator<Item = &'s ShapeId>,
+    {
+        let mut seen: HashSet<ShapeId> = HashSet::new();
+        let mut found: Vec<ShapeId> = from.into_iter().filter(|id| seen.insert(*id)).collect();
+        let mut at = 0;
+        while let Some(id) = found.get(at).copied() {
+            found.extend(next(&self.0[id]).copied().filter(|id| seen.insert(*id)));
+            at += 1;
+        }
+        found
+    }
+
+    /// What is inside `data` and which shapes are about it: the properties in
+    /// the order of the schema, then items, then other keys.
+    pub(super) fn inside<'d>(&self, shape: ShapeId, data: &'d Node) -> Vec<Inside<'d>> {
+        let of = &self.0[shape];
+        if let Some(items) = data.as_sequence() {
+            let Items::Each(inner) = of.items else { return Vec::new() };
+            let inside = items.iter().enumerate();
+            return inside
+                .map(|(index, node)| Inside { piece: Piece::Index(index), node, shape: inner })
+                .collect();
+        }
+        let Some(mapping) = data.as_mapping() else { return Vec::new() };
+        let declared = of.properties.iter().flatten();
+        let mut inside: Vec<Inside<'d>> = declared
+            .filter_map(|(name, shape)| {
+                let (key, node) = mapping.get_entry(&**name)?;
+                Some(Inside { piece: Piece::Key(key.clone()), node, shape: *shape })
+            })
+            .collect();
+        if of.by_pattern.is_some() || matches!(of.additional, Additional::Schema(_)) {
+            for (key, node) in mapping.iter() {
+                let shapes = of.undeclared(key);
+                let piece = || Piece::Key(key.clone());
+                inside.extend(shapes.map(|shape| Inside { piece: piece(), node, shape }));
+            }
+        }
+        inside
+    }
+
+    /// Of each shape, whether `holds` for it or for one that it leads to.
+    pub(super) fn leading_to(&self, holds: impl Fn(ShapeId) -> bool) -> Vec<bool> {
+        let mut before: Vec<Vec<ShapeId>> = vec![Vec::new(); self.len()];
+        for (id, shape) in self.0.iter().enumerate() {
+            shape.next().for_each(|next| before[next].push(id));
+        }
+        let mut leads = vec![false; self.len()];
+        let mut open: Vec<ShapeId> = (0..self.len()).filter(|id| holds(*id)).collect();
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut leads[id], true) {
+                open.extend(&before[id]);
+            }
+        }
+        leads
+    }
+}
+
+/// Something inside of data, and a shape that is about it.
+pub(super) struct Inside<'d> {
+    pub(super) piece: Piece,
+    pub(super) node: &'d Node,
+    pub(super) shape: ShapeId,
+}
+
+impl Shape {
+    /// The shapes that are about the value at a key that may not be declared.
+    fn undeclared(&self, key: &Key) -> impl Iterator<Item = ShapeId> {
+        let name = key.as_str();
+        let is_declared = name.is_some_and(|name| {
+            self.properties.iter().flatten().any(|(declared, _)| &**declared == name)
+        });
+        let patterns = self.by_pattern.iter().flatten();
+        let matching: Vec<ShapeId> = patterns
+            .filter(|(pattern, _)| name.is_some_and(|name| is_match(pattern.as_ref(), name)))
+            .map(|(_, shape)| *shape)
+            .collect();
+        let additional = match self.additional {
+            Additional::Schema(shape) if !is_declared && matching.is_empty() => Some(shape),
+            Additional::Schema(_)
+            | Additional::Unsaid
+            | Additional::Refused
+            | Additional::Allowed => None,
+        };
+        matching.into_iter().chain(additional)
+    }
+
+    /// The shapes that it leads to.
+    fn next(&self) -> impl Iterator<Item = ShapeId> {
+        let named = self.properties.iter().flatten().map(|(_, shape)| *shape);
+        let by_pattern = self.by_pattern.iter().flatten().map(|(_, shape)| *shape);
+        let additional = match self.additional {
+            Additional::Schema(shape) => Some(shape),
+            Additional::Unsaid | Additional::Refused | Additional::Allowed => None,
+        };
+        let items = match self.items {
+            Items::Each(shape) => Some(shape),
+            Items::Any | Items::Tuple => None,
+        };
+        named.chain(by_pattern).chain(additional).chain(items).chain(self.always.iter().copied())
+    }
+}
+
+/// Whether a name has the form; nothing has one that cannot be read or tried.
+fn is_match(pattern: Option<&Pattern>, name: &str) -> bool {
+    pattern.is_some_and(|pattern| matches!(pattern.search(name), Ok(Some(_))))
+}
+
+/// What was read of a schema.
+pub(super) struct Read<'a> {
+    pub(super) shapes: Shapes,
+    pub(super) top: ShapeId,
+    /// The blocks, in the order in which schemas are walked.
+    pub(super) found: Vec<Found<'a>>,
+    /// Blocks that are about nothing.
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Reads the schema at `root`.
+pub(super) fn read(root: &Node) -> Read<'_> {
+    let mut reader = Reader {
+        root,
+        here: Location::root(),
+        shapes: Vec::new(),
+        known: HashMap::new(),
+        found: Vec::new(),
+        patterns: Patterns::default(),
+        problems: Vec::new(),
+        later: Vec::new(),
+        is_reached: true,
+    };
+    let top = reader.schema(root);
+    reader.sometimes();
+    // Nobody refers to what was not read yet; what is wrong with it is told.
+    reader.is_reached = true;
+    reader.named(root, "definitions");
+    reader.sometimes();
+    let Reader { shapes, found, problems, .. } = reader;
+    Read { shapes: Shapes(shapes), top, found, problems }
+}
+
+struct Reader<'a> {
+    root: &'a Node,
+    /// The schema that is being read.
+    here: Location,
+    shapes: Vec<Shape>,
+    /// The shapes by the addresses of their schemas.
+    known: HashMap<usize, ShapeId>,
+    found: Vec<Found<'a>>,
+    patterns: Patterns,
+    problems: Vec<Problem>,
+    /// The schemas whose cases are still to be read: what is about data in
+    /// some cases only comes after all that is always.
+    later: Vec<(ShapeId, &'a Node, Location)>,
+    /// Whether what is read is about data whatever else holds for it.
+    is_reached: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn schema(&mut self, node: &'a Node) -> ShapeId {
+        let Some((node, place)) = self.referred(node) else {
+            self.shapes.push(Shape::default());
+            return self.shapes.len() - 1;
+        };
+        let identity = std::ptr::from_ref(node).addr();
+        if let Some(known) = self.known.get(&identity) {
+            return *known;
+        }
+        let id = self.shapes.len();
+        self.known.insert(identity, id);
+        self.shapes.push(Shape::default());
+        let before = place.map(|place| std::mem::replace(&mut self.here, place));
+        self.block(id, node);
+        self.shapes[id] = Shape {
+            kind: kind_of(node),
+            properties: self.named(node, "properties"),
+            items: self.items(node),
+            additional: self.additional(node),
+            by_pattern: self.by_pattern(node),
+            always: self.listed(node, "allOf"),
+            sometimes: Vec::new(),
+        };
+        self.later.push((id, node, self.here.clone()));
+        if let Some(before) = before {
+            self.here = before;
+        }
+        id
+    }
+
+    /// What a schema is, references followed, and where it is if that is
+    /// elsewhere; none where they lead nowhere or in a circle.
+    fn referred(&self, node: &'a Node) -> Option<(&'a Node, Option<Location>)> {
+        let (mut node, mut place) = (node, None);
+        for _ in 0..MOST_REFERENCES {
+            let Some(reference) = node.get("$ref").and_then(Node::as_str) else {
+                return Some((node, place));
+            };
+            let target = reference_target(self.root, reference)?;
+            node = target.get(self.root)?;
+            place = Some(target);
+        }
+        None
+    }
+
+    fn block(&mut self, shape: ShapeId, node: &'a Node) {
+        let Some((key, block)) = node.as_mapping().and_then(|it| it.get_entry(KEYWORD)) else {
+            return;
+        };
+        let location = self.here.join(Piece::Key(key.clone()));
+        if self.is_reached {
+            self.found.push(Found { shape, node: block, span: key.span, location });
+        } else {
+            self.problems.push(Problem {
+                span: key.span,
+                block: location,
+                group: None,
+                fault: Fault::Unreached,
+            });
+        }
+    }
+
+    /// The schema at a keyword.
+    fn below(&mut self, node: &'a Node, pieces: [Piece; 2]) -> ShapeId {
+        let depth = self.here.0.len();
+        self.here.0.extend(pieces);
+        let id = self.schema(node);
+        self.here.0.truncate(depth);
+        id
+    }
+
+    fn at(&mut self, key: &Key, node: &'a Node) -> ShapeId {
+        self.here.0.push(Piece::Key(key.clone()));
+        let id = self.schema(node);
+        self.here.0.pop();
+        id
+    }
+
+    fn named(&mut self, node: &'a Node, keyword: &str) -> Option<Vec<(Arc<str>, ShapeId)>> {
+        let (around, named) = node.as_mapping()?.get_entry(keyword)?;
+        let mut found = Vec::new();
+        for (key, schema) in named.as_mapping()?.iter() {
+            let Some(name) = key.as_str() else { continue };
+            let pieces = [Piece::Key(around.clone()), Piece::Key(key.clone())];
+            found.push((Arc::from(name), self.below(schema, pieces)));
+        }
+        Some(found)
+    }
+
+    fn by_pattern(&mut self, node: &'a Node) -> Option<Vec<(Option<Pattern>, ShapeId)>> {
+        let named = self.named(node, "patternProperties")?;
+        let parsed = named.into_iter().map(|(text, id)| (self.patterns.parse(&text).ok(), id));
+        Some(parsed.collect())
+    }
+
+    fn additional(&mut self, node: &'a Node) -> Additional {
+        let entry = node.as_mapping().and_then(|it| it.get_entry("additionalProperties"));
+        match entry.map(|(key, schema)| (key, schema, &schema.value)) {
+            Some((_, _, Value::Bool(true))) => Additional::Allowed,
+            Some((_, _, Value::Bool(false))) => Additional::Refused,
+            Some((key, schema, Value::Mapping(_))) => Additional::Schema(self.at(key, schema)),
+            _ => Additional::Unsaid,
+        }
+    }
+
+    fn items(&mut self, node: &'a Node) -> Items {
+        let Some((key, items)) = node.as_mapping().and_then(|it| it.get_entry("items")) else {
+            return Items::Any;
+        };
+        if items.as_mapping().is_some() {
+            return Items::Each(self.at(key, items));
+        }
+        if items.as_sequence().is_some() { Items::Tuple } else { Items::Any }
+    }
+
+    /// Reads what holds in some cases only: its properties are known, and a
+    /// block in it is about nothing (D8 knows no cases).
+    fn sometimes(&mut self) {
+        self.is_reached = false;
+        while let Some((id, node, place)) = self.later.pop() {
+            self.here = place;
+            if let Some((key, schema)) = node.as_mapping().and_then(|it| it.get_entry("not")) {
+                self.at(key, schema);
+            }
+            self.named(node, "dependencies");
+            if self.shapes[id].items == Items::Tuple {
+                self.listed(node, "items");
+            }
+            let mut found = self.listed(node, "anyOf");
+            found.extend(self.listed(node, "oneOf"));
+            self.shapes[id].sometimes = found;
+        }
+        self.here = Location::root();
+    }
+
+    fn listed(&mut self, node: &'a Node, keyword: &str) -> Vec<ShapeId> {
+        let entry = node.as_mapping().and_then(|it| it.get_entry(keyword));
+        let Some((key, list)) = entry else { return Vec::new() };
+        let items = list.as_sequence().unwrap_or_default().iter().enumerate();
+        items
+            .map(|(index, item)| self.below(item, [Piece::Key(key.clone()), Piece::Index(index)]))
+            .collect()
+    }
+}
+
+/// So many references may lead to each other without anything between.
+const MOST_REFERENCES: usize = 400;
+
+fn kind_of(node: &Node) -> Kind {
+    let Some(kind) = node.get("type") else {
+        return if node.get("items").is_some() { Kind::List } else { Kind::Open };
+    };
+    let items = kind.as_sequence().unwrap_or(std::slice::from_ref(kind));
+    let has = |name: &str| items.iter().any(|item| item.as_str() == Some(name));
+    let is_scalar = |item: &Node| item.as_str().is_some_and(|name| SCALARS.contains(&name));
+    match (has("object"), has("array")) {
+        (false, true) => Kind::List,
+        (true, _) => Kind::Open,
+        // What is no type leaves open what was meant.
+        (false, false) if items.is_empty() || !items.iter().all(is_scalar) => Kind::Open,
+        (false, false) => Kind::Scalar,
+    }
+}
+
+/// The types whose values hold nothing.
+const SCALARS: [&str; 5] = ["boolean", "integer", "null", "number", "string"];

@@ -1,0 +1,129 @@
+//! `heat/`: property groups, in schemas with data and as definitions of
+//! Heat's own. There are no exceptions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use layercake::source::{RepoPath, Source, SourceMap};
+use layercake::system::heat::{Groups, Version, Versions, form_fault};
+use layercake::yaml::path::{Location, Piece};
+use layercake::yaml::{self, Node};
+use serde_json::{Value as Json, json};
+
+use super::recorded;
+
+#[test]
+fn groups_by_hand_are_as_recorded() {
+    compare("heat/spec.json", 100);
+}
+
+#[test]
+fn groups_that_were_generated_are_as_recorded() {
+    compare("heat/generated.json", 300);
+}
+
+#[test]
+fn definitions_of_heats_own_are_as_recorded() {
+    for (file, fewest) in
+        [("heat/definition-upstream.json", 5), ("heat/definition-generated.json", 250)]
+    {
+        let Some(cases) = recorded(file) else { return };
+        let mut wrong = Vec::new();
+        for case in &cases {
+            let mut sources = SourceMap::new();
+            let found = match form_fault(&read(&case["schema"], &mut sources)) {
+                None => json!({ "ok": true }),
+                Some(fault) if fault.message() == "StopIteration" => {
+                    json!({ "ok": false, "error": "StopIteration", "message": "" })
+                }
+                Some(fault) => {
+                    let message = fault.message();
+                    json!({ "ok": false, "error": "InvalidSchemaError", "message": message })
+                }
+            };
+            if found != case["expected"] {
+                wrong.push(format!("{}: {found}, not {}", case["id"], case["expected"]));
+            }
+        }
+        assert!(cases.len() >= fewest, "real cases were tried");
+        assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
+
+fn compare(file: &str, fewest: usize) {
+    let Some(cases) = recorded(file) else { return };
+    let wrong: Vec<String> = cases.iter().filter_map(difference).collect();
+    eprintln!("{file}: {} compared", cases.len());
+    assert!(cases.len() >= fewest, "real cases were tried");
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// In what our result differs from the recorded one, if it does.
+fn difference(case: &Json) -> Option<String> {
+    let mut sources = SourceMap::new();
+    let (schema, data) = (read(&case["schema"], &mut sources), read(&case["data"], &mut sources));
+    let groups = Groups::of_schema(&schema, &sources);
+    let expected = &case["expected"];
+    let with_block = case["id"].as_str().is_some_and(|id| id.starts_with("prop/"));
+    let problems = |is_warning: bool| -> Json {
+        let of_kind = groups.problems.iter().filter(|it| it.fault.is_warning() == is_warning);
+        let told = of_kind.map(|problem| {
+            let (code, group) = (problem.fault.code(), problem.group.as_deref());
+            if with_block {
+                json!([code, pointer(&problem.block), group])
+            } else {
+                json!([code, group])
+            }
+        });
+        told.collect()
+    };
+    let findings = groups.findings(&data, &versions(&case["context"]));
+    let errors: Json = findings
+        .iter()
+        .map(|finding| {
+            let operands: Vec<&str> = finding.operands.iter().map(|it| &*it.text).collect();
+            json!([finding.breach.code(), &*finding.group, pointer(&finding.at), operands])
+        })
+        .collect();
+    let nothing = json!([]);
+    let or_nothing = |key: &str| expected.get(key).cloned().unwrap_or_else(|| nothing.clone());
+    let (definition, warnings) = (problems(false), problems(true));
+    // What is not recorded of a definition that is refused was not asked.
+    let asked = expected.get("errors").is_some() || expected.get("definition").is_none();
+    let is_same = definition == or_nothing("definition")
+        && warnings == or_nothing("warnings")
+        && (!asked || errors == or_nothing("errors"));
+    (!is_same).then(|| {
+        let found = json!({ "definition": definition, "errors": errors, "warnings": warnings });
+        format!("{}: {found}\n  not {expected}\n  of {}", case["id"], case["schema"])
+    })
+}
+
+fn versions(context: &Json) -> Versions {
+    let version = |text: &Json| Version::new(text.as_str().expect("versions are texts"));
+    let named = context["client_versions"].as_object().into_iter().flatten();
+    let named: BTreeMap<Arc<str>, Version> =
+        named.map(|(plugin, text)| (plugin.as_str().into(), version(text))).collect();
+    Versions { unnamed: context.get("client_version").map(version), named }
+}
+
+/// A recorded value as a file has it: JSON is YAML too.
+fn read(json: &Json, sources: &mut SourceMap) -> Node {
+    let text = serde_json::to_string(json).expect("JSON can be written");
+    let source = Source::new(RepoPath::new("case.json"), Ok(text.clone().into_bytes()));
+    let file = sources.add(source);
+    let parsed = yaml::parse(file, &text);
+    assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
+    parsed.documents.into_iter().next().expect("a case is one document").root
+}
+
+fn pointer(place: &Location) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Index(index) => format!("/{index}"),
+        Piece::Key(key) => {
+            let name = key.as_str().expect("cases have text keys");
+            format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+        }
+    };
+    place.0.iter().map(piece).collect()
+}
