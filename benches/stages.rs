@@ -10,6 +10,7 @@ use layercake::merge::pattern::Patterns;
 use layercake::render::{self, Rendered};
 use layercake::rules::{self, SiteFacts};
 use layercake::source::{FileId, RepoPath, Source, SourceMap, Tree, WorkTree};
+use layercake::system::cloud_init::Sets;
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::deckhand::read::{Reading, SecretKinds, read};
@@ -110,6 +111,7 @@ fn lap(repository: &Repository) -> [Duration; STAGES.len()] {
         let facts = SiteFacts {
             sources: &sources,
             site: &site,
+            sets: &Sets::default(),
             graph: &graph,
             rendered: &rendered,
             schemas: &schemas,

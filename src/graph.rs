@@ -4,6 +4,7 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 
+use crate::merge::Strategy;
 use crate::merge::deckhand::{ActionPath, Method, Semantics};
 use crate::merge::pattern::Pattern;
 use crate::source::{DocKey, Span, Spanned};
@@ -117,6 +118,29 @@ pub enum Op {
     },
     /// Writes a value of another document.
     Substitute(Substitution),
+    /// Lays the whole of another document over what there is.
+    Lay(Lay),
+}
+
+/// A document laid over what there is.
+#[derive(Clone, Debug)]
+pub struct Lay {
+    /// The document that is laid over it.
+    pub source: DocId,
+    /// How.
+    pub strategy: Strategy,
+}
+
+impl Op {
+    /// The document that is read from; none where the document's own data is
+    /// used.
+    pub fn source(&self) -> Option<DocId> {
+        match self {
+            Op::Merge { .. } => None,
+            Op::Substitute(substitution) => Some(substitution.source),
+            Op::Lay(lay) => Some(lay.source),
+        }
+    }
 }
 
 /// A value read from one document and written into another.

@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
-use super::configuration::related;
+use super::configuration::{Related, related};
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::parts::PartFile;
 use super::{Checked, CheckedSite, Plan, RenderedSite, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
 use crate::compare::{
@@ -22,12 +23,15 @@ use crate::graph::{DocId, Graph};
 use crate::merge::pattern::Patterns;
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
 use crate::rules::{self, Found, SiteFacts};
-use crate::source::{FileId, SourceMap, Span};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
+use crate::system::Written;
+use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
-use crate::system::deckhand::edits::{Edits, Located, Membership, SitePair, Version, edits};
+use crate::system::edits::{Edits, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
+use crate::yaml::{Node, Value};
 
 /// How two sides are compared.
 #[derive(Clone, Debug)]
@@ -172,16 +176,20 @@ struct Documents<'a> {
 
 impl<'a> Documents<'a> {
     fn of(sides: &Sides<'a>) -> Self {
-        let ids = |side: &LoadedSide| -> BTreeSet<FileId> {
-            side.files.iter().map(|file| file.id).collect()
-        };
+        let ids =
+            |side: &LoadedSide| -> BTreeSet<FileId> { side.all_files().into_iter().collect() };
         let (base, head) = (ids(sides.base), ids(sides.head));
         let shared: BTreeSet<FileId> = base.intersection(&head).copied().collect();
-        let of = |side, is_shared| sides.located(side, &|file| shared.contains(&file) == is_shared);
+        let of = |side: &'a LoadedSide, other: &LoadedSide, is_shared: bool| {
+            let mut located = sides.located(side, &|file| shared.contains(&file) == is_shared);
+            let parts = side.parts.iter().filter(|file| other.has(file) == is_shared);
+            located.extend(parts.flat_map(PartFile::located));
+            located
+        };
         Self {
-            unedited: of(sides.head, true),
-            base: of(sides.base, false),
-            head: of(sides.head, false),
+            unedited: of(sides.head, sides.base, true),
+            base: of(sides.base, sides.head, false),
+            head: of(sides.head, sides.base, false),
             edited: base.symmetric_difference(&head).copied().collect(),
         }
     }
@@ -220,7 +228,7 @@ impl<'a> Sides<'a> {
                     path,
                     place: file.place.as_ref(),
                     index,
-                    document,
+                    document: Written::Deckhand(document),
                 })
             })
             .collect()
@@ -365,13 +373,16 @@ struct SiteRun<'r, 'a> {
 /// A site as it is on one side, rendered and judged.
 struct OneSide<'a> {
     site: Site<'a>,
+    sets: Sets<'a>,
     graph: Graph,
     rendered: Rendered,
     findings: Vec<Diagnostic>,
     /// Those of rendered documents, among the others.
     of_documents: Vec<Found>,
     /// Where each document went.
-    ids: HashMap<*const Document, DocId>,
+    ids: HashMap<Identity, DocId>,
+    /// What documents have that are none of Deckhand's.
+    no_metadata: Node,
 }
 
 impl<'a> SiteRun<'_, 'a> {
@@ -379,14 +390,15 @@ impl<'a> SiteRun<'_, 'a> {
         let sources = &self.sides.loaded.sources;
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
             && base.files == head.files
+            && base.parts == head.parts
         {
-            let side = self.one_side(head, None);
+            let side = self.one_side(self.sides.head, head, None);
             let at_hand = || Some(side.at_hand(sources));
             let taken = per_site(&BothSides { base: at_hand(), head: at_hand() });
             return (self.unchanged(head, side), taken);
         }
-        let head = self.pair.head.map(|set| self.one_side(set, None));
-        let base = self.pair.base.map(|set| self.one_side(set, head.as_ref()));
+        let head = self.pair.head.map(|set| self.one_side(self.sides.head, set, None));
+        let base = self.pair.base.map(|set| self.one_side(self.sides.base, set, head.as_ref()));
         let taken = per_site(&BothSides {
             base: base.as_ref().map(|side| side.at_hand(sources)),
             head: head.as_ref().map(|side| side.at_hand(sources)),
@@ -463,24 +475,30 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     /// One side, with what it has alike taken from the other.
-    fn one_side(&self, set: &'a SetFiles, earlier: Option<&OneSide<'a>>) -> OneSide<'a> {
-        let loaded = self.sides.loaded;
+    fn one_side(
+        &self,
+        side: &'a LoadedSide,
+        set: &'a SetFiles,
+        earlier: Option<&OneSide<'a>>,
+    ) -> OneSide<'a> {
+        let (loaded, plan) = (self.sides.loaded, self.sides.plan);
         let documents: Vec<&'a Document> =
             set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
-        let ids = documents.iter().enumerate();
-        let ids =
-            ids.map(|(at, document)| (std::ptr::from_ref(*document), DocId::at(at))).collect();
         let name = set.name.clone();
-        let (site, graph) = related(self.sides.plan, &loaded.configured, name, documents);
+        let sets = loaded.sets(plan, side, set);
+        let related = related(plan, &loaded.configured, name, documents, sets);
+        let identities = identities(&related);
+        let Related { site, sets, graph } = related;
         let other: Vec<Earlier<'_>> = earlier
             .into_iter()
-            .map(|side| side.earlier(&site.documents, self.sides.settings.alike))
+            .map(|side| side.earlier(&identities, self.sides.settings.alike))
             .collect();
         let rendered = render_again(&graph, &other, Extent::All);
         drop(other);
         let facts = SiteFacts {
             sources: &loaded.sources,
             site: &site,
+            sets: &sets,
             graph: &graph,
             rendered: &rendered,
             schemas: &loaded.schemas,
@@ -492,14 +510,22 @@ impl<'a> SiteRun<'_, 'a> {
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
-        OneSide { site, graph, rendered, findings, of_documents, ids }
+        let ids = identities.into_iter().enumerate();
+        let ids = ids.map(|(at, identity)| (identity, DocId::at(at))).collect();
+        let no_metadata = Node::new(Value::Null, Span::point(FileId::default(), 0));
+        OneSide { site, sets, graph, rendered, findings, of_documents, ids, no_metadata }
     }
 
     fn site_pair(&self) -> SitePair<'a> {
+        // A part that came is none of the base's, and yet it is the site's as soon
+        // as that edit is taken; which sets it is in, their globs decide.
+        let sides = self.pair.base.into_iter().chain(self.pair.head);
+        let parts: BTreeSet<RepoPath> = sides.flat_map(|set| &set.part_paths).cloned().collect();
         let membership = |set: &SetFiles| Membership {
             site: set.name.clone(),
             site_type: set.site_type.clone(),
             repositories: set.repositories.clone(),
+            parts: parts.clone(),
         };
         let definition = self.pair.name.as_ref().and_then(|name| {
             let (head, base) = (self.sides.head, self.sides.base);
@@ -581,17 +607,19 @@ fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found
 
 impl OneSide<'_> {
     fn side(&self) -> Side<'_> {
-        let metadata = self.site.documents.iter().map(|document| &document.metadata).collect();
-        Side::new(&self.graph, &self.rendered, metadata)
+        let metadata = self.site.documents.iter().map(|document| &document.metadata);
+        let others = self.sets.iter().map(|_| &self.no_metadata);
+        Side::new(&self.graph, &self.rendered, metadata.chain(others).collect())
     }
 
     fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
-        RenderedSite { site: &self.site, graph: &self.graph, rendered: &self.rendered, sources }
+        let Self { site, sets, graph, rendered, .. } = self;
+        RenderedSite { site, sets, graph, rendered, sources }
     }
 
-    /// What `documents` can take from this.
-    fn earlier(&self, documents: &[&Document], alike: Alike) -> Earlier<'_> {
-        let twin = |document: &&Document| self.ids.get(&std::ptr::from_ref(*document)).copied();
+    /// What documents can take from this.
+    fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
+        let twin = |identity: &Identity| self.ids.get(identity).copied();
         Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
     }
 
@@ -609,6 +637,35 @@ impl OneSide<'_> {
             taken: Some(()),
         }
     }
+}
+
+/// By what a document is known to be the one of another rendering.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Identity {
+    /// By its place in memory: it was read once.
+    Document(usize),
+    /// A part, in one of the sets.
+    Part(Arc<str>, usize),
+    /// What is merged of some, by name, and whether it begins as nothing.
+    Merged(DocKey, bool),
+}
+
+/// The identities of all documents of a site, in their order.
+fn identities(related: &Related<'_>) -> Vec<Identity> {
+    let documents = related.site.documents.iter();
+    let documents =
+        documents.map(|document| Identity::Document(Written::Deckhand(document).address()));
+    let members = related.sets.iter().map(|(doc, member)| match member.part {
+        Some(part) => {
+            let set = related.sets.sets[member.set].name.clone();
+            Identity::Part(set, Written::Part(part).address())
+        }
+        None => {
+            let recipe = related.graph.recipe(doc);
+            Identity::Merged(recipe.key.clone(), recipe.data.is_null())
+        }
+    });
+    documents.chain(members).collect()
 }
 
 /// What is needed to render a site with some of the edits.
@@ -629,35 +686,53 @@ impl Trying<'_, '_> {
         look: impl FnOnce(Tried<'_>) -> T,
     ) -> T {
         let versions = self.edits.apply(self.site, chosen, &self.patterns);
-        let documents = versions.iter().map(Version::document).collect();
+        let mut documents = Vec::new();
+        let mut parts: BTreeMap<&RepoPath, Given<'_>> = BTreeMap::new();
+        for (path, version) in &versions {
+            match version.document() {
+                Written::Deckhand(document) => documents.push(document),
+                Written::Part(part) => {
+                    let given = || Given { parts: Vec::new(), read: None };
+                    parts.entry(path).or_insert_with(given).parts.push(part);
+                }
+            }
+        }
         let name = self.site.head.as_ref().or(self.site.base.as_ref());
         let name = name.and_then(|membership| membership.site.clone());
-        let configured = &self.sides.loaded.configured;
-        let (site, graph) = related(self.sides.plan, configured, name, documents);
+        let membership = self.edits.membership(self.site, chosen);
+        let site_type = membership.and_then(|membership| membership.site_type.as_deref());
+        let (plan, loaded) = (self.sides.plan, self.sides.loaded);
+        let sets = loaded.sets_of(plan, (name.as_deref(), site_type), &parts);
+        let related = related(plan, &loaded.configured, name, documents, sets);
+        let identities = identities(&related);
+        let Related { site, sets, graph } = related;
         let earlier = self.earlier.into_iter().flatten();
         let earlier: Vec<Earlier<'_>> =
-            earlier.map(|side| side.earlier(&site.documents, Alike::Value)).collect();
+            earlier.map(|side| side.earlier(&identities, Alike::Value)).collect();
         let rendered = render_again(&graph, &earlier, extent(&graph));
-        look(Tried { site: &site, graph, rendered })
+        look(Tried { site: &site, sets: &sets, graph, rendered })
     }
 }
 
 /// A site with some of the edits, rendered.
 struct Tried<'v> {
     site: &'v Site<'v>,
+    sets: &'v Sets<'v>,
     graph: Graph,
     rendered: Rendered,
 }
 
 fn trial(tried: Tried<'_>) -> Trial {
     let metadata = tried.site.documents.iter().map(|document| document.metadata.clone());
+    let nothing = |_| Node::new(Value::Null, Span::point(FileId::default(), 0));
+    let metadata = metadata.chain(tried.sets.iter().map(nothing));
     Trial { metadata: metadata.collect(), graph: tried.graph, rendered: tried.rendered }
 }
 
 impl Tried<'_> {
     fn findings(&self, loaded: &Loaded, settings: &rules::Settings) -> Vec<Diagnostic> {
-        let (site, graph, rendered) = (self.site, &self.graph, &self.rendered);
+        let (site, sets, graph, rendered) = (self.site, self.sets, &self.graph, &self.rendered);
         let (sources, schemas) = (&loaded.sources, &loaded.schemas);
-        rules::word_site(&SiteFacts { sources, site, graph, rendered, schemas, settings })
+        rules::word_site(&SiteFacts { sources, site, sets, graph, rendered, schemas, settings })
     }
 }

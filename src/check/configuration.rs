@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use globset::{GlobMatcher, GlobSet};
 
-use super::Plan;
+use super::{DeclaredSet, Plan};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Graph, MissingSource};
 use crate::rules::{self, UnusedEntry, UnusedKind};
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
+use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::read::SecretKinds;
 use crate::system::deckhand::schema::GroupsBeside;
@@ -36,6 +37,8 @@ pub struct Configuration {
     pub missing_source: Vec<(GlobMatcher, MissingSource)>,
     /// Substitution sources that are made at deploy time.
     pub known_missing: Vec<KnownMissing>,
+    /// What cloud-init is given.
+    pub sets: Vec<DeclaredSet>,
     /// What else of the file is to match something.
     pub entries: Vec<Entry>,
     /// Blocks of property groups, and the schemas of the documents that they
@@ -113,6 +116,11 @@ impl Configured {
             changed: add(&configuration.changed),
             met: configuration.known_missing.iter().map(|_| AtomicBool::new(false)).collect(),
         }
+    }
+
+    /// A place of the configuration file, in the run's texts.
+    pub(super) fn place(&self, at: Span) -> Option<Span> {
+        self.file.map(|file| Span::new(file, at.start, at.end))
     }
 
     /// That the file of the head says something else than the one that counts.
@@ -200,16 +208,25 @@ impl Configured {
     }
 }
 
+/// The documents of a site, of every system, and the graph they are lowered to.
+pub(super) struct Related<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) sets: Sets<'a>,
+    pub(super) graph: Graph,
+}
+
 /// Relates the documents of a site as the plan has it, and lowers them.
 pub(super) fn related<'a>(
     plan: &Plan<'_>,
     configured: &Configured,
     name: Option<Arc<str>>,
     documents: Vec<&'a Document>,
-) -> (Site<'a>, Graph) {
+    sets: Vec<Set<'a>>,
+) -> Related<'a> {
     let options = plan.configuration.options(&plan.options, name.as_deref());
     let mut site = Site::new(name, documents, &options);
-    let graph = site.to_graph(&options);
+    let mut graph = site.to_graph(&options);
     configured.without_known(&plan.configuration, &mut site);
-    (site, graph)
+    let sets = Sets::add_to(sets, &mut graph);
+    Related { site, sets, graph }
 }

@@ -10,16 +10,20 @@ use globset::GlobSet;
 use rayon::prelude::*;
 
 use super::configuration::Configured;
+use super::parts::PartFile;
+use super::sets::PartGlobs;
 use super::{AcceptedBy, Further, Plan, Progress, Scope, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
-use crate::rules::{self, FileFacts, Settings};
+use crate::rules::{self, FileFacts, Holds, Settings};
 use crate::source::{
     ContentId, DocKey, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
     offset,
 };
+use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::layout::{Layout, Place, Problem as LayoutProblem, SiteFiles};
 use crate::system::deckhand::read::{Reading, SecretKinds, read, secret_stretch};
@@ -33,12 +37,17 @@ pub(super) struct SetFiles {
     pub(super) site_type: Option<Arc<str>>,
     pub(super) files: Vec<FileId>,
     pub(super) repositories: Vec<usize>,
+    /// The files that the parts of its sets stand in, by id, and their paths.
+    pub(super) parts: Vec<FileId>,
+    pub(super) part_paths: BTreeSet<RepoPath>,
 }
 
 impl From<SiteFiles> for SetFiles {
     fn from(site: SiteFiles) -> Self {
         let SiteFiles { name, site_type, repositories, files } = site;
-        Self { name: Some(name), site_type: Some(site_type), files, repositories }
+        let (parts, part_paths) = (Vec::new(), BTreeSet::new());
+        let (name, site_type) = (Some(name), Some(site_type));
+        Self { name, site_type, files, repositories, parts, part_paths }
     }
 }
 
@@ -53,6 +62,8 @@ pub(super) struct LoadedFile {
     comments: Vec<yaml::Comment>,
     /// What these say of findings.
     ignores: ignore::Comments,
+    /// Whether it is one of cloud-init's.
+    has_parts: bool,
 }
 
 /// All files of a run, read and parsed.
@@ -78,6 +89,8 @@ pub(super) struct Loaded {
 pub(super) struct Side {
     pub(super) files: Vec<SideFile>,
     pub(super) sets: Vec<SetFiles>,
+    /// The files that cloud-init is given, by path.
+    pub(super) parts: Vec<PartFile>,
     layout: Option<Layout>,
     layout_problems: Vec<LayoutProblem>,
     /// What of its findings was accepted before.
@@ -104,6 +117,8 @@ pub(super) struct Parse {
     /// What is known of the contents of the head's files, by which the base
     /// shares them.
     known: HashMap<(RepoPath, Option<ContentId>), FileId>,
+    /// What files give cloud-init that include no others.
+    pub(super) user_data: HashMap<FileId, Arc<UserData>>,
 }
 
 impl Parse {
@@ -114,6 +129,7 @@ impl Parse {
             head: Side::default(),
             base: None,
             known: HashMap::new(),
+            user_data: HashMap::new(),
         };
         parse.head = parse.side(plan, plan.tree, plan.layout())?;
         if let Some(base) = &plan.base {
@@ -128,13 +144,14 @@ impl Parse {
         tree: &dyn Tree,
         layout: Option<&Layout>,
     ) -> Result<Side, Error> {
-        match &plan.scope {
+        let side = match &plan.scope {
             Scope::Repository { further, .. } => match layout {
-                Some(layout) => self.repository(plan, tree, layout, further),
-                None => Ok(Side::default()),
+                Some(layout) => self.repository(plan, tree, layout, further)?,
+                None => return Ok(Side::default()),
             },
-            Scope::Set(paths) => self.set(plan, tree, paths),
-        }
+            Scope::Set(paths) => self.set(plan, tree, paths)?,
+        };
+        Ok(Side { parts: self.parts(plan, tree)?, ..side })
     }
 
     fn repository(
@@ -146,6 +163,8 @@ impl Parse {
     ) -> Result<Side, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
+        let parts = PartGlobs::of(&plan.configuration.sets);
+        layout.files.retain(|file| !parts.has(&file.path));
         for (index, repository) in further.iter().enumerate() {
             layout.add_repository(index, repository.tree, &repository.root)?;
         }
@@ -171,7 +190,9 @@ impl Parse {
     }
 
     fn set(&mut self, plan: &Plan<'_>, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Side, Error> {
-        let files = files_of_set(plan, tree, paths)?;
+        let mut files = files_of_set(plan, tree, paths)?;
+        let parts = PartGlobs::of(&plan.configuration.sets);
+        files.retain(|path| !parts.has(path));
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
         let ids = self.read(plan, &files)?.into_iter();
@@ -180,7 +201,11 @@ impl Parse {
     }
 
     /// Reads and parses those of `files` that are not known yet.
-    fn read(&mut self, plan: &Plan<'_>, files: &[ToRead<'_>]) -> Result<Vec<FileId>, Error> {
+    pub(super) fn read(
+        &mut self,
+        plan: &Plan<'_>,
+        files: &[ToRead<'_>],
+    ) -> Result<Vec<FileId>, Error> {
         let mut ids: Vec<Option<FileId>> =
             files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
         let unknown: Vec<&ToRead<'_>> =
@@ -197,6 +222,12 @@ impl Parse {
             self.parsed.push((read.id, read.parsed));
         }
         Ok(ids.into_iter().flatten().collect())
+    }
+
+    /// Texts that were decoded are no files of documents.
+    pub(super) fn fill(&mut self) {
+        let decoded = self.sources.iter().skip(self.parsed.len());
+        self.parsed.extend(decoded.map(|(file, _)| (file, Parsed::default())));
     }
 }
 
@@ -230,17 +261,33 @@ fn files_of_set(
 }
 
 /// A file that is to be read.
-struct ToRead<'t> {
+pub(super) struct ToRead<'t> {
     path: &'t RepoPath,
     tree: &'t dyn Tree,
     content: Option<ContentId>,
     /// Whether it is the same on both sides whatever its content is.
     unchanging: bool,
+    /// What its text is.
+    text: Text,
+}
+
+/// What the text of a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// YAML documents.
+    Documents,
+    /// Something that others read.
+    Other,
 }
 
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
-        Self { path, tree, content: None, unchanging: false }
+        Self { path, tree, content: None, unchanging: false, text: Text::Documents }
+    }
+
+    /// A file whose text is no YAML for Deckhand.
+    pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
+        Self { content, text: Text::Other, ..Self::of(path, tree) }
     }
 
     fn unchanging(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
@@ -257,9 +304,16 @@ impl Loaded {
         let Parse { mut sources, parsed, mut head, mut base, .. } = Parse::new(plan)?;
         for side in std::iter::once(&mut head).chain(&mut base) {
             side.find_sets(plan, &mut sources, &parsed);
+            side.find_parts(plan);
         }
         let schemas = Schemas::default();
-        let files = documents_of(&sources, parsed, &schemas, &plan.configuration.secrets);
+        let mut files = documents_of(&sources, parsed, &schemas, &plan.configuration.secrets);
+        for part in std::iter::once(&head).chain(&base).flat_map(Side::all_parts) {
+            files[part.span.file.0 as usize].add_part(part);
+        }
+        for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
+            loaded.read_ignores(FileId(offset(file)), &sources);
+        }
         let damaged_baseline = read_baselines(plan, &mut head, &mut base, &mut sources)?;
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
         let secret_kinds = plan.configuration.secrets.clone();
@@ -320,18 +374,22 @@ impl Loaded {
     /// for.
     pub(super) fn file_findings(&self, side: &Side, settings: &Settings) -> Vec<Diagnostic> {
         let sites = side.sites_of_files();
-        let facts = side.files.iter().map(|file| {
-            let loaded = self.file(file.id);
+        let documents = side.files.iter();
+        let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
+        let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
+        let facts = documents.chain(parts).map(|(file, holds, place)| {
+            let loaded = self.file(file);
             FileFacts {
                 sources: &self.sources,
-                file: file.id,
+                file,
                 problems: &loaded.problems,
                 documents: &loaded.documents,
                 others: &loaded.others,
                 secrets: &loaded.secrets,
                 comments: &loaded.comments,
                 ignores: &loaded.ignores,
-                place: file.place.as_ref(),
+                holds,
+                place,
                 schemas: &self.schemas,
                 settings,
             }
@@ -350,7 +408,8 @@ impl Loaded {
 
     /// What the configuration says of a side and nothing of it heeds.
     pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
-        let paths = side.files.iter().map(|file| self.sources.get(file.id).path().as_str());
+        let files = side.all_files().into_iter();
+        let paths = files.map(|file| self.sources.get(file).path().as_str());
         let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
         let documents = side.files.iter().flat_map(|file| &self.file(file.id).documents);
         let schemas = documents.map(|document| &*document.key.schema).collect();
@@ -386,7 +445,7 @@ impl Loaded {
 
     /// The comments of a side that say what is not to be reported.
     fn ignores<'a>(&'a self, side: &'a Side) -> impl Iterator<Item = &'a Ignore> {
-        side.files.iter().flat_map(|file| &self.file(file.id).ignores.ignores)
+        side.all_files().into_iter().flat_map(|file| &self.file(file).ignores.ignores)
     }
 
     /// The files of a side, and the documents in each.
@@ -466,6 +525,24 @@ impl Loaded {
 }
 
 impl LoadedFile {
+    /// Keeps what a part that stands in the file says of findings, and where it
+    /// is secret.
+    fn add_part(&mut self, part: &Part) {
+        self.has_parts = true;
+        let comments = part.comments.iter().filter(|it| !self.comments.contains(it));
+        let comments: Vec<yaml::Comment> = comments.copied().collect();
+        self.comments.extend(comments);
+        if part.data.secret && !self.secrets.contains(&part.span) {
+            self.secrets.push(part.span);
+        }
+    }
+
+    fn read_ignores(&mut self, file: FileId, sources: &SourceMap) {
+        let source = sources.get(file);
+        self.ignores = ignore::read(file, source, &self.comments, &rules::ignorable);
+        self.ignores.hide(&self.secrets);
+    }
+
     /// Whether a document was not read in which there is perhaps a secret;
     /// `text` is that of the file.
     fn is_opaque(&self, text: &str, kinds: &SecretKinds) -> bool {
@@ -474,6 +551,17 @@ impl LoadedFile {
 }
 
 impl Side {
+    /// Every file that its parts stand in, decoded ones among them.
+    fn files_of_parts(&self) -> BTreeSet<FileId> {
+        self.parts.iter().flat_map(PartFile::files).collect()
+    }
+
+    /// The files of documents and those of parts.
+    pub(super) fn all_files(&self) -> Vec<FileId> {
+        let documents = self.files.iter().map(|file| file.id);
+        documents.chain(self.files_of_parts()).collect()
+    }
+
     fn has_baseline(&self) -> bool {
         self.baseline.is_some() || self.own_baseline.is_some()
     }
@@ -492,7 +580,7 @@ impl Side {
     fn sites_of_files(&self) -> BTreeMap<FileId, BTreeSet<Arc<str>>> {
         let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
         for set in &self.sets {
-            for file in &set.files {
+            for file in set.files.iter().chain(&set.parts) {
                 sites.entry(*file).or_default().extend(set.name.clone());
             }
         }
@@ -514,8 +602,14 @@ impl Side {
             Scope::Repository { further, .. } => further,
             Scope::Set(_) => {
                 let files = self.files.iter().map(|file| file.id).collect();
-                let repositories = Vec::new();
-                self.sets = vec![SetFiles { name: None, site_type: None, files, repositories }];
+                self.sets = vec![SetFiles {
+                    name: None,
+                    site_type: None,
+                    files,
+                    repositories: Vec::new(),
+                    parts: Vec::new(),
+                    part_paths: BTreeSet::new(),
+                }];
                 return;
             }
         };
@@ -588,7 +682,10 @@ fn parse_all(
                 (_, content) => content,
             };
             let source = Source::new(file.path.clone(), bytes);
-            let parsed = parse_guarded(id, &source);
+            let parsed = match file.text {
+                Text::Documents => parse_guarded(id, &source),
+                Text::Other => Parsed::default(),
+            };
             progress.files_read.fetch_add(1, Relaxed);
             Ok((source, Read { id, content, parsed }))
         })
@@ -730,6 +827,7 @@ fn documents_of(
                 secrets: Vec::new(),
                 comments: parsed.comments,
                 ignores: ignore::Comments::default(),
+                has_parts: false,
             };
             for document in &parsed.documents {
                 let reading = || read(document, text, &patterns, secrets);

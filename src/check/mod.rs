@@ -9,6 +9,8 @@
 mod compare;
 mod configuration;
 mod load;
+mod parts;
+mod sets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,11 +20,12 @@ use std::sync::atomic::Ordering::Relaxed;
 pub use compare::{BothSides, Compared, Settings, compare, compare_with};
 pub use configuration::{Configuration, Entry, EntryKind, KnownMissing};
 pub use load::baseline;
+pub use sets::DeclaredSet;
 
 use globset::GlobSet;
 use rayon::prelude::*;
 
-use self::configuration::related;
+use self::configuration::{Related, related};
 use self::load::{Loaded, Parse, SetFiles};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -30,6 +33,7 @@ use crate::graph::Graph;
 use crate::render::{self, Rendered};
 use crate::rules::{self, SiteFacts};
 use crate::source::{FileId, RepoPath, SourceMap, Span, Tree};
+use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::{Options, Site};
@@ -156,6 +160,8 @@ impl Plan<'_> {
 pub struct RenderedSite<'a> {
     /// Its documents and how they are related.
     pub site: &'a Site<'a>,
+    /// What cloud-init is given there.
+    pub sets: &'a Sets<'a>,
     /// The recipes they were lowered to.
     pub graph: &'a Graph,
     /// What came of them.
@@ -308,12 +314,15 @@ fn site<T>(
     // A fault in layercake itself costs this site and says so; the others go
     // on. Nothing of the site is used after one, so no state can be torn.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let (site, graph) = related(plan, &loaded.configured, files.name.clone(), documents);
+        let sets = loaded.sets(plan, &loaded.head, files);
+        let Related { site, sets, graph } =
+            related(plan, &loaded.configured, files.name.clone(), documents, sets);
         let rendered = render::render(&graph);
         let sources = &loaded.sources;
         let facts = SiteFacts {
             sources,
             site: &site,
+            sets: &sets,
             graph: &graph,
             rendered: &rendered,
             schemas: &loaded.schemas,
@@ -321,7 +330,8 @@ fn site<T>(
         };
         let found = rules::word_site(&facts);
         let outputs = graph.outputs().count();
-        let at_hand = RenderedSite { site: &site, graph: &graph, rendered: &rendered, sources };
+        let at_hand =
+            RenderedSite { site: &site, sets: &sets, graph: &graph, rendered: &rendered, sources };
         (outputs, found, per_site(&at_hand))
     }));
     let (outputs, mut found, taken) = match outcome {

@@ -8,13 +8,15 @@ use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
 use super::relative;
-use crate::check::{self, EntryKind, KnownMissing};
+use crate::check::{self, DeclaredSet, EntryKind, KnownMissing};
 use crate::config::{self, Config, File, Pattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
+use crate::merge::cloud_init::Dialect;
 use crate::merge::deckhand::Semantics;
 use crate::rules::{self, GROUPS, RULES};
 use crate::source::{RepoPath, Tree, text_at};
+use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::Options;
 use crate::system::deckhand::read::SecretKinds;
 use crate::triage::Policy;
@@ -180,6 +182,7 @@ fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration
         secrets: secret_kinds(config),
         missing_source,
         known_missing: known_missing(config),
+        sets: config.cloud_config.iter().map(declared_set).collect(),
         entries: entries(config),
         property_groups: config.property_groups.clone(),
     })
@@ -206,7 +209,43 @@ fn entries(config: &Config) -> Vec<check::Entry> {
     };
     let paths = config.rules.per_path.iter().map(|(paths, _)| entry(EntryKind::Path, paths));
     let of_sites = config.sites.iter().map(|site| &site.sites).chain(&config.discover.sites);
-    paths.chain(of_sites.map(|sites| entry(EntryKind::Site, sites))).collect()
+    let sets = config.cloud_config.iter();
+    let of_sites = of_sites.chain(sets.clone().filter_map(|set| set.sites.as_ref()));
+    let globs = sets.flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
+    let parts = globs.filter_map(|glob| {
+        let glob_of_all = DeclaredSet::in_any_site(&glob.value)?;
+        Some(check::Entry { of: EntryKind::Path, glob: glob_of_all, at: glob.span })
+    });
+    let entries = paths.chain(of_sites.map(|sites| entry(EntryKind::Site, sites)));
+    entries.chain(parts).collect()
+}
+
+fn declared_set(set: &config::CloudConfig) -> DeclaredSet {
+    let sources = set.sources.iter().map(|(source, globs)| {
+        let globs = globs.iter().map(|glob| glob.value.clone());
+        (source_kind(*source), globs.collect())
+    });
+    DeclaredSet {
+        name: set.name.value.clone(),
+        at: set.name.span,
+        dialect: match set.dialect {
+            Some(config::Dialect::Documented) => Dialect::Documented,
+            Some(config::Dialect::Current) | None => Dialect::Current,
+        },
+        sources: sources.collect(),
+        sites: set.sites.as_ref().map(|sites| sites.glob.compile_matcher()),
+        secret: set.secret,
+    }
+}
+
+fn source_kind(source: config::CloudSource) -> SourceKind {
+    match source {
+        config::CloudSource::Parts => SourceKind::UserData,
+        config::CloudSource::VendorData2 => SourceKind::VendorData2,
+        config::CloudSource::VendorData => SourceKind::VendorData,
+        config::CloudSource::ConfD => SourceKind::ConfD,
+        config::CloudSource::Base => SourceKind::Base,
+    }
 }
 
 fn secret_kinds(config: &Config) -> SecretKinds {

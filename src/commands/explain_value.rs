@@ -199,7 +199,7 @@ fn is_covered(site: &RenderedSite<'_>, hop: &Hop) -> bool {
             let path = path.value.effective(Method::Merge, site.graph.semantics);
             path.is_some_and(|path| leads_around(path, &hop.location))
         }
-        Op::Merge { method: Method::Delete, .. } | Op::Substitute(_) => false,
+        Op::Merge { method: Method::Delete, .. } | Op::Substitute(_) | Op::Lay(_) => false,
     })
 }
 

@@ -20,7 +20,7 @@ fn of_site(site: &RenderedSite<'_>) -> DocumentGraph {
         key: recipe.key.clone(),
         at: recipe.span,
         is_output: recipe.emit,
-        is_abstract: site.site.document(doc).is_abstract,
+        is_abstract: site.sets.member(doc).is_none() && site.site.document(doc).is_abstract,
     });
     let edges = site.graph.iter().flat_map(|(doc, recipe)| edges(doc.index(), recipe));
     DocumentGraph { site: site.site.name.clone(), nodes: nodes.collect(), edges: edges.collect() }
@@ -38,14 +38,13 @@ fn edges(to: usize, recipe: &Recipe) -> Vec<GraphEdge> {
         },
         at: base.selector,
     });
-    let read = recipe.steps.iter().filter_map(|step| match &step.op {
-        Op::Substitute(substitution) => Some(GraphEdge {
-            from: substitution.source.index(),
-            to,
-            kind: EdgeKind::Substituted,
-            at: step.at,
-        }),
-        Op::Merge { .. } => None,
+    let read = recipe.steps.iter().filter_map(|step| {
+        let kind = match &step.op {
+            Op::Substitute(_) => EdgeKind::Substituted,
+            Op::Lay(_) => EdgeKind::Merged,
+            Op::Merge { .. } => return None,
+        };
+        Some(GraphEdge { from: step.op.source()?.index(), to, kind, at: step.at })
     });
     base.into_iter().chain(read).collect()
 }

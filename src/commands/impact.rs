@@ -85,7 +85,10 @@ impl SiteImpact {
     fn add_line(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, line: Line) {
         let places = line.places(site, doc);
         if places.is_empty() {
-            if let Some(field) = steered_by(line, site.site.document(doc), site) {
+            let is_deckhands = site.sets.member(doc).is_none();
+            let document = is_deckhands.then(|| site.site.document(doc));
+            let field = document.and_then(|document| steered_by(line, document, site));
+            if let Some(field) = field {
                 self.add_whole(site, replay, doc, field);
             }
             return;

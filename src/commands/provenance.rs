@@ -259,7 +259,9 @@ impl Table<'_, '_> {
             }
             Via::Inherited | Via::Replaced => self.add_inherited(hop, standing),
             Via::Layered { .. } => self.add_layered(hop, standing),
-            Via::Substituted | Via::Pattern | Via::Made => self.add_written(hop, standing),
+            Via::Substituted | Via::Pattern | Via::Laid | Via::Made => {
+                self.add_written(hop, standing);
+            }
             Via::Deleted => self.add_deleted(hop),
         }
     }
@@ -319,6 +321,7 @@ impl Table<'_, '_> {
                 format!("{how} {} into {}", substitution.from.value, to.join(", "))
             }
             Some(Op::Merge { .. }) => format!("made by {}", self.action(hop)),
+            Some(Op::Lay(_)) => self.action(hop),
             None => "made: it stands for a secret elsewhere".into(),
         };
         // The entry begins on the line of its source or of its destination.
@@ -334,7 +337,7 @@ impl Table<'_, '_> {
             Some(Op::Substitute(substitution)) => {
                 format!("substitution {} takes it away", substitution.from.value)
             }
-            Some(Op::Merge { .. }) => format!("{} takes it away", self.action(hop)),
+            Some(Op::Merge { .. } | Op::Lay(_)) => format!("{} takes it away", self.action(hop)),
             None => "too large: only its own data is rendered".into(),
         };
         self.push(hop, step, hop.at.clone(), Standing::Wins);
@@ -394,6 +397,7 @@ fn action_text(step: &Step, site: &RenderedSite<'_>) -> String {
             format!("action {} {path}", method.as_str())
         }
         Op::Substitute(substitution) => format!("substitution {}", substitution.from.value),
+        Op::Lay(lay) => lay.strategy.to_string(),
     }
 }
 
@@ -493,6 +497,7 @@ pub fn hop_text(via: Via) -> &'static str {
         Via::Inherited => "inherited by",
         Via::Replaced => "replaced by",
         Via::Layered { .. } => "own data, by an action",
+        Via::Laid => "merged into",
         Via::Substituted => "substituted into",
         Via::Pattern => "put by a pattern into",
         Via::Deleted | Via::Absent | Via::Blocked | Via::Unfollowed => "not in",
@@ -505,6 +510,8 @@ pub fn stop_text(why: Why) -> &'static str {
         Why::SetAgain => "set again",
         Why::Deleted => "taken away by an action",
         Why::Overwritten => "overwritten by a substitution",
+        Why::Kept => "kept as it was",
+        Why::NotLaid => "left out with all of its document",
         Why::NoAction => "no action takes it from the document's own data",
         Why::Unused => "ends unused",
         Why::Blocked => "not rendered: on a cycle, or needs one that is",

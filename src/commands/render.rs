@@ -1,11 +1,15 @@
 //! `layercake render`: the rendered documents.
 
+use std::sync::Arc;
+
 use globset::GlobSet;
 
 use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, check};
 use crate::commands::{Selection, Workspace, globs};
 use crate::error::Error;
+use crate::graph::DocId;
 use crate::report::{RenderedDocument, RenderedSite};
+use crate::yaml::{Key, Node, Value};
 
 /// Which of the rendered documents are wanted.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +54,17 @@ impl Filter {
     }
 }
 
+/// The metadata of a document; of a set of parts, its name.
+fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
+    if site.sets.member(doc).is_none() {
+        return site.site.document(doc).metadata.clone();
+    }
+    let recipe = site.graph.recipe(doc);
+    let name = Node::new(Value::String(recipe.key.name.clone()), recipe.span);
+    let entries = std::iter::once((Key::string("name", recipe.span), name));
+    Node::new(Value::Mapping(Arc::new(entries.collect())), recipe.span)
+}
+
 /// The outputs of one site, by schema, name and layer.
 fn outputs(site: &SiteAtHand<'_>, filter: &Filter) -> Vec<RenderedDocument> {
     let emitted = site.graph.outputs();
@@ -57,7 +72,7 @@ fn outputs(site: &SiteAtHand<'_>, filter: &Filter) -> Vec<RenderedDocument> {
         .filter_map(|(doc, recipe)| {
             Some(RenderedDocument {
                 key: recipe.key.clone(),
-                metadata: site.site.document(doc).metadata.clone(),
+                metadata: metadata(site, doc),
                 data: site.rendered.data(doc)?.clone(),
                 file: site.sources.get(recipe.span.file).path().clone(),
                 line: site.sources.start(recipe.span).line.get(),

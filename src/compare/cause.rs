@@ -273,6 +273,7 @@ impl Attributing<'_> {
                 replay::Via::Inherited => Via::Inherited,
                 replay::Via::Replaced => Via::Replaced,
                 replay::Via::Substituted | replay::Via::Pattern => Via::Substituted,
+                replay::Via::Laid => Via::Merged,
                 // Steps inside one document.
                 replay::Via::Literal
                 | replay::Via::Made

@@ -290,6 +290,8 @@ pub enum Via {
     Inherited,
     /// From another document, by a substitution.
     Substituted,
+    /// From another document, which is laid over others here.
+    Merged,
     /// From the document that this one replaces.
     Replaced,
     /// Its selector finds another parent.
@@ -311,6 +313,7 @@ impl Via {
             Via::Edited => "edited",
             Via::Inherited => "inherited",
             Via::Substituted => "substituted",
+            Via::Merged => "merged",
             Via::Replaced => "replaced",
             Via::Retargeted => "retargeted",
             Via::Unparented => "unparented",

@@ -66,6 +66,10 @@ pub enum Why {
     Deleted,
     /// A substitution writes over it.
     SubstitutedOver,
+    /// What was there before stays.
+    Kept,
+    /// The document that holds it is left out.
+    LeftOut,
     /// No action of the document takes its own value.
     NotTaken,
 }
@@ -77,6 +81,8 @@ impl Why {
             Why::SetAgain => "set again",
             Why::Deleted => "deleted",
             Why::SubstitutedOver => "substituted over",
+            Why::Kept => "kept as it was",
+            Why::LeftOut => "left out",
             Why::NotTaken => "taken by no action",
         }
     }

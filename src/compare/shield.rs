@@ -34,6 +34,8 @@ fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text) -> Vec<Shield> {
             flow::Why::SetAgain => Why::SetAgain,
             flow::Why::Deleted => Why::Deleted,
             flow::Why::Overwritten => Why::SubstitutedOver,
+            flow::Why::Kept => Why::Kept,
+            flow::Why::NotLaid => Why::LeftOut,
             flow::Why::NoAction => Why::NotTaken,
             // Nothing is kept from an output there.
             flow::Why::Unused | flow::Why::Blocked => continue,

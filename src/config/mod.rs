@@ -53,6 +53,8 @@ pub struct Config {
     pub sites: Vec<SiteSettings>,
     /// What in a document names another one.
     pub references: Vec<Reference>,
+    /// What cloud-init is given.
+    pub cloud_config: Vec<CloudConfig>,
     /// The version of the program that reads rendered documents, where it needs
     /// no name.
     pub client_version: Option<Arc<str>>,
@@ -200,6 +202,45 @@ pub struct SiteSettings {
     pub missing: Missing,
     /// How much rules count in them.
     pub rules: RuleSettings,
+}
+
+/// A set of parts that cloud-init is given.
+#[derive(Clone, Debug)]
+pub struct CloudConfig {
+    /// What the output is called.
+    pub name: Spanned<Arc<str>>,
+    /// For each source the globs of its files, in order.
+    pub sources: Vec<(CloudSource, Vec<Spanned<Arc<str>>>)>,
+    /// The sites that have it.
+    pub sites: Option<Pattern>,
+    /// Whether it is merged as the documentation of 2013 says.
+    pub dialect: Option<Dialect>,
+    /// Whether everything in it is secret.
+    pub secret: bool,
+}
+
+/// A source of what cloud-init is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloudSource {
+    /// `parts`.
+    Parts,
+    /// `vendor-data2`.
+    VendorData2,
+    /// `vendor-data`.
+    VendorData,
+    /// `conf-d`.
+    ConfD,
+    /// `base`.
+    Base,
+}
+
+/// By which rules parts are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// As cloud-init does.
+    Current,
+    /// As its documentation of 2013 says.
+    Documented,
 }
 
 /// What in documents of one schema names those of another.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use globset::{Glob, GlobBuilder};
 
 use super::{
-    By, Config, Discover, File, ListKey, Missing, MissingSource, Pattern, Problem, Reach,
-    Reference, Repository, RuleSettings, Rules, Secrets, Semantics, SiteSettings, shape, version,
+    By, CloudConfig, CloudSource, Config, Dialect, Discover, File, ListKey, Missing, MissingSource,
+    Pattern, Problem, Reach, Reference, Repository, RuleSettings, Rules, Secrets, Semantics,
+    SiteSettings, shape, version,
 };
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
@@ -109,6 +110,7 @@ impl Reader<'_> {
             secrets: self.secrets(root),
             sites: self.sites(root),
             references: self.references(root),
+            cloud_config: self.cloud_config(root),
             client_version: self.client_version(root),
             client_versions: self.client_versions(root),
             property_groups: self.property_groups(root),
@@ -271,6 +273,61 @@ impl Reader<'_> {
             }
         }
         sites
+    }
+
+    fn cloud_config(&mut self, root: &Node) -> Vec<CloudConfig> {
+        let items = root.get("cloud-config").and_then(Node::as_sequence).unwrap_or_default();
+        let mut sets: Vec<CloudConfig> = Vec::new();
+        for item in items {
+            let Some(name) = item.get("name").and_then(text) else { continue };
+            if name.value.is_empty() {
+                self.wrong(name.span, "a set of parts needs a name");
+            }
+            if sets.iter().any(|known| known.name.value == name.value) {
+                let message = format!("there is a set `{}` already", name.value);
+                self.wrong(name.span, message);
+                continue;
+            }
+            let sources = self.cloud_sources(item);
+            if sources.is_empty() {
+                let message = "it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`";
+                self.wrong(name.span, message);
+            }
+            let sites = item.get("sites").and_then(text);
+            let sites = sites.and_then(|sites| self.pattern(&sites, plain_glob));
+            let dialect = item.get("dialect").and_then(|node| match node.as_str()? {
+                "current" => Some(Dialect::Current),
+                "documented" => Some(Dialect::Documented),
+                _ => None,
+            });
+            let secret = item.get("secret").is_some_and(|node| node.value == Value::Bool(true));
+            sets.push(CloudConfig { name, sources, sites, dialect, secret });
+        }
+        sets
+    }
+
+    /// The sources of a set, those that count most first.
+    fn cloud_sources(&mut self, item: &Node) -> Vec<(CloudSource, Vec<Spanned<Arc<str>>>)> {
+        const KEYS: [(&str, CloudSource); 5] = [
+            ("parts", CloudSource::Parts),
+            ("vendor-data2", CloudSource::VendorData2),
+            ("vendor-data", CloudSource::VendorData),
+            ("conf-d", CloudSource::ConfD),
+            ("base", CloudSource::Base),
+        ];
+        let mut sources = Vec::new();
+        for (key, source) in KEYS {
+            let globs = texts(item, key);
+            for glob in &globs {
+                // What stands for a site is no part of the glob.
+                let bare = glob.value.replace("{site}", "*").replace("{type}", "*");
+                self.pattern(&Spanned::new(bare.into(), glob.span), path_glob);
+            }
+            if !globs.is_empty() {
+                sources.push((source, globs));
+            }
+        }
+        sources
     }
 
     fn references(&mut self, root: &Node) -> Vec<Reference> {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::merge::Side;
 use crate::source::Span;
 use crate::yaml::path::{
     ListWrite, Location, Path, PathError, Piece, Segment, WalkError, first_inside,
@@ -327,15 +328,6 @@ pub fn laid_over(base: &Node, over: &Node) -> Node {
         secret: base.secret || over.secret,
         ..over.clone()
     }
-}
-
-/// Which of two values something is from, when one is laid over the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// From the one below.
-    Base,
-    /// From the one above.
-    Over,
 }
 
 /// From which side the node at `place` of [`laid_over`]'s result is; where

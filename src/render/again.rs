@@ -109,7 +109,10 @@ impl<'a> Stock<'a> {
                     && match (&now.op, &then.op) {
                         (Op::Merge { .. }, Op::Merge { .. }) => true,
                         (Op::Substitute(now), Op::Substitute(then)) => needed.reads_same(now, then),
-                        (Op::Merge { .. } | Op::Substitute(_), _) => false,
+                        (Op::Lay(now), Op::Lay(then)) => {
+                            now.strategy == then.strategy && needed.is_same(now.source, then.source)
+                        }
+                        (Op::Merge { .. } | Op::Substitute(_) | Op::Lay(_), _) => false,
                     }
             })
     }

@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::replay::{Replay, Via};
-use super::stroke::{Came, Change, States};
-use crate::graph::{DocId, Graph, Op, Recipe};
+use super::stroke::{Came, Change, States, settled};
+use crate::graph::{DocId, Graph, Op, Recipe, Step};
 use crate::source::Span;
 use crate::yaml::path::{Location, Path, Piece, Segment};
 
@@ -69,6 +69,10 @@ pub enum Why {
     Deleted,
     /// A substitution writes something else there.
     Overwritten,
+    /// What was there before stays, where it would have been laid over that.
+    Kept,
+    /// The document that holds it could not be laid over what there was.
+    NotLaid,
     /// No action of its document takes it from the document's own data.
     NoAction,
     /// The document is no output, and nothing reads it.
@@ -128,11 +132,11 @@ fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
             (inheriting(recipe), vec![base.selector, base.label])
         }
         Some(_) | None => {
-            let reads = recipe.steps.iter().filter(|step| match &step.op {
-                Op::Substitute(substitution) => substitution.source == source,
-                Op::Merge { .. } => false,
-            });
-            (Via::Substituted, reads.map(|step| step.at).collect())
+            let reads = recipe.steps.iter().filter(|step| step.op.source() == Some(source));
+            let reads: Vec<&Step> = reads.collect();
+            let is_laid = reads.iter().any(|step| matches!(step.op, Op::Lay(_)));
+            let via = if is_laid { Via::Laid } else { Via::Substituted };
+            (via, reads.iter().map(|step| step.at).collect())
         }
     };
     Reached { doc, location: Location::root(), via, at, from: Some(from) }
@@ -178,10 +182,7 @@ impl Readers {
         let mut of = vec![Vec::new(); graph.recipes.len()];
         for (doc, recipe) in graph.iter() {
             let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
-            let sources = recipe.steps.iter().filter_map(|step| match &step.op {
-                Op::Substitute(substitution) => Some(substitution.source),
-                Op::Merge { .. } => None,
-            });
+            let sources = recipe.steps.iter().filter_map(|step| step.op.source());
             let read: BTreeSet<DocId> = base.into_iter().chain(sources).collect();
             for read in read {
                 of[read.index()].push(doc);
@@ -272,6 +273,7 @@ impl<'r, 'a> Stream<'r, 'a> {
                     let path = &substitution.from.value;
                     self.places_of(substitution.source).any(|(_, place)| may_read(path, place))
                 }
+                Op::Lay(lay) => self.places.contains_key(&lay.source),
             })
         };
         doc == self.doc || inherits() || reads()
@@ -291,7 +293,7 @@ impl<'r, 'a> Stream<'r, 'a> {
             if doc == self.doc {
                 self.add_own(&change, &mut carried, &mut is_taken);
             }
-            self.add_substituted(&change, &mut carried);
+            self.add_read(doc, &change, &mut carried);
         }
         if doc == self.doc {
             self.stop_without_action(&is_taken);
@@ -356,7 +358,7 @@ impl<'r, 'a> Stream<'r, 'a> {
     fn add_own(&self, change: &Change<'_>, carried: &mut Vec<Carried>, is_taken: &mut [bool]) {
         let via = match change.step().map(|step| &step.op) {
             Some(Op::Merge { method, .. }) => Via::Layered { method: *method },
-            Some(Op::Substitute(_)) => return,
+            Some(Op::Substitute(_) | Op::Lay(_)) => return,
             None => Via::Literal,
         };
         for (own, is_taken) in self.own.iter().zip(is_taken) {
@@ -368,18 +370,25 @@ impl<'r, 'a> Stream<'r, 'a> {
     }
 
     /// What the stroke takes from places that were reached before.
-    fn add_substituted(&self, change: &Change<'_>, carried: &mut Vec<Carried>) {
-        let Some((substitution, destination)) = change.destination() else { return };
-        let via = match destination.part {
-            Some(_) => Via::Pattern,
-            None => Via::Substituted,
+    fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Vec<Carried>) {
+        let Some(source) = change.step().and_then(|step| step.op.source()) else { return };
+        let via = match change.destination() {
+            Some((_, destination)) if destination.part.is_some() => Via::Pattern,
+            Some(_) => Via::Substituted,
+            None => Via::Laid,
         };
-        for (index, place) in self.places_of(substitution.source) {
-            for location in change.source_at(place) {
-                let (at, from) = (change.texts(), Some(index));
-                add(carried, Carried { location, via, at, from });
+        let mut stops = Vec::new();
+        for (index, place) in self.places_of(source) {
+            let (at, from) = (change.texts(), Some(index));
+            let taken = change.source_at(place);
+            if taken.is_empty() && via == Via::Laid {
+                stops.extend(not_laid(doc, change, place, index));
+            }
+            for location in taken {
+                add(carried, Carried { location, via, at: at.clone(), from });
             }
         }
+        self.flow.stops.extend(stops);
     }
 
     /// What of the document's own data nothing took.
@@ -417,11 +426,32 @@ fn add(carried: &mut Vec<Carried>, value: Carried) {
     }
 }
 
+/// What keeps a place of a document out of the one over which it was to be
+/// laid. Nothing where it is no part of what is laid, but says how.
+fn not_laid(doc: DocId, change: &Change<'_>, place: &Location, from: usize) -> Option<Stop> {
+    let stop = |by, why| Stop { doc, location: place.clone(), by, why, from: Some(from) };
+    if change.stroke.written.is_empty() {
+        return Some(stop(change.step()?.at, Why::NotLaid));
+    }
+    let kept = settled(place, change.before);
+    let node = kept.get(change.before).filter(|_| !kept.is_root())?;
+    Some(stop(node.span, Why::Kept))
+}
+
 /// Why what stood at a place before a stroke is gone after it.
 fn ending(change: &Change<'_>, place: &Location) -> (Why, Span) {
     let step = change.step().map_or(change.recipe.span, |step| step.at);
     let destination = change.destination().map_or(step, |(_, to)| to.path.span);
+    let is_laid = change.step().is_some_and(|step| matches!(step.op, Op::Lay(_)));
+    let laid = |source: &Location| source.get(change.source?).map(|node| node.span);
     match change.came(place) {
+        Came::Source(source) if is_laid => (Why::SetAgain, laid(&source).unwrap_or(step)),
+        Came::Deleted { writing: Some(writing), .. } if is_laid => match *writing {
+            Came::Source(source) => (Why::Deleted, laid(&source).unwrap_or(step)),
+            Came::Kept(_) | Came::Own(_) | Came::Put { .. } | Came::Made | Came::Deleted { .. } => {
+                (Why::Deleted, step)
+            }
+        },
         Came::Own(own) => {
             let node = own.get(&change.recipe.data);
             (Why::SetAgain, node.map_or(step, |node| node.span))

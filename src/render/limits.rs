@@ -51,6 +51,7 @@ fn makes(recipe: &Recipe) -> bool {
             substitution.to.iter().any(|to| to.part.is_some() || to.path.value.text().contains('['))
         }
         Op::Merge { path, .. } => path.value.has_index(),
+        Op::Lay(_) => false,
     })
 }
 

@@ -24,8 +24,10 @@ pub use again::{Alike, Earlier};
 use self::again::Stock;
 use self::limits::Allowance;
 use self::stroke::{Author, Stroke};
-use crate::graph::{DocId, Edge, Graph, Op, Recipe};
-use crate::merge::deckhand::{self, ActionPath, Difference, Failure, Method};
+use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe};
+use crate::merge::Failure;
+use crate::merge::cloud_init::Notice;
+use crate::merge::deckhand::{self, ActionPath, Difference, Method};
 use crate::merge::pattern::PatternFailure;
 use crate::source::{Span, Spanned};
 use crate::yaml::path::{Location, Path, Segment, WalkError};
@@ -70,6 +72,8 @@ pub struct Write {
 pub enum WriteKind {
     /// The document's own data, by a layering action.
     Layered,
+    /// All of another document.
+    Laid,
     /// The whole value, from another document.
     Whole,
     /// Part of a text, from another document.
@@ -183,6 +187,22 @@ pub enum ProblemKind {
     UnmatchedPattern {
         /// What was searched; none where it must not be shown.
         target: Span,
+    },
+    /// A document could not be laid over what there was, and nothing of it is
+    /// there.
+    NotLaid {
+        /// The document.
+        source: DocId,
+        /// Why not.
+        failure: Failure,
+    },
+    /// A document was laid over what there was, and something in it may not be
+    /// as it was meant.
+    Laid {
+        /// The document.
+        source: DocId,
+        /// What.
+        notice: Notice,
     },
     /// A destination list's element is written with a list (10.5).
     DifferentListWrite,
@@ -411,6 +431,7 @@ impl<'a> Making<'a> {
                 Op::Substitute(substitution) => {
                     self.substitute(substitution, ready(substitution.source));
                 }
+                Op::Lay(lay) => self.lay(lay, ready(lay.source), step.at),
             }
         }
         self.within_limits(recipe);
@@ -424,6 +445,21 @@ impl<'a> Making<'a> {
     fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
         let before = self.writes.len();
         self.merge(method, path, at);
+        self.note(Author::Action { step: self.step }, before);
+    }
+
+    fn lay(&mut self, lay: &Lay, over: &Node, at: Span) {
+        let before = self.writes.len();
+        let source = lay.source;
+        match lay.strategy.lay(&mut self.data, over) {
+            Ok(notices) => {
+                self.wrote(vec![Location::root()], WriteKind::Laid, at);
+                for notice in notices {
+                    self.problem(at, ProblemKind::Laid { source, notice });
+                }
+            }
+            Err(failure) => self.problem(at, ProblemKind::NotLaid { source, failure }),
+        }
         self.note(Author::Action { step: self.step }, before);
     }
 
@@ -474,11 +510,11 @@ impl<'a> Making<'a> {
                 }
                 self.wrote(applied.locations, WriteKind::Layered, path.span);
             }
-            Err(Failure::Walk(error)) => {
+            Err(deckhand::Failure::Walk(error)) => {
                 self.problem(path.span, ProblemKind::ActionPath { method, error });
             }
             Err(failure) => {
-                let in_parent = failure == Failure::MissingInParent;
+                let in_parent = failure == deckhand::Failure::MissingInParent;
                 let searched = if in_parent { &self.data } else { own };
                 let near = effective.near_miss(searched);
                 let path_text = effective.text().to_owned();

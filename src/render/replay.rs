@@ -15,7 +15,7 @@ use std::rc::Rc;
 use super::flow::Readers;
 use super::stroke::{Came, Change, States, settled};
 use super::{Outcome, Rendered};
-use crate::graph::{DocId, Graph, Op, Recipe, Step};
+use crate::graph::{DocId, Graph, Op, Recipe};
 use crate::merge::deckhand::Method;
 use crate::source::Span;
 use crate::yaml::path::{Location, first_inside};
@@ -74,6 +74,9 @@ pub enum Via {
         /// What the action does.
         method: Method,
     },
+    /// A document that was laid over what there was has it, or put it to a text
+    /// that was there.
+    Laid,
     /// A substitution wrote the whole value.
     Substituted,
     /// A substitution replaced part of a text.
@@ -178,9 +181,8 @@ impl<'a> Replay<'a> {
             before: states.after(number),
             source: None,
         };
-        if let Some(Step { op: Op::Substitute(substitution), .. }) = change.step() {
-            change.source = self.rendered.data(substitution.source);
-        }
+        let source = change.step().and_then(|step| step.op.source());
+        change.source = source.and_then(|source| self.rendered.data(source));
         change
     }
 }
@@ -255,6 +257,7 @@ impl Via {
             | Via::Inherited
             | Via::Replaced
             | Via::Layered { .. }
+            | Via::Laid
             | Via::Substituted
             | Via::Pattern
             | Via::Unfollowed => false,
@@ -353,7 +356,8 @@ impl Trail<'_, '_> {
                 let text = self.state(look.doc, look.states, look.number, &text, next);
                 let value = look.source().map(|source| self.rendered(source, &value, next));
                 let from = std::iter::once(text).chain(value).collect();
-                Hop { via: Via::Pattern, from, ..hop }
+                let via = if look.via() == Via::Laid { Via::Laid } else { Via::Pattern };
+                Hop { via, from, ..hop }
             }
             Came::Deleted { place, writing } => {
                 let from = match writing.as_deref() {
@@ -375,8 +379,8 @@ impl Trail<'_, '_> {
     fn lost(&self, look: &Look<'_>, place: &Location) -> Option<Box<Hop>> {
         let before = place.get(look.change.before)?;
         let after = look.here.get(&look.change.stroke.after);
-        let is_merged = look.via() == Via::Layered { method: Method::Merge }
-            && after.is_some_and(|after| are_merged(before, after));
+        let merges = [Via::Layered { method: Method::Merge }, Via::Laid].contains(&look.via());
+        let is_merged = merges && after.is_some_and(|after| are_merged(before, after));
         if is_merged {
             return None;
         }
@@ -427,13 +431,14 @@ impl Look<'_> {
     }
 
     fn source(&self) -> Option<DocId> {
-        self.change.destination().map(|(substitution, _)| substitution.source)
+        self.change.step()?.op.source()
     }
 
     fn via(&self) -> Via {
         match self.change.step().map(|step| &step.op) {
             Some(Op::Merge { method, .. }) => Via::Layered { method: *method },
             Some(Op::Substitute(_)) => Via::Substituted,
+            Some(Op::Lay(_)) => Via::Laid,
             None => Via::Literal,
         }
     }

@@ -8,10 +8,9 @@
 
 use super::limits::Allowance;
 use super::{Making, Rendered};
-use crate::graph::{Destination, DocId, Graph, Op, Part, Recipe, Step, Substitution};
-use crate::merge::deckhand::{
-    Method, Semantics, Side, extended_list, list_is_popped, side_laid_over,
-};
+use crate::graph::{Destination, DocId, Graph, Lay, Op, Part, Recipe, Step, Substitution};
+use crate::merge::deckhand::{Method, Semantics, extended_list, list_is_popped, side_laid_over};
+use crate::merge::{self, Side};
 use crate::source::Span;
 use crate::yaml::path::{Location, Path, Piece};
 use crate::yaml::{Node, Value};
@@ -30,7 +29,7 @@ pub(super) struct Stroke {
 /// What makes a stroke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
-    /// A layering action.
+    /// A layering action, or a document laid over what there was.
     Action {
         /// Which step of the recipe.
         step: usize,
@@ -109,7 +108,7 @@ pub(super) struct Change<'a> {
     pub(super) semantics: Semantics,
     pub(super) stroke: &'a Stroke,
     pub(super) before: &'a Node,
-    /// The data of the source document, where this is a substitution.
+    /// The data of the document that is read from, where one is.
     pub(super) source: Option<&'a Node>,
 }
 
@@ -129,7 +128,16 @@ impl<'a> Change<'a> {
         let Author::Destination { index, .. } = self.stroke.author else { return None };
         match &self.step()?.op {
             Op::Substitute(substitution) => Some((substitution, &substitution.to[index])),
-            Op::Merge { .. } => None,
+            Op::Merge { .. } | Op::Lay(_) => None,
+        }
+    }
+
+    /// The laying that made the stroke, with the document that was laid; none
+    /// where it could not be.
+    fn laid(&self) -> Option<(&'a Lay, &'a Node)> {
+        match (&self.step()?.op, self.source) {
+            (Op::Lay(lay), Some(source)) if !self.stroke.written.is_empty() => Some((lay, source)),
+            (Op::Lay(_) | Op::Merge { .. } | Op::Substitute(_), _) => None,
         }
     }
 
@@ -139,6 +147,7 @@ impl<'a> Change<'a> {
         let mut texts = vec![step.at];
         match (&step.op, self.destination()) {
             (Op::Merge { path, .. }, _) => texts.push(path.span),
+            (Op::Lay(_), _) => {}
             (Op::Substitute(substitution), destination) => {
                 texts.push(substitution.from.span);
                 texts.extend(substitution.extract.iter().map(|extract| extract.pattern.span));
@@ -162,6 +171,7 @@ impl<'a> Change<'a> {
                 }
             }
             (_, Some(Op::Substitute(_))) => self.came_by_substitution(location),
+            (_, Some(Op::Lay(_))) => self.came_by_laying(location),
         };
         self.settled(came, location)
     }
@@ -210,6 +220,7 @@ impl<'a> Change<'a> {
                 candidates.extend(self.copies(read, place));
             }
             Some(Op::Substitute(_)) => candidates.extend_from_slice(&self.stroke.written),
+            Some(Op::Lay(_)) => candidates.extend(self.went(Side::Base, place)),
             None => {}
         }
         self.those(candidates, |came| match came {
@@ -233,7 +244,7 @@ impl<'a> Change<'a> {
                 let shifted = copies.iter().filter_map(|copy| self.shifted(copy, length?));
                 [shifted.collect(), copies.clone()].concat()
             }
-            Some(Op::Substitute(_)) => Vec::new(),
+            Some(Op::Substitute(_) | Op::Lay(_)) => Vec::new(),
             None => vec![place.clone()],
         };
         self.those(candidates, |came| *came == Came::Own(place.clone()))
@@ -242,7 +253,9 @@ impl<'a> Change<'a> {
     /// The places at which, after the stroke, stands what the source document
     /// has at `place`, because of this stroke; or a text into which it was put.
     pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
-        let Some((substitution, destination)) = self.destination() else { return Vec::new() };
+        let Some((substitution, destination)) = self.destination() else {
+            return self.laid_at(place);
+        };
         let read = self.source.and_then(|source| source_value(substitution, source));
         let mut candidates = self.stroke.written.clone();
         if let Some((from, _)) = read.as_ref().filter(|_| destination.path.value.is_root()) {
@@ -254,6 +267,35 @@ impl<'a> Change<'a> {
             Came::Put { value, .. } => place.starts_with(value),
             Came::Kept(_) | Came::Own(_) | Came::Made | Came::Deleted { .. } => false,
         })
+    }
+
+    /// The places at which, after the stroke, stands what the document that was
+    /// laid has at `place`.
+    fn laid_at(&self, place: &Location) -> Vec<Location> {
+        self.those(self.went(Side::Over, place), |came| match came {
+            Came::Source(source) => source == place,
+            Came::Put { value, .. } => value == place,
+            Came::Kept(_) | Came::Own(_) | Came::Made | Came::Deleted { .. } => false,
+        })
+    }
+
+    fn went(&self, side: Side, place: &Location) -> Vec<Location> {
+        let laid = self.laid();
+        laid.map(|(lay, over)| lay.strategy.went(self.before, over, side, place))
+            .unwrap_or_default()
+    }
+
+    fn came_by_laying(&self, location: &Location) -> Came {
+        let Some((lay, over)) = self.laid() else { return kept(location) };
+        match lay.strategy.came(self.before, over, location) {
+            merge::Origin::From(Side::Base, place) => Came::Kept(place),
+            merge::Origin::From(Side::Over, place) => Came::Source(place),
+            merge::Origin::Joined { base, over } => Came::Put { text: base, value: over },
+            merge::Origin::Made => Came::Made,
+            merge::Origin::Deleted(by) => {
+                Came::Deleted { place: location.clone(), writing: Some(Box::new(Came::Source(by))) }
+            }
+        }
     }
 
     fn those(&self, mut candidates: Vec<Location>, holds: impl Fn(&Came) -> bool) -> Vec<Location> {

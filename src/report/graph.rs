@@ -60,6 +60,8 @@ pub enum EdgeKind {
     Replaced,
     /// A value of it is substituted.
     Substituted,
+    /// It is merged, with others.
+    Merged,
 }
 
 impl EdgeKind {
@@ -68,6 +70,7 @@ impl EdgeKind {
             EdgeKind::Inherited => "inherited",
             EdgeKind::Replaced => "replaced",
             EdgeKind::Substituted => "substituted",
+            EdgeKind::Merged => "merged",
         }
     }
 }
@@ -121,7 +124,7 @@ impl<'a> Tree<'a> {
                     let of = children.entry(edge.from).or_insert_with(Vec::new);
                     of.push((edge.to, *edge));
                 }
-                EdgeKind::Substituted => {
+                EdgeKind::Substituted | EdgeKind::Merged => {
                     sources.entry(edge.to).or_insert_with(Vec::new).push(*edge);
                 }
             }

@@ -87,6 +87,7 @@ fn making_idle(
                 Op::Substitute(substitution) => {
                     *other > step && substitution.to.iter().any(|to| covers(facts, doc, step, to))
                 }
+                Op::Lay(_) => false,
             }
     })
 }
@@ -138,7 +139,7 @@ fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> b
 fn action<'a>(facts: &SiteFacts<'a>, doc: DocId, step: usize) -> (Method, &'a Spanned<ActionPath>) {
     match &facts.graph.recipe(doc).steps[step].op {
         Op::Merge { method, path } => (*method, path),
-        Op::Substitute(_) => unreachable!("only actions are tried"),
+        Op::Substitute(_) | Op::Lay(_) => unreachable!("only actions are tried"),
     }
 }
 

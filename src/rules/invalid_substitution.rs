@@ -49,6 +49,8 @@ pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         | Kind::UnmatchedSourcePattern { .. }
         | Kind::MissingPatternTarget { .. }
         | Kind::UnmatchedPattern { .. }
+        | Kind::NotLaid { .. }
+        | Kind::Laid { .. }
         | Kind::DifferentListWrite
         | Kind::DifferentRecursion { .. }
         | Kind::BackslashInPatternValue { .. }

@@ -149,7 +149,7 @@ fn is_to_be_replaced(
     recipes.any(|recipe| {
         recipe.steps.iter().any(|step| match &step.op {
             Op::Substitute(substitution) => substitution.to.iter().any(replaces),
-            Op::Merge { .. } => false,
+            Op::Merge { .. } | Op::Lay(_) => false,
         })
     })
 }
@@ -203,7 +203,7 @@ fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> 
         match around.next().map(|write| (write.kind, write.at)) {
             Some((WriteKind::Whole | WriteKind::Part, at)) => return Some(at),
             // The text may be the document's own, or what it was laid over.
-            Some((WriteKind::Layered, _)) | None => {}
+            Some((WriteKind::Layered | WriteKind::Laid, _)) | None => {}
         }
         let recipe = facts.graph.recipe(doc);
         next = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);

@@ -16,6 +16,7 @@ use crate::merge::deckhand::Semantics;
 use crate::merge::pattern::PatternFailure;
 use crate::render::{self, Rendered, Write};
 use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
+use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
 use crate::system::deckhand::layout;
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
@@ -34,7 +35,7 @@ macro_rules! rule {
         $(, was $($alias:literal),+)? $(,)?
     ) => {
         #[doc = include_str!(concat!($name, ".md"))]
-        pub(super) static RULE: crate::diagnostic::Rule = crate::diagnostic::Rule {
+        pub(in crate::rules) static RULE: crate::diagnostic::Rule = crate::diagnostic::Rule {
             name: $name,
             summary: $summary,
             page: include_str!(concat!($name, ".md")),
@@ -305,6 +306,12 @@ const FILE_CHECKS: &[Check<FileCheck>] = &[
     Check { rules: invalid_property_group::RULES, run: invalid_property_group::check },
 ];
 
+/// Those of them that look at files of parts, too.
+const PART_FILE_CHECKS: &[Check<FileCheck>] = &[
+    Check { rules: &[&invalid_ignore::RULE], run: invalid_ignore::check },
+    Check { rules: &[&missing_ignore_reason::RULE], run: missing_ignore_reason::check },
+];
+
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
     Check { rules: &[&ineffective_action::RULE], run: ineffective_action::check },
@@ -430,12 +437,23 @@ pub struct FileFacts<'a> {
     pub comments: &'a [yaml::Comment],
     /// What they say of findings.
     pub ignores: &'a ignore::Comments,
+    /// What it holds.
+    pub holds: Holds,
     /// Which sites it counts for, if it is of a site repository.
     pub place: Option<&'a layout::Place>,
     /// The schemas of the run.
     pub schemas: &'a Schemas,
     /// What the rules are told.
     pub settings: &'a Settings,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Documents of Deckhand's.
+    Documents,
+    /// Parts of cloud-init's, of which more is known in the sets they are in.
+    Parts,
 }
 
 /// What is known of one site, rendered.
@@ -445,6 +463,8 @@ pub struct SiteFacts<'a> {
     pub sources: &'a SourceMap,
     /// The site's documents and how they are related.
     pub site: &'a Site<'a>,
+    /// What cloud-init is given there.
+    pub sets: &'a Sets<'a>,
     /// The recipes they were lowered to.
     pub graph: &'a Graph,
     /// What came of them.
@@ -485,7 +505,7 @@ impl SiteFacts<'_> {
     pub fn substitution(&self, doc: DocId, write: &Write) -> Option<&Substitution> {
         match &self.graph.recipe(doc).steps[write.step].op {
             Op::Substitute(substitution) => Some(substitution),
-            Op::Merge { .. } => None,
+            Op::Merge { .. } | Op::Lay(_) => None,
         }
     }
 
@@ -495,7 +515,7 @@ impl SiteFacts<'_> {
         let steps = self.graph.recipe(doc).steps.iter();
         let mut destinations = steps.flat_map(|step| match &step.op {
             Op::Substitute(substitution) => &substitution.to[..],
-            Op::Merge { .. } => &[],
+            Op::Merge { .. } | Op::Lay(_) => &[],
         });
         let is_meant = |destination: &&Destination| {
             let part = destination.part.as_ref();
@@ -602,7 +622,11 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
             worded.about(subject_of(fault)).document(document.key.clone())
         }));
     }
-    for check in FILE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
+    let checks = match facts.holds {
+        Holds::Documents => FILE_CHECKS,
+        Holds::Parts => PART_FILE_CHECKS,
+    };
+    for check in checks.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, &mut found);
     }
     found
@@ -622,6 +646,7 @@ pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let related = facts.site.problems.iter().map(|problem| word_relation(facts, problem));
     let rendered = facts.rendered.problems.iter();
+    let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
     let mut found: Vec<Diagnostic> =
         related.chain(rendered.map(|problem| word_rendering(facts, problem))).collect();
     for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
@@ -896,6 +921,9 @@ fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnosti
             PatternFailure::Template(_) => invalid_substitution::word(facts, problem),
         },
         Kind::OverLimit(limit) => over_limit::word_rendered(problem, title, *limit),
+        Kind::NotLaid { .. } | Kind::Laid { .. } => {
+            unreachable!("Deckhand lays no documents over others")
+        }
     };
     diagnostic.document(facts.document(problem.doc).key.clone())
 }

@@ -303,6 +303,7 @@ pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
             Via::Literal
             | Via::Made
             | Via::Layered { .. }
+            | Via::Laid
             | Via::Deleted
             | Via::Absent
             | Via::Blocked

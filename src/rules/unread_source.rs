@@ -26,7 +26,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         .flat_map(|recipe| &recipe.steps)
         .filter_map(|step| match &step.op {
             Op::Substitute(substitution) => Some(substitution.source),
-            Op::Merge { .. } => None,
+            Op::Merge { .. } | Op::Lay(_) => None,
         })
         .collect();
     let outputs = facts.graph.outputs();

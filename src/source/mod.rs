@@ -23,7 +23,7 @@ pub use tree::{
 pub use write::{create_empty_folder, create_folder, create_new_folder, write_file};
 
 /// One path and one content; made by [`SourceMap`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub(crate) u32);
 
 /// A path inside a repository: UTF-8, `/` between its parts, relative to the

@@ -36,6 +36,9 @@ pub struct Source {
     path: RepoPath,
     text: Arc<str>,
     fault: Option<TextFault>,
+    /// The bytes, where the text is not what they say in UTF-8.
+    bytes: Option<Arc<[u8]>>,
+    decoded_from: Option<Span>,
     lines: OnceLock<LineIndex>,
 }
 
@@ -47,17 +50,32 @@ impl Source {
     /// The file at `path` with what reading it gave. Never fails: a fault is
     /// kept with the file, and the text is what stands before it.
     pub fn new(path: RepoPath, bytes: Result<Vec<u8>, ReadError>) -> Self {
-        let (text, fault) = match bytes {
+        let decoded = match bytes {
             Ok(bytes) if bytes.len() as u64 > Self::MAX_BYTES => {
-                (String::new(), Some(TextFault::TooLarge(bytes.len() as u64)))
+                Decoded::none(TextFault::TooLarge(bytes.len() as u64))
             }
             Ok(bytes) => decode(bytes),
-            Err(ReadError::TooLarge(bytes)) => (String::new(), Some(TextFault::TooLarge(bytes))),
+            Err(ReadError::TooLarge(bytes)) => Decoded::none(TextFault::TooLarge(bytes)),
             Err(ReadError::Refused(reason) | ReadError::Damaged { reason, .. }) => {
-                (String::new(), Some(TextFault::Unreadable(reason)))
+                Decoded::none(TextFault::Unreadable(reason))
             }
         };
-        Self { path, text: text.into(), fault, lines: OnceLock::new() }
+        Self::of(path, decoded, None)
+    }
+
+    /// A text that is in no file as it is: the bytes, in UTF-8, that the text
+    /// at `from` stands for once it is decoded. `path` is what a user calls it.
+    pub fn decoded(path: RepoPath, bytes: Vec<u8>, from: Span) -> Self {
+        let decoded = match bytes.len() as u64 {
+            length if length > Self::MAX_BYTES => Decoded::none(TextFault::TooLarge(length)),
+            _ => decode_utf8(bytes),
+        };
+        Self::of(path, decoded, Some(from))
+    }
+
+    fn of(path: RepoPath, decoded: Decoded, decoded_from: Option<Span>) -> Self {
+        let Decoded { text, fault, bytes } = decoded;
+        Self { path, text: text.into(), fault, bytes, decoded_from, lines: OnceLock::new() }
     }
 
     /// Where the file is.
@@ -73,6 +91,16 @@ impl Source {
     /// Why the text is not whole, if it is not.
     pub fn fault(&self) -> Option<&TextFault> {
         self.fault.as_ref()
+    }
+
+    /// The bytes, where they are not UTF-8: what the text leaves out.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
+    /// The text that this one was decoded from, if it is no file's own.
+    pub fn decoded_from(&self) -> Option<Span> {
+        self.decoded_from
     }
 
     /// Where the lines begin; computed when first asked for.
@@ -116,6 +144,16 @@ impl SourceMap {
         self.files.iter().enumerate().map(|(at, source)| (FileId(offset(at)), source))
     }
 
+    /// The place in a file at which somebody wrote what stands at `span`:
+    /// `span` itself, or, in a decoded text, the text that it was decoded from.
+    pub fn written(&self, span: Span) -> Span {
+        let mut at = span;
+        while let Some(from) = self.get(at.file).decoded_from {
+            at = from;
+        }
+        at
+    }
+
     /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
         &self.get(span.file).text[span.range()]
@@ -134,15 +172,31 @@ impl SourceMap {
     }
 }
 
+/// What a file's bytes say.
+struct Decoded {
+    text: String,
+    fault: Option<TextFault>,
+    /// The bytes, where the text is not what they say in UTF-8.
+    bytes: Option<Arc<[u8]>>,
+}
+
+impl Decoded {
+    fn none(fault: TextFault) -> Self {
+        Self { text: String::new(), fault: Some(fault), bytes: None }
+    }
+}
+
 /// Decodes by byte order mark, as libyaml does: UTF-16 where one says so,
 /// UTF-8 otherwise.
-fn decode(bytes: Vec<u8>) -> (String, Option<TextFault>) {
+fn decode(bytes: Vec<u8>) -> Decoded {
     match bytes.as_slice() {
-        pointer if is_large_file_pointer(pointer) => {
-            (String::from_utf8_lossy(pointer).into_owned(), Some(TextFault::LargeFilePointer))
-        }
-        [0xFE, 0xFF, rest @ ..] => decode_utf16(rest, Encoding::Utf16Be, u16::from_be_bytes),
-        [0xFF, 0xFE, rest @ ..] => decode_utf16(rest, Encoding::Utf16Le, u16::from_le_bytes),
+        pointer if is_large_file_pointer(pointer) => Decoded {
+            text: String::from_utf8_lossy(pointer).into_owned(),
+            fault: Some(TextFault::LargeFilePointer),
+            bytes: None,
+        },
+        [0xFE, 0xFF, ..] => decode_utf16(bytes, Encoding::Utf16Be, u16::from_be_bytes),
+        [0xFF, 0xFE, ..] => decode_utf16(bytes, Encoding::Utf16Le, u16::from_le_bytes),
         _ => decode_utf8(bytes),
     }
 }
@@ -160,34 +214,24 @@ fn is_large_file_pointer(bytes: &[u8]) -> bool {
     versions.iter().any(|version| text.starts_with(version)) && has("oid ") && has("size ")
 }
 
-fn decode_utf8(bytes: Vec<u8>) -> (String, Option<TextFault>) {
+fn decode_utf8(bytes: Vec<u8>) -> Decoded {
     match String::from_utf8(bytes) {
-        Ok(text) => (text, None),
+        Ok(text) => Decoded { text, fault: None, bytes: None },
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-            (text, Some(TextFault::BadEncoding(Encoding::Utf8, offset(valid))))
+            let fault = Some(TextFault::BadEncoding(Encoding::Utf8, offset(valid)));
+            Decoded { text, fault, bytes: Some(error.into_bytes().into()) }
         }
     }
 }
 
-fn decode_utf16(
-    bytes: &[u8],
-    encoding: Encoding,
-    unit: fn([u8; 2]) -> u16,
-) -> (String, Option<TextFault>) {
-    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+/// Decodes what follows the byte order mark.
+fn decode_utf16(bytes: Vec<u8>, encoding: Encoding, unit: fn([u8; 2]) -> u16) -> Decoded {
+    let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let mut text = String::with_capacity(bytes.len() / 2);
-    for decoded in char::decode_utf16(units) {
-        match decoded {
-            Ok(character) => text.push(character),
-            Err(_) => return faulty_utf16(text, encoding),
-        }
-    }
-    if bytes.len().is_multiple_of(2) { (text, None) } else { faulty_utf16(text, encoding) }
-}
-
-fn faulty_utf16(text: String, encoding: Encoding) -> (String, Option<TextFault>) {
-    let at = offset(text.len());
-    (text, Some(TextFault::BadEncoding(encoding, at)))
+    let is_whole = char::decode_utf16(units).all(|decoded| decoded.map(|it| text.push(it)).is_ok());
+    let is_sound = is_whole && bytes.len().is_multiple_of(2);
+    let fault = (!is_sound).then(|| TextFault::BadEncoding(encoding, offset(text.len())));
+    Decoded { text, fault, bytes: Some(bytes.into()) }
 }

@@ -19,6 +19,7 @@ pub use node::{Date, Key, Mapping, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, Places, Query};
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::source::{FileId, Span, offset};
@@ -145,7 +146,15 @@ impl Limit {
 
 /// Reads all documents of `text`, the decoded text of `file`.
 pub fn parse(file: FileId, text: &str) -> Parsed {
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    parse_stretch(file, text, 0..text.len())
+}
+
+/// Reads `stretch` of `text`, the decoded text of `file`, as if nothing else
+/// stood there. All spans are of the file.
+pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>) -> Parsed {
+    let text = &text[..stretch.end];
+    let body = &text[stretch.start..];
+    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     let base = offset(text.len() - body.len());
     let body = with_line_breaks_of_libyaml(body);
     let mut read = read::read(file, base, &body);

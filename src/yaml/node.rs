@@ -505,6 +505,11 @@ impl Mapping {
         self.entries.shift_remove(key)
     }
 
+    /// Keeps the entries whose keys are to be kept, in their order.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&Key) -> bool) {
+        self.entries.retain(|key, _| keeps(key));
+    }
+
     /// The entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
         self.entries.iter()

@@ -41,10 +41,17 @@ fn index_of_rules() -> String {
     for rule in RULES {
         let (name, level, summary) = (rule.name, Level::from(rule.severity), rule.summary);
         let (level, marks) = (level.as_str(), marks(rule));
-        writeln!(index, "| [`{name}`](../src/rules/{name}.md) | {level} | {marks} | {summary} |")
-            .unwrap();
+        let page = page_of(name);
+        writeln!(index, "| [`{name}`](../{page}) | {level} | {marks} | {summary} |").unwrap();
     }
     index
+}
+
+/// The page of a rule: in the folder of the rules, or in that of its system.
+fn page_of(rule: &str) -> String {
+    let folders = ["src/rules", "src/rules/cloud_init"];
+    let mut pages = folders.iter().map(|folder| format!("{folder}/{rule}.md"));
+    pages.find(|page| root().join(page).exists()).expect("a rule has a page")
 }
 
 fn marks(rule: &Rule) -> String {

@@ -4,6 +4,7 @@
 //! Texts that break the reader alone are in `yaml/hostile.rs`.
 
 mod mutated;
+mod user_data;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -12,6 +12,7 @@
 )]
 
 mod cli;
+mod cloud_init;
 mod config;
 mod conformance;
 mod demo;
@@ -22,6 +23,8 @@ mod git;
 mod groups;
 mod hostile;
 mod layers;
+mod merging;
+mod patch;
 mod path;
 mod pattern;
 mod properties;

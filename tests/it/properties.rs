@@ -4,6 +4,8 @@
 mod comparison;
 mod edits;
 mod mending;
+mod merging;
+mod patch;
 mod repository;
 
 use std::collections::BTreeMap;

@@ -58,9 +58,11 @@ fn pages_tell_the_truth() {
 fn every_rule_file_is_listed_and_has_a_page() {
     let listed: BTreeSet<String> = RULES.iter().map(|rule| rule.name.to_owned()).collect();
     let names = |extension: &str| -> BTreeSet<String> {
-        let entries = fs::read_dir(rules_folder()).expect("the rules' folder can be read");
-        let paths = entries.map(|entry| entry.expect("an entry can be read").path());
-        paths
+        let files = rule_folders().into_iter().flat_map(|folder| {
+            let entries = fs::read_dir(folder).expect("a folder of rules can be read");
+            entries.map(|entry| entry.expect("an entry can be read").path())
+        });
+        files
             .filter(|path| path.extension().is_some_and(|it| it == extension))
             .map(|path| {
                 path.file_stem().expect("it has a name").to_string_lossy().replace('_', "-")
@@ -191,8 +193,14 @@ fn with_fixes(page: &Page, checked: &Checked<()>, mut files: Texts) -> Texts {
     files
 }
 
-fn rules_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules")
+/// The folder of the rules, and those in it: one for each further system.
+fn rule_folders() -> Vec<PathBuf> {
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+    let entries = fs::read_dir(&rules).expect("the rules' folder can be read");
+    let inside = entries.map(|entry| entry.expect("an entry can be read").path());
+    let mut folders: Vec<PathBuf> = inside.filter(|path| path.is_dir()).collect();
+    folders.push(rules);
+    folders
 }
 
 fn all_pages() -> Vec<Page> {
@@ -205,7 +213,8 @@ fn all_pages() -> Vec<Page> {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let folders = [rules_folder(), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules")];
+    let mut folders = rule_folders();
+    folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules"));
     let mut pages: Vec<PathBuf> = folders
         .iter()
         .filter_map(|folder| fs::read_dir(folder).ok())

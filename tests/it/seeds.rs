@@ -7,7 +7,10 @@
 //! on which a finding begins, and there are no other findings. Examples that
 //! Deckhand's own schemas refuse, for a field that they lack, are there twice:
 //! as they are printed, and with the field.
+//!
+//! And cloud-init's page on merging of 2013, likewise.
 
+mod cloud_init;
 mod heat;
 mod layering;
 mod substitution;

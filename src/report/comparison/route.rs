@@ -119,6 +119,7 @@ impl Page<'_> {
             Via::Edited => "edited".to_owned(),
             Via::Inherited => format!("inherited by {document}"),
             Via::Substituted => format!("substituted into {document}"),
+            Via::Merged => format!("merged into {document}"),
             Via::Replaced => format!("replaced by {document}"),
             Via::Retargeted => format!("retargeted: {document} finds another parent"),
             Via::Unparented => format!("unparented: {document} finds no parent"),

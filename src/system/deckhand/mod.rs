@@ -3,7 +3,6 @@
 
 pub mod catalog;
 pub mod document;
-pub mod edits;
 pub mod layout;
 mod parents;
 pub mod read;

@@ -5,6 +5,9 @@
 //! set the tests say so and pass; where it is set and nothing is there, they
 //! fail.
 
+mod cloud_init;
+mod cloud_init_reading;
+mod cloud_init_schema;
 mod documents;
 mod exceptions;
 mod heat;

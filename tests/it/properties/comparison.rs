@@ -12,11 +12,12 @@ use layercake::merge::pattern::Patterns;
 use layercake::render::{Alike, Earlier, Extent, Problem, Rendered, render, render_again};
 use layercake::report::json::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
+use layercake::system::Written;
 use layercake::system::deckhand::Site;
 use layercake::system::deckhand::document::Document;
-use layercake::system::deckhand::edits::{Edits, Located, Membership, SitePair, Version, edits};
 use layercake::system::deckhand::layout::{Layout, Place};
 use layercake::system::deckhand::read::{Reading, SecretKinds, read};
+use layercake::system::edits::{Edits, Located, Membership, SitePair, Version, edits};
 use layercake::yaml::diff::{Difference, Place as DiffPlace};
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
@@ -267,7 +268,7 @@ impl Files {
                 path: &file.path,
                 place: file.place.as_ref(),
                 index,
-                document,
+                document: Written::Deckhand(document),
             })
         });
         located.collect()
@@ -297,6 +298,7 @@ impl Files {
                 site: Some(site.into()),
                 site_type: Some(site_type.as_str().into()),
                 repositories: Vec::new(),
+                parts: BTreeSet::new(),
             })
         };
         let definition = RepoPath::new(format!("site/{site}/site-definition.yaml"));
@@ -312,14 +314,15 @@ impl Files {
         let sides = [0, 1].map(|side| Made::new(site, self.documents(side, site), semantics));
         for (at, side) in sides.iter().enumerate() {
             let versions = applied(&edits, &pair, &|_| at == 1);
-            let made = Made::new(site, versions.iter().map(Version::document).collect(), semantics);
+            let made =
+                Made::new(site, versions.iter().filter_map(of_deckhand).collect(), semantics);
             prop_assert_eq!(made.told(), side.told(), "side {}", at);
         }
         let again = sides[1].again(&sides[..1], Alike::Text);
         sides[1].check_same(&again, Spans::Compared)?;
         for number in 0..edits.edits.len() {
             let versions = applied(&edits, &pair, &|edit| edit.index() == number);
-            let documents: Vec<&Document> = versions.iter().map(Version::document).collect();
+            let documents: Vec<&Document> = versions.iter().filter_map(of_deckhand).collect();
             let made = Made::new(site, documents, semantics);
             made.check_same(&made.again(&sides, Alike::Value), Spans::Ignored)?;
             made.check_same(&made.again(&sides, Alike::Text), Spans::Compared)?;
@@ -333,7 +336,8 @@ fn applied<'a>(
     pair: &SitePair<'a>,
     chosen: &dyn Fn(layercake::edit::EditId) -> bool,
 ) -> Vec<Version<'a>> {
-    edits.apply(pair, chosen, &Patterns::default())
+    let versions = edits.apply(pair, chosen, &Patterns::default()).into_iter();
+    versions.map(|(_, version)| version).collect()
 }
 
 fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
@@ -448,4 +452,8 @@ fn generated_edits_are_of_use() {
         assert!(statuses.get(status.as_str()).is_some_and(|count| *count > 2), "{statuses:?}");
     }
     assert!(joint > 10, "{joint} joint causes");
+}
+
+fn of_deckhand<'v>(version: &'v Version<'_>) -> Option<&'v Document> {
+    version.document().deckhand()
 }

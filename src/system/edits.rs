@@ -7,13 +7,15 @@
 //! the base side with none of them is the base, with all of them the head.
 //! Documents whose order decides nothing may then stand in another one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::document::Document;
-use super::layout::Place;
-use super::read::revised;
-use crate::edit::{Edit, EditId, EditKind, Part, Text};
+use super::Written;
+use super::cloud_init::part::Part;
+use super::deckhand::document::Document;
+use super::deckhand::layout::Place;
+use super::deckhand::read::revised;
+use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::merge::pattern::Patterns;
 use crate::source::{DocKey, RepoPath, Span};
 use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
@@ -32,7 +34,7 @@ pub struct Located<'a> {
     /// Which document of its file it is, from zero.
     pub index: usize,
     /// The document.
-    pub document: &'a Document,
+    pub document: Written<'a>,
 }
 
 impl Located<'_> {
@@ -51,10 +53,15 @@ pub struct Membership {
     pub site_type: Option<Arc<str>>,
     /// The further repositories it uses, by index.
     pub repositories: Vec<usize>,
+    /// The files of parts that its sets are made of.
+    pub parts: BTreeSet<RepoPath>,
 }
 
 impl Membership {
     fn has(&self, located: &Located<'_>) -> bool {
+        if let Written::Part(_) = located.document {
+            return self.parts.contains(located.path);
+        }
         let used = located.repository.is_none_or(|index| self.repositories.contains(&index));
         used && match located.place {
             None | Some(Place::Global) => true,
@@ -100,17 +107,20 @@ struct Pair<'a> {
 /// A document with some of its edits.
 pub enum Version<'a> {
     /// As it is written on one of the sides.
-    Written(&'a Document),
-    /// With some of its edits and not with others.
+    Written(Written<'a>),
+    /// One of Deckhand's, with some of its edits and not with others.
     Revised(Box<Document>),
+    /// A part of cloud-init's, with some of its edits and not with others.
+    RevisedPart(Box<Part>),
 }
 
 impl Version<'_> {
     /// The document.
-    pub fn document(&self) -> &Document {
+    pub fn document(&self) -> Written<'_> {
         match self {
-            Version::Written(document) => document,
-            Version::Revised(document) => document,
+            Version::Written(document) => *document,
+            Version::Revised(document) => Written::Deckhand(document),
+            Version::RevisedPart(part) => Written::Part(part),
         }
     }
 }
@@ -147,7 +157,7 @@ impl<'a> Edits<'a> {
         edits
             .filter(|edit| {
                 let edit = &self.edits[edit.index()];
-                edit.part == Part::Whole || edit.kind == EditKind::Site
+                edit.part == Section::Whole || edit.kind == EditKind::Site
             })
             .collect()
     }
@@ -168,31 +178,39 @@ impl<'a> Edits<'a> {
         edits
     }
 
-    /// The documents of a site with the edits that are `chosen`, in the order
-    /// in which they count.
+    /// Which files make a site with the edits that are `chosen`; none where it is
+    /// not there.
+    pub fn membership<'s>(
+        &self,
+        site: &'s SitePair<'a>,
+        chosen: &dyn Fn(EditId) -> bool,
+    ) -> Option<&'s Membership> {
+        let redefined = site.definition.iter().any(|edit| chosen(*edit));
+        if redefined { site.head.as_ref() } else { site.base.as_ref() }
+    }
+
+    /// The documents of a site with the edits that are `chosen`, each with its
+    /// file, in the order in which they count.
     pub fn apply(
         &self,
         site: &SitePair<'a>,
         chosen: &dyn Fn(EditId) -> bool,
         patterns: &Patterns,
-    ) -> Vec<Version<'a>> {
-        let redefined = site.definition.iter().any(|edit| chosen(*edit));
-        let Some(membership) = (if redefined { &site.head } else { &site.base }) else {
-            return Vec::new();
-        };
+    ) -> Vec<(&'a RepoPath, Version<'a>)> {
+        let Some(membership) = self.membership(site, chosen) else { return Vec::new() };
         let unedited = site.unedited.iter().filter(|located| membership.has(located));
-        let mut versions: Vec<(Rank, Version<'a>)> = unedited
-            .map(|located| (Rank::of(located), Version::Written(located.document)))
+        let mut versions: Vec<(Rank, &'a RepoPath, Version<'a>)> = unedited
+            .map(|located| (Rank::of(located), located.path, Version::Written(located.document)))
             .collect();
         let edited = self.pairs.iter().filter_map(|pair| {
             let (located, version) = pair.version(chosen, patterns)?;
             let [without, with] = &pair.ranks;
             let rank = if pair.whole.is_some_and(chosen) { with } else { without };
-            membership.has(&located).then(|| (rank.clone(), version))
+            membership.has(&located).then(|| (rank.clone(), located.path, version))
         });
         versions.extend(edited);
-        versions.sort_by(|(one, _), (other, _)| one.cmp(other));
-        versions.into_iter().map(|(_, version)| version).collect()
+        versions.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        versions.into_iter().map(|(_, path, version)| (path, version)).collect()
     }
 }
 
@@ -309,7 +327,9 @@ enum Contest<'l> {
     Label(&'l str, &'l str, String),
 }
 
-fn contests(document: &Document) -> Vec<Contest<'_>> {
+fn contests(document: Written<'_>) -> Vec<Contest<'_>> {
+    // Parts count in the order of their paths, whatever is in them.
+    let Written::Deckhand(document) = document else { return Vec::new() };
     let DocKey { schema, name, layer } = &document.key;
     let mut contests = vec![Contest::Name(schema, name)];
     if document.layer_order.is_some() {
@@ -373,15 +393,25 @@ impl<'a> Pair<'a> {
         } else {
             let mut parts = self.parts.iter();
             let root = diff::combine(
-                &base.document.root,
-                &head.document.root,
+                &base.document.root(),
+                &head.document.root(),
                 &ListKeys::default(),
                 |_| {
                     let edit = *parts.next().expect("the differences are found as before");
                     if chosen(edit) { Side::Head } else { Side::Base }
                 },
             );
-            Version::Revised(Box::new(revised(base.document, root, patterns)))
+            match (base.document, head.document) {
+                (Written::Part(base), Written::Part(head)) => {
+                    Version::RevisedPart(Box::new(Part::revised(base, head, &root)))
+                }
+                (Written::Deckhand(base), _) => {
+                    Version::Revised(Box::new(revised(base, root, patterns)))
+                }
+                (Written::Part(_), Written::Deckhand(_)) => {
+                    unreachable!("documents are paired within a system")
+                }
+            }
         };
         Some((*place, version))
     }
@@ -408,7 +438,7 @@ impl<'a> Pair<'a> {
             self.whole = Some(add(drafts, draft));
         }
         let found =
-            diff::differences(&base.document.root, &head.document.root, &ListKeys::default());
+            diff::differences(&base.document.root(), &head.document.root(), &ListKeys::default());
         // Text that an anchor makes stand in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
         for difference in found {
@@ -426,7 +456,7 @@ impl<'a> Pair<'a> {
 
 /// An edit that has no number yet, and what it is sorted by.
 struct Draft {
-    order: (Option<usize>, RepoPath, u32, Part, String),
+    order: (Option<usize>, RepoPath, u32, Section, String),
     edit: Edit,
 }
 
@@ -443,8 +473,8 @@ impl Draft {
         base: Option<Text>,
         head: Option<Text>,
     ) -> Self {
-        let document = located.document.key.clone();
-        let (part, location) = (Part::Whole, Location::root());
+        let document = located.document.key().clone();
+        let (part, location) = (Section::Whole, Location::root());
         Self::new(located, Edit { kind, document, part, location, base, head })
     }
 
@@ -453,7 +483,7 @@ impl Draft {
         let text = |place: &Option<diff::Place>| place.as_ref().map(text_of);
         let edit = Edit {
             kind: kind_of(head, difference, part, &location),
-            document: head.document.key.clone(),
+            document: head.document.key().clone(),
             part,
             location,
             base: text(&difference.base),
@@ -492,11 +522,11 @@ fn first_key(location: &Location) -> Option<&str> {
 }
 
 /// The part of a document that a location of it lies in, and where there.
-fn part_of(location: &Location) -> (Part, Location) {
+fn part_of(location: &Location) -> (Section, Location) {
     let part = match first_key(location) {
-        Some("data") => Part::Data,
-        Some("metadata") => Part::Metadata,
-        Some(_) | None => return (Part::Root, location.clone()),
+        Some("data") => Section::Data,
+        Some("metadata") => Section::Metadata,
+        Some(_) | None => return (Section::Root, location.clone()),
     };
     (part, Location(location.0[1..].to_vec()))
 }
@@ -504,16 +534,15 @@ fn part_of(location: &Location) -> (Part, Location) {
 fn kind_of(
     located: &Located<'_>,
     difference: &Difference,
-    part: Part,
+    part: Section,
     location: &Location,
 ) -> EditKind {
     let first = first_key(location);
+    let orders = located.document.deckhand().is_some_and(|it| it.layer_order.is_some());
     let defines_site = located.path.as_str().ends_with("/site-definition.yaml");
     match (part, first) {
-        (Part::Data, Some("layerOrder") | None) if located.document.layer_order.is_some() => {
-            EditKind::Policy
-        }
-        (Part::Data, Some("site_type" | "repositories") | None)
+        (Section::Data, Some("layerOrder") | None) if orders => EditKind::Policy,
+        (Section::Data, Some("site_type" | "repositories") | None)
             if defines_site && located.index == 0 =>
         {
             EditKind::Site
@@ -523,8 +552,8 @@ fn kind_of(
     }
 }
 
-fn whole_text(document: &Document) -> Text {
-    Text { at: document.name_span, covers: vec![document.span], node: None }
+fn whole_text(document: Written<'_>) -> Text {
+    Text { at: document.heading(), covers: vec![document.span()], node: None }
 }
 
 fn text_of(place: &diff::Place) -> Text {
@@ -568,14 +597,14 @@ fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
         pairs: Vec::new(),
     };
     open.pair_by(
-        |it| Some((it.repository, it.path.clone(), it.document.key.clone())),
+        |it| Some((it.repository, it.path.clone(), it.document.key().clone())),
         Meet::InTurn,
     );
     open.pair_by(
-        |it| Some((it.repository, place_name(it.place), it.document.key.clone())),
+        |it| Some((it.repository, place_name(it.place), it.document.key().clone())),
         Meet::InTurn,
     );
-    open.pair_by(|it| Some(it.document.key.clone()), Meet::Alone);
+    open.pair_by(|it| Some(it.document.key().clone()), Meet::Alone);
     open.pair_alike();
     let Open { base, head, mut pairs } = open;
     pairs.extend(base.into_iter().flatten().map(|only| Pair::of(Some(only), None)));
@@ -657,8 +686,9 @@ impl<'a> Open<'a> {
     }
 }
 
-fn are_alike(base: &Document, head: &Document) -> bool {
-    let (DocKey { schema, layer, name }, other) = (&base.key, &head.key);
-    let renamed = *schema == other.schema && !base.data.is_null() && same(&base.data, &head.data);
+fn are_alike(base: Written<'_>, head: Written<'_>) -> bool {
+    let (DocKey { schema, layer, name }, other) = (base.key(), head.key());
+    let renamed =
+        *schema == other.schema && !base.data().is_null() && same(base.data(), head.data());
     renamed || (*name == other.name && (*schema == other.schema || *layer == other.layer))
 }

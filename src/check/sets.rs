@@ -1,0 +1,164 @@
+//! Which files cloud-init is given in which sets, as it is declared.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+
+use crate::merge::cloud_init::Dialect;
+use crate::source::{RepoPath, Span};
+use crate::system::cloud_init::{Given, Set, Source, SourceKind};
+
+/// A set that is declared: for each site an output.
+#[derive(Clone, Debug)]
+pub struct DeclaredSet {
+    /// What the output is called.
+    pub name: Arc<str>,
+    /// Where it is declared, in the configuration file.
+    pub at: Span,
+    /// By which rules it is merged.
+    pub dialect: Dialect,
+    /// For each source the globs of its files, in order; `{site}` and `{type}`
+    /// stand for the site's name and type.
+    pub sources: Vec<(SourceKind, Vec<Arc<str>>)>,
+    /// The sites that have it; all where it is not said.
+    pub sites: Option<GlobMatcher>,
+    /// Whether everything in it is secret.
+    pub secret: bool,
+}
+
+impl DeclaredSet {
+    /// A glob of files with any site and any type for what stands for them.
+    pub fn in_any_site(glob: &str) -> Option<GlobMatcher> {
+        matcher(&filled(glob, "*", "*"))
+    }
+}
+
+/// What is a part of some set, whatever the site is.
+#[derive(Debug, Default)]
+pub(super) struct PartGlobs {
+    user_data: GlobSet,
+    configurations: GlobSet,
+    secret: GlobSet,
+}
+
+impl PartGlobs {
+    pub(super) fn of(sets: &[DeclaredSet]) -> Self {
+        let of = |wanted: &dyn Fn(&DeclaredSet, SourceKind) -> bool| {
+            let sources = sets.iter().flat_map(|set| set.sources.iter().map(move |it| (set, it)));
+            let globs = sources.filter(|(set, (kind, _))| wanted(set, *kind));
+            let globs = globs.flat_map(|(_, (_, globs))| globs);
+            glob_set(globs.map(|glob| filled(glob, "*", "*")))
+        };
+        Self {
+            user_data: of(&|_, kind| kind.is_user_data()),
+            configurations: of(&|_, kind| !kind.is_user_data()),
+            secret: of(&|set, _| set.secret),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.user_data.is_empty() && self.configurations.is_empty()
+    }
+
+    /// Whether a file is one of cloud-init's, and none of Deckhand's.
+    pub(super) fn has(&self, path: &RepoPath) -> bool {
+        self.is_user_data(path) || self.configurations.is_match(path.as_str())
+    }
+
+    /// Whether it is read as user-data, or else as a configuration.
+    pub(super) fn is_user_data(&self, path: &RepoPath) -> bool {
+        self.user_data.is_match(path.as_str())
+    }
+
+    pub(super) fn is_secret(&self, path: &RepoPath) -> bool {
+        self.secret.is_match(path.as_str())
+    }
+}
+
+/// The sets of one site, of the parts of the files that there are. Files count
+/// in the order of their paths.
+pub(super) fn sets_of_site<'a>(
+    declared: &[DeclaredSet],
+    site: (Option<&str>, Option<&str>),
+    at: impl Fn(Span) -> Option<Span>,
+    given: &BTreeMap<&'a RepoPath, Given<'a>>,
+) -> Vec<Set<'a>> {
+    let (name, site_type) = site;
+    let of_site = declared.iter().filter(|declared| match &declared.sites {
+        None => true,
+        Some(sites) => name.is_some_and(|name| sites.is_match(name)),
+    });
+    of_site
+        .filter_map(|declared| {
+            let sources: Vec<Source<'a>> = declared
+                .sources
+                .iter()
+                .map(|(kind, globs)| Source {
+                    kind: *kind,
+                    files: files(*kind, globs, (name, site_type), given)
+                        .into_iter()
+                        .map(|path| given[path].clone())
+                        .collect(),
+                })
+                .collect();
+            // A set without any file in a site is no output of it.
+            sources.iter().flat_map(|source| &source.files).next()?;
+            let first = sources.iter().flat_map(Source::parts).next();
+            let at = at(declared.at).or(first.map(|part| part.at))?;
+            Some(Set { name: declared.name.clone(), at, dialect: declared.dialect, sources })
+        })
+        .collect()
+}
+
+/// The files of one source, in the order in which they are merged.
+fn files<'a>(
+    kind: SourceKind,
+    globs: &[Arc<str>],
+    (site, site_type): (Option<&str>, Option<&str>),
+    given: &BTreeMap<&'a RepoPath, Given<'a>>,
+) -> Vec<&'a RepoPath> {
+    let fill = |glob: &Arc<str>| {
+        let is_of_site = site.is_some() || !glob.contains(SITE) && !glob.contains(TYPE);
+        let name = globset::escape(site.unwrap_or_default());
+        let site_type = globset::escape(site_type.unwrap_or_default());
+        is_of_site.then(|| filled(glob, &name, &site_type))
+    };
+    let mut files: Vec<&'a RepoPath> = Vec::new();
+    for glob in globs.iter().filter_map(fill).filter_map(|glob| matcher(&glob)) {
+        let found = given.keys().copied().filter(|path| glob.is_match(path.as_str()));
+        let fresh: Vec<&RepoPath> = found.filter(|path| !files.contains(path)).collect();
+        files.extend(fresh);
+    }
+    if kind == SourceKind::ConfD {
+        // The last name counts most (section 7).
+        files.sort_by(|one, other| {
+            let name = |path: &RepoPath| path.parts().last().map(str::to_owned);
+            (name(other), other).cmp(&(name(one), one))
+        });
+    }
+    files
+}
+
+const SITE: &str = "{site}";
+const TYPE: &str = "{type}";
+
+/// A glob with what its placeholders stand for.
+fn filled(glob: &str, site: &str, site_type: &str) -> String {
+    glob.replace(SITE, site).replace(TYPE, site_type)
+}
+
+fn matcher(glob: &str) -> Option<GlobMatcher> {
+    let glob = GlobBuilder::new(glob).literal_separator(true).build().ok()?;
+    Some(glob.compile_matcher())
+}
+
+fn glob_set(globs: impl Iterator<Item = String>) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        if let Ok(glob) = GlobBuilder::new(&glob).literal_separator(true).build() {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}

@@ -1,0 +1,223 @@
+//! JSON Patch (RFC 6902) over nodes that remember their text, as cloud-init
+//! applies it (`cloud-init.md` 6): with Python's `json`, `jsonpatch` 1.33 and
+//! `jsonpointer`.
+//!
+//! A patch is applied as a whole or not at all. What it puts in keeps the span
+//! and the mark of secrecy it has in the patch, what it moves or copies those it
+//! had before. It departs from Python in one point: `jsonpointer` before 3.12
+//! leads into texts, to their characters; here, as in RFC 6901 and since, a text
+//! holds nothing.
+
+mod apply;
+mod json;
+mod operation;
+mod trace;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use self::operation::Operation;
+use super::{Origin, Side};
+use crate::source::Span;
+use crate::yaml::path::Location;
+use crate::yaml::{Limit, Node, Value};
+
+/// The operations of a patch, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    document: Node,
+    operations: Vec<Operation>,
+    /// What the operations did to the document that was asked about last.
+    last: trace::Last,
+}
+
+/// Why a patch cannot be read, or not be applied; nothing of it is then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The operation at fault, from 0; none where the text is no list of them.
+    pub operation: Option<usize>,
+    /// The text at fault: the member that is wrong, or the operation that lacks
+    /// one.
+    pub at: Span,
+    /// What is wrong with it.
+    pub reason: Reason,
+}
+
+/// What can be wrong with a patch. None of it holds a text of values; keys are
+/// in it only as places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// The text is no JSON; what is wrong at the place.
+    NotJson(&'static str),
+    /// It is JSON beyond what layercake holds in memory.
+    OverLimit(Limit),
+    /// It is JSON, but no list of operations; what it is instead.
+    NotAList(&'static str),
+    /// An operation is no object; what it is instead.
+    NotAMapping(&'static str),
+    /// An operation lacks a member that it needs.
+    MissingMember(Member),
+    /// A member that must be a text is something else.
+    NotAText {
+        /// The member.
+        member: Member,
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// An operation that RFC 6902 does not have.
+    UnknownOperation,
+    /// A pointer that is neither empty nor begins with `/`.
+    NoLeadingSlash(Member),
+    /// A pointer with `~` before something else than `0` or `1`.
+    InvalidEscape(Member),
+    /// A pointer leads to a key that is not there.
+    MissingKey {
+        /// The pointer.
+        member: Member,
+        /// The mapping that lacks the key.
+        reached: Location,
+    },
+    /// A pointer leads beyond the end of a list.
+    OutOfRange {
+        /// The pointer.
+        member: Member,
+        /// The list.
+        reached: Location,
+    },
+    /// A pointer leads into a list by something that is no index.
+    NotAnIndex {
+        /// The pointer.
+        member: Member,
+        /// The list.
+        reached: Location,
+    },
+    /// A pointer leads into a value that holds nothing.
+    NotAContainer {
+        /// The pointer.
+        member: Member,
+        /// The value.
+        reached: Location,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A pointer leads with `-` behind the end of a list, or `replace` names a
+    /// key `-`, where something must be there.
+    PastTheEnd(Member),
+    /// The whole document is added where there is no mapping, or removed, moved
+    /// or copied.
+    WholeDocument(Member),
+    /// A value is moved into itself.
+    IntoItself,
+    /// `test` found another value; where that was written.
+    Different {
+        /// The value that was found.
+        found: Span,
+    },
+}
+
+/// The members that operations have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// What to do.
+    Op,
+    /// Where.
+    Path,
+    /// From where, for `move` and `copy`.
+    From,
+    /// What, for `add`, `replace` and `test`.
+    Value,
+}
+
+impl Member {
+    /// The member's name, as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Member::Op => "op",
+            Member::Path => "path",
+            Member::From => "from",
+            Member::Value => "value",
+        }
+    }
+}
+
+impl Patch {
+    /// The names of the operations that there are.
+    pub const OPERATIONS: [&'static str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+
+    /// Reads a patch: `text` is a part as cloud-init has it, with or without
+    /// the line that marks it, and `span` is where it stands.
+    ///
+    /// It is read as JSON and not as YAML: `1e5` is a number, tabs may stand
+    /// anywhere between values, and a key that is there several times has the
+    /// list of its values (`jsonpatch`'s `multidict`).
+    ///
+    /// # Errors
+    /// Where `json` or `jsonpatch` raises whatever the patch is applied to.
+    pub fn read(text: &str, span: Span) -> Result<Self, Failure> {
+        let document = json::read(text, span)?;
+        let operations = operation::read(&document)?;
+        Ok(Self { document, operations, last: trace::Last::default() })
+    }
+
+    /// The patch as data: the list of its operations, each a mapping. Places of
+    /// the patch, as [`Origin`] has them, are places in it.
+    pub fn document(&self) -> &Node {
+        &self.document
+    }
+
+    /// Applies the patch to `base`. `document` is [`Patch::document`], or that
+    /// with other marks of secrecy or some edits taken back: then its operations
+    /// count.
+    ///
+    /// # Errors
+    /// Where an operation fails; `base` is then as it was.
+    pub(super) fn apply(&self, base: &mut Node, document: &Node) -> Result<(), Failure> {
+        let operations = self.operations_of(document)?;
+        let (patched, _) = apply::apply(&operations, base)?;
+        *base = patched;
+        Ok(())
+    }
+
+    /// See [`Strategy::came`](super::Strategy::came). Where the patch fails, all
+    /// is as it was. Of what is nowhere, and was not taken away here, the place
+    /// is told at which the base has nothing either.
+    pub(super) fn came(&self, base: &Node, over: &Node, place: &Location) -> Origin {
+        trace::came(&self.effects(base, over), over, place)
+    }
+
+    /// See [`Strategy::went`](super::Strategy::went). Where only something inside
+    /// `place` was copied or moved, its new place is among them.
+    pub(super) fn went(
+        &self,
+        base: &Node,
+        over: &Node,
+        side: Side,
+        place: &Location,
+    ) -> Vec<Location> {
+        trace::went(&self.effects(base, over), over, side, place)
+    }
+
+    fn effects(&self, base: &Node, over: &Node) -> Arc<[apply::Effect]> {
+        self.last.effects(base, over, || {
+            let operations = self.operations_of(over);
+            let applied = operations.and_then(|operations| apply::apply(&operations, base));
+            applied.map(|(_, effects)| effects).unwrap_or_default()
+        })
+    }
+
+    fn operations_of(&self, document: &Node) -> Result<Cow<'_, [Operation]>, Failure> {
+        if is_shared(document, &self.document) {
+            return Ok(Cow::Borrowed(&self.operations));
+        }
+        operation::read(document).map(Cow::Owned)
+    }
+}
+
+/// Whether two nodes are one collection.
+fn is_shared(left: &Node, right: &Node) -> bool {
+    match (&left.value, &right.value) {
+        (Value::Sequence(left), Value::Sequence(right)) => Arc::ptr_eq(left, right),
+        (Value::Mapping(left), Value::Mapping(right)) => Arc::ptr_eq(left, right),
+        _ => false,
+    }
+}

@@ -1,0 +1,271 @@
+//! One part: what a file, or a stretch of one, gives cloud-init to merge.
+//!
+//! A part is read once, whatever number of sites use it. Nothing is refused
+//! here: what is wrong is a [`Fault`] with its place.
+
+use std::sync::Arc;
+
+use crate::merge::patch::{self, Patch};
+use crate::source::{DocKey, Span, Spanned};
+use crate::yaml::{self, Node};
+
+/// One part, in the order in which cloud-init comes to it.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What a user calls it: its file, with its number where the file holds
+    /// several, e.g. `global/user-data#2`.
+    pub key: DocKey,
+    /// Its text without headers, of the file it is in or of one that was
+    /// decoded from that.
+    pub span: Span,
+    /// The text to point at for the part as a whole: its first line.
+    pub at: Span,
+    /// What cloud-init takes it for.
+    pub kind: Kind,
+    /// The header that says how it is merged, if it has one that counts:
+    /// `Merge-Type` before `X-Merge-Type` (`cloud-init.md` 6).
+    pub header: Option<Spanned<Arc<str>>>,
+    /// All headers it came with, those of its type and encoding included.
+    pub headers: Vec<Header>,
+    /// Its mapping, `merge_how` and all; of a patch the list of operations.
+    /// Null where it has none that can be used.
+    pub data: Node,
+    /// What is wrong with its YAML.
+    pub problems: Vec<yaml::Problem>,
+    /// What else is wrong with it.
+    pub faults: Vec<Fault>,
+    /// Its comments.
+    pub comments: Vec<yaml::Comment>,
+}
+
+/// What cloud-init takes a part for.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A mapping to merge.
+    CloudConfig,
+    /// Operations on what there is by then; none where they cannot be read.
+    JsonPatch(Option<Arc<Patch>>),
+    /// A Jinja template: rendered at boot with what only the instance knows.
+    Template,
+    /// Anything else, such as a script: not merged. Its content type.
+    Other(Arc<str>),
+}
+
+/// A header of a part.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Its name, as it is written.
+    pub name: Spanned<Arc<str>>,
+    /// Its value, folded lines as they are.
+    pub value: Spanned<Arc<str>>,
+}
+
+/// Something wrong with a part by itself, or with what it came in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Where.
+    pub at: Span,
+    /// What.
+    pub kind: FaultKind,
+}
+
+/// The kinds of [`Fault`]. What each of them costs is its [`Cost`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum FaultKind {
+    /// The file has no text that can be used; its own fault says why.
+    NoText,
+    /// It holds this many YAML documents, which is not one.
+    Documents(usize),
+    /// Its content is no mapping; what it is instead.
+    NotAMapping(&'static str),
+    /// A patch that cannot be read.
+    Patch(patch::Failure),
+    /// Its bytes are not UTF-8; they stop being so here.
+    NotUtf8,
+    /// Text beyond ASCII in a MIME part that does not say how it is encoded:
+    /// Python's parser puts other bytes in its place.
+    Mangled {
+        /// Whether what comes of it can still be read.
+        is_readable: bool,
+    },
+    /// It is sent in base64 and holds what base64 does not: it was read
+    /// without that, or, where even that cannot be, as it stands.
+    BrokenBase64,
+    /// A transfer encoding that is not undone here, such as `x-uuencode`.
+    TransferEncoding(Arc<str>),
+    /// What it says is compressed cannot be decompressed; why.
+    NotGzip(String),
+    /// A text that begins with none of the lines by which cloud-init knows
+    /// what a part is.
+    Unrecognized,
+    /// A content type that cloud-init has nothing for.
+    UnknownType(Arc<str>),
+    /// An archive or an include inside an archive: not looked into.
+    Nested(Carrier),
+    /// An archive that is no list; what it is instead.
+    NotAList(&'static str),
+    /// An entry of an archive that is neither text nor a mapping; what it is.
+    Entry(&'static str),
+    /// The content of an archive's entry is no text; what it is.
+    Content(&'static str),
+    /// The type of an archive's entry is no content type.
+    InvalidType,
+    /// The value of a header that an archive's entry has is no text, or its
+    /// name is not; what it is.
+    HeaderValue(&'static str),
+    /// `merge-type` and the like: the header counts only as it is spelled in
+    /// `expected`.
+    HeaderCase {
+        /// How it would count.
+        expected: &'static str,
+    },
+    /// A header that says how to merge, on something that is not merged itself
+    /// and does not hand it on.
+    IgnoredHeader(Carrier),
+    /// A template with a content type that says it is none: not rendered.
+    NotRendered,
+    /// A text to include that is not there.
+    MissingInclude,
+    /// A text to include that is not in the repository; what it says is not
+    /// known here.
+    RemoteInclude,
+    /// A text that includes itself.
+    IncludeCycle,
+    /// A multipart message that does not name its boundary: nothing in it is
+    /// found.
+    NoBoundary,
+    /// A multipart message in which its boundary never stands.
+    NoParts,
+    /// A multipart message whose last boundary is missing.
+    NoEndBoundary,
+    /// Beyond one of [`Limit`].
+    OverLimit(Limit),
+}
+
+/// What a part came in, or is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// `multipart/*`.
+    Multipart,
+    /// A compressed part, of which only the file name and `Launch-Index`
+    /// outlast decompression.
+    Gzip,
+    /// `#include` and `#include-once`.
+    Include,
+    /// `#cloud-config-archive`.
+    Archive,
+    /// `#cloud-config-jsonp`.
+    JsonPatch,
+}
+
+/// What a fault costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// All user-data: cloud-init gives it up.
+    UserData,
+    /// The part or parts it is about.
+    Part,
+    /// Only what it is about; the part is used.
+    Nothing,
+}
+
+/// What is refused, so that no input can take all memory or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Parts; see [`Limit::PARTS`].
+    Parts,
+    /// Containers in containers; see [`Limit::NESTING`].
+    Nesting,
+    /// Includes in includes, and how many there are; see [`Limit::INCLUDES`].
+    Includes,
+    /// Bytes of decoded and included text; see [`Limit::BYTES`].
+    Bytes,
+}
+
+impl Limit {
+    /// Parts of one user-data.
+    pub const PARTS: usize = 100_000;
+    /// Multipart messages in multipart messages, and includes in includes.
+    /// Python gives up before 1000.
+    pub const NESTING: usize = 64;
+    /// Texts that one user-data includes.
+    pub const INCLUDES: usize = 100_000;
+    /// Bytes of all texts of one user-data that are decoded or included; of
+    /// one of them [`Source::MAX_BYTES`](crate::source::Source::MAX_BYTES).
+    pub const BYTES: u64 = 128 << 20;
+}
+
+impl FaultKind {
+    /// What the fault costs at least, in cloud-init or, where a limit is met,
+    /// here; what is told in [`UserData::aborted`](super::read::UserData) costs
+    /// all.
+    pub fn cost(&self) -> Cost {
+        match self {
+            FaultKind::Content(_)
+            | FaultKind::InvalidType
+            | FaultKind::HeaderValue(_)
+            | FaultKind::NoText
+            | FaultKind::MissingInclude
+            | FaultKind::IncludeCycle
+            | FaultKind::OverLimit(_) => Cost::UserData,
+            FaultKind::Documents(_)
+            | FaultKind::NotAMapping(_)
+            | FaultKind::Patch(_)
+            | FaultKind::NotUtf8
+            | FaultKind::NotGzip(_)
+            | FaultKind::Mangled { is_readable: false }
+            | FaultKind::TransferEncoding(_)
+            | FaultKind::Unrecognized
+            | FaultKind::UnknownType(_)
+            | FaultKind::Nested(_)
+            | FaultKind::NotAList(_)
+            | FaultKind::Entry(_)
+            | FaultKind::RemoteInclude
+            | FaultKind::NoBoundary
+            | FaultKind::NoParts => Cost::Part,
+            FaultKind::Mangled { is_readable: true }
+            | FaultKind::BrokenBase64
+            | FaultKind::HeaderCase { .. }
+            | FaultKind::IgnoredHeader(_)
+            | FaultKind::NotRendered
+            | FaultKind::NoEndBoundary => Cost::Nothing,
+        }
+    }
+}
+
+impl Part {
+    /// Whether it is something to merge, and no script or template.
+    pub fn is_merged(&self) -> bool {
+        match self.kind {
+            Kind::CloudConfig | Kind::JsonPatch(_) => true,
+            Kind::Template | Kind::Other(_) => false,
+        }
+    }
+
+    /// The text that says how it is merged: in its mapping, or in its headers.
+    pub fn specification(&self) -> Option<Span> {
+        let own = ["merge_how", "merge_type"].into_iter().find_map(|key| self.data.get(key));
+        let own = own.filter(|node| !node.is_null()).map(|node| node.span);
+        own.or_else(|| self.header.as_ref().map(|header| header.span))
+    }
+}
+
+impl Kind {
+    /// The content type.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Kind::CloudConfig => "text/cloud-config",
+            Kind::JsonPatch(_) => "text/cloud-config-jsonp",
+            Kind::Template => "text/jinja2",
+            Kind::Other(content_type) => content_type,
+        }
+    }
+}
+
+impl Part {
+    /// Marks all that it holds secret.
+    pub fn hide(&mut self) {
+        let data = std::mem::replace(&mut self.data, Node::new(yaml::Value::Null, self.at));
+        self.data = data.into_secret();
+    }
+}

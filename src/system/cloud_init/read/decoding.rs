@@ -1,0 +1,144 @@
+//! Bytes out of what they were sent as: transfer encodings as Python's `email`
+//! undoes them, gzip, and what Python makes of text that is not encoded.
+
+use std::io::{self, Read};
+
+use base64::alphabet::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::{DecodePaddingMode, Engine};
+use flate2::bufread::GzDecoder;
+
+/// What base64 stands for, and whether it is sound.
+pub(super) struct FromBase64 {
+    pub(super) bytes: Vec<u8>,
+    /// Whether there is nothing in it but base64, its padding aside.
+    pub(super) is_sound: bool,
+}
+
+/// Why something could not be decompressed.
+#[derive(Debug)]
+pub(super) enum NotDecompressed {
+    /// It is not gzip, or it is damaged; why.
+    Damaged(String),
+    /// There is more in it than is allowed.
+    TooLarge,
+}
+
+/// Undoes base64 (`email._encoded_words.decode_b`): what is not of its
+/// alphabet is passed over, all after its padding too; where that leaves a
+/// length that cannot be, the text stays as it is.
+pub(super) fn from_base64(text: &[u8]) -> FromBase64 {
+    let (digits, is_sound) = digits_of_base64(text);
+    let config = GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone);
+    match GeneralPurpose::new(&STANDARD, config).decode(&digits) {
+        Ok(bytes) => FromBase64 { bytes, is_sound },
+        Err(_) => {
+            let lines = text.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n'));
+            FromBase64 { bytes: lines.collect(), is_sound: false }
+        }
+    }
+}
+
+/// The digits of base64 in a text up to its padding, and whether there is
+/// nothing else but breaks of lines (`binascii.a2b_base64`).
+fn digits_of_base64(text: &[u8]) -> (Vec<u8>, bool) {
+    let (mut digits, mut padding, mut is_sound) = (Vec::with_capacity(text.len()), 0, true);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => {
+                digits.push(*byte);
+                padding = 0;
+            }
+            b'=' => {
+                padding += 1;
+                let in_group = digits.len() % 4;
+                if in_group >= 2 && in_group + padding >= 4 {
+                    is_sound &= text[at + 1..].iter().all(u8::is_ascii_whitespace);
+                    break;
+                }
+            }
+            b'\r' | b'\n' => {}
+            _ => is_sound = false,
+        }
+    }
+    (digits, is_sound)
+}
+
+/// Undoes quoted-printable (`binascii.a2b_qp`), which never fails: what is no
+/// code stays.
+pub(super) fn from_quoted_printable(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        if *byte != b'=' {
+            bytes.push(*byte);
+            continue;
+        }
+        match text[at..] {
+            [] => {}
+            [b'\r' | b'\n', ..] => {
+                let line = text[at..].iter().position(|it| *it == b'\n');
+                at = line.map_or(text.len(), |line| at + line + 1);
+            }
+            [b'=', ..] => {
+                bytes.push(b'=');
+                at += 1;
+            }
+            [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                bytes.push(digit(high) << 4 | digit(low));
+                at += 2;
+            }
+            _ => bytes.push(b'='),
+        }
+    }
+    bytes
+}
+
+fn digit(hexadecimal: u8) -> u8 {
+    match hexadecimal {
+        b'0'..=b'9' => hexadecimal - b'0',
+        letter => letter.to_ascii_lowercase() - b'a' + 10,
+    }
+}
+
+/// What Python's parser makes of text that is not encoded, which it takes for
+/// ASCII (`raw-unicode-escape`): Latin-1 becomes one byte each, what is beyond
+/// that its number in ASCII.
+pub(super) fn mangled(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        let number = u32::from(character);
+        match u8::try_from(number) {
+            Ok(latin) => bytes.push(latin),
+            Err(_) if number > 0xFFFF => bytes.extend(format!("\\U{number:08x}").bytes()),
+            Err(_) => bytes.extend(format!("\\u{number:04x}").bytes()),
+        }
+    }
+    bytes
+}
+
+/// Decompresses gzip, of which there may be several members, up to `most`
+/// bytes (`gzip.GzipFile`).
+pub(super) fn decompressed(mut bytes: &[u8], most: u64) -> Result<Vec<u8>, NotDecompressed> {
+    let damaged = |error: io::Error| NotDecompressed::Damaged(error.to_string());
+    let mut all = Vec::new();
+    loop {
+        let left = most - all.len() as u64;
+        let mut member = GzDecoder::new(bytes);
+        let read = member.by_ref().take(left + 1).read_to_end(&mut all).map_err(damaged)?;
+        if read as u64 > left {
+            return Err(NotDecompressed::TooLarge);
+        }
+        bytes = member.into_inner();
+        // Zeros may follow, as on tapes.
+        while let [0, rest @ ..] = bytes {
+            bytes = rest;
+        }
+        if bytes.is_empty() {
+            return Ok(all);
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! A MIME message to the texts in it.
+//!
+//! Where headers and parts begin and end follows Python's `email.feedparser`,
+//! with which cloud-init reads, line by line: what a broken message holds
+//! depends on it. Nothing is decoded here, and no text is moved: each leaf
+//! tells where it stands.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::sniff::PLAIN;
+use crate::source::{FileId, Span, Spanned, offset};
+use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Limit};
+
+/// What a message holds.
+pub(super) struct Message {
+    /// Its texts, in order; containers are not among them.
+    pub(super) leaves: Vec<Leaf>,
+    /// What is wrong with its containers.
+    pub(super) faults: Vec<Fault>,
+}
+
+/// A text in a message.
+pub(super) struct Leaf {
+    /// Its headers, in order.
+    pub(super) headers: Vec<Header>,
+    /// Its content type, in lower case and without parameters.
+    pub(super) content_type: String,
+    /// Where it stands.
+    pub(super) body: Span,
+}
+
+/// Whether the bytes of a text make it a message to cloud-init
+/// (`user_data.py`, `convert_string`).
+pub(super) fn is_message(bytes: &[u8]) -> bool {
+    const LOOKED_AT: usize = 4096;
+    const SIGN: &[u8] = b"mime-version:";
+    let beginning = &bytes[..bytes.len().min(LOOKED_AT)];
+    beginning.windows(SIGN.len()).any(|part| part.eq_ignore_ascii_case(SIGN))
+}
+
+/// Reads `text`, the text of `file`, as a message.
+///
+/// # Errors
+/// Where it goes beyond a limit.
+pub(super) fn message(file: FileId, text: &str) -> Result<Message, Fault> {
+    let message = Message { leaves: Vec::new(), faults: Vec::new() };
+    let has_returns = text.contains('\r');
+    let mut parser = Parser { file, text, has_returns, at: 0, separators: Vec::new(), message };
+    parser.entity(PLAIN)?;
+    Ok(parser.message)
+}
+
+/// The value of the first header of this name, which is given in lower case.
+pub(super) fn value<'a>(headers: &'a [Header], name: &str) -> Option<&'a Spanned<Arc<str>>> {
+    headers.iter().find(|it| it.name.value.eq_ignore_ascii_case(name)).map(|it| &it.value)
+}
+
+/// What a content type is without its parameters, in lower case; text where it
+/// is none (`Message.get_content_type`).
+pub(super) fn without_parameters(content_type: &str) -> String {
+    let name = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
+    if name.matches('/').count() == 1 { name } else { PLAIN.to_owned() }
+}
+
+struct Parser<'text> {
+    file: FileId,
+    text: &'text str,
+    /// Whether lines may end by a carriage return; looking for one kind of line
+    /// break is much faster.
+    has_returns: bool,
+    /// Where the line that comes next begins.
+    at: usize,
+    /// The separators of the containers around, which end all inside them.
+    separators: Vec<String>,
+    message: Message,
+}
+
+/// What an entity turned out to be.
+#[derive(PartialEq)]
+enum Entity {
+    Leaf,
+    Container,
+}
+
+/// What a line is to a container.
+enum Separator {
+    Between,
+    End,
+}
+
+impl Parser<'_> {
+    /// One message or part of one: headers, and what follows to its end.
+    fn entity(&mut self, default: &str) -> Result<Entity, Fault> {
+        let headers = self.headers();
+        let declared = value(&headers, "content-type");
+        let content_type =
+            declared.map_or_else(|| default.to_owned(), |it| without_parameters(&it.value));
+        if content_type.starts_with("multipart/") {
+            self.container(&headers, &content_type)?;
+            return Ok(Entity::Container);
+        }
+        let start = self.at;
+        self.skip_to_end();
+        let body = self.span(start..self.at);
+        if self.message.leaves.len() >= Limit::PARTS {
+            return Err(Fault { at: body, kind: FaultKind::OverLimit(Limit::Parts) });
+        }
+        self.message.leaves.push(Leaf { headers, content_type, body });
+        Ok(Entity::Leaf)
+    }
+
+    /// A `multipart/*` behind its headers, with all in it.
+    fn container(&mut self, headers: &[Header], content_type: &str) -> Result<(), Fault> {
+        self.ignored_headers(headers);
+        let declared = value(headers, "content-type");
+        let at = declared.map_or_else(|| self.span(self.at..self.at), |it| it.span);
+        let Some(boundary) = declared.and_then(|it| boundary(&it.value)) else {
+            self.fault(at, FaultKind::NoBoundary);
+            self.skip_to_end();
+            return Ok(());
+        };
+        if self.separators.len() >= Limit::NESTING {
+            return Err(Fault { at, kind: FaultKind::OverLimit(Limit::Nesting) });
+        }
+        let separator = format!("--{boundary}");
+        if !self.skip_preamble(&separator) {
+            self.fault(at, FaultKind::NoParts);
+            self.skip_to_end();
+            return Ok(());
+        }
+        let default = if content_type == "multipart/digest" { "message/rfc822" } else { PLAIN };
+        if !self.parts(&separator, default)? {
+            self.fault(at, FaultKind::NoEndBoundary);
+        }
+        self.skip_to_end();
+        Ok(())
+    }
+
+    /// The parts of a container, from its first separator on; whether the last
+    /// one ends it.
+    fn parts(&mut self, separator: &str, default: &str) -> Result<bool, Fault> {
+        while let Some(line) = self.next_line() {
+            if let Some(Separator::End) = separator_at(&self.text[line.clone()], separator) {
+                self.at = line.end;
+                return Ok(true);
+            }
+            // Between two lines that separate there is no part, even where the
+            // second one ends.
+            while let Some(line) = self.next_line()
+                && separator_at(&self.text[line.clone()], separator).is_some()
+            {
+                self.at = line.end;
+            }
+            self.separators.push(separator.to_owned());
+            let entity = self.entity(default)?;
+            self.separators.pop();
+            if entity == Entity::Leaf {
+                self.take_line_break();
+            }
+        }
+        Ok(false)
+    }
+
+    /// The line break before a separator belongs to that.
+    fn take_line_break(&mut self) {
+        let Some(leaf) = self.message.leaves.last_mut() else { return };
+        let body = &self.text[leaf.body.range()];
+        let kept = body.strip_suffix("\r\n").or_else(|| body.strip_suffix(['\r', '\n']));
+        leaf.body.end = leaf.body.start + offset(kept.unwrap_or(body).len());
+    }
+
+    /// Goes to the first separator; whether there is one, and a part behind it.
+    fn skip_preamble(&mut self, separator: &str) -> bool {
+        while let Some(line) = self.next_line() {
+            match separator_at(&self.text[line.clone()], separator) {
+                Some(Separator::Between) => return true,
+                Some(Separator::End) => return false,
+                None => self.at = line.end,
+            }
+        }
+        false
+    }
+
+    fn skip_to_end(&mut self) {
+        while let Some(line) = self.next_line() {
+            self.at = line.end;
+        }
+    }
+
+    /// The line that comes next, its break included; none where the text ends,
+    /// or a container around.
+    fn next_line(&self) -> Option<Range<usize>> {
+        let rest = &self.text[self.at..];
+        let found = if self.has_returns { rest.find(['\r', '\n']) } else { rest.find('\n') };
+        let length = match found {
+            Some(at) if rest[at..].starts_with("\r\n") => at + 2,
+            Some(at) => at + 1,
+            None if rest.is_empty() => return None,
+            None => rest.len(),
+        };
+        self.unless_ended(self.at..self.at + length)
+    }
+
+    fn unless_ended(&self, line: Range<usize>) -> Option<Range<usize>> {
+        let text = &self.text[line.clone()];
+        let ends = |separator: &String| separator_at(text, separator).is_some();
+        (!text.starts_with("--") || !self.separators.iter().any(ends)).then_some(line)
+    }
+
+    fn ignored_headers(&mut self, headers: &[Header]) {
+        for header in headers {
+            if super::says_how_to_merge(&header.name.value) {
+                self.fault(header.name.span, FaultKind::IgnoredHeader(Carrier::Multipart));
+            }
+        }
+    }
+
+    fn fault(&mut self, at: Span, kind: FaultKind) {
+        self.message.faults.push(Fault { at, kind });
+    }
+
+    fn span(&self, range: Range<usize>) -> Span {
+        Span::new(self.file, offset(range.start), offset(range.end))
+    }
+}
+
+impl Parser<'_> {
+    /// The headers, and the blank line after them if there is one.
+    fn headers(&mut self) -> Vec<Header> {
+        let mut headers: Vec<Range<usize>> = Vec::new();
+        let (mut number, mut is_open) = (0, false);
+        while let Some(line) = self.next_line() {
+            let text = &self.text[line.clone()];
+            match header_line(text) {
+                Some(HeaderLine::Continued) => {
+                    if is_open && let Some(last) = headers.last_mut() {
+                        last.end = line.end;
+                    }
+                }
+                Some(HeaderLine::Named) => {
+                    headers.push(line.clone());
+                    is_open = true;
+                }
+                // An envelope's line in front is dropped, as is one between
+                // headers; behind them the body begins with it. (Python then
+                // drops the blank line that follows, which would tear the body
+                // in two; a text that begins so is nothing anyway.)
+                Some(HeaderLine::Envelope) => {
+                    if number > 0 && !self.is_header_after(line.end) {
+                        break;
+                    }
+                    is_open = false;
+                }
+                Some(HeaderLine::Nameless) => is_open = false,
+                None if text.starts_with(['\r', '\n']) => {
+                    self.at = line.end;
+                    break;
+                }
+                None => break,
+            }
+            self.at = line.end;
+            number += 1;
+        }
+        headers.into_iter().map(|lines| self.header(lines)).collect()
+    }
+
+    fn is_header_after(&self, at: usize) -> bool {
+        let next = Parser {
+            file: self.file,
+            text: self.text,
+            has_returns: self.has_returns,
+            at,
+            separators: self.separators.clone(),
+            message: Message { leaves: Vec::new(), faults: Vec::new() },
+        };
+        next.next_line().is_some_and(|line| header_line(&self.text[line]).is_some())
+    }
+
+    /// A header from its line and those that continue it
+    /// (`Compat32.header_source_parse`).
+    fn header(&self, lines: Range<usize>) -> Header {
+        let text = &self.text[lines.clone()];
+        let colon = text.find(':').expect("a header's line has a colon");
+        let behind = &text[colon + 1..];
+        let start = text.len() - behind.trim_start_matches([' ', '\t']).len();
+        let end = start.max(text.trim_end_matches(['\r', '\n']).len());
+        let spanned = |part: Range<usize>| {
+            let span = self.span(lines.start + part.start..lines.start + part.end);
+            Spanned::new(text[part].into(), span)
+        };
+        Header { name: spanned(0..colon), value: spanned(start..end) }
+    }
+}
+
+enum HeaderLine {
+    Named,
+    Continued,
+    /// `From `, as in mailboxes.
+    Envelope,
+    /// A colon with nothing before it: dropped.
+    Nameless,
+}
+
+/// What a line is among headers, if it can be one of them (`headerRE`).
+fn header_line(line: &str) -> Option<HeaderLine> {
+    if line.starts_with([' ', '\t']) {
+        return Some(HeaderLine::Continued);
+    }
+    if line.starts_with("From ") {
+        return Some(HeaderLine::Envelope);
+    }
+    let name = &line[..line.find(':')?];
+    let is_name = name.bytes().all(|byte| byte.is_ascii_graphic());
+    match name {
+        "" => Some(HeaderLine::Nameless),
+        _ => is_name.then_some(HeaderLine::Named),
+    }
+}
+
+/// Whether a line separates parts, or ends them.
+fn separator_at(line: &str, separator: &str) -> Option<Separator> {
+    let rest = line.strip_prefix(separator)?;
+    let is_blank = |rest: &str| rest.trim_matches([' ', '\t', '\r', '\n']).is_empty();
+    match rest.strip_prefix("--") {
+        Some(rest) if is_blank(rest) => Some(Separator::End),
+        _ => is_blank(rest).then_some(Separator::Between),
+    }
+}
+
+/// The boundary that a content type names.
+fn boundary(content_type: &str) -> Option<String> {
+    let unfolded = content_type.replace(['\r', '\n'], " ");
+    let parameters = mailparse::parse_content_type(&unfolded).params;
+    parameters.get("boundary").map(|boundary| boundary.trim_end().to_owned())
+}

@@ -1,0 +1,388 @@
+//! User-data to parts, as cloud-init takes it apart (`cloud-init.md` 6, "Where
+//! parts come from"; `user_data.py`): plain texts, MIME messages, archives,
+//! includes, and what is compressed or encoded in any of them.
+//!
+//! Nothing is refused and nothing is lost in silence: each text that cloud-init
+//! drops, or a word of it that it passes over, is a [`Fault`]. A text that
+//! stands in its file as it is, is read in its place; one that had to be
+//! decoded becomes a source of its own, which knows what it was decoded from
+//! ([`SourceMap::written`]). How parts are merged is not known here.
+
+mod archive;
+mod content;
+mod decoding;
+mod include;
+mod mime;
+mod sniff;
+
+use self::decoding::NotDecompressed;
+use self::sniff::Use;
+use super::part::{Carrier, Fault, FaultKind, Header, Limit, Part};
+use crate::source::{Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset};
+use crate::yaml;
+
+/// What user-data holds.
+#[derive(Debug, Default)]
+pub struct UserData {
+    /// Its parts, in the order in which cloud-init comes to them.
+    pub parts: Vec<Part>,
+    /// What is wrong with what they came in.
+    pub faults: Vec<Fault>,
+    /// What is wrong with the YAML of archives.
+    pub problems: Vec<yaml::Problem>,
+    /// The comments of archives.
+    pub comments: Vec<yaml::Comment>,
+    /// Why cloud-init gives it up, if it does: then none of its parts is used,
+    /// and those after this place are not there.
+    pub aborted: Option<Fault>,
+}
+
+/// What there is at a place that user-data includes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Included {
+    /// A file.
+    File(FileId),
+    /// Nothing.
+    Missing,
+}
+
+/// Finds what is included: given the file that holds the line, and the path
+/// that the line names, without `file://`. It is never asked for what is
+/// fetched from elsewhere, and adds what it finds to the map, each file once.
+pub type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 'a;
+
+/// Takes user-data apart. What had to be decoded is added to `sources`.
+pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) -> UserData {
+    let read = UserData::default();
+    let (open, includes, left) = (Vec::new(), 0, Limit::BYTES);
+    let mut reader = Reader { sources, include, open, includes, left, read };
+    let aborted = reader.file(file, Span::point(file, 0)).err();
+    UserData { aborted, ..reader.read }
+}
+
+/// Reads a file that is no user-data but configuration, such as one of a
+/// `conf.d` folder (`cloud-init.md` 7): one part without headers, whatever its
+/// first line.
+pub fn read_configuration(file: FileId, sources: &SourceMap) -> Part {
+    let source = sources.get(file);
+    let is_template = sniff::content_type(source.text()) == Some(sniff::JINJA);
+    let content_type = if is_template { sniff::JINJA } else { sniff::CLOUD_CONFIG };
+    let mut piece = Piece::plain(source, whole(file, sources), content_type);
+    match source.fault() {
+        None | Some(TextFault::BadEncoding(..)) => {}
+        Some(_) => piece.fault(piece.text, FaultKind::NoText),
+    }
+    content::part(sources, piece)
+}
+
+/// Reads on while nothing makes cloud-init give up; what does is the error.
+struct Reader<'a> {
+    sources: &'a mut SourceMap,
+    include: &'a mut Include<'a>,
+    /// The files that are being read, each included by the one before.
+    open: Vec<FileId>,
+    /// How many files were included.
+    includes: usize,
+    /// How many bytes may still be decoded or included.
+    left: u64,
+    read: UserData,
+}
+
+/// A part before it is known what it holds.
+struct Piece {
+    name: String,
+    headers: Vec<Header>,
+    /// In lower case, without parameters.
+    content_type: String,
+    text: Span,
+    faults: Vec<Fault>,
+}
+
+impl Reader<'_> {
+    /// One file, `at` being what names it (`convert_string`).
+    fn file(&mut self, file: FileId, at: Span) -> Result<(), Fault> {
+        self.open.push(file);
+        let read = self.opened(file, at);
+        self.open.pop();
+        read
+    }
+
+    fn opened(&mut self, file: FileId, at: Span) -> Result<(), Fault> {
+        let mut faults = Vec::new();
+        let file = self.unpacked(file, &mut faults)?;
+        let source = self.sources.get(file);
+        let text = source.text().clone();
+        match source.fault() {
+            None | Some(TextFault::BadEncoding(..)) => {}
+            Some(_) => return Err(Fault { at, kind: FaultKind::NoText }),
+        }
+        if mime::is_message(source.bytes().unwrap_or(text.as_bytes())) {
+            return match not_utf8(source, file) {
+                Some(at) => Err(Fault { at, kind: FaultKind::NotUtf8 }),
+                None => self.message(file, &text),
+            };
+        }
+        let mut piece = Piece::plain(source, whole(file, self.sources), sniff::NOT_MULTIPART);
+        piece.faults = faults;
+        // What is UTF-16 to us is no text to cloud-init, from its first byte on.
+        if is_utf16(source) { self.attach(piece) } else { self.look(piece) }
+    }
+
+    /// The file, or what it is once decompressed.
+    fn unpacked(&mut self, file: FileId, faults: &mut Vec<Fault>) -> Result<FileId, Fault> {
+        const MAGIC: &[u8] = &[0x1F, 0x8B];
+        let source = self.sources.get(file);
+        let Some(bytes) = source.bytes().filter(|it| it.starts_with(MAGIC)) else {
+            return Ok(file);
+        };
+        let at = Span::point(file, 0);
+        match decoding::decompressed(bytes, self.most()) {
+            Ok(bytes) => {
+                let path = source.path().clone();
+                self.add_decoded(path, bytes, at)
+            }
+            Err(NotDecompressed::TooLarge) => Err(over_limit(at)),
+            Err(NotDecompressed::Damaged(why)) => {
+                faults.push(Fault { at, kind: FaultKind::NotGzip(why) });
+                Ok(file)
+            }
+        }
+    }
+
+    fn message(&mut self, file: FileId, text: &str) -> Result<(), Fault> {
+        let mime::Message { leaves, faults } = mime::message(file, text)?;
+        self.read.faults.extend(faults);
+        let path = self.sources.get(file).path().to_string();
+        let is_single = leaves.len() == 1;
+        for (index, leaf) in leaves.into_iter().enumerate() {
+            let name = if is_single { path.clone() } else { format!("{path}#{}", index + 1) };
+            let mime::Leaf { headers, content_type, body } = leaf;
+            let piece = Piece { name, headers, content_type, text: body, faults: Vec::new() };
+            self.leaf(piece)?;
+        }
+        Ok(())
+    }
+
+    /// A text of a message, as it was sent (`_process_msg`).
+    fn leaf(&mut self, mut piece: Piece) -> Result<(), Fault> {
+        self.undo_transfer(&mut piece)?;
+        if sniff::is_compressed(&piece.content_type) {
+            self.decompress(&mut piece)?;
+            piece.content_type = self.looked_at(&piece);
+            // Where it is not looked into, it is put back into a message,
+            // without an encoding.
+            if !is_looked_into(&piece.content_type) {
+                self.mangle(&mut piece)?;
+            }
+        }
+        self.look(piece)
+    }
+
+    /// The content type of a text, by how it begins where its own says nothing.
+    fn looked_at(&self, piece: &Piece) -> String {
+        let own = &piece.content_type;
+        let begun = sniff::is_looked_at_again(own)
+            .then(|| sniff::content_type(self.sources.slice(piece.text)))
+            .flatten();
+        begun.unwrap_or(own).to_owned()
+    }
+
+    /// Looks into a text, or takes it for a part.
+    fn look(&mut self, mut piece: Piece) -> Result<(), Fault> {
+        piece.content_type = self.looked_at(&piece);
+        if self.sources.get(piece.text.file).bytes().is_some() {
+            return self.attach(piece);
+        }
+        match sniff::used_as(&piece.content_type) {
+            Use::Carrier(Carrier::Include) => self.include(piece),
+            Use::Carrier(_) => self.archive(piece),
+            Use::Multipart => Ok(()),
+            Use::CloudConfig
+            | Use::JsonPatch
+            | Use::Template
+            | Use::Script
+            | Use::Unrecognized
+            | Use::Unknown => self.attach(piece),
+        }
+    }
+
+    fn attach(&mut self, piece: Piece) -> Result<(), Fault> {
+        if self.read.parts.len() >= Limit::PARTS {
+            return Err(Fault { at: piece.text, kind: FaultKind::OverLimit(Limit::Parts) });
+        }
+        let part = content::part(self.sources, piece);
+        self.read.parts.push(part);
+        Ok(())
+    }
+
+    /// What is left of a piece that only carries parts: its text, and its first
+    /// line. What is wrong with the rest is told.
+    fn carried(&mut self, piece: Piece, carrier: Carrier) -> (Span, Span) {
+        let Piece { headers, text, faults, .. } = piece;
+        self.read.faults.extend(faults);
+        for header in headers.iter().filter(|it| says_how_to_merge(&it.name.value)) {
+            self.fault(header.name.span, FaultKind::IgnoredHeader(carrier));
+        }
+        (text, content::first_line(self.sources, text))
+    }
+
+    fn fault(&mut self, at: Span, kind: FaultKind) {
+        self.read.faults.push(Fault { at, kind });
+    }
+}
+
+/// Decoding: each text that comes of it is a source of its own.
+impl Reader<'_> {
+    /// Undoes the transfer encoding that a piece's headers name
+    /// (`Message.get_payload`).
+    fn undo_transfer(&mut self, piece: &mut Piece) -> Result<(), Fault> {
+        let encoding = mime::value(&piece.headers, "content-transfer-encoding").cloned();
+        let name = encoding.as_ref().map(|it| it.value.to_lowercase()).unwrap_or_default();
+        let sent = self.sources.slice(piece.text);
+        let bytes = match name.as_str() {
+            "base64" => {
+                let read = decoding::from_base64(&decoding::mangled(sent));
+                if !read.is_sound {
+                    piece.fault(piece.text, FaultKind::BrokenBase64);
+                }
+                read.bytes
+            }
+            "quoted-printable" => decoding::from_quoted_printable(&decoding::mangled(sent)),
+            _ => {
+                if let ("x-uuencode" | "uuencode" | "uue" | "x-uue", Some(encoding)) =
+                    (name.as_str(), encoding)
+                {
+                    piece.fault(encoding.span, FaultKind::TransferEncoding(name.into()));
+                }
+                return self.mangle(piece);
+            }
+        };
+        piece.text = self.decoded(&piece.name, bytes, piece.text)?;
+        Ok(())
+    }
+
+    /// Decompresses a piece; few of its headers outlast it.
+    fn decompress(&mut self, piece: &mut Piece) -> Result<(), Fault> {
+        let at = piece.text;
+        let source = self.sources.get(at.file);
+        let sent = source.bytes().unwrap_or(self.sources.slice(at).as_bytes());
+        let bytes = match decoding::decompressed(sent, self.most()) {
+            Ok(bytes) => bytes,
+            Err(NotDecompressed::TooLarge) => return Err(over_limit(at)),
+            Err(NotDecompressed::Damaged(why)) => {
+                return Err(Fault { at, kind: FaultKind::NotGzip(why) });
+            }
+        };
+        piece.text = self.decoded(&piece.name, bytes, at)?;
+        if self.sources.get(piece.text.file).bytes().is_some() {
+            return Err(Fault { at, kind: FaultKind::NotUtf8 });
+        }
+        sniff::PLAIN.clone_into(&mut piece.content_type);
+        for header in std::mem::take(&mut piece.headers) {
+            if says_how_to_merge(&header.name.value) {
+                piece.fault(header.name.span, FaultKind::IgnoredHeader(Carrier::Gzip));
+            } else if outlasts_decompression(&header.name.value) {
+                piece.headers.push(header);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes of a text that stands in a message without an encoding what
+    /// Python makes of it.
+    fn mangle(&mut self, piece: &mut Piece) -> Result<(), Fault> {
+        let text = self.sources.slice(piece.text);
+        if text.is_ascii() {
+            return Ok(());
+        }
+        let first = text.find(|it: char| !it.is_ascii()).unwrap_or_default();
+        let at = Span::point(piece.text.file, piece.text.start + offset(first));
+        let bytes = decoding::mangled(text);
+        piece.text = self.decoded(&piece.name, bytes, piece.text)?;
+        let is_readable = self.sources.get(piece.text.file).bytes().is_none();
+        piece.fault(at, FaultKind::Mangled { is_readable });
+        Ok(())
+    }
+
+    /// The text of a part, which `from` stands for.
+    fn decoded(&mut self, name: &str, bytes: Vec<u8>, from: Span) -> Result<Span, Fault> {
+        let path = if name.contains('#') { name.to_owned() } else { format!("{name}#1") };
+        let file = self.add_decoded(RepoPath::new(path), bytes, from)?;
+        Ok(whole(file, self.sources))
+    }
+
+    fn add_decoded(&mut self, path: RepoPath, bytes: Vec<u8>, from: Span) -> Result<FileId, Fault> {
+        self.spend(from, bytes.len())?;
+        if bytes.len() as u64 > Source::MAX_BYTES {
+            return Err(over_limit(from));
+        }
+        Ok(self.sources.add(Source::decoded(path, bytes, from)))
+    }
+
+    /// How many bytes may come of one text.
+    fn most(&self) -> u64 {
+        self.left.min(Source::MAX_BYTES)
+    }
+
+    fn spend(&mut self, at: Span, bytes: usize) -> Result<(), Fault> {
+        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| over_limit(at))?;
+        Ok(())
+    }
+}
+
+impl Piece {
+    /// The whole of a source.
+    fn plain(source: &Source, text: Span, content_type: &str) -> Self {
+        Self {
+            name: source.path().to_string(),
+            headers: Vec::new(),
+            content_type: content_type.to_owned(),
+            text,
+            faults: Vec::new(),
+        }
+    }
+
+    fn fault(&mut self, at: Span, kind: FaultKind) {
+        self.faults.push(Fault { at, kind });
+    }
+}
+
+/// How a header that says how to merge is spelled, if this is one in whatever
+/// case.
+fn spelled_merge_header(name: &str) -> Option<&'static str> {
+    let spelled = ["Merge-Type", "X-Merge-Type"];
+    spelled.into_iter().find(|it| it.eq_ignore_ascii_case(name))
+}
+
+fn says_how_to_merge(name: &str) -> bool {
+    spelled_merge_header(name).is_some()
+}
+
+fn outlasts_decompression(name: &str) -> bool {
+    let kept = ["Launch-Index", "Content-Disposition"];
+    kept.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
+fn is_looked_into(content_type: &str) -> bool {
+    matches!(sniff::used_as(content_type), Use::Carrier(_))
+}
+
+/// Where a source stops being UTF-8, if it does.
+fn not_utf8(source: &Source, file: FileId) -> Option<Span> {
+    source.bytes()?;
+    let at = if is_utf16(source) { 0 } else { offset(source.text().len()) };
+    Some(Span::point(file, at))
+}
+
+fn is_utf16(source: &Source) -> bool {
+    let is_bad_utf8 = |fault| matches!(fault, &TextFault::BadEncoding(Encoding::Utf8, _));
+    source.bytes().is_some() && !source.fault().is_some_and(is_bad_utf8)
+}
+
+fn over_limit(at: Span) -> Fault {
+    Fault { at, kind: FaultKind::OverLimit(Limit::Bytes) }
+}
+
+fn whole(file: FileId, sources: &SourceMap) -> Span {
+    Span::new(file, 0, offset(sources.get(file).text().len()))
+}

@@ -1,0 +1,116 @@
+//! Which content type a text has by how it begins (`handlers/__init__.py`,
+//! `type_from_starts_with`), and what cloud-init does with a content type.
+
+use crate::system::cloud_init::part::Carrier;
+
+pub(super) const CLOUD_CONFIG: &str = "text/cloud-config";
+pub(super) const JSON_PATCH: &str = "text/cloud-config-jsonp";
+pub(super) const JINJA: &str = "text/jinja2";
+pub(super) const PLAIN: &str = "text/plain";
+pub(super) const NOT_MULTIPART: &str = "text/x-not-multipart";
+pub(super) const OCTET_STREAM: &str = "application/octet-stream";
+
+/// What cloud-init does with a content type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Merges it.
+    CloudConfig,
+    /// Applies it.
+    JsonPatch,
+    /// Renders it first.
+    Template,
+    /// Looks into it, unless it came out of an archive.
+    Carrier(Carrier),
+    /// Runs it, or stores it to be run.
+    Script,
+    /// Passes over it, since it is only a container.
+    Multipart,
+    /// Nothing: no first line told what it is.
+    Unrecognized,
+    /// Nothing: it does not know the type.
+    Unknown,
+}
+
+/// What a first line says; `INCLUSION_TYPES_MAP`, in lower case, the longest
+/// first, because it counts. What that map holds in upper case can never be met.
+const FIRST_LINES: &[(&str, &str)] = &[
+    ("text/x-shellscript-per-instance", "text/x-shellscript-per-instance"),
+    ("text/x-shellscript-per-boot", "text/x-shellscript-per-boot"),
+    ("text/x-shellscript-per-once", "text/x-shellscript-per-once"),
+    ("#cloud-config-archive", "text/cloud-config-archive"),
+    ("#cloud-config-jsonp", JSON_PATCH),
+    ("## template: jinja", JINJA),
+    ("#cloud-boothook", "text/cloud-boothook"),
+    ("#cloud-config", CLOUD_CONFIG),
+    ("#include-once", "text/x-include-once-url"),
+    ("#part-handler", "text/part-handler"),
+    ("#include", "text/x-include-url"),
+    ("#!", "text/x-shellscript"),
+];
+
+/// The content types of texts that are compressed (`DECOMP_TYPES`).
+const COMPRESSED: &[&str] = &[
+    "application/gzip",
+    "application/gzip-compressed",
+    "application/gzipped",
+    "application/x-compress",
+    "application/x-compressed",
+    "application/x-gunzip",
+    "application/x-gzip",
+    "application/x-gzip-compressed",
+];
+
+/// The content type that the beginning of `text` tells.
+pub(super) fn content_type(text: &str) -> Option<&'static str> {
+    const LONGEST: usize = 40;
+    let beginning: String = trim_start(text).chars().take(LONGEST).collect();
+    let beginning = beginning.to_lowercase();
+    let mut known = FIRST_LINES.iter();
+    known.find(|(line, _)| beginning.starts_with(line)).map(|(_, content_type)| *content_type)
+}
+
+/// Whether a text of this type is looked at again: not all that is sent as a
+/// script is one.
+pub(super) fn is_looked_at_again(content_type: &str) -> bool {
+    [PLAIN, NOT_MULTIPART, "text/x-shellscript"].contains(&content_type)
+}
+
+/// Whether the type says that the content is compressed.
+pub(super) fn is_compressed(content_type: &str) -> bool {
+    COMPRESSED.contains(&content_type)
+}
+
+/// What cloud-init does with a content type, given in lower case.
+pub(super) fn used_as(content_type: &str) -> Use {
+    match content_type {
+        CLOUD_CONFIG => Use::CloudConfig,
+        JSON_PATCH => Use::JsonPatch,
+        JINJA => Use::Template,
+        "text/cloud-config-archive" => Use::Carrier(Carrier::Archive),
+        "text/x-include-url" | "text/x-include-once-url" => Use::Carrier(Carrier::Include),
+        "text/x-shellscript"
+        | "text/x-shellscript-per-boot"
+        | "text/x-shellscript-per-instance"
+        | "text/x-shellscript-per-once"
+        | "text/cloud-boothook"
+        | "text/part-handler" => Use::Script,
+        PLAIN | NOT_MULTIPART => Use::Unrecognized,
+        container if container.starts_with("multipart/") => Use::Multipart,
+        _ => Use::Unknown,
+    }
+}
+
+/// `text` without the white space at its beginning, as Python has white space.
+pub(super) fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_space)
+}
+
+/// `text` without white space around it, as Python has white space.
+pub(super) fn trim(text: &str) -> &str {
+    text.trim_matches(is_space)
+}
+
+/// `str.isspace`: the separators of ASCII are white space there.
+fn is_space(character: char) -> bool {
+    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
+}

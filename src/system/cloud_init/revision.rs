@@ -1,0 +1,51 @@
+//! Parts as edits see them: as one value each, of which any difference can be
+//! taken or left.
+
+use std::sync::Arc;
+
+use super::part::Part;
+use crate::source::{Span, Spanned};
+use crate::yaml::{Key, Mapping, Node, Value};
+
+const DATA: &str = "data";
+const METADATA: &str = "metadata";
+const TYPE: &str = "type";
+/// Whichever of the two headers counts.
+const HEADER: &str = "Merge-Type";
+
+impl Part {
+    /// All that the part says, as one value: what it holds, of which type, and
+    /// the header that says how it is merged.
+    pub fn root(&self) -> Node {
+        let here = Span::point(self.at.file, self.at.start);
+        let kind = Node::new(Value::String(self.kind.as_str().into()), self.at);
+        let header = self.header.iter().map(|header| {
+            let text = Value::String(header.value.clone());
+            (Key::string(HEADER, header.span), Node::new(text, header.span))
+        });
+        let metadata = std::iter::once((Key::string(TYPE, here), kind)).chain(header);
+        let metadata = mapping(metadata.collect(), self.at);
+        let entries = [(METADATA, metadata), (DATA, self.data.clone())];
+        let entries = entries.map(|(key, node)| (Key::string(key, here), node));
+        mapping(entries.into_iter().collect(), self.span)
+    }
+
+    /// The part with what `root` says, which was made of `base`'s and `head`'s
+    /// roots.
+    pub fn revised(base: &Part, head: &Part, root: &Node) -> Part {
+        let metadata = root.get(METADATA);
+        let kind = metadata.and_then(|it| it.get(TYPE)).and_then(Node::as_str);
+        let of_kind = if kind == Some(base.kind.as_str()) { base } else { head };
+        let header = metadata.and_then(|it| it.get(HEADER)).and_then(|node| {
+            let Value::String(text) = &node.value else { return None };
+            Some(Spanned::new(text.clone(), node.span))
+        });
+        let data = root.get(DATA).unwrap_or(&of_kind.data).clone();
+        let kind = of_kind.kind.clone();
+        Part { kind, header, data, ..head.clone() }
+    }
+}
+
+fn mapping(entries: Mapping, span: Span) -> Node {
+    Node::new(Value::Mapping(Arc::new(entries)), span)
+}

@@ -1,0 +1,96 @@
+//! What cloud-init's own JSON schema says of `merge_how` and `merge_type`.
+//!
+//! It is stricter than what cloud-init does with them, and independent of it:
+//! at boot cloud-init warns, and goes on (`cloud-init.md` 4). What the text of a
+//! specification says, it does not look at.
+
+use std::sync::LazyLock;
+
+use crate::schema::{Schema, Violation};
+use crate::source::FileId;
+use crate::yaml::path::Piece;
+use crate::yaml::{self, Node};
+
+/// What the schema refuses of the merge specifications in `data`, the mapping
+/// of a part: places are in `data`, keywords in a text that nobody can see.
+///
+/// A specification is a text or a list. Of one that is neither, and of a list
+/// that is empty, cloud-init tells what both forms refuse; of any other list,
+/// what is wrong inside it.
+pub fn violations(data: &Node) -> Vec<Violation> {
+    KEYS.iter().flat_map(|key| violations_at(key, data)).collect()
+}
+
+/// The keys whose values are specifications.
+const KEYS: [&str; 2] = ["merge_how", "merge_type"];
+
+fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
+    let is_here = |violation: &Violation| match violation.location.0.first() {
+        Some(Piece::Key(first)) => first.as_str() == Some(key),
+        Some(Piece::Index(_)) | None => false,
+    };
+    let of = |form: &Form| {
+        let violations = form.violations(data).into_iter();
+        violations.filter(is_here).collect::<Vec<_>>()
+    };
+    let (as_text, as_list) = (of(&TEXT), of(&LIST));
+    if as_text.is_empty() || as_list.is_empty() {
+        return Vec::new();
+    }
+    let is_inside = |violation: &Violation| violation.location.0.len() > 1;
+    if as_list.iter().any(is_inside) {
+        return as_list;
+    }
+    [as_text, as_list].concat()
+}
+
+/// A form that specifications may have, as a schema for the mapping that holds
+/// them.
+type Form = LazyLock<Schema>;
+
+static TEXT: Form = LazyLock::new(|| compiled(TEXT_FORM));
+static LIST: Form = LazyLock::new(|| compiled(LIST_FORM));
+
+fn compiled(text: &str) -> Schema {
+    let mut documents = yaml::parse(FileId(0), text).documents;
+    let root = documents.pop().expect("our own text is YAML").root;
+    let (schema, problems) = Schema::compile(&root);
+    assert!(problems.is_empty(), "our own schema is one");
+    schema
+}
+
+const TEXT_FORM: &str = "
+properties:
+  merge_how: {type: string}
+  merge_type: {type: string}
+";
+
+const LIST_FORM: &str = "
+properties:
+  merge_how: &form
+    type: array
+    minItems: 1
+    items:
+      type: object
+      additionalProperties: false
+      required: [name, settings]
+      properties:
+        name:
+          type: string
+          enum: [list, dict, str]
+        settings:
+          type: array
+          items:
+            type: string
+            enum:
+            - allow_delete
+            - no_replace
+            - replace
+            - append
+            - prepend
+            - recurse_dict
+            - recurse_list
+            - recurse_array
+            - recurse_str
+  merge_type: *form
+";

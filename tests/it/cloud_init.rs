@@ -1,0 +1,3 @@
+//! cloud-init: how user-data is taken apart, and what is wrong with it.
+
+mod reading;

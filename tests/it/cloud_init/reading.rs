@@ -1,0 +1,626 @@
+//! User-data to parts: what they are, where they stand, and what is wrong.
+//!
+//! In the texts `⟦` and `⟧` enclose what a fault is at; they are taken out
+//! before the text is read.
+
+use layercake::report::json::canonical;
+use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span};
+use layercake::system::cloud_init::part::{Carrier, Cost, Fault, FaultKind, Kind, Limit, Part};
+use layercake::system::cloud_init::read::{Included, UserData, read, read_configuration};
+use layercake::yaml::ProblemKind;
+
+/// User-data that was taken apart, with the places that were marked.
+struct Taken {
+    sources: SourceMap,
+    user_data: UserData,
+    marks: Vec<Span>,
+}
+
+/// Takes user-data apart; what it includes is looked for among `files`.
+fn take_apart(marked: &str, files: &[(&str, &str)]) -> Taken {
+    let mut sources = SourceMap::new();
+    let mut add = |name: &str, text: &str| {
+        sources.add(Source::new(RepoPath::new(name), Ok(text.as_bytes().to_vec())))
+    };
+    let (text, ranges) = unmarked(marked);
+    let file = add("user-data", &text);
+    let files: Vec<(&str, FileId)> =
+        files.iter().map(|(name, text)| (*name, add(name, text))).collect();
+    let marks = ranges.into_iter().map(|(start, end)| Span::new(file, start, end)).collect();
+    let user_data = read(file, &mut sources, &mut |_, _, path| {
+        if path == "user-data" {
+            return Included::File(file);
+        }
+        let known = files.iter().find(|(name, _)| *name == path);
+        known.map_or(Included::Missing, |(_, file)| Included::File(*file))
+    });
+    Taken { sources, user_data, marks }
+}
+
+fn unmarked(marked: &str) -> (String, Vec<(u32, u32)>) {
+    let (mut text, mut open, mut ranges) = (String::new(), Vec::new(), Vec::new());
+    for character in marked.chars() {
+        let at = u32::try_from(text.len()).unwrap();
+        match character {
+            '⟦' => open.push(at),
+            '⟧' => ranges.push((open.pop().expect("a mark was opened"), at)),
+            other => text.push(other),
+        }
+    }
+    ranges.sort_unstable();
+    (text, ranges)
+}
+
+impl Taken {
+    /// The parts, one a line: name, kind, header, and data.
+    fn parts(&self) -> Vec<String> {
+        self.user_data.parts.iter().map(outline).collect()
+    }
+
+    /// All faults, where somebody wrote what is wrong; in order of place.
+    fn faults(&self) -> Vec<(Span, FaultKind)> {
+        let of_parts = self.user_data.parts.iter().flat_map(|part| &part.faults);
+        let all = of_parts.chain(&self.user_data.faults).chain(&self.user_data.aborted);
+        let mut faults: Vec<_> =
+            all.map(|Fault { at, kind }| (self.sources.written(*at), kind.clone())).collect();
+        faults.sort_by_key(|(at, _)| *at);
+        faults
+    }
+
+    #[track_caller]
+    fn is(&self, parts: &[&str], faults: &[FaultKind]) {
+        assert_eq!(self.parts(), parts);
+        let (places, kinds): (Vec<Span>, Vec<FaultKind>) = self.faults().into_iter().unzip();
+        assert_eq!(kinds, faults);
+        let texts = |spans: &[Span]| -> Vec<(Span, String)> {
+            spans.iter().map(|span| (*span, self.sources.slice(*span).to_owned())).collect()
+        };
+        assert_eq!(texts(&places), texts(&self.marks));
+    }
+}
+
+fn outline(part: &Part) -> String {
+    let kind = match &part.kind {
+        Kind::CloudConfig => "config",
+        Kind::JsonPatch(Some(_)) => "patch",
+        Kind::JsonPatch(None) => "broken patch",
+        Kind::Template => "template",
+        Kind::Other(content_type) => content_type,
+    };
+    let header = part.header.as_ref().map_or("-", |header| &header.value);
+    format!("{} {kind} {header:?} {}", part.key.name, canonical(&part.data))
+}
+
+/// A message of these parts, each of headers, a blank line, and a body.
+fn multipart(parts: &[&str]) -> String {
+    let mut text =
+        String::from("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"BB\"\n\n");
+    for part in parts {
+        text += "--BB\n";
+        text += part;
+        text += "\n";
+    }
+    text + "--BB--\n"
+}
+
+#[track_caller]
+fn assert_parts(text: &str, parts: &[&str]) {
+    take_apart(text, &[]).is(parts, &[]);
+}
+
+#[test]
+fn a_plain_text_is_what_its_first_line_says() {
+    assert_parts("#cloud-config\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
+    assert_parts("#CLOUD-Config\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
+    assert_parts("#cloud-configfoo\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
+    assert_parts(
+        "\n\t\u{1c}\u{3000} #cloud-boothook\n",
+        &["user-data text/cloud-boothook \"-\" null"],
+    );
+    assert_parts("#!/bin/sh\n", &["user-data text/x-shellscript \"-\" null"]);
+    assert_parts("#part-handler\n", &["user-data text/part-handler \"-\" null"]);
+    assert_parts(
+        "## template: jinja\n#cloud-config\na: {{ b }}\n",
+        &["user-data template \"-\" null"],
+    );
+    assert_parts(
+        "#cloud-config-jsonp\n[{\"op\": \"remove\", \"path\": \"/a\"}]",
+        &["user-data patch \"-\" [{\"op\":\"remove\",\"path\":\"/a\"}]"],
+    );
+    assert_parts("", &["user-data text/x-not-multipart \"-\" null"]);
+}
+
+#[test]
+fn a_first_line_that_says_nothing_is_told() {
+    let other = ["user-data text/x-not-multipart \"-\" null"];
+    for text in ["⟦# cloud-config⟧\na: 1\n", "\n ⟦a: 1⟧ \n", "⟦\u{FEFF}#cloud-config⟧\na: 1\n"]
+    {
+        take_apart(text, &[]).is(&other, &[FaultKind::Unrecognized]);
+    }
+}
+
+#[test]
+fn a_config_is_one_document_and_a_mapping() {
+    let empty = ["user-data config \"-\" null"];
+    let table = [
+        ("⟦#cloud-config⟧\n", FaultKind::Documents(0)),
+        ("⟦#cloud-config⟧\n---\n", FaultKind::NotAMapping("null")),
+        ("⟦#cloud-config⟧\n- a\n", FaultKind::NotAMapping("a list")),
+        ("⟦#cloud-config⟧\ntext\n", FaultKind::NotAMapping("a string")),
+        ("#cloud-config\na: 1\n⟦⟧---\nb: 2\n", FaultKind::Documents(2)),
+    ];
+    for (text, fault) in table {
+        let taken = take_apart(text, &[]);
+        assert_eq!(fault.cost(), Cost::Part);
+        taken.is(&empty, &[fault]);
+    }
+    assert_parts("#cloud-config\n{}\n", &["user-data config \"-\" {}"]);
+}
+
+#[test]
+fn problems_of_yaml_are_kept_and_the_last_of_two_keys_counts() {
+    let taken = take_apart("#cloud-config\na: 1\na: 2\n", &[]);
+    taken.is(&["user-data config \"-\" {\"a\":2}"], &[]);
+    let part = &taken.user_data.parts[0];
+    assert!(matches!(part.problems[0].kind, ProblemKind::DuplicateKey { .. }));
+    assert_eq!(taken.sources.slice(part.comments[0].span), "#cloud-config");
+
+    let taken = take_apart("#cloud-config\na: [1\n", &[]);
+    taken.is(&["user-data config \"-\" null"], &[]);
+    assert!(taken.user_data.parts[0].problems[0].kind.is_fatal());
+}
+
+#[test]
+fn a_patch_is_json_and_tells_where_it_is_not() {
+    let taken = take_apart("#cloud-config-jsonp\n[{\"op\": \"remove\" ⟦⟧\"path\": \"/a\"}]\n", &[]);
+    assert_eq!(taken.parts(), ["user-data broken patch \"-\" null"]);
+    let faults = taken.faults();
+    assert_eq!(faults[0].0, taken.marks[0]);
+    assert!(matches!(faults[0].1, FaultKind::Patch(_)));
+}
+
+#[test]
+fn parts_of_a_message_are_read_where_they_stand() {
+    let text = multipart(&[
+        "Content-Type: text/cloud-config\n\na: 1",
+        "Content-Type: text/plain\nMerge-Type: list(append)\n\n#cloud-config\nb: ⟦text⟧",
+        "Content-Type: text/x-shellscript\n\n#cloud-config\nc: 3",
+        "\n#!/bin/sh",
+    ]);
+    let taken = take_apart(&text, &[]);
+    assert_eq!(
+        taken.parts(),
+        [
+            "user-data#1 config \"-\" {\"a\":1}",
+            "user-data#2 config \"list(append)\" {\"b\":\"text\"}",
+            "user-data#3 config \"-\" {\"c\":3}",
+            "user-data#4 text/x-shellscript \"-\" null",
+        ]
+    );
+    let second = &taken.user_data.parts[1];
+    assert_eq!(second.data.get("b").unwrap().span, taken.marks[0]);
+    assert_eq!(taken.sources.slice(second.span), "#cloud-config\nb: text");
+    assert_eq!(taken.sources.slice(second.at), "#cloud-config");
+    let header = second.header.as_ref().unwrap();
+    assert_eq!(taken.sources.slice(header.span), "list(append)");
+    assert_eq!(taken.sources.iter().count(), 1, "nothing had to be decoded");
+}
+
+#[test]
+fn only_a_text_that_names_a_mime_version_early_is_a_message() {
+    let late = format!("#cloud-config\n# {}\n# MIME-Version: 1.0\na: é\n", "x".repeat(4096));
+    assert_parts(&late, &["user-data config \"-\" {\"a\":\"é\"}"]);
+    // A comment is enough: then the text is no longer plain.
+    let early = "#cloud-config\n# mime-VERSION: 1.0\na: 1\n";
+    assert_parts(early, &["user-data config \"-\" {\"a\":1}"]);
+    let early = "#cloud-config\n# mime-version: 1.0\na: ⟦⟧é\n";
+    let fault = FaultKind::Mangled { is_readable: false };
+    take_apart(early, &[]).is(&["user-data config \"-\" null"], &[fault]);
+}
+
+#[test]
+fn headers_count_as_they_are_spelled() {
+    let config =
+        |headers: &str| multipart(&[&format!("Content-Type: text/cloud-config\n{headers}\na: 1")]);
+    let cases: &[(&str, &str, &[FaultKind])] = &[
+        ("Merge-Type: dict()\n", "dict()", &[]),
+        ("X-Merge-Type: dict()\n", "dict()", &[]),
+        ("X-Merge-Type: x\nMerge-Type: dict()\n", "dict()", &[]),
+        ("Merge-Type: a\nMerge-Type: b\n", "a", &[]),
+        ("Merge-Type:  \nX-Merge-Type: x\n", "x", &[]),
+        ("Merge-Type: dict(\n a)\n", "dict(\n a)", &[]),
+        ("⟦merge-type⟧: a\n", "-", &[FaultKind::HeaderCase { expected: "Merge-Type" }]),
+        ("⟦X-merge-type⟧: a\n", "-", &[FaultKind::HeaderCase { expected: "X-Merge-Type" }]),
+        // Python asks for the name as it is spelled, and for its value in any case.
+        (
+            "⟦merge-type⟧: a\nMerge-Type: b\n",
+            "a",
+            &[FaultKind::HeaderCase { expected: "Merge-Type" }],
+        ),
+    ];
+    for (headers, header, faults) in cases {
+        let part = format!("user-data config {header:?} {{\"a\":1}}");
+        take_apart(&config(headers), &[]).is(&[&part], faults);
+    }
+}
+
+#[test]
+fn a_header_that_is_not_handed_on_is_told() {
+    let text = "MIME-Version: 1.0\n⟦Merge-Type⟧: a\nContent-Type: multipart/mixed; boundary=BB\n\n\
+                --BB\nContent-Type: text/cloud-config\n\na: 1\n--BB--\n";
+    let fault = FaultKind::IgnoredHeader(Carrier::Multipart);
+    take_apart(text, &[]).is(&["user-data config \"-\" {\"a\":1}"], &[fault]);
+
+    let text = multipart(&["⟦X-Merge-Type⟧: a\n\n#include other"]);
+    let fault = FaultKind::IgnoredHeader(Carrier::Include);
+    take_apart(&text, &[("other", "#cloud-config\na: 1")])
+        .is(&["other config \"-\" {\"a\":1}"], &[fault]);
+
+    let text = multipart(&["⟦Merge-Type⟧: a\n\n#cloud-config-archive\n- 'a: 1'"]);
+    let fault = FaultKind::IgnoredHeader(Carrier::Archive);
+    take_apart(&text, &[]).is(&["user-data#1 config \"-\" {\"a\":1}"], &[fault]);
+
+    let text = multipart(&["⟦Merge-Type⟧: a\n\n#cloud-config-jsonp\n[]"]);
+    let fault = FaultKind::IgnoredHeader(Carrier::JsonPatch);
+    take_apart(&text, &[]).is(&["user-data patch \"a\" []"], &[fault]);
+}
+
+/// `#cloud-config` and `a: 1`.
+const COMPRESSED: &str = "H4sIAAAAAAAC/1NOzskvTdFNzs9Ly0znSrRSMOQCAJ6ioS4TAAAA";
+
+/// `#cloud-config` and `a: é`.
+const COMPRESSED_LATIN: &str = "H4sIAAAAAAAC/1NOzskvTdFNzs9Ly0znSrRSOLySCwDmUSQWFAAAAA==";
+
+/// `#cloud-config-archive` and `- 'a: é'`.
+const COMPRESSED_ARCHIVE: &str =
+    "H4sIAAAAAAAC/1NOzskvTdFNzs9Ly0zXTSxKzsgsS+XSVVBPtFI4vFKdCwCqyFaOIAAAAA==";
+
+fn gzip_part(headers: &str, text: &str) -> String {
+    format!(
+        "Content-Type: application/x-gzip\nContent-Transfer-Encoding: base64\n{headers}\n{text}"
+    )
+}
+
+#[test]
+fn a_compressed_part_loses_its_header_and_knows_where_it_came_from() {
+    let text =
+        multipart(&[&gzip_part("⟦Merge-Type⟧: list(append)\nLaunch-Index: 2\n", COMPRESSED)]);
+    let taken = take_apart(&text, &[]);
+    let fault = FaultKind::IgnoredHeader(Carrier::Gzip);
+    taken.is(&["user-data config \"-\" {\"a\":1}"], &[fault]);
+    let part = &taken.user_data.parts[0];
+    assert_eq!(&*part.headers[0].name.value, "Launch-Index");
+    let one = part.data.get("a").unwrap().span;
+    assert_eq!(taken.sources.slice(one), "1");
+    assert_eq!(taken.sources.get(one.file).path().as_str(), "user-data#1");
+    assert_eq!(taken.sources.slice(taken.sources.written(one)), COMPRESSED);
+}
+
+#[test]
+fn what_cannot_be_decompressed_ends_all_user_data() {
+    let cut = &COMPRESSED[..COMPRESSED.len() - 12];
+    let text = multipart(&["\n#cloud-config\na: 1", &gzip_part("", &format!("⟦{cut}⟧"))]);
+    let taken = take_apart(&text, &[]);
+    assert_eq!(taken.parts(), ["user-data#1 config \"-\" {\"a\":1}"]);
+    let aborted = taken.user_data.aborted.as_ref().unwrap();
+    assert!(matches!(aborted.kind, FaultKind::NotGzip(_)), "{aborted:?}");
+    assert_eq!(taken.sources.written(aborted.at), taken.marks[0]);
+}
+
+#[test]
+fn compressed_text_beyond_ascii_is_mangled_unless_it_is_looked_into() {
+    let text = multipart(&[&gzip_part("", &format!("⟦{COMPRESSED_LATIN}⟧"))]);
+    let fault = FaultKind::Mangled { is_readable: false };
+    take_apart(&text, &[]).is(&["user-data config \"-\" null"], &[fault]);
+    let text = multipart(&[&gzip_part("", COMPRESSED_ARCHIVE)]);
+    assert_parts(&text, &["user-data#1 config \"-\" {\"a\":\"é\"}"]);
+}
+
+#[test]
+fn a_file_may_be_compressed_as_a_whole() {
+    let gzip = bytes_of(COMPRESSED);
+    let mut sources = SourceMap::new();
+    let mut add = |bytes: Vec<u8>| sources.add(Source::new(RepoPath::new("user-data"), Ok(bytes)));
+    let whole = add(gzip.clone());
+    let cut = add(gzip[..20].to_vec());
+    let mut nothing = |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
+
+    let read_whole = read(whole, &mut sources, &mut nothing);
+    assert_eq!(outline(&read_whole.parts[0]), "user-data config \"-\" {\"a\":1}");
+    assert_eq!(sources.written(read_whole.parts[0].at), Span::point(whole, 0));
+    assert_eq!(read_whole.parts[0].faults, []);
+
+    let read_cut = read(cut, &mut sources, &mut nothing);
+    let kinds: Vec<&FaultKind> = read_cut.parts[0].faults.iter().map(|fault| &fault.kind).collect();
+    assert!(matches!(kinds[..], [FaultKind::NotGzip(_)]), "{kinds:?}");
+    assert!(matches!(read_cut.parts[0].kind, Kind::Other(_)));
+}
+
+fn bytes_of(base64: &str) -> Vec<u8> {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.decode(base64).unwrap()
+}
+
+#[test]
+fn transfer_encodings_are_undone_and_keep_headers() {
+    let part = |encoding: &str, body: &str| {
+        multipart(&[&format!(
+            "Content-Type: text/cloud-config\nMerge-Type: m\nContent-Transfer-Encoding: {encoding}\n\n{body}"
+        )])
+    };
+    let expected = ["user-data config \"m\" {\"a\":\"é\"}"];
+    take_apart(&part("base64", "YTogw6k=\n"), &[]).is(&expected, &[]);
+    take_apart(&part("Base64", "YTog\nw6k"), &[]).is(&expected, &[]);
+    take_apart(&part("base64", "⟦YTog!w6k=⟧"), &[]).is(&expected, &[FaultKind::BrokenBase64]);
+    take_apart(&part("quoted-printable", "a: =C3=\n=A9"), &[]).is(&expected, &[]);
+    // Latin-1 is no UTF-8, whatever `charset` says.
+    let latin = ["user-data config \"m\" null"];
+    take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[FaultKind::NotUtf8]);
+    let fault = FaultKind::TransferEncoding("x-uuencode".into());
+    take_apart(&part("⟦x-uuencode⟧", "begin"), &[]).is(&latin, &[fault]);
+}
+
+#[test]
+fn text_of_a_message_that_is_not_encoded_is_mangled() {
+    let config = |text: &str| {
+        multipart(&[&format!("Content-Type: text/cloud-config; charset=utf-8\n\n{text}")])
+    };
+    let is = |text: &str, data: &str, is_readable: bool| {
+        let part = format!("user-data config \"-\" {data}");
+        take_apart(&config(text), &[]).is(&[&part], &[FaultKind::Mangled { is_readable }]);
+    };
+    is("a: ⟦⟧é", "null", false);
+    is("a: ⟦⟧€", "{\"a\":\"\\\\u20ac\"}", true);
+    is("a: \"⟦⟧€😀\"", "{\"a\":\"€😀\"}", true);
+    // Two characters of Latin-1 may be the bytes of one of UTF-8.
+    is("a: ⟦⟧Ã©", "{\"a\":\"é\"}", true);
+}
+
+#[test]
+fn a_broken_message_is_told_and_gives_what_python_finds() {
+    let message = |content_type: &str, body: &str| {
+        format!("MIME-Version: 1.0\nContent-Type: {content_type}\n\n{body}")
+    };
+    let part = "Content-Type: text/cloud-config\n\na: 1\n";
+    let one = ["user-data config \"-\" {\"a\":1}"];
+    let cases: &[(String, &[&str], &[FaultKind])] = &[
+        (
+            message("⟦multipart/mixed⟧", &format!("--BB\n{part}--BB--\n")),
+            &[],
+            &[FaultKind::NoBoundary],
+        ),
+        (message("⟦multipart/mixed; boundary=BB⟧", "--AA\n--AA--\n"), &[], &[FaultKind::NoParts]),
+        (message("⟦multipart/mixed; boundary=BB⟧", "--BB--\n"), &[], &[FaultKind::NoParts]),
+        (
+            message("⟦multipart/mixed; boundary=BB⟧", &format!("--BB\n{part}")),
+            &one,
+            &[FaultKind::NoEndBoundary],
+        ),
+        (
+            message("multipart/mixed; boundary=BB", &format!("before\n--BB\n{part}--BB--\nafter")),
+            &one,
+            &[],
+        ),
+        (
+            message("multipart/mixed; boundary=\"BB \"", &format!("--BB\n--BB \t\n{part}--BB--\n")),
+            &one,
+            &[],
+        ),
+        (message("Multipart/Mixed;\n boundary=BB", &format!("--BB\r\n{part}--BB--")), &one, &[]),
+        // What only begins like a boundary is text.
+        (
+            message("multipart/mixed; boundary=BB", "--BB\n\n#cloud-config\na: |\n  --\n--BB--\n"),
+            &["user-data config \"-\" {\"a\":\"--\"}"],
+            &[],
+        ),
+        // An outer boundary ends all inside.
+        (
+            message(
+                "multipart/mixed; boundary=BB",
+                &format!(
+                    "--BB\nContent-Type: ⟦multipart/mixed; boundary=AA⟧\n\n--AA\n{part}--BB\n{part}--BB--\n"
+                ),
+            ),
+            &["user-data#1 config \"-\" {\"a\":1}", "user-data#2 config \"-\" {\"a\":1}"],
+            &[FaultKind::NoEndBoundary],
+        ),
+    ];
+    for (text, parts, faults) in cases {
+        take_apart(text, &[]).is(parts, faults);
+    }
+}
+
+#[test]
+fn a_type_that_nothing_is_done_with_is_told() {
+    let text = multipart(&["Content-Type: text/cloud-konfig\n\n⟦a: 1⟧"]);
+    let fault = FaultKind::UnknownType("text/cloud-konfig".into());
+    take_apart(&text, &[]).is(&["user-data text/cloud-konfig \"-\" null"], &[fault]);
+    let text = multipart(&[
+        "Content-Type: text/cloud-config\n\n⟦## template: jinja⟧\n#cloud-config\na: 1",
+    ]);
+    take_apart(&text, &[]).is(&["user-data config \"-\" {\"a\":1}"], &[FaultKind::NotRendered]);
+    let text = multipart(&["Content-Type: text/jinja2\nMerge-Type: m\n\n## template: jinja\n"]);
+    assert_parts(&text, &["user-data template \"m\" null"]);
+}
+
+#[test]
+fn what_became_of_a_text_that_is_not_merged_does_not_matter() {
+    let encoded = "Content-Transfer-Encoding: base64\n\n/w==";
+    let text = multipart(&[
+        &format!("Content-Type: text/x-shellscript\n{encoded}"),
+        "Content-Type: text/x-shellscript\n\n#!/bin/sh\n# é",
+    ]);
+    let script = |at: usize| format!("user-data#{at} text/x-shellscript \"-\" null");
+    take_apart(&text, &[]).is(&[&script(1), &script(2)], &[]);
+    let text = multipart(&["Content-Type: text/plain\n\n⟦é⟧"]);
+    let plain = ["user-data text/plain \"-\" null"];
+    take_apart(&text, &[]).is(&plain, &[FaultKind::Unrecognized]);
+    let archive = "#cloud-config-archive\n- 'a: \u{1}'\n";
+    assert!(take_apart(archive, &[]).user_data.problems[0].kind.is_fatal());
+}
+
+#[test]
+fn an_archive_gives_its_entries() {
+    let taken = take_apart(
+        "#cloud-config-archive\n\
+         - 'a: 1'\n\
+         - content: |\n    #!/bin/sh\n  filename: x\n\
+         - {content: 'b: é', type: text/cloud-config, Merge-Type: ⟦list()⟧, launch-index: 2}\n\
+         - {content: 'c: 3', Merge-Type: null, X-Merge-Type: ' '}\n",
+        &[],
+    );
+    assert_eq!(
+        taken.parts(),
+        [
+            "user-data#1 config \"-\" {\"a\":1}",
+            "user-data#2 text/x-shellscript \"-\" null",
+            "user-data#3 config \"list()\" {\"b\":\"é\"}",
+            "user-data#4 config \" \" {\"c\":3}",
+        ]
+    );
+    assert_eq!(taken.faults(), []);
+    let third = &taken.user_data.parts[2];
+    assert_eq!(third.header.as_ref().unwrap().span, taken.marks[0]);
+    let written = taken.sources.written(third.data.get("b").unwrap().span);
+    assert_eq!(taken.sources.slice(written), "'b: é'");
+    assert_eq!(taken.sources.slice(taken.user_data.comments[0].span), "#cloud-config-archive");
+}
+
+#[test]
+fn what_an_archive_holds_beside_parts_is_told() {
+    let text = "#cloud-config-archive\n\
+         - ⟦5⟧\n\
+         - ⟦\"#cloud-config-archive\\n- 'a: 1'\"⟧\n\
+         - ⟦\"#include\\nx\"⟧\n\
+         - {content: 'a: 1', ⟦merge-type⟧: x}\n";
+    take_apart(text, &[]).is(
+        &[
+            "user-data#2 text/cloud-config-archive \"-\" null",
+            "user-data#3 text/x-include-url \"-\" null",
+            "user-data#4 config \"-\" {\"a\":1}",
+        ],
+        &[
+            FaultKind::Entry("an integer"),
+            FaultKind::Nested(Carrier::Archive),
+            FaultKind::Nested(Carrier::Include),
+            FaultKind::HeaderCase { expected: "Merge-Type" },
+        ],
+    );
+    let taken = take_apart("⟦#cloud-config-archive⟧\na: 1\n", &[]);
+    taken.is(&[], &[FaultKind::NotAList("a mapping")]);
+    let broken = take_apart("#cloud-config-archive\n- [\n", &[]);
+    assert!(broken.user_data.problems[0].kind.is_fatal());
+}
+
+#[test]
+fn what_an_archive_cannot_make_a_part_of_ends_all_user_data() {
+    let table = [
+        ("{content: x, Merge-Type: ⟦5⟧}", FaultKind::HeaderValue("an integer")),
+        ("{content: x, ⟦5⟧: x}", FaultKind::HeaderValue("an integer")),
+        ("{content: ⟦5⟧}", FaultKind::Content("an integer")),
+        ("{content: x, type: ⟦5⟧}", FaultKind::InvalidType),
+        ("{content: x, type: ⟦cloud-config⟧}", FaultKind::InvalidType),
+        ("{content: ⟦!!binary /w==⟧, type: text/plain}", FaultKind::NotUtf8),
+    ];
+    for (entry, fault) in table {
+        // The span of a tagged value does not hold its tag.
+        let entry = entry.replace("⟦!!binary ", "!!binary ⟦");
+        let text = format!("#cloud-config-archive\n- 'a: 1'\n- {entry}\n- 'b: 2'\n");
+        let taken = take_apart(&text, &[]);
+        taken.is(&["user-data#1 config \"-\" {\"a\":1}"], &[fault]);
+        assert!(taken.user_data.aborted.is_some());
+    }
+}
+
+#[test]
+fn includes_are_read_in_order_depth_first() {
+    let files = [
+        ("one", "#include\nthree\n"),
+        ("two", "MIME-Version: 1.0\nContent-Type: text/cloud-config\nMerge-Type: m\n\nb: 2\n"),
+        ("three", "#cloud-config-archive\n- 'c: 3'\n"),
+    ];
+    take_apart("#include-once one\n# comment\n\n  file://two \r\n#INCLUDE three\n", &files).is(
+        &[
+            "three#1 config \"-\" {\"c\":3}",
+            "two config \"m\" {\"b\":2}",
+            "three#1 config \"-\" {\"c\":3}",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn what_cannot_be_included_is_told() {
+    let files = [("a", "#cloud-config\na: 1"), ("loop", "#include user-data")];
+    let a = "a config \"-\" {\"a\":1}";
+    let table: [(&str, &[&str], FaultKind); 5] = [
+        ("#include\na\n⟦missing⟧\na\n", &[a], FaultKind::MissingInclude),
+        ("#include\na\n⟦https://example.org/x⟧\na\n", &[a, a], FaultKind::RemoteInclude),
+        ("#include\n⟦user-data⟧\na\n", &[], FaultKind::IncludeCycle),
+        // With white space before it a marker is a place, and so is a comment.
+        ("  ⟦#include a⟧\n", &[], FaultKind::MissingInclude),
+        ("#include\n ⟦#a⟧\n", &[], FaultKind::MissingInclude),
+    ];
+    for (text, parts, fault) in table {
+        take_apart(text, &files).is(parts, &[fault]);
+    }
+
+    let taken = take_apart("#include loop\n", &files);
+    let aborted = taken.user_data.aborted.as_ref().unwrap();
+    assert_eq!(aborted.kind, FaultKind::IncludeCycle);
+    let path = taken.sources.get(aborted.at.file).path();
+    assert_eq!((path.as_str(), taken.sources.slice(aborted.at)), ("loop", "user-data"));
+}
+
+#[test]
+fn a_file_that_has_no_text_is_told() {
+    let mut sources = SourceMap::new();
+    let mut add = |bytes| sources.add(Source::new(RepoPath::new("user-data"), bytes));
+    let unreadable = add(Err(ReadError::Refused("no".into())));
+    let latin = add(Ok(b"#cloud-config\na: \xE9\n".to_vec()));
+    let latin_message = add(Ok(b"MIME-Version: 1.0\n\n#cloud-config\na: \xE9\n".to_vec()));
+    let wide: Vec<u8> =
+        "\u{FEFF}#cloud-config\na: 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide = add(Ok(wide));
+    let mut nothing = |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
+
+    let aborted = |read: UserData| read.aborted.map(|fault| fault.kind);
+    assert_eq!(aborted(read(unreadable, &mut sources, &mut nothing)), Some(FaultKind::NoText));
+    assert_eq!(aborted(read(latin_message, &mut sources, &mut nothing)), Some(FaultKind::NotUtf8));
+    let read_latin = read(latin, &mut sources, &mut nothing);
+    let [Fault { at, kind: FaultKind::NotUtf8 }] = read_latin.parts[0].faults[..] else { panic!() };
+    assert_eq!((at.file, at.start), (latin, 17));
+    assert!(read_latin.parts[0].data.is_null());
+    let read_wide = read(wide, &mut sources, &mut nothing);
+    assert!(matches!(read_wide.parts[0].kind, Kind::Other(_)));
+    assert_eq!(read_wide.parts[0].faults[0].kind, FaultKind::NotUtf8);
+}
+
+#[test]
+fn a_configuration_needs_no_first_line() {
+    let mut sources = SourceMap::new();
+    let mut add = |text: &str| sources.add(Source::new(RepoPath::new("x.cfg"), Ok(text.into())));
+    let (plain, template) = (add("a: 1\n"), add("## template: jinja\na: {{ b }}\n"));
+    assert_eq!(outline(&read_configuration(plain, &sources)), "x.cfg config \"-\" {\"a\":1}");
+    assert_eq!(outline(&read_configuration(template, &sources)), "x.cfg template \"-\" null");
+}
+
+#[test]
+fn limits_are_met_with_a_fault() {
+    let deep = multipart_in_multipart(Limit::NESTING + 1);
+    let kind = |taken: &Taken| taken.user_data.aborted.as_ref().map(|fault| fault.kind.clone());
+    assert_eq!(kind(&take_apart(&deep, &[])), Some(FaultKind::OverLimit(Limit::Nesting)));
+    let shallow = multipart_in_multipart(Limit::NESTING);
+    assert_eq!(kind(&take_apart(&shallow, &[])), None);
+    let entries = "- x\n".repeat(Limit::PARTS + 1);
+    let archive = take_apart(&format!("#cloud-config-archive\n{entries}"), &[]);
+    assert_eq!(kind(&archive), Some(FaultKind::OverLimit(Limit::Parts)));
+    assert_eq!(archive.user_data.parts.len(), Limit::PARTS);
+}
+
+fn multipart_in_multipart(depth: usize) -> String {
+    let open = |at: usize| format!("Content-Type: multipart/mixed; boundary=b{at}\n\n--b{at}\n");
+    let opened: String = (0..depth).map(open).collect();
+    let closed: String = (0..depth).rev().map(|at| format!("\n--b{at}--\n")).collect();
+    format!("MIME-Version: 1.0\n{opened}\n#cloud-config\na: 1{closed}")
+}

@@ -1,0 +1,201 @@
+//! The laws of JSON Patch, over generated documents and patches: where every
+//! value of a result comes from, and what another implementation makes of the
+//! same.
+
+use std::sync::Arc;
+
+use layercake::merge::patch::Patch;
+use layercake::merge::{Origin, Side, Strategy as Merge};
+use layercake::yaml::Node;
+use layercake::yaml::path::{Location, children};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value as Json, json};
+
+use super::config;
+use crate::conformance::{node_of, same};
+use crate::patch::{document, lay, read};
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// What one of the two has is there, the same node, and is told to have gone
+    /// there.
+    #[test]
+    fn every_value_of_a_patched_document_has_its_origin(base in data(), tried in operations()) {
+        let (base, patch) = (document(&base.to_string()), applicable(&base, &tried));
+        let result = lay(&base, &patch).expect("each of its operations can be applied");
+        let strategy = Merge::JsonPatch(Arc::new(patch.clone()));
+        let over = patch.document();
+        for (place, node) in places(&result) {
+            match strategy.came(&base, over, &place) {
+                Origin::From(side, from) => {
+                    let source = match side {
+                        Side::Base => from.get(&base),
+                        Side::Over => from.get(over),
+                    };
+                    let source = source.expect("where it came from it was");
+                    if !node.is_collection() {
+                        prop_assert!(same(&node.value, &source.value), "{place} from {side:?} {from}");
+                        prop_assert_eq!(node.span, source.span);
+                    }
+                    let went = strategy.went(&base, over, side, &from);
+                    prop_assert!(went.contains(&place), "{place} from {side:?} {from} to {went:?}");
+                }
+                origin => prop_assert!(false, "{} is there, but {:?}", place, origin),
+            }
+        }
+    }
+
+    /// What is told to have gone somewhere is there, and came from there.
+    #[test]
+    fn every_value_that_went_somewhere_came_from_there(base in data(), tried in operations()) {
+        let (base, patch) = (document(&base.to_string()), applicable(&base, &tried));
+        let result = lay(&base, &patch).expect("each of its operations can be applied");
+        let strategy = Merge::JsonPatch(Arc::new(patch.clone()));
+        let over = patch.document();
+        for (side, sides) in [(Side::Base, &base), (Side::Over, over)] {
+            for (from, _) in places(sides).into_iter().filter(|(_, node)| !node.is_collection()) {
+                for place in strategy.went(&base, over, side, &from) {
+                    prop_assert!(place.get(&result).is_some(), "{from} to {place}");
+                    prop_assert_eq!(
+                        strategy.came(&base, over, &place),
+                        Origin::From(side, from.clone())
+                    );
+                }
+            }
+        }
+    }
+
+    /// Another implementation makes the same of it, or refuses it too.
+    #[test]
+    fn another_implementation_agrees(base in data(), tried in operations()) {
+        let patches = [Json::Array(applicable_json(&base, &tried)), Json::Array(tried)];
+        for patch in patches {
+            if differs_from_python(&patch) {
+                continue;
+            }
+            let ours = read(&patch.to_string())
+                .and_then(|read| lay(&document(&base.to_string()), &read));
+            let mut theirs = base.clone();
+            let operations: json_patch::Patch =
+                serde_json::from_value(patch.clone()).expect("it is well-formed");
+            match (ours, json_patch::patch_unsafe(&mut theirs, &operations)) {
+                (Ok(ours), Ok(())) => {
+                    let theirs = node_of(&theirs).expect("it is JSON");
+                    prop_assert_eq!(&ours, &theirs, "{}", patch);
+                }
+                (Err(_), Err(_)) => {}
+                (ours, theirs) => {
+                    prop_assert!(false, "{} {}: {:?} {:?}", base, patch, ours, theirs);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a patch has what `jsonpatch` does otherwise than RFC 6902: it
+/// neither copies nor moves the whole document nor removes it, replaces no key
+/// `-`, and moves an item of a list into what is left at its own place.
+fn differs_from_python(patch: &Json) -> bool {
+    let operations = patch.as_array().expect("a list").iter();
+    operations.into_iter().any(|operation| {
+        let text = |member: &str| operation[member].as_str().unwrap_or("absent");
+        let into_itself = text("path").starts_with(text("from")) && text("path") != text("from");
+        text("from").is_empty()
+            || text("op") == "remove" && text("path").is_empty()
+            || text("op") == "move" && into_itself
+    })
+}
+
+/// The operations that can be applied to what those before them leave.
+fn applicable_json(base: &Json, tried: &[Json]) -> Vec<Json> {
+    let mut state = document(&base.to_string());
+    let mut kept = Vec::new();
+    for operation in tried {
+        let single = read(&json!([operation]).to_string()).expect("it is well-formed");
+        if let Ok(next) = lay(&state, &single) {
+            state = next;
+            kept.push(operation.clone());
+        }
+    }
+    kept
+}
+
+fn applicable(base: &Json, tried: &[Json]) -> Patch {
+    let kept = Json::Array(applicable_json(base, tried));
+    read(&kept.to_string()).expect("it is well-formed")
+}
+
+/// All places of some data.
+fn places(data: &Node) -> Vec<(Location, &Node)> {
+    let mut found = vec![(Location::root(), data)];
+    let mut next = 0;
+    while let Some((place, node)) = found.get(next).cloned() {
+        found.extend(children(node).map(|(piece, child)| (place.join(piece), child)));
+        next += 1;
+    }
+    found
+}
+
+/// Mappings of few keys, so that pointers meet them.
+fn data() -> impl Strategy<Value = Json> {
+    prop::collection::hash_map(key(), value(), 2..5).prop_map(object)
+}
+
+fn value() -> impl Strategy<Value = Json> {
+    let scalar = select(vec![json!(null), json!("t"), json!(7), json!(-3), json!("")]);
+    scalar.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            prop::collection::hash_map(key(), inner.clone(), 0..3).prop_map(object),
+            prop::collection::vec(inner, 0..4).prop_map(Json::Array),
+        ]
+    })
+}
+
+fn object(entries: std::collections::HashMap<&'static str, Json>) -> Json {
+    let mut entries: Vec<_> = entries.into_iter().collect();
+    entries.sort_by_key(|(key, _)| *key);
+    Json::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn key() -> impl Strategy<Value = &'static str> {
+    select(vec!["a", "b", "0", "~/"])
+}
+
+fn operations() -> impl Strategy<Value = Vec<Json>> {
+    prop::collection::vec(operation(), 0..40)
+}
+
+fn operation() -> impl Strategy<Value = Json> {
+    let with_value = (select(vec!["add", "replace", "test"]), pointer(), value())
+        .prop_map(|(op, path, value)| json!({"op": op, "path": path, "value": value}));
+    let with_source = (select(vec!["move", "copy"]), pointer(), pointer())
+        .prop_map(|(op, path, from)| json!({"op": op, "path": path, "from": from}));
+    let remove = pointer().prop_map(|path| json!({"op": "remove", "path": path}));
+    prop_oneof![4 => with_value, 4 => with_source, 1 => remove]
+}
+
+fn pointer() -> impl Strategy<Value = String> {
+    let token = select(vec!["a", "a", "b", "b", "0", "0", "1", "-", "~0~1"]);
+    let length = select(vec![1, 1, 1, 1, 2, 2, 2, 3, 3, 4]);
+    let tokens = length.prop_flat_map(move |length| prop::collection::vec(token.clone(), length));
+    let inside = tokens.prop_map(|tokens| tokens.iter().map(|token| format!("/{token}")).collect());
+    prop_oneof![40 => inside, 1 => Just(String::new())]
+}
+
+/// The generators make what the laws are about.
+#[test]
+fn generated_patches_do_something() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut applied, mut moved) = (0, 0);
+    for _ in 0..200 {
+        let tree = (data(), operations()).new_tree(&mut runner).expect("it can be generated");
+        let (base, tried) = tree.current();
+        let kept = applicable_json(&base, &tried);
+        applied += kept.len();
+        moved += kept.iter().filter(|it| it["op"] == "move" || it["op"] == "copy").count();
+    }
+    assert!(applied > 500 && moved > 100, "{applied} operations, {moved} of them move or copy");
+}
