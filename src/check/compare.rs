@@ -128,9 +128,12 @@ pub fn compare_with<T: Send>(
         concerned.extend(site.concerned);
     }
     let edited: BTreeSet<FileId> = sources.edited;
-    let mut comparison = gather(edits.edits, found, &|file| edited.contains(&file));
+    let written_in = |file| loaded.sources.written(Span::point(file, 0)).file;
+    let mut comparison = gather(edits.edits, found, &|file| edited.contains(&written_in(file)));
     sides.limit(&mut comparison, &mut findings, &concerned);
-    let edited_files = edited.iter().map(|file| loaded.sources.get(*file).path().clone()).collect();
+    let files = edited.iter().map(|file| loaded.sources.get(*file));
+    let real = files.filter(|file| file.decoded_from().is_none());
+    let edited_files = real.map(|file| file.path().clone()).collect();
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &loaded.head.wanted(plan));
     let checked = Checked {
@@ -182,7 +185,9 @@ impl<'a> Documents<'a> {
         let shared: BTreeSet<FileId> = base.intersection(&head).copied().collect();
         let of = |side: &'a LoadedSide, other: &LoadedSide, is_shared: bool| {
             let mut located = sides.located(side, &|file| shared.contains(&file) == is_shared);
-            let parts = side.parts.iter().filter(|file| other.has(file) == is_shared);
+            let others = other.reads();
+            let is_wanted = |file: &&PartFile| others.contains(&file.identity()) == is_shared;
+            let parts = side.parts.iter().filter(is_wanted);
             located.extend(parts.flat_map(PartFile::located));
             located
         };
@@ -294,7 +299,7 @@ impl<'a> Sides<'a> {
         let reported: BTreeSet<EditId> = findings.causes.iter().flatten().copied().collect();
         let is_given = |edit: &Edit| {
             let mut texts = edit.base.iter().chain(&edit.head);
-            texts.any(|text| self.plan.concerns(self.loaded.sources.get(text.at.file).path()))
+            texts.any(|text| self.plan.concerns(self.loaded.sources.path_of(text.at)))
         };
         let in_site = |id: EditId| self.plan.sites.is_none() || concerned.contains(&id);
         let numbers =
@@ -349,11 +354,10 @@ fn told(finding: &Diagnostic) -> Told<'_> {
 /// place, or else those of its file.
 fn caused_in_file(finding: &Diagnostic, edits: &[Edit], sources: &SourceMap) -> Vec<EditId> {
     let place = finding.primary.span;
-    let path = sources.get(place.file).path();
+    let path = sources.path_of(place);
     let meets = |text: &Option<Text>| text.as_ref().is_some_and(|text| text.meets(place));
-    let in_file = |text: &Option<Text>| {
-        text.as_ref().is_some_and(|text| sources.get(text.at.file).path() == path)
-    };
+    let in_file =
+        |text: &Option<Text>| text.as_ref().is_some_and(|text| sources.path_of(text.at) == path);
     let those = |wanted: &dyn Fn(&Edit) -> bool| -> Vec<EditId> {
         let edits = edits.iter().enumerate().filter(|(_, edit)| wanted(edit));
         edits.map(|(index, _)| EditId::at(index)).collect()
@@ -692,8 +696,9 @@ impl Trying<'_, '_> {
             match version.document() {
                 Written::Deckhand(document) => documents.push(document),
                 Written::Part(part) => {
-                    let given = || Given { parts: Vec::new(), read: None };
-                    parts.entry(path).or_insert_with(given).parts.push(part);
+                    let given = || Given { at: part.at, parts: Vec::new(), read: None };
+                    let given = parts.entry(path).or_insert_with(given);
+                    given.parts.extend((!part.is_nothing()).then_some(part));
                 }
             }
         }

@@ -39,11 +39,26 @@ pub struct Configuration {
     pub known_missing: Vec<KnownMissing>,
     /// What cloud-init is given.
     pub sets: Vec<DeclaredSet>,
+    /// Headers that some of its files come with.
+    pub headers: Vec<GivenHeader>,
     /// What else of the file is to match something.
     pub entries: Vec<Entry>,
     /// Blocks of property groups, and the schemas of the documents that they
     /// are for.
     pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
+}
+
+/// A header that a file of user-data comes with, as a part of a message does.
+#[derive(Clone, Debug)]
+pub struct GivenHeader {
+    /// The file.
+    pub path: RepoPath,
+    /// What stands for a file where the header is shown.
+    pub given_as: RepoPath,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its value.
+    pub value: Arc<str>,
 }
 
 /// Substitution sources that are known to be missing.
@@ -64,6 +79,8 @@ pub struct Entry {
     pub of: EntryKind,
     /// The glob.
     pub glob: GlobMatcher,
+    /// The glob as it is written.
+    pub written: Arc<str>,
     /// Where it stands in the configuration file.
     pub at: Span,
 }
@@ -78,6 +95,11 @@ pub enum EntryKind {
 }
 
 impl Configuration {
+    /// Whether this is the path of its own file.
+    pub(super) fn is_at(&self, path: &RepoPath) -> bool {
+        self.file.as_ref().is_some_and(|(own, _)| own == path)
+    }
+
     /// Whether a site is one of those that there are.
     pub(super) fn has_site(&self, site: &str) -> bool {
         self.sites.as_ref().is_none_or(|sites| sites.is_match(site))
@@ -161,13 +183,13 @@ impl Configured {
                 EntryKind::Path => UnusedKind::Path,
                 EntryKind::Site => UnusedKind::Site,
             };
-            (entry.at, &entry.glob, kind)
+            (entry.at, &*entry.written, kind)
         });
         let known = configuration.known_missing.iter().zip(&self.met);
         let unmet = known
             .filter(|(_, met)| !met.load(Relaxed))
-            .map(|(known, _)| (known.at, &known.sources, UnusedKind::MissingSource));
-        let globs = unused.chain(unmet).map(|(at, glob, kind)| (at, glob.glob().glob(), kind));
+            .map(|(known, _)| (known.at, known.sources.glob().glob(), UnusedKind::MissingSource));
+        let globs = unused.chain(unmet);
         let blocks = configuration.property_groups.iter().map(|(schema, _)| schema);
         let without = blocks
             .filter(|schema| !schemas.contains(&*schema.value))

@@ -17,11 +17,12 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
-use crate::rules::{self, FileFacts, Holds, Settings};
+use crate::rules::{self, FileFacts, Holds, Settings, UserDataFacts};
 use crate::source::{
     ContentId, DocKey, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
     offset,
 };
+use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
 use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
@@ -192,7 +193,7 @@ impl Parse {
     fn set(&mut self, plan: &Plan<'_>, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Side, Error> {
         let mut files = files_of_set(plan, tree, paths)?;
         let parts = PartGlobs::of(&plan.configuration.sets);
-        files.retain(|path| !parts.has(path));
+        files.retain(|path| !parts.has(path) && !plan.configuration.is_at(path));
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
         let ids = self.read(plan, &files)?.into_iter();
@@ -226,8 +227,9 @@ impl Parse {
 
     /// Texts that were decoded are no files of documents.
     pub(super) fn fill(&mut self) {
-        let decoded = self.sources.iter().skip(self.parsed.len());
-        self.parsed.extend(decoded.map(|(file, _)| (file, Parsed::default())));
+        while FileId(offset(self.parsed.len())) < self.sources.upcoming(0) {
+            self.parsed.push((FileId(offset(self.parsed.len())), Parsed::default()));
+        }
     }
 }
 
@@ -308,10 +310,17 @@ impl Loaded {
         }
         let schemas = Schemas::default();
         let mut files = documents_of(&sources, parsed, &schemas, &plan.configuration.secrets);
-        for part in std::iter::once(&head).chain(&base).flat_map(Side::all_parts) {
-            files[part.span.file.0 as usize].add_part(part);
+        let globs = PartGlobs::of(&plan.configuration.sets);
+        for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
+            add_part_file(file, &globs, &sources, &mut files);
+        }
+        for part in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
+            part.files()
+                .filter(|_| part.is_secret)
+                .for_each(|file| hide(&mut files, file, &sources));
         }
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
+            loaded.keep_each_problem_once();
             loaded.read_ignores(FileId(offset(file)), &sources);
         }
         let damaged_baseline = read_baselines(plan, &mut head, &mut base, &mut sources)?;
@@ -377,6 +386,7 @@ impl Loaded {
         let documents = side.files.iter();
         let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
+        let of_parts = side.parts.iter().flat_map(|file| self.part_findings(side, file));
         let facts = documents.chain(parts).map(|(file, holds, place)| {
             let loaded = self.file(file);
             FileFacts {
@@ -403,16 +413,38 @@ impl Loaded {
                 }
                 found
             })
+            .chain(of_parts)
             .collect()
+    }
+
+    /// What is wrong with what a file gives cloud-init, with the sites that use
+    /// the file.
+    fn part_findings(&self, side: &Side, file: &PartFile) -> Vec<Diagnostic> {
+        let files: BTreeSet<FileId> = file.files().collect();
+        let secrets = files.into_iter().flat_map(|file| &self.file(file).secrets);
+        let facts = UserDataFacts {
+            sources: &self.sources,
+            read: &file.read,
+            secrets: secrets.copied().collect(),
+        };
+        let mut found = rules::word_user_data(&facts);
+        let using = side.sets.iter().filter(|set| set.part_paths.contains(&file.path));
+        let sites: Vec<Arc<str>> = using.filter_map(|set| set.name.clone()).collect();
+        for finding in &mut found {
+            finding.sites.clone_from(&sites);
+        }
+        found
     }
 
     /// What the configuration says of a side and nothing of it heeds.
     pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
         let files = side.all_files().into_iter();
-        let paths = files.map(|file| self.sources.get(file).path().as_str());
+        let paths = files.map(|file| self.sources.path_of(Span::point(file, 0)).as_str());
         let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
         let documents = side.files.iter().flat_map(|file| &self.file(file.id).documents);
-        let schemas = documents.map(|document| &*document.key.schema).collect();
+        let documents = documents.map(|document| &*document.key.schema);
+        let sets = (!side.parts.is_empty()).then_some(cloud_init::OUTPUT);
+        let schemas = documents.chain(sets).collect();
         self.configured.findings(&plan.configuration, paths, sites, &schemas)
     }
 
@@ -456,14 +488,15 @@ impl Loaded {
             let keys = documents.map(|document| Some(&document.key));
             keys.chain([None]).map(move |key| (path, key))
         });
-        files.collect()
+        let parts = side.files_of_parts().into_iter();
+        files.chain(parts.map(|file| (self.sources.get(file).path(), None))).collect()
     }
 
     /// The findings for what was said of findings in vain. Nothing is said of
     /// a rule that was not asked for, nor of a file that was not read whole.
     fn in_vain(&self, plan: &Plan<'_>, judged: &Judged<'_>) -> Vec<Diagnostic> {
         let levels = &plan.policy.levels;
-        let path_of = |ignore: &Ignore| self.sources.get(ignore.span.file).path().as_str();
+        let path_of = |ignore: &Ignore| self.sources.path_of(ignore.span).as_str();
         let unused = judged.unused.iter().filter_map(|unused| {
             let file = self.file(unused.ignore.span.file);
             let is_whole = !file.problems.iter().any(|problem| problem.kind.is_fatal());
@@ -492,7 +525,7 @@ impl Loaded {
         let counted = |side| {
             let mut counted: BTreeMap<(&RepoPath, &str), usize> = BTreeMap::new();
             for ignore in self.ignores(side) {
-                let path = self.sources.get(ignore.span.file).path();
+                let path = self.sources.path_of(ignore.span);
                 *counted.entry((path, &*ignore.words)).or_default() += 1;
             }
             counted
@@ -524,17 +557,38 @@ impl Loaded {
     }
 }
 
+/// Hides all text of a file, and of those that it is decoded from.
+fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
+    let mut next = Some(file);
+    while let Some(file) = next {
+        let source = sources.get(file);
+        let all = Span::new(file, 0, offset(source.text().len()));
+        let secrets = &mut files[file.0 as usize].secrets;
+        if !secrets.contains(&all) {
+            secrets.push(all);
+        }
+        next = source.decoded_from().map(|from| from.file);
+    }
+}
+
 impl LoadedFile {
     /// Keeps what a part that stands in the file says of findings, and where it
     /// is secret.
     fn add_part(&mut self, part: &Part) {
-        self.has_parts = true;
-        let comments = part.comments.iter().filter(|it| !self.comments.contains(it));
-        let comments: Vec<yaml::Comment> = comments.copied().collect();
-        self.comments.extend(comments);
+        self.problems.extend(part.problems.iter().cloned());
+        self.comments.extend(&part.comments);
         if part.data.secret && !self.secrets.contains(&part.span) {
             self.secrets.push(part.span);
         }
+    }
+
+    /// A text may be read several times: for each side, and for each that
+    /// includes it.
+    fn keep_each_problem_once(&mut self) {
+        self.problems.sort_by_key(|problem| problem.span);
+        self.problems.dedup();
+        self.comments.sort_by_key(|comment| comment.span);
+        self.comments.dedup();
     }
 
     fn read_ignores(&mut self, file: FileId, sources: &SourceMap) {
@@ -723,6 +777,39 @@ fn whole_documents(source: &Source) -> &str {
     let is_marker = |at: &usize| text[at + "\n---".len()..].starts_with(char::is_whitespace);
     let last = text.match_indices("\n---").map(|(at, _)| at).filter(is_marker).last();
     &text[..last.map_or(0, |at| at + 1)]
+}
+
+/// Keeps what a file of parts says where it stands: there, or in a text that it
+/// includes or that was decoded from it.
+fn add_part_file(
+    part_file: &PartFile,
+    globs: &PartGlobs,
+    sources: &SourceMap,
+    files: &mut [LoadedFile],
+) {
+    let read = &part_file.read;
+    for file in part_file.files() {
+        files[file.0 as usize].has_parts = true;
+    }
+    for part in &read.parts {
+        files[part.span.file.0 as usize].add_part(part);
+    }
+    for problem in &read.problems {
+        files[problem.span.file.0 as usize].problems.push(problem.clone());
+    }
+    for comment in &read.comments {
+        files[comment.span.file.0 as usize].comments.push(*comment);
+    }
+    if globs.is_secret(&part_file.path) {
+        // What the parts came in shows them too.
+        for file in part_file.files() {
+            let whole = Span::new(file, 0, offset(sources.get(file).text().len()));
+            let secrets = &mut files[file.0 as usize].secrets;
+            if !secrets.contains(&whole) {
+                secrets.push(whole);
+            }
+        }
+    }
 }
 
 /// What the file at `path` of `tree` accepts, if it is there.

@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub use compare::{BothSides, Compared, Settings, compare, compare_with};
-pub use configuration::{Configuration, Entry, EntryKind, KnownMissing};
+pub use configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
 pub use load::baseline;
 pub use sets::DeclaredSet;
 

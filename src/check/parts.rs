@@ -1,16 +1,18 @@
 //! The files that cloud-init is given: read once, like all others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::Plan;
 use super::load::{Loaded, Parse, SetFiles, Side, ToRead};
 use super::sets::{PartGlobs, sets_of_site};
+use super::{GivenHeader, Plan};
 use crate::error::Error;
-use crate::source::{Entry, EntryKind, FileId, RepoPath, SourceMap, Tree};
+use crate::source::{
+    Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, Spanned, Tree, offset,
+};
 use crate::system::Written;
-use crate::system::cloud_init::part::Part;
-use crate::system::cloud_init::read::{Included, UserData, read, read_configuration};
+use crate::system::cloud_init::part::{Header, Part};
+use crate::system::cloud_init::read::{Included, UserData, read_configuration, read_with};
 use crate::system::cloud_init::{Given, Set};
 use crate::system::edits::Located;
 
@@ -21,6 +23,10 @@ pub(super) struct PartFile {
     pub(super) file: FileId,
     /// What it gives, files that it includes among it.
     pub(super) read: Arc<UserData>,
+    /// What stands for it where it gives nothing.
+    nothing: Part,
+    /// Whether all of it is secret.
+    pub(super) is_secret: bool,
 }
 
 impl PartFile {
@@ -28,7 +34,8 @@ impl PartFile {
     pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
         let parts = self.read.parts.iter().map(|part| part.span.file);
         let faults = self.read.faults.iter().chain(&self.read.aborted).map(|it| it.at.file);
-        std::iter::once(self.file).chain(parts).chain(faults)
+        let problems = self.read.problems.iter().map(|it| it.span.file);
+        std::iter::once(self.file).chain(parts).chain(faults).chain(problems)
     }
 }
 
@@ -51,10 +58,17 @@ impl Parse {
         let files: Vec<ToRead<'_>> =
             entries.iter().map(|entry| ToRead::text(&entry.path, tree, entry.content)).collect();
         let ids = self.read(plan, &files)?;
+        let mut known: ByPath = paths.iter().cloned().zip(ids.iter().copied()).collect();
         let mut parts = Vec::new();
         for (path, file) in paths.into_iter().zip(ids) {
-            let read = self.part_file(plan, tree, &globs, (&path, file))?;
-            parts.push(PartFile { path, file, read });
+            let read = self.part_file(plan, tree, &globs, (&path, file), &mut known)?;
+            let is_secret = globs.is_secret(&path);
+            let end = offset(self.sources.get(file).text().len());
+            let mut nothing = Part::nothing(&path, Span::new(file, 0, end));
+            if is_secret {
+                nothing.hide();
+            }
+            parts.push(PartFile { path, file, read, nothing, is_secret });
         }
         Ok(parts)
     }
@@ -65,18 +79,21 @@ impl Parse {
         tree: &dyn Tree,
         globs: &PartGlobs,
         (path, file): (&RepoPath, FileId),
+        known: &mut ByPath,
     ) -> Result<Arc<UserData>, Error> {
         if let Some(known) = self.user_data.get(&file) {
             return Ok(known.clone());
         }
         let mut sources = std::mem::take(&mut self.sources);
+        let headers = plan.configuration.headers.iter().filter(|header| header.path == *path);
+        let headers = headers.map(|header| header.read(&mut sources)).collect();
         let mut error = None;
         let mut includes = false;
         let mut include = |sources: &mut SourceMap, from: &RepoPath, path: &str| {
             includes = true;
             std::mem::swap(&mut self.sources, sources);
             self.fill();
-            let included = self.included(plan, tree, from, path);
+            let included = self.included(plan, tree, (from, path), known);
             std::mem::swap(&mut self.sources, sources);
             included.unwrap_or_else(|failed| {
                 error.get_or_insert(failed);
@@ -84,7 +101,7 @@ impl Parse {
             })
         };
         let mut read = if globs.is_user_data(path) {
-            read(file, &mut sources, &mut include)
+            read_with(file, headers, &mut sources, &mut include)
         } else {
             UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
         };
@@ -110,18 +127,26 @@ impl Parse {
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
-        from: &RepoPath,
-        path: &str,
+        (from, line): (&RepoPath, &str),
+        known: &mut ByPath,
     ) -> Result<Included, Error> {
-        let Some(path) = joined(from, path) else { return Ok(Included::Missing) };
+        let Some(path) = joined(from, line) else { return Ok(Included::Missing) };
+        if let Some(file) = known.get(&path) {
+            return Ok(Included::File(*file));
+        }
         match tree.read(&path) {
             Err(error) if error.is_missing() => return Ok(Included::Missing),
             Ok(_) | Err(_) => {}
         }
         let ids = self.read(plan, &[ToRead::text(&path, tree, None)])?;
+        known.extend(ids.first().map(|id| (path.clone(), *id)));
         Ok(ids.first().map_or(Included::Missing, |id| Included::File(*id)))
     }
 }
+
+/// The files of one side that are read as parts, so that each is read once and
+/// one that includes itself is known again.
+type ByPath = BTreeMap<RepoPath, FileId>;
 
 /// The path that `line` names in the file at `from`; none where it leads out
 /// of the tree.
@@ -143,19 +168,40 @@ fn joined(from: &RepoPath, line: &str) -> Option<RepoPath> {
     Some(RepoPath::new(parts.join("/")))
 }
 
+impl GivenHeader {
+    /// The header, in a text of its own.
+    fn read(&self, sources: &mut SourceMap) -> Header {
+        let text = format!("{}: {}", self.name, self.value);
+        let file = sources.add(Source::new(self.given_as.clone(), Ok(text.into_bytes())));
+        let (end, after) = (offset(self.name.len()), offset(self.name.len() + ": ".len()));
+        let value = Span::new(file, after, after + offset(self.value.len()));
+        Header {
+            name: Spanned::new(self.name.clone(), Span::new(file, 0, end)),
+            value: Spanned::new(self.value.clone(), value),
+        }
+    }
+}
+
 impl PartFile {
+    /// What is the same on both sides where the file is.
+    pub(super) fn identity(&self) -> (&RepoPath, *const UserData) {
+        (&self.path, Arc::as_ptr(&self.read))
+    }
+
     /// Its parts that are used: none where cloud-init gives the file up.
     fn parts(&self) -> &[Part] {
         if self.read.aborted.is_some() { &[] } else { &self.read.parts }
     }
 
     fn given(&self) -> Given<'_> {
-        Given { parts: self.parts().iter().collect(), read: Some(&*self.read) }
+        let parts = self.parts().iter().collect();
+        Given { at: Span::point(self.file, 0), parts, read: Some(&*self.read) }
     }
 
     /// Its parts, as what somebody may have edited.
     pub(super) fn located(&self) -> impl Iterator<Item = Located<'_>> {
-        self.parts().iter().enumerate().map(|(index, part)| Located {
+        let nothing = self.parts().is_empty().then_some(&self.nothing);
+        self.parts().iter().chain(nothing).enumerate().map(|(index, part)| Located {
             repository: None,
             path: &self.path,
             place: None,
@@ -166,10 +212,9 @@ impl PartFile {
 }
 
 impl Side {
-    /// Whether this side has a file of parts as it is.
-    pub(super) fn has(&self, file: &PartFile) -> bool {
-        let mut own = self.parts.iter();
-        own.any(|own| own.path == file.path && Arc::ptr_eq(&own.read, &file.read))
+    /// The files of parts that this side has, with what was read of them.
+    pub(super) fn reads(&self) -> HashSet<(&RepoPath, *const UserData)> {
+        self.parts.iter().map(PartFile::identity).collect()
     }
 
     /// Says of each set of files which parts are in it.
@@ -180,10 +225,8 @@ impl Side {
             let site = (files.name.as_deref(), files.site_type.as_deref());
             let used = sets_of_site(&plan.configuration.sets, site, Some, &parts);
             let used = used.iter().flat_map(|set| &set.sources).flat_map(|source| &source.files);
-            let used: Vec<&UserData> = used.filter_map(|given| given.read).collect();
-            let is_used = |file: &&PartFile| {
-                used.iter().any(|used| std::ptr::eq(*used, &raw const *file.read))
-            };
+            let used: BTreeSet<FileId> = used.map(|given| given.at.file).collect();
+            let is_used = |file: &&PartFile| used.contains(&file.file);
             for file in self.parts.iter().filter(is_used) {
                 files.part_paths.insert(file.path.clone());
                 files.parts.extend(file.files());
@@ -192,11 +235,6 @@ impl Side {
             files.parts.dedup();
         }
         self.sets = sets;
-    }
-
-    /// All parts.
-    pub(super) fn all_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().flat_map(|file| &file.read.parts)
     }
 
     /// All parts, by the path of their file.

@@ -1,6 +1,6 @@
 //! Which files cloud-init is given in which sets, as it is declared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
@@ -103,9 +103,9 @@ pub(super) fn sets_of_site<'a>(
                 })
                 .collect();
             // A set without any file in a site is no output of it.
-            sources.iter().flat_map(|source| &source.files).next()?;
+            let file = sources.iter().flat_map(|source| &source.files).next()?;
             let first = sources.iter().flat_map(Source::parts).next();
-            let at = at(declared.at).or(first.map(|part| part.at))?;
+            let at = at(declared.at).unwrap_or(first.map_or(file.at, |part| part.at));
             Some(Set { name: declared.name.clone(), at, dialect: declared.dialect, sources })
         })
         .collect()
@@ -124,15 +124,15 @@ fn files<'a>(
         let site_type = globset::escape(site_type.unwrap_or_default());
         is_of_site.then(|| filled(glob, &name, &site_type))
     };
-    let mut files: Vec<&'a RepoPath> = Vec::new();
+    let (mut files, mut known) = (Vec::new(), BTreeSet::new());
     for glob in globs.iter().filter_map(fill).filter_map(|glob| matcher(&glob)) {
         let found = given.keys().copied().filter(|path| glob.is_match(path.as_str()));
-        let fresh: Vec<&RepoPath> = found.filter(|path| !files.contains(path)).collect();
-        files.extend(fresh);
+        files.extend(found.filter(|path| known.insert(*path)));
     }
     if kind == SourceKind::ConfD {
-        // The last name counts most (section 7).
-        files.sort_by(|one, other| {
+        // Only these are read, and the last name counts most (section 7).
+        files.retain(|path| path.as_str().ends_with(".cfg"));
+        files.sort_by(|one: &&RepoPath, other: &&RepoPath| {
             let name = |path: &RepoPath| path.parts().last().map(str::to_owned);
             (name(other), other).cmp(&(name(one), one))
         });

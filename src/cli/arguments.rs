@@ -6,10 +6,12 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercake::commands::Selection;
+use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{Meaning, Place};
 use layercake::commands::policy::Selectors;
 use layercake::commands::sides::{MergeBase, Wanted};
 use layercake::graph::MissingSource;
+use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
 use layercake::triage::Counts;
 
@@ -63,6 +65,18 @@ Examples:
   diff <(layercake render --rev HEAD~1) <(layercake render)
 
 Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+
+const CLOUD_CONFIG_EXAMPLES: &str = "\
+Examples:
+  layercake cloud-config base.yaml site.yaml       two parts, the second laid over the first
+  layercake cloud-config a.yaml b.yaml --merge-type '2=dict(recurse_list)+list(append)'
+  layercake cloud-config --user-data user-data.mime --vendor-data vendor.yaml
+  layercake cloud-config --base cloud.cfg --conf-d cloud.cfg.d
+  ./make-user-data | layercake cloud-config -      a part that a program prints
+  layercake cloud-config --site lab --set genesis --with-origin    what `layercake.yaml` declares
+
+Exit codes: 0 no errors found, 1 errors found, such as a part that cloud-init drops, \
+2 layercake could not do its work.";
 
 const SITES_NOTE: &str = "\
 Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
@@ -270,6 +284,14 @@ pub(super) enum Verb {
         #[arg(long, help_heading = "Output")]
         show_secrets: bool,
     },
+
+    /// Merge parts of cloud-config as cloud-init does, and print the result
+    ///
+    /// Merges the parts that are named, wherever they lie; without any, the sets
+    /// of parts that `layercake.yaml` declares, for each site. Where a part is
+    /// dropped, the rest is printed and standard error says why.
+    #[command(name = "cloud-config", after_help = CLOUD_CONFIG_EXAMPLES)]
+    CloudConfig(CloudConfigArgs),
 
     /// List the sites and what they are made of
     #[command(after_help = SITES_NOTE)]
@@ -505,6 +527,82 @@ pub(super) enum GraphFormat {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct CloudConfigArgs {
+    /// Parts of user-data, in order; `-` is standard input
+    #[arg(value_name = "PART")]
+    pub(super) parts: Vec<PathBuf>,
+
+    /// How part N is merged, the first being 1: its header `Merge-Type`
+    #[arg(long, value_name = "N=SPEC", requires = "parts", help_heading = "What is merged")]
+    pub(super) merge_type: Vec<String>,
+
+    /// All user-data in one file: plain, MIME, archive, include, or compressed
+    #[arg(long, value_name = "FILE", conflicts_with = "parts", help_heading = "What is merged")]
+    pub(super) user_data: Option<PathBuf>,
+
+    /// Vendor-data, in any form
+    #[arg(long, value_name = "FILE", help_heading = "What is merged")]
+    pub(super) vendor_data: Option<PathBuf>,
+
+    /// The second vendor-data, between the first and user-data
+    #[arg(long, value_name = "FILE", help_heading = "What is merged")]
+    pub(super) vendor_data2: Option<PathBuf>,
+
+    /// What stands for the folder conf.d: its files `*.cfg` count
+    #[arg(long, value_name = "DIR", help_heading = "What is merged")]
+    pub(super) conf_d: Option<PathBuf>,
+
+    /// What stands for cloud.cfg, below all others
+    ///
+    /// Where its key `conf_d` is empty, `--conf-d` counts for nothing; no folder
+    /// is read that is not named.
+    #[arg(long, value_name = "FILE", help_heading = "What is merged")]
+    pub(super) base: Option<PathBuf>,
+
+    /// By which rules what is named is merged
+    ///
+    /// [default: current]
+    #[arg(long, value_name = "DIALECT", help_heading = "What is merged")]
+    pub(super) dialect: Option<DialectArg>,
+
+    /// Only sets whose name matches this glob, of those that are declared
+    #[arg(long, value_name = "GLOB", help_heading = "Which sets")]
+    #[arg(conflicts_with_all = NAMED)]
+    pub(super) set: Vec<String>,
+
+    /// Only sites whose name matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Which sets", conflicts_with_all = NAMED)]
+    pub(super) site: Vec<String>,
+
+    /// Read this revision instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Which sets", conflicts_with_all = NAMED)]
+    pub(super) rev: Option<String>,
+
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+
+    /// How to print it
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
+    #[arg(help_heading = "Output")]
+    pub(super) format: RenderFormat,
+
+    /// Add `# FILE:LINE` to each value: where it was written
+    #[arg(long, help_heading = "Output")]
+    pub(super) with_origin: bool,
+}
+
+/// What names parts, which the sets that are declared go without.
+const NAMED: [&str; 6] = ["parts", "user_data", "vendor_data", "vendor_data2", "conf_d", "base"];
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DialectArg {
+    /// What cloud-init does
+    Current,
+    /// What its documentation of 2013 says
+    Documented,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ExplainValueArgs {
     /// The site (`-` for files without sites; none with `--all-sites`), and the
     /// value: schema, name, and path as `.values.pod` or `/values/pod`
@@ -723,6 +821,31 @@ impl SelectionArgs {
             configuration: self.config.place(),
             ..self.repository.selection(directory)
         }
+    }
+}
+
+impl CloudConfigArgs {
+    /// The parts that are named; without what standard input has.
+    pub(super) fn named(&self) -> Parts {
+        let user_data = self.parts.iter().chain(&self.user_data);
+        Parts {
+            user_data: user_data.cloned().collect(),
+            merge_types: self.merge_type.clone(),
+            vendor_data2: self.vendor_data2.clone(),
+            vendor_data: self.vendor_data.clone(),
+            conf_d: self.conf_d.clone(),
+            base: self.base.clone(),
+            dialect: self.dialect.map(|dialect| match dialect {
+                DialectArg::Current => Dialect::Current,
+                DialectArg::Documented => Dialect::Documented,
+            }),
+            standard_input: Vec::new(),
+        }
+    }
+
+    pub(super) fn selection(self, directory: PathBuf) -> Selection {
+        let (revision, sites, configuration) = (self.rev, self.site, self.config.place());
+        Selection { revision, sites, configuration, ..Selection::of(directory) }
     }
 }
 

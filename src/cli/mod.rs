@@ -2,6 +2,7 @@
 //! output, standard error and the environment.
 
 mod arguments;
+mod cloud_config;
 mod comparison;
 mod config;
 mod demo;
@@ -137,6 +138,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             let look = report::DocumentsLook { show_secrets, with_origin };
             render(&selection, &wanted, format, look, &terminal)
         }
+        Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
         Verb::Sites { repository, config, format } => {
             let configuration = config.place();
             let selection = Selection { configuration, ..repository.selection(directory) };

@@ -91,7 +91,7 @@ pub fn run_in(
     let plan = workspace.plan(progress);
     let mut compared = check::compare(&plan, &settings(request, config))?;
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
-        let path = compared.checked.sources.get(finding.primary.span.file).path();
+        let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.policy.levelled(finding, path.as_str(), None) {
             compared.add_gated(finding, edit);
         }

@@ -183,6 +183,7 @@ fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration
         missing_source,
         known_missing: known_missing(config),
         sets: config.cloud_config.iter().map(declared_set).collect(),
+        headers: Vec::new(),
         entries: entries(config),
         property_groups: config.property_groups.clone(),
     })
@@ -205,6 +206,7 @@ fn entries(config: &Config) -> Vec<check::Entry> {
     let entry = |of: EntryKind, pattern: &Pattern| check::Entry {
         of,
         glob: pattern.glob.compile_matcher(),
+        written: pattern.glob.glob().into(),
         at: pattern.span,
     };
     let paths = config.rules.per_path.iter().map(|(paths, _)| entry(EntryKind::Path, paths));
@@ -214,7 +216,8 @@ fn entries(config: &Config) -> Vec<check::Entry> {
     let globs = sets.flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
     let parts = globs.filter_map(|glob| {
         let glob_of_all = DeclaredSet::in_any_site(&glob.value)?;
-        Some(check::Entry { of: EntryKind::Path, glob: glob_of_all, at: glob.span })
+        let written = glob.value.clone();
+        Some(check::Entry { of: EntryKind::Path, glob: glob_of_all, written, at: glob.span })
     });
     let entries = paths.chain(of_sites.map(|sites| entry(EntryKind::Site, sites)));
     entries.chain(parts).collect()

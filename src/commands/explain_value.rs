@@ -306,7 +306,7 @@ fn line_of(
     number: usize,
     place: &str,
 ) -> Result<Line, Error> {
-    let file = site.graph.recipes.iter().map(|recipe| recipe.span.file);
+    let file = site.graph.recipes.iter().map(|recipe| site.sources.written(recipe.span).file);
     let file = file.into_iter().find(|file| given.contains(site.sources.get(*file).path()));
     let file = file.ok_or_else(|| {
         let name = site.site.name.as_deref().unwrap_or(SET);

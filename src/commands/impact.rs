@@ -62,7 +62,7 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
     let mut impact = SiteImpact { site: site.site.name.clone(), ..SiteImpact::default() };
     let replay = Replay::new(site.graph, site.rendered);
     for (doc, recipe) in site.graph.iter() {
-        let path = site.sources.get(recipe.span.file).path();
+        let path = site.sources.path_of(recipe.span);
         if !given.iter().any(|given| path == given || path.below(given).is_some()) {
             continue;
         }
@@ -70,7 +70,7 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
         match line {
             None => impact.add_whole(site, &replay, doc, "the whole document"),
             Some(number) => {
-                let line = Line { file: recipe.span.file, number };
+                let line = Line { file: site.sources.written(recipe.span).file, number };
                 if line.document(site) == Some(doc) {
                     impact.add_line(site, &replay, doc, line);
                 }
@@ -84,10 +84,12 @@ impl SiteImpact {
     /// A line of a document: the values on it, or what it steers.
     fn add_line(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, line: Line) {
         let places = line.places(site, doc);
-        if places.is_empty() {
-            let is_deckhands = site.sets.member(doc).is_none();
-            let document = is_deckhands.then(|| site.site.document(doc));
-            let field = document.and_then(|document| steered_by(line, document, site));
+        let only_steers = places.len() < 2 && line.says_how_to_merge(site, doc);
+        if places.is_empty() || only_steers {
+            let field = match site.sets.member(doc) {
+                None => steered_by(line, site.site.document(doc), site),
+                Some(_) => Some("what says how it is merged"),
+            };
             if let Some(field) = field {
                 self.add_whole(site, replay, doc, field);
             }
@@ -119,7 +121,7 @@ impl SiteImpact {
             }
             let hop = |at: &crate::render::flow::Reached| {
                 let key = &site.graph.recipe(at.doc).key;
-                format!("{} {} ({})", provenance::hop_text(at.via), key.name, key.layer)
+                format!("{} {}", provenance::hop_text(at.via), key.name_and_layer())
             };
             let route = provenance::route(flow, index).into_iter().skip(1).map(hop).collect();
             let places = self.outputs.entry((recipe.key.clone(), route)).or_default();

@@ -174,7 +174,7 @@ impl Run<'_> {
         let (findings, checked) = reported(&now.linted);
         let (sources, view) = (&checked.sources, view(checked));
         let may_change = |edit: &TextEdit| {
-            let path = sources.get(edit.span.file).path();
+            let path = sources.path_of(edit.span);
             !now.faulty.contains(path)
                 && !view.touches_secret(edit.span)
                 && self.change_of(edit.span.file, sources, &now.changes).is_some()
@@ -188,9 +188,13 @@ impl Run<'_> {
     }
 
     /// The file as it is now, if it can be changed: a plain file of the working
-    /// tree whose bytes are the text that was read.
+    /// tree whose bytes are the text that was read. A decoded text stands in no
+    /// file as it is.
     fn change_of(&self, file: FileId, sources: &SourceMap, changes: &Changes) -> Option<Change> {
         let source = sources.get(file);
+        if source.decoded_from().is_some() {
+            return None;
+        }
         if let Some(change) = changes.get(source.path()) {
             return (change.after == *source.text()).then(|| change.clone());
         }
@@ -230,6 +234,8 @@ impl Run<'_> {
             let file = finding.primary.span.file;
             let why = if rules::ignorable(finding.rule.name).is_empty() {
                 Some("no comment can suppress it")
+            } else if sources.get(file).decoded_from().is_some() {
+                Some("it is in a text that stands encoded in the file")
             } else if self.change_of(file, sources, &Changes::new()).is_none() {
                 Some("it is not in a plain file of this repository that is UTF-8")
             } else {
@@ -308,7 +314,8 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
     let (_, checked) = reported(linted);
     let view = view(checked);
     let mut texts = BTreeMap::new();
-    for (file, source) in checked.sources.iter() {
+    let files = checked.sources.iter().filter(|(_, source)| source.decoded_from().is_none());
+    for (file, source) in files {
         texts.entry(source.path().clone()).or_insert_with(|| shown(&view, file));
     }
     texts
@@ -338,7 +345,7 @@ fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<R
             continue;
         }
         let labels = std::iter::once(&finding.primary).chain(&finding.related);
-        let paths = labels.map(|label| checked.sources.get(label.span.file).path());
+        let paths = labels.map(|label| checked.sources.path_of(label.span));
         let touched: Vec<&RepoPath> = paths.filter(|path| changed.contains_key(path)).collect();
         if touched.is_empty() {
             worse.extend(changed.keys().cloned());
@@ -365,8 +372,8 @@ fn left_over(after: &Linted, refused: &[(Identity, String)]) -> Vec<Identity> {
 }
 
 fn refusal(finding: &Diagnostic, sources: &SourceMap, why: &str) -> String {
-    let place = finding.primary.span;
-    let (path, line) = (sources.get(place.file).path(), sources.start(place).line);
+    let place = sources.written(finding.primary.span);
+    let (path, line) = (sources.path_of(place), sources.start(place).line);
     format!("{path}:{line}: `{}` is not ignored: {why}", finding.rule.name)
 }
 

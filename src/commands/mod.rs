@@ -4,6 +4,7 @@
 //! and variables are given.
 
 pub mod baseline;
+pub mod cloud_config;
 pub mod compare;
 pub mod config;
 pub mod configuration;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::check::RenderedSite;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
+use crate::merge::Strategy;
 use crate::near::nearest;
 use crate::render::flow::{Flow, Reached, Stop, Why};
 use crate::render::replay::{Hop, Replay, Via};
@@ -376,7 +377,27 @@ impl Table<'_, '_> {
     }
 
     fn action(&self, hop: &Hop) -> String {
-        self.step(hop).map_or_else(String::new, |step| action_text(step, self.site))
+        let Some(step) = self.step(hop) else { return String::new() };
+        let action = action_text(step, self.site);
+        match self.operation(step, hop) {
+            Some(operation) => format!("{action} by {operation}"),
+            None => action,
+        }
+    }
+
+    /// Which operation of a patch wrote the value or took it away, unless the
+    /// operation is secret.
+    fn operation(&self, step: &Step, hop: &Hop) -> Option<String> {
+        let Op::Lay(lay) = &step.op else { return None };
+        let Strategy::JsonPatch(_) = lay.strategy else { return None };
+        let patch = self.site.rendered.data(lay.source)?;
+        let place = &hop.from.iter().find(|from| from.doc == lay.source)?.location;
+        let Some(Piece::Index(index)) = place.0.first() else { return None };
+        let operation = patch.as_sequence()?.get(*index)?;
+        let member = |name| operation.get(name).and_then(Node::as_str);
+        let (name, path) = (member("op")?, member("path")?);
+        let is_secret = patch.secret || operation.holds_secret();
+        (!is_secret).then(|| format!("operation {} ({name} {path})", index + 1))
     }
 }
 
@@ -388,7 +409,7 @@ fn contested(hop: &Hop, standing: Standing) -> Standing {
     }
 }
 
-/// An action as `action METHOD PATH`.
+/// An action as `action METHOD PATH`, or as `merged by CLASSES`.
 fn action_text(step: &Step, site: &RenderedSite<'_>) -> String {
     match &step.op {
         Op::Merge { method, path } => {
@@ -397,7 +418,10 @@ fn action_text(step: &Step, site: &RenderedSite<'_>) -> String {
             format!("action {} {path}", method.as_str())
         }
         Op::Substitute(substitution) => format!("substitution {}", substitution.from.value),
-        Op::Lay(lay) => lay.strategy.to_string(),
+        Op::Lay(lay) => {
+            let laid = site.rendered.data(lay.source);
+            laid.map_or_else(String::new, |laid| lay.strategy.told(laid))
+        }
     }
 }
 
@@ -411,8 +435,10 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether a stretch of text stands on the line, or goes over it.
+    /// Whether a stretch of text stands on the line, or goes over it; one that
+    /// is encoded there does.
     pub fn touches(self, span: Span, site: &RenderedSite<'_>) -> bool {
+        let span = site.sources.written(span);
         let lines = site.sources.get(span.file).lines();
         let last = span.end.saturating_sub(1).max(span.start);
         span.file == self.file
@@ -421,8 +447,18 @@ impl Line {
 
     /// The document that stands on the line.
     pub fn document(self, site: &RenderedSite<'_>) -> Option<DocId> {
-        let mut documents = site.graph.iter().filter(|(_, it)| self.touches(it.span, site));
+        let mut documents = site.graph.iter().filter(|(doc, recipe)| {
+            let is_merged = site.sets.member(*doc).is_some_and(|member| member.part.is_none());
+            !is_merged && (self.touches(recipe.span, site) || self.says_how_to_merge(site, *doc))
+        });
         documents.next().map(|(doc, _)| doc)
+    }
+
+    /// Whether what stands on the line says how a part is merged.
+    pub fn says_how_to_merge(self, site: &RenderedSite<'_>, doc: DocId) -> bool {
+        let member = site.sets.member(doc);
+        let said_at = member.and_then(|member| member.part?.specification());
+        said_at.is_some_and(|span| self.touches(span, site))
     }
 
     /// The values of a document's own data that stand on the line: leaves, and

@@ -74,8 +74,8 @@ fn outputs(site: &SiteAtHand<'_>, filter: &Filter) -> Vec<RenderedDocument> {
                 key: recipe.key.clone(),
                 metadata: metadata(site, doc),
                 data: site.rendered.data(doc)?.clone(),
-                file: site.sources.get(recipe.span.file).path().clone(),
-                line: site.sources.start(recipe.span).line.get(),
+                file: site.sources.path_of(recipe.span).clone(),
+                line: site.sources.start(site.sources.written(recipe.span)).line.get(),
             })
         })
         .filter(|document| filter.takes(document))

@@ -14,7 +14,7 @@ use super::{Cause, Change, Hop, Proof, Side, Status, Via, matched};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
-use crate::render::{Outcome, Rendered};
+use crate::render::{Outcome, ProblemKind, Rendered};
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 use crate::yaml::diff::{Difference, ListKeys, Place, differences, same};
@@ -160,9 +160,15 @@ impl Attributing<'_> {
     /// The texts on which a unit rests, on each side.
     fn texts(&self, change: &Change, unit: Unit) -> [Vec<Span>; 2] {
         let texts: [Vec<Span>; 2] = match unit {
-            Unit::Whole | Unit::Data(_) => self
-                .trails(change, unit)
-                .map(|trails| trails.iter().flat_map(replay::Hop::texts).collect()),
+            Unit::Whole | Unit::Data(_) => {
+                let [base, head] = self.trails(change, unit);
+                let (of_base, of_head) = (self.question.base, self.question.head);
+                [(of_base, base), (of_head, head)].map(|(side, trails)| {
+                    let mut texts: Vec<Span> = trails.iter().flat_map(replay::Hop::texts).collect();
+                    texts.extend(side.into_iter().flat_map(|side| refusals(side, &trails)));
+                    texts
+                })
+            }
             Unit::Metadata(at) => {
                 let difference = &change.metadata[at];
                 [&difference.base, &difference.head].map(|place| {
@@ -315,6 +321,22 @@ impl Attributing<'_> {
             _ => None,
         }
     }
+}
+
+/// The texts for which a document was not laid over one on the way of these
+/// values, so that nothing of it came there.
+fn refusals(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
+    let (mut docs, mut open) = (BTreeSet::new(), trails.iter().collect::<Vec<_>>());
+    while let Some(hop) = open.pop() {
+        docs.insert(hop.doc);
+        open.extend(&hop.from);
+    }
+    let of_way = side.rendered.problems.iter().filter(|problem| docs.contains(&problem.doc));
+    let refused = of_way.filter_map(|problem| match &problem.kind {
+        ProblemKind::NotLaid { failure, .. } => Some([problem.at, failure.at()]),
+        _ => None,
+    });
+    refused.flatten().collect()
 }
 
 fn units(change: &Change) -> Vec<Unit> {

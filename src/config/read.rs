@@ -289,7 +289,12 @@ impl Reader<'_> {
                 continue;
             }
             let sources = self.cloud_sources(item);
-            if sources.is_empty() {
+            // Of keys that are none, or hold none, it is told already.
+            let is_told = |(key, node): &(Spanned<Arc<str>>, &Node)| {
+                let is_other = ["name", "sites", "dialect", "secret"].contains(&&*key.value);
+                !is_other && node.as_sequence().is_none_or(|globs| !globs.is_empty())
+            };
+            if sources.is_empty() && !mapping(item).iter().any(is_told) {
                 let message = "it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`";
                 self.wrong(name.span, message);
             }
@@ -374,7 +379,10 @@ impl Reader<'_> {
     fn property_groups(&mut self, root: &Node) -> Vec<(Spanned<Arc<str>>, Node)> {
         let mut blocks = Vec::new();
         for (schema, block) in entries(root, "property-groups") {
-            self.schema_name(&schema);
+            // What sets of parts are merged to has no schema of Deckhand's form.
+            if &*schema.value != "cloud-config" {
+                self.schema_name(&schema);
+            }
             blocks.push((schema, block.clone()));
         }
         blocks

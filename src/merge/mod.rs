@@ -11,6 +11,7 @@ pub mod pattern;
 
 use std::sync::Arc;
 
+use crate::source::Span;
 use crate::yaml::Node;
 use crate::yaml::path::Location;
 
@@ -59,11 +60,20 @@ pub enum Failure {
     JsonPatch(patch::Failure),
 }
 
-impl std::fmt::Display for Strategy {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Something that may not be as whoever wrote it meant it, although it was
+/// laid.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// By cloud-init's merge classes.
+    CloudInit(cloud_init::Notice),
+}
+
+impl Failure {
+    /// The text at fault.
+    pub fn at(&self) -> Span {
         match self {
-            Strategy::CloudInit(_) => formatter.write_str("merged"),
-            Strategy::JsonPatch(_) => formatter.write_str("patched"),
+            Failure::CloudInit(failure) => failure.at,
+            Failure::JsonPatch(failure) => failure.at,
         }
     }
 }
@@ -74,13 +84,29 @@ impl Strategy {
     ///
     /// # Errors
     /// Where it cannot be done; `base` is then as it was.
-    pub fn lay(&self, base: &mut Node, over: &Node) -> Result<Vec<cloud_init::Notice>, Failure> {
+    pub fn lay(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
         match self {
-            Strategy::CloudInit(laying) => laying.lay(base, over).map_err(Failure::CloudInit),
+            Strategy::CloudInit(laying) => {
+                let notices = laying.lay(base, over).map_err(Failure::CloudInit)?;
+                Ok(notices.into_iter().map(Notice::CloudInit).collect())
+            }
             Strategy::JsonPatch(patch) => {
                 patch.apply(base, over).map_err(Failure::JsonPatch)?;
                 Ok(Vec::new())
             }
+        }
+    }
+
+    /// What [`Strategy::lay`] does with `over`, as a participle with the merge
+    /// classes that do it, e.g. `merged by dict(replace)+list()+str()`. Nothing
+    /// that is secret is told.
+    pub fn told(&self, over: &Node) -> String {
+        match self {
+            Strategy::CloudInit(laying) => match laying.classes(over) {
+                Some(classes) => format!("merged by {classes}"),
+                None => "merged".to_owned(),
+            },
+            Strategy::JsonPatch(_) => "patched".to_owned(),
         }
     }
 

@@ -23,7 +23,8 @@ pub struct Flow {
     pub reached: Vec<Reached>,
     /// Where it stops.
     pub stops: Vec<Stop>,
-    /// Whether there is more than this: see [`MAX_REACHED`].
+    /// Whether there may be more than this: see [`MAX_REACHED`], and
+    /// [`Via::Unfollowed`].
     pub more: bool,
 }
 
@@ -254,7 +255,10 @@ impl<'r, 'a> Stream<'r, 'a> {
                 open.extend(readers.of_doc(doc).iter().map(|reader| rank(*reader)));
             }
         }
-        self.flow.add_unused(self.replay.graph());
+        // Of what was not followed to its end it is not known where that is.
+        if !self.flow.more {
+            self.flow.add_unused(self.replay.graph());
+        }
     }
 
     /// Whether anything that was reached may come into a document: replaying
@@ -285,6 +289,8 @@ impl<'r, 'a> Stream<'r, 'a> {
             return;
         }
         let Some(states) = self.replay.states(doc) else { return self.stop_at_blocked(doc) };
+        // What steps took that are not kept is not known.
+        self.flow.more |= states.is_cut;
         let mut carried = self.at_start(doc, &states);
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
         for number in 0..states.strokes.len() {

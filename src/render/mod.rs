@@ -23,12 +23,11 @@ pub use again::{Alike, Earlier};
 
 use self::again::Stock;
 use self::limits::Allowance;
-use self::stroke::{Author, Stroke};
+use self::stroke::{Author, Stroke, Strokes};
 use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe};
-use crate::merge::Failure;
-use crate::merge::cloud_init::Notice;
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
 use crate::merge::pattern::PatternFailure;
+use crate::merge::{Failure, Notice};
 use crate::source::{Span, Spanned};
 use crate::yaml::path::{Location, Path, Segment, WalkError};
 use crate::yaml::{Limit, Node, Value};
@@ -395,7 +394,7 @@ struct Making<'a> {
     step: usize,
     allowance: Allowance,
     /// What each stroke made of the data, where somebody wants to know.
-    strokes: Option<Vec<Stroke>>,
+    strokes: Option<Strokes>,
     /// Steps that are not done, to see what they are good for.
     left_out: BTreeSet<usize>,
 }
@@ -426,6 +425,9 @@ impl<'a> Making<'a> {
                 continue;
             }
             self.step = index;
+            if let Some(strokes) = &mut self.strokes {
+                strokes.before(index, &self.data);
+            }
             match &step.op {
                 Op::Merge { method, path } => self.act(*method, path, step.at),
                 Op::Substitute(substitution) => {
@@ -467,8 +469,11 @@ impl<'a> Making<'a> {
     /// places had been written.
     fn note(&mut self, author: Author, before: usize) {
         let Some(strokes) = &mut self.strokes else { return };
+        if !strokes.are_kept(self.step) {
+            return;
+        }
         let written = self.writes[before..].iter().map(|write| write.location.clone());
-        strokes.push(Stroke { author, after: self.data.clone(), written: written.collect() });
+        strokes.keep(Stroke { author, after: self.data.clone(), written: written.collect() });
     }
 
     fn problem(&mut self, at: Span, kind: ProblemKind) {

@@ -88,7 +88,8 @@ pub enum Via {
     /// The document is not rendered: it is on a cycle, or needs one that is.
     Blocked,
     /// The way is longer than [`Replay::MAX_HOPS`] or [`Replay::MAX_LENGTH`],
-    /// and is not followed further.
+    /// or leads through more steps of a document than are kept, and is not
+    /// followed further.
     Unfollowed,
 }
 
@@ -306,6 +307,10 @@ impl Trail<'_, '_> {
                     return Hop { location: location.clone(), ..hop };
                 }
             }
+        }
+        if states.is_cut {
+            let value = here.get(&states.start).cloned();
+            return Hop { value, ..hop(doc, location, Via::Unfollowed) };
         }
         Hop { location: location.clone(), ..self.start(doc, states, &here, length) }
     }

@@ -6,6 +6,9 @@
 //! made the change, never guessed from equal values: two steps may write the
 //! same value.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use super::limits::Allowance;
 use super::{Making, Rendered};
 use crate::graph::{Destination, DocId, Graph, Lay, Op, Part, Recipe, Step, Substitution};
@@ -13,7 +16,7 @@ use crate::merge::deckhand::{Method, Semantics, extended_list, list_is_popped, s
 use crate::merge::{self, Side};
 use crate::source::Span;
 use crate::yaml::path::{Location, Path, Piece};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Mapping, Node, Value};
 
 /// One change of a document's data.
 #[derive(Clone, Debug)]
@@ -51,6 +54,100 @@ pub(super) enum Author {
 pub(super) struct States {
     pub(super) start: Node,
     pub(super) strokes: Vec<Stroke>,
+    /// Whether there were strokes before these, which were too many to be kept:
+    /// where `start` has its values from is not known.
+    pub(super) is_cut: bool,
+}
+
+/// The strokes of a document while it is made. Only the last are kept where
+/// there are many: states share what they have in common, and still each has
+/// its own copy of every mapping and list that its stroke changed, so that
+/// thousands of parts of one set would take memory by the square.
+#[derive(Debug)]
+pub(super) struct Strokes {
+    start: Node,
+    kept: VecDeque<(Stroke, usize)>,
+    /// How many steps are done before states are kept.
+    after: usize,
+    /// How many entries of mappings and lists the kept states have of their own.
+    entries: usize,
+    is_cut: bool,
+}
+
+impl Strokes {
+    /// States are kept of the last so many steps that lay a whole document.
+    const STEPS: usize = 1_000;
+    /// The kept states have so many entries of their own, some 100 MB; the last
+    /// one is kept in any case.
+    const ENTRIES: usize = 1_000_000;
+
+    /// Of a document that starts as `start`, and is known to become `end`.
+    pub(super) fn of(recipe: &Recipe, start: &Node, end: &Node) -> Self {
+        let laid = recipe.steps.iter().filter(|step| matches!(step.op, Op::Lay(_))).count();
+        // What is not going to be kept need not be copied.
+        let most = Self::STEPS.min(Self::ENTRIES / width(end).max(1)).max(1);
+        let after = laid.saturating_sub(most);
+        let (start, kept) = (start.clone(), VecDeque::new());
+        Self { start, kept, after, entries: 0, is_cut: after > 0 }
+    }
+
+    /// The data as it is before a step.
+    pub(super) fn before(&mut self, step: usize, data: &Node) {
+        if step == self.after {
+            self.start = data.clone();
+        }
+    }
+
+    /// Whether the strokes of a step are kept: a copy of the data that nobody
+    /// keeps would cost one of all that the next step changes.
+    pub(super) fn are_kept(&self, step: usize) -> bool {
+        step >= self.after
+    }
+
+    /// Keeps what a stroke made.
+    pub(super) fn keep(&mut self, stroke: Stroke) {
+        let before = self.kept.back().map_or(&self.start, |(last, _)| &last.after);
+        let entries = own_entries(before, &stroke.after);
+        self.entries += entries;
+        self.kept.push_back((stroke, entries));
+        while self.entries > Self::ENTRIES && self.kept.len() > 1 {
+            let Some((first, entries)) = self.kept.pop_front() else { break };
+            (self.start, self.is_cut) = (first.after, true);
+            self.entries -= entries;
+        }
+    }
+
+    fn states(self) -> States {
+        let strokes = self.kept.into_iter().map(|(stroke, _)| stroke).collect();
+        States { start: self.start, strokes, is_cut: self.is_cut }
+    }
+}
+
+/// How many entries a step may copy that changes one of the upper places: those
+/// of the root, and of the longest of what is in it.
+fn width(data: &Node) -> usize {
+    let length = |node: &Node| {
+        node.as_mapping().map_or(node.as_sequence().map_or(0, <[Node]>::len), Mapping::len)
+    };
+    let inside = data.as_mapping().into_iter().flat_map(Mapping::values).map(length);
+    length(data) + inside.max().unwrap_or(0)
+}
+
+/// How many entries of its own a state has that was made of another: those of
+/// each mapping and list that it does not share.
+fn own_entries(before: &Node, after: &Node) -> usize {
+    match (&before.value, &after.value) {
+        (Value::Mapping(old), Value::Mapping(new)) if !Arc::ptr_eq(old, new) => {
+            let inside = new.iter().filter_map(|(key, node)| Some((old.get(key)?, node)));
+            new.len() + inside.map(|(old, new)| own_entries(old, new)).sum::<usize>()
+        }
+        (Value::Sequence(old), Value::Sequence(new)) if !Arc::ptr_eq(old, new) => {
+            let inside = old.iter().zip(new.iter());
+            new.len() + inside.map(|(old, new)| own_entries(old, new)).sum::<usize>()
+        }
+        // Anything else is shared with where it came from.
+        _ => 0,
+    }
 }
 
 /// Where a place of a document's data, after one stroke, has its value from; or
@@ -85,15 +182,14 @@ pub(super) enum Came {
 impl States {
     /// Makes a document once more; none where it was not made.
     pub(super) fn of(graph: &Graph, rendered: &Rendered, doc: DocId) -> Option<Self> {
-        rendered.data(doc)?;
+        let end = rendered.data(doc)?;
         let ready =
             |needed: DocId| rendered.data(needed).expect("what was made needs only what was made");
         let allowance = Allowance::of_each(graph);
         let mut making = Making::new(graph, doc, &ready, allowance);
-        making.strokes = Some(Vec::new());
-        let start = making.data.clone();
+        making.strokes = Some(Strokes::of(graph.recipe(doc), &making.data, end));
         let strokes = making.run(&ready).strokes.expect("strokes are kept");
-        Some(Self { start, strokes })
+        Some(strokes.states())
     }
 
     /// The data after so many strokes.

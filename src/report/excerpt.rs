@@ -135,10 +135,16 @@ impl Drawing<'_> {
         let lines = self.lines();
         let room = room(self.style, lines.end);
         let place = self.view.place(foremost.label.span);
+        let path = clean(place.path.as_str());
+        // The lines that are shown are those of the decoded text.
+        let (path, line, column) = match &place.decoded {
+            Some(it) => (format!("{path}:{}, decoded", place.line), it.line, it.column),
+            None => (path.into_owned(), place.line, place.column),
+        };
         let mut excerpt = Excerpt {
-            path: clean(place.path.as_str()).into_owned(),
-            line: place.line,
-            column: place.column,
+            path,
+            line,
+            column,
             first_line: lines.start,
             text: String::new(),
             marks: Vec::new(),

@@ -167,7 +167,9 @@ impl<'a> Tree<'a> {
         words.extend((!is_output && !is_abstract).then(|| "no output".to_owned()));
         words.extend(edge.map(|edge| edge.kind.as_str().to_owned()));
         words.retain(|word| !word.is_empty());
-        writeln!(out, "{indent}{} ({})", clean(&key.name), words.join(", "))?;
+        let words =
+            if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+        writeln!(out, "{indent}{}{words}", clean(&key.name))?;
         let selector = edge.map(|edge| edge.at);
         let at: Vec<Span> = std::iter::once(*at).chain(selector).collect();
         for line in places(&at, view).lines() {
@@ -178,11 +180,22 @@ impl<'a> Tree<'a> {
             let source = &self.graph.nodes[edge.from].key;
             if last != Some(edge.from) {
                 let (schema, name) = (clean(&source.schema), clean(&source.name));
-                writeln!(out, "{indent}  ← {schema} {name}  :{}", view.place(edge.at).line)?;
+                let place = self.place_of(*edge, view);
+                writeln!(out, "{indent}  ← {schema} {name}  {place}")?;
             }
             last = Some(edge.from);
         }
         Ok(())
+    }
+
+    /// The text of an edge, as `:LINE` where that is one of the file that the
+    /// document is in, or of the one that its source is called by.
+    fn place_of(&self, edge: GraphEdge, view: &View<'_>) -> String {
+        let place = view.place(edge.at);
+        let source = &self.graph.nodes[edge.from];
+        let is_told = view.place(self.graph.nodes[edge.to].at).path == place.path
+            || view.place(source.at).path == place.path;
+        if is_told { format!(":{}", place.line) } else { places(&[edge.at], view) }
     }
 }
 
@@ -212,8 +225,8 @@ pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write)
 
 /// The document in three lines.
 fn label(node: &GraphNode, view: &View<'_>) -> String {
-    let DocKey { schema, layer, name } = &node.key;
-    format!("{schema}\n{name} ({layer})\n{}", places(&[node.at], view))
+    let name = node.key.name_and_layer();
+    format!("{}\n{name}\n{}", node.key.schema, places(&[node.at], view))
 }
 
 /// A text as DOT quotes it; its lines stay lines.

@@ -89,8 +89,8 @@ pub fn write(
 ) -> io::Result<()> {
     writeln!(out, "{}", clean(&impact.place))?;
     for text in impact.texts.iter().take(MOST) {
-        let DocKey { schema, layer, name } = &text.document;
-        let line = format!("{} of {schema} {name} ({layer})", text.what);
+        let DocKey { schema, .. } = &text.document;
+        let line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
         writeln!(out, "{}", wrap(&clean(&line), style.columns(), "  ", "    "))?;
     }
     write_rest(impact.texts.len(), out)?;
@@ -155,7 +155,7 @@ fn write_stop(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let of = format!("{} in {} ({})", stop.why, stop.document.name, stop.document.layer);
+    let of = format!("{} in {}", stop.why, stop.document.name_and_layer());
     writeln!(out, "{}", wrap(&clean(&of), style.columns(), "  ", "    "))?;
     writeln!(out, "    {}", places(&[stop.at], view))?;
     write_sites(&stop.sites, style.columns(), out)

@@ -14,6 +14,7 @@
 //! | `json` | findings, comparisons, rendered documents and sites for programs |
 //! | `difference` | what was, or would be, changed in files |
 //! | `documents` | rendered documents as YAML |
+//! | `cloud_config` | what cloud-init makes of its parts, as YAML |
 //! | `rules` | the rules, with their levels |
 //! | `settings` | what is configured, and where |
 //! | `sites` | the table of sites |
@@ -28,6 +29,7 @@
 //! | `view` | what may be shown, and where it is |
 
 pub mod baseline;
+pub mod cloud_config;
 mod compared;
 pub mod comparison;
 

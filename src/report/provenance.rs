@@ -189,18 +189,21 @@ fn write_rows(
         let longest = rows.iter().map(|row| clean(text(row)).chars().count()).max();
         longest.unwrap_or(0).clamp(least, 32)
     };
-    let layer = width(|row| &row.document.layer, 5);
+    // Parts of cloud-config have no layer.
+    let has_layers = rows.iter().any(|row| !row.document.layer.is_empty());
+    let layer = if has_layers { width(|row| &row.document.layer, 5) + 2 } else { 0 };
     let name = width(|row| &row.document.name, 8);
     let number = rows.len().to_string().len().max(2);
-    writeln!(out, "{:>number$}  {:layer$}  {:name$}  step, and where", "#", "layer", "document")?;
+    let title = if has_layers { "layer" } else { "" };
+    writeln!(out, "{:>number$}  {title:layer$}{:name$}  step, and where", "#", "document")?;
     for (index, row) in rows.iter().enumerate() {
         let head = format!(
-            "{:>number$}  {:layer$}  {:name$}  ",
+            "{:>number$}  {:layer$}{:name$}  ",
             index + 1,
             clean(&row.document.layer),
             clean(&row.document.name),
         );
-        let indent = " ".repeat(number + layer + 4);
+        let indent = " ".repeat(number + layer + 2);
         writeln!(out, "{}", wrap(&step_text(row), style.columns(), &head, &indent))?;
         for line in places(&row.at, view).lines() {
             writeln!(out, "{indent}{line}")?;
@@ -371,7 +374,7 @@ pub fn write_why_not(
         }
         writeln!(out, "\nit does not reach the value")?;
         for stop in &text.stops {
-            let of = format!("{} ({})", stop.document.name, stop.document.layer);
+            let of = stop.document.name_and_layer();
             let line = format!("{} in {}", stop.step, of);
             writeln!(out, "  {}", clean(&line))?;
             writeln!(out, "      {}", places(&stop.at, view))?;

@@ -167,6 +167,9 @@ fn write_on_one_line(
         let (word, sites) = some_sites(&diagnostic.sites);
         write!(out, " ({word}: {sites})")?;
     }
+    if let Some(decoded) = view.place(diagnostic.primary.span).decoded {
+        write!(out, " (decoded, {}:{})", decoded.line, decoded.column)?;
+    }
     if diagnostic.suppressed.is_some() {
         write!(out, " (ignored)")?;
     }

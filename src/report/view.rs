@@ -22,7 +22,21 @@ pub struct View<'a> {
 /// Where a span is, for people; all from one, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place<'a> {
+    /// The file in which it can be changed.
     pub(super) path: &'a RepoPath,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) end_line: usize,
+    pub(super) end_column: usize,
+    /// Where it is in the text that stands there encoded, if it is in one.
+    pub(super) decoded: Option<Decoded<'a>>,
+}
+
+/// Where a span is in a decoded text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Decoded<'a> {
+    /// What the text is called.
+    pub(super) name: &'a RepoPath,
     pub(super) line: usize,
     pub(super) column: usize,
     pub(super) end_line: usize,
@@ -49,6 +63,11 @@ impl<'a> View<'a> {
 
     pub(super) fn source(&self, file: FileId) -> &'a Source {
         self.sources.get(file)
+    }
+
+    /// Where somebody wrote what stands at `span`; see [`SourceMap::written`].
+    pub(super) fn written(&self, span: Span) -> Span {
+        self.sources.written(span)
     }
 
     /// Whether no text of the file may be shown.
@@ -139,13 +158,23 @@ impl<'a> View<'a> {
         Location(pieces[..secret - items].to_vec())
     }
 
-    /// Where a span is.
+    /// Where a span is: in a file, also where its text is decoded from one.
     pub(super) fn place(&self, span: Span) -> Place<'a> {
+        let written = self.sources.written(span);
+        let [(line, column), (end_line, end_column)] = self.ends(written);
+        let decoded = (written != span).then(|| {
+            let [(line, column), (end_line, end_column)] = self.ends(span);
+            Decoded { name: self.source(span.file).path(), line, column, end_line, end_column }
+        });
+        let path = self.source(written.file).path();
+        Place { path, line, column, end_line, end_column, decoded }
+    }
+
+    /// Line and column of where a span begins and where it ends, in its own
+    /// text.
+    fn ends(&self, span: Span) -> [(usize, usize); 2] {
         let start = self.moved_start(span);
-        let (line, column) = self.position(span.file, start);
-        let (end_line, end_column) = self.position(span.file, self.moved_end(span, start));
-        let path = self.source(span.file).path();
-        Place { path, line, column, end_line, end_column }
+        [start, self.moved_end(span, start)].map(|at| self.position(span.file, at))
     }
 
     /// Where `span` begins, or the start of the secret that this is inside of

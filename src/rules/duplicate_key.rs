@@ -1,6 +1,6 @@
 //! `duplicate-key`: a mapping has one key twice; the last value counts.
 
-use super::FileFacts;
+use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -11,7 +11,10 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
     let message = format!("key `{}` stands twice in one mapping", facts.quote(at));
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .related(first, "this one is dropped")
-        .note("Deckhand's YAML reader takes the last one in silence")
+        .note(match facts.holds {
+            Holds::Documents => "Deckhand's YAML reader takes the last one in silence",
+            Holds::Parts => "cloud-init's YAML reader takes the last one in silence",
+        })
         .help("remove one of them")
         .about(if facts.is_secret(at) { String::new() } else { facts.quote(at) });
     let document = facts.documents.iter().find(|document| document.span.contains(at));

@@ -1,6 +1,6 @@
 //! `invalid-yaml`: a file that is not YAML.
 
-use super::FileFacts;
+use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::yaml::{Problem, ProblemKind};
 
@@ -9,9 +9,7 @@ super::rule!("invalid-yaml", Error [Refused], "a file that is not YAML", was "P0
 pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
     let at = problem.span;
     let found = |message: &str, label: &str| {
-        Diagnostic::new(&RULE, message, Label::new(at, label)).note(
-            "Pegleg and Deckhand fail on the file; nothing of this YAML document is read here",
-        )
+        Diagnostic::new(&RULE, message, Label::new(at, label)).note(facts.unread_yaml())
     };
     let text = "put it in quotes if it is meant as text";
     match &problem.kind {
@@ -19,8 +17,16 @@ pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
             found(&format!("not YAML: {reason}"), "the reader stops here")
         }
         ProblemKind::RefusedByLibyaml(reason) => {
-            found(&format!("not YAML to libyaml: {reason}"), "libyaml stops here")
-                .note("YAML 1.2 may allow it, but Pegleg and Deckhand read with libyaml")
+            found(&format!("not YAML to libyaml: {reason}"), "libyaml stops here").note(match facts
+                .holds
+            {
+                Holds::Documents => {
+                    "YAML 1.2 may allow it, but Pegleg and Deckhand read with libyaml"
+                }
+                Holds::Parts => {
+                    "YAML 1.2 may allow it, but cloud-init reads YAML 1.1, as libyaml does"
+                }
+            })
         }
         ProblemKind::UnhashableKey => {
             found("a key that is a list or a mapping", "this cannot be a key").help(text)

@@ -152,9 +152,11 @@ mod unused_label;
 mod unused_schema;
 mod unused_type;
 
+mod cloud_init;
 mod plain_scalars;
 mod reach;
 
+pub use cloud_init::{UserDataFacts, word_user_data};
 pub use config_changed::word_changed_configuration;
 pub use missing_reference::Reference;
 pub use reach::{Gates, Reached, Unchanged, word_reach};
@@ -169,6 +171,7 @@ pub static RULES: &[&Rule] = &[
     &backslash_in_pattern_value::RULE,
     &boolean_key::RULE,
     &boolean_word::RULE,
+    &cloud_init::broken_mime::RULE,
     &config_changed::RULE,
     &control_parent::RULE,
     &declared_secret_missing::RULE,
@@ -179,20 +182,27 @@ pub static RULES: &[&Rule] = &[
     &different_path::RULE,
     &different_pattern_text::RULE,
     &different_recursion::RULE,
+    &cloud_init::displaced_value::RULE,
+    &cloud_init::dropped_part::RULE,
     &duplicate_document::RULE,
     &duplicate_key::RULE,
     &duplicate_layering_policy::RULE,
     &duplicate_output::RULE,
     &duplicate_schema::RULE,
     &empty_document::RULE,
+    &cloud_init::exploded_value::RULE,
     &generated_source_missing::RULE,
+    &cloud_init::ignored_merge_header::RULE,
     &ignored_schema_keyword::RULE,
     &ignored_source_path::RULE,
     &ineffective_action::RULE,
+    &cloud_init::ineffective_merge_how::RULE,
+    &cloud_init::ineffective_merge_option::RULE,
     &ineffective_override::RULE,
     &ineffective_substitution::RULE,
     &internal_error::RULE,
     &invalid_action::RULE,
+    &cloud_init::invalid_conf_d::RULE,
     &invalid_document::RULE,
     &invalid_encoding::RULE,
     &invalid_ignore::RULE,
@@ -206,11 +216,14 @@ pub static RULES: &[&Rule] = &[
     &invalid_substitution::RULE,
     &invalid_yaml::RULE,
     &layer_path_mismatch::RULE,
+    &cloud_init::leaked_merge_type::RULE,
     &leaking_alias::RULE,
+    &cloud_init::leaking_specification::RULE,
     &leaking_substitution::RULE,
     &leftover_placeholder::RULE,
     &lossy_version::RULE,
     &lost_data::RULE,
+    &cloud_init::lost_value::RULE,
     &misread_string::RULE,
     &missing_action_path::RULE,
     &missing_data::RULE,
@@ -218,6 +231,7 @@ pub static RULES: &[&Rule] = &[
     &missing_encryption_source::RULE,
     &missing_ignore_reason::RULE,
     &missing_layering_policy::RULE,
+    &cloud_init::missing_merge_class::RULE,
     &missing_parent::RULE,
     &missing_pattern_target::RULE,
     &missing_reference::RULE,
@@ -229,15 +243,20 @@ pub static RULES: &[&Rule] = &[
     &near_destination::RULE,
     &nested_replacement::RULE,
     &not_a_document::RULE,
+    &cloud_init::null_without_delete::RULE,
     &octal_integer::RULE,
     &over_limit::RULE,
     &property_group_violation::RULE,
     &reach_over_limit::RULE,
+    &cloud_init::refused_merge_specification::RULE,
     &refused_parent_match::RULE,
+    &cloud_init::remote_include::RULE,
     &repeated_destination::RULE,
     &repeated_layer::RULE,
+    &cloud_init::repeated_merge_class::RULE,
     &repeated_operand::RULE,
     &repeated_substitution::RULE,
+    &cloud_init::replaced_by_index::RULE,
     &schema_violation::RULE,
     &secret_in_cleartext_output::RULE,
     &secret_not_encrypted::RULE,
@@ -250,23 +269,30 @@ pub static RULES: &[&Rule] = &[
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
     &unknown_layer::RULE,
+    &cloud_init::unknown_merge_option::RULE,
     &unknown_schema_keyword::RULE,
     &unknown_tag::RULE,
+    &cloud_init::unlisted_merge_option::RULE,
     &unmatched_pattern::RULE,
     &unmatched_source_pattern::RULE,
+    &cloud_init::unmerged_part::RULE,
     &unread_file::RULE,
     &unread_number::RULE,
     &unread_source::RULE,
     &unreadable_file::RULE,
+    &cloud_init::unrecognized_part::RULE,
+    &cloud_init::unrendered_template::RULE,
     &unresolved_schema_reference::RULE,
     &unsupported_property::RULE,
     &unusable_schema_name::RULE,
+    &cloud_init::unused_conf_d::RULE,
     &unused_configuration::RULE,
     &unused_document::RULE,
     &unused_ignore::RULE,
     &unused_label::RULE,
     &unused_schema::RULE,
     &unused_type::RULE,
+    &cloud_init::unused_vendor_data::RULE,
 ];
 
 /// Looks at a file by itself and adds what it finds.
@@ -483,7 +509,7 @@ impl SiteFacts<'_> {
 
     /// What a headline calls a document.
     pub fn name(&self, doc: DocId) -> &str {
-        title(&self.document(doc).key)
+        title(&self.graph.recipe(doc).key)
     }
 
     /// Which of two results is rendered, for findings about places where
@@ -573,6 +599,16 @@ impl FileFacts<'_> {
         self.secrets.iter().any(|secret| secret.contains(span))
     }
 
+    /// What becomes of YAML that cannot be read.
+    fn unread_yaml(&self) -> &'static str {
+        match self.holds {
+            Holds::Documents => {
+                "Pegleg and Deckhand fail on the file; nothing of this YAML document is read here"
+            }
+            Holds::Parts => "cloud-init drops the whole part, and goes on with the others",
+        }
+    }
+
     /// What a headline calls the document that this stands in.
     pub fn name_at(&self, at: Span) -> &str {
         let document = self.documents.iter().find(|document| document.span.contains(at));
@@ -611,7 +647,7 @@ fn of_layer(key: &DocKey) -> String {
 pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(fault) = facts.sources.get(facts.file).fault() {
-        found.push(word_text(facts, fault));
+        found.extend(word_text(facts, fault));
     }
     found.extend(facts.problems.iter().map(|problem| word_yaml(facts, problem)));
     found.extend(facts.others.iter().map(|fault| word_fault(facts, fault, "")));
@@ -628,6 +664,14 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     };
     for check in checks.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, &mut found);
+    }
+    match facts.holds {
+        Holds::Documents => {}
+        Holds::Parts => {
+            for finding in &mut found {
+                cloud_init::name_origin(facts.sources, finding);
+            }
+        }
     }
     found
 }
@@ -649,6 +693,7 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
     let mut found: Vec<Diagnostic> =
         related.chain(rendered.map(|problem| word_rendering(facts, problem))).collect();
+    found.extend(cloud_init::word(facts));
     for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
         (check.run)(facts, &mut found);
     }
@@ -742,13 +787,18 @@ pub fn word_internal(file: &FileId) -> Diagnostic {
     internal_error::word(*file)
 }
 
-fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Diagnostic {
-    match fault {
-        TextFault::BadEncoding(encoding, at) => invalid_encoding::word(facts, *encoding, *at),
-        TextFault::Unreadable(reason) => unreadable_file::word(facts, reason),
-        TextFault::TooLarge(bytes) => over_limit::word_large(facts, *bytes),
-        TextFault::LargeFilePointer => unread_file::word_pointer(facts),
-    }
+/// None where what is in the file says what its bytes are to be: then it is a
+/// fault of that.
+fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Option<Diagnostic> {
+    Some(match (fault, facts.holds) {
+        (TextFault::BadEncoding(..), Holds::Parts) => return None,
+        (TextFault::BadEncoding(encoding, at), Holds::Documents) => {
+            invalid_encoding::word(facts, *encoding, *at)
+        }
+        (TextFault::Unreadable(reason), _) => unreadable_file::word(facts, reason),
+        (TextFault::TooLarge(bytes), _) => over_limit::word_large(facts, *bytes),
+        (TextFault::LargeFilePointer, _) => unread_file::word_pointer(facts),
+    })
 }
 
 fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::Problem) -> Diagnostic {
@@ -764,7 +814,7 @@ fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::Problem) -> Diagnostic {
         | Kind::RecursiveAlias => invalid_yaml::word(facts, problem),
         Kind::DuplicateKey { first } => duplicate_key::word(facts, at, *first),
         Kind::UnknownTag(tag) => unknown_tag::word(facts, at, tag),
-        Kind::InvalidScalar(reason) => invalid_scalar::word(at, reason),
+        Kind::InvalidScalar(reason) => invalid_scalar::word(facts, at, reason),
         Kind::OverLimit(limit) => over_limit::word_text(at, *limit),
         Kind::Internal => internal_error::word_file(at),
     }
@@ -775,7 +825,7 @@ fn word_fault(facts: &FileFacts<'_>, fault: &Fault, title: &str) -> Diagnostic {
     use FaultKind as Kind;
     let at = fault.at;
     match &fault.kind {
-        Kind::NotADocument { found } => not_a_document::word(at, found),
+        Kind::NotADocument { found } => not_a_document::word(facts, at, found),
         Kind::Empty => empty_document::word(at),
         Kind::MissingField { field } => invalid_document::word_missing(at, title, field),
         Kind::WrongType { field, expected, found } => {

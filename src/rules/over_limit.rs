@@ -1,9 +1,10 @@
 //! `over-limit`: input beyond what layercake holds in memory.
 
-use super::FileFacts;
+use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::render::Problem;
 use crate::source::{Source, Span};
+use crate::system::cloud_init::part;
 use crate::yaml::Limit;
 
 super::rule!("over-limit", Error[Refused], "input beyond what layercake holds in memory");
@@ -11,8 +12,14 @@ super::rule!("over-limit", Error[Refused], "input beyond what layercake holds in
 pub(super) fn word_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     let mebibytes = Source::MAX_BYTES >> 20;
     let label = Label::new(Span::point(facts.file, 0), format!("the file has {bytes} bytes"));
-    Diagnostic::new(&RULE, format!("a file of more than {mebibytes} MiB is not read"), label)
-        .help("split the file, or move what is no document out of the layer folders")
+    Diagnostic::new(&RULE, format!("a file of more than {mebibytes} MiB is not read"), label).help(
+        match facts.holds {
+            Holds::Documents => {
+                "split the file, or move what is no document out of the layer folders"
+            }
+            Holds::Parts => "split the file",
+        },
+    )
 }
 
 pub(super) fn word_text(at: Span, limit: Limit) -> Diagnostic {
@@ -39,6 +46,37 @@ pub(super) fn word_text(at: Span, limit: Limit) -> Diagnostic {
         .help(help)
 }
 
+pub(super) fn word_user_data(at: Span, limit: part::Limit) -> Diagnostic {
+    let (message, help) = match limit {
+        part::Limit::Parts => (
+            format!("user-data of more than {} parts", part::Limit::PARTS),
+            "make fewer parts of it",
+        ),
+        part::Limit::Nesting => (
+            format!("multipart messages nested more than {} deep", part::Limit::NESTING),
+            "put the parts into one message",
+        ),
+        part::Limit::Includes => (
+            format!(
+                "includes nested more than {} deep, or more than {} of them",
+                part::Limit::NESTING,
+                part::Limit::INCLUDES
+            ),
+            "include fewer texts",
+        ),
+        part::Limit::Bytes => (
+            format!(
+                "decoded and included texts of more than {} MiB",
+                part::Limit::BYTES.min(Source::MAX_BYTES) >> 20
+            ),
+            "make the texts smaller",
+        ),
+    };
+    Diagnostic::new(&RULE, message, Label::new(at, "here it is too much"))
+        .note("none of this user-data is used here")
+        .help(help)
+}
+
 pub(super) fn word_rendered(problem: &Problem, title: &str, limit: Limit) -> Diagnostic {
     let (message, help) = match limit {
         Limit::Depth => (
@@ -57,6 +95,34 @@ pub(super) fn word_rendered(problem: &Problem, title: &str, limit: Limit) -> Dia
     };
     let label = Label::new(problem.at, "left as it is written: no layering, no substitutions");
     Diagnostic::new(&RULE, message, label).help(help)
+}
+
+/// What is merged of the parts of a set, called `name`, is beyond a limit.
+pub(super) fn word_merged(problem: &Problem, name: &str, limit: Limit) -> Diagnostic {
+    let (message, help) = match limit {
+        Limit::Depth => (
+            format!("merged, `{name}` is nested deeper than layercake can walk"),
+            "look for patches that copy values into themselves",
+        ),
+        Limit::Nodes => (
+            format!("merged, `{name}` has more than {} values", Limit::NODES),
+            "look for patches that copy, and for texts that are put to lists",
+        ),
+        Limit::Bytes => (
+            format!("merged, the texts of `{name}` have more than {} MiB", Limit::BYTES >> 20),
+            "look for `str(append)` with long texts",
+        ),
+        Limit::Digits => unreachable!("merging makes no integers"),
+    };
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "nothing of it is merged")).help(help)
+}
+
+/// A part that would make more of what is there than layercake holds.
+pub(super) fn word_part(at: Span, label: &str) -> Diagnostic {
+    let message = "a cloud-init part makes more of what is there than layercake holds in memory";
+    Diagnostic::new(&RULE, message, Label::new(at, label))
+        .note("nothing of this part is merged here; what cloud-init makes of it is not known")
+        .help("make the part, or what it meets, smaller")
 }
 
 pub(super) fn word_search(problem: &Problem, title: &str) -> Diagnostic {

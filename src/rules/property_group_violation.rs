@@ -28,7 +28,7 @@ pub(super) const RULES: &[&Rule] = &[&RULE, &unsupported_property::RULE];
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let (sources, versions) = (facts.sources, &facts.settings.versions);
     let data = |doc| facts.rendered.data(doc);
-    let breached = breaches(facts.site, facts.schemas, sources, versions, data);
+    let breached = breaches(facts.site, facts.graph, facts.schemas, sources, versions, data);
     if breached.is_empty() {
         return;
     }
@@ -54,11 +54,11 @@ const MOST: usize = 200;
 
 fn word(refused: &Refused<'_>, replay: &Replay<'_>) -> Diagnostic {
     let Refused { facts, breached, .. } = *refused;
-    let document = facts.document(breached.doc);
+    let key = &facts.graph.recipe(breached.doc).key;
     let place = refused.place();
     let hop = replay.trace(breached.doc, &place);
     let primary = Label::new(refused.span(&place, &hop), refused.label());
-    let message = refused.headline(&document.key.schema);
+    let message = refused.headline(&key.schema);
     let mut finding = Diagnostic::new(refused.rule(), message, primary);
     for (place, label) in refused.others() {
         let hop = replay.trace(breached.doc, &place);
@@ -68,7 +68,7 @@ fn word(refused: &Refused<'_>, replay: &Replay<'_>) -> Diagnostic {
     for (span, how) in route(facts, &hop) {
         finding = finding.related(span, how);
     }
-    let finding = finding.about(refused.subject()).document(document.key.clone());
+    let finding = finding.about(refused.subject()).document(key.clone());
     match refused.help() {
         Some(help) => finding.help(help),
         None => finding,
@@ -139,7 +139,11 @@ impl<'a> Refused<'a> {
         let node = place.get(self.data).unwrap_or(self.data);
         let is_container = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
         if place.is_root() {
-            let writer = self.facts.document(hop.origin().doc);
+            let origin = hop.origin().doc;
+            if self.facts.sets.member(origin).is_some() {
+                return self.facts.first_line(node.span);
+            }
+            let writer = self.facts.document(origin);
             let at_key = writer.root.as_mapping().and_then(|root| root.get_entry("data"));
             return match at_key {
                 Some((key, _)) => key.span,

@@ -300,10 +300,13 @@ pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
                 let at = destination(facts, hop);
                 route.extend(at.map(|at| (at, format!("substituted into `{name}` here"))));
             }
+            Via::Laid => {
+                let at = hop.at.first().map(|at| facts.first_line(*at));
+                route.extend(at.map(|at| (at, format!("merged into `{name}` by this"))));
+            }
             Via::Literal
             | Via::Made
             | Via::Layered { .. }
-            | Via::Laid
             | Via::Deleted
             | Via::Absent
             | Via::Blocked

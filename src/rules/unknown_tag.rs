@@ -1,6 +1,6 @@
 //! `unknown-tag`: a YAML tag that Deckhand cannot read.
 
-use super::FileFacts;
+use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -12,9 +12,12 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, tag: &str) -> Diagnostic {
     let message = format!("unknown YAML tag `{tag}`");
     Diagnostic::new(&RULE, message, Label::new(at, format!("this has the tag `{tag}`")))
         .about(tag)
-        .note(
-            "Deckhand refuses the file, and Pegleg puts null here in silence; \
-             nothing of this YAML document is read here",
-        )
+        .note(match facts.holds {
+            Holds::Documents => {
+                "Deckhand refuses the file, and Pegleg puts null here in silence; \
+                 nothing of this YAML document is read here"
+            }
+            Holds::Parts => facts.unread_yaml(),
+        })
         .help("remove the tag, or put the whole value in quotes if it is meant as text")
 }

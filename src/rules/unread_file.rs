@@ -1,6 +1,6 @@
 //! `unread-file`: a file below a layer folder that is not read.
 
-use super::FileFacts;
+use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{FileId, Span};
 use crate::system::deckhand::layout::Oddity;
@@ -9,7 +9,12 @@ super::rule!("unread-file", Note, "a file below a layer folder that is not read"
 
 /// The finding for a file whose text is a pointer of git LFS.
 pub(super) fn word_pointer(facts: &FileFacts<'_>) -> Diagnostic {
-    word(facts.file, Oddity::LargeFilePointer)
+    let mut finding = word(facts.file, Oddity::LargeFilePointer);
+    match facts.holds {
+        Holds::Documents => {}
+        Holds::Parts => finding.primary.message = "its parts are in no set".into(),
+    }
+    finding
 }
 
 pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! `unreadable-file`: a file that cannot be read.
 
-use super::FileFacts;
+use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -10,6 +10,12 @@ pub(super) fn word(facts: &FileFacts<'_>, reason: &str) -> Diagnostic {
     let message = format!("a file that cannot be read: {reason}");
     let label = Label::new(Span::point(facts.file, 0), reason);
     Diagnostic::new(&RULE, message, label)
-        .note("its documents are missing, and other findings may come of that")
-        .help("make it readable, or move it out of the layer folders")
+        .note(match facts.holds {
+            Holds::Documents => "its documents are missing, and other findings may come of that",
+            Holds::Parts => "its parts are missing, and other findings may come of that",
+        })
+        .help(match facts.holds {
+            Holds::Documents => "make it readable, or move it out of the layer folders",
+            Holds::Parts => "make it readable, or leave it out of the sets in `cloud-config`",
+        })
 }

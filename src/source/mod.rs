@@ -17,8 +17,8 @@ pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};
 pub use tree::{
-    ContentId, Entry, EntryKind, Excluding, Labelled, MemoryTree, Overlay, ReadError, Tree,
-    WorkTree, text_at,
+    ContentId, Entry, EntryKind, Excluding, Labelled, MemoryTree, Named, Overlay, ReadError, Tree,
+    WorkTree, bytes_at, names_in, text_at,
 };
 pub use write::{create_empty_folder, create_folder, create_new_folder, write_file};
 
@@ -89,6 +89,14 @@ pub struct DocKey {
     pub layer: Arc<str>,
     /// `metadata.name`.
     pub name: Arc<str>,
+}
+
+impl DocKey {
+    /// Its name with its layer, if it has one.
+    pub fn name_and_layer(&self) -> String {
+        let Self { name, layer, .. } = self;
+        if layer.is_empty() { name.to_string() } else { format!("{name} ({layer})") }
+    }
 }
 
 impl fmt::Display for DocKey {

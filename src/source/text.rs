@@ -154,6 +154,12 @@ impl SourceMap {
         at
     }
 
+    /// The path of the file in which somebody wrote what stands at `span`; see
+    /// [`SourceMap::written`].
+    pub fn path_of(&self, span: Span) -> &RepoPath {
+        self.get(self.written(span).file).path()
+    }
+
     /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
         &self.get(span.file).text[span.range()]

@@ -393,6 +393,50 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
     })
 }
 
+/// The bytes of a file that somebody names, wherever it is; it may be a pipe.
+///
+/// # Errors
+/// Where it cannot be read, or is larger than [`Source::MAX_BYTES`].
+#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
+    let unreadable = |cause: io::Error| {
+        let message = format!("the file `{}` cannot be read", path.display());
+        Error::new(ErrorKind::Io, message).caused_by(cause)
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let most = Source::MAX_BYTES + 1;
+    file.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 == most {
+        let message =
+            format!("the file `{}` is larger than {} MiB", path.display(), Source::MAX_BYTES >> 20);
+        return Err(Error::new(ErrorKind::Io, message));
+    }
+    Ok(bytes)
+}
+
+/// The names of the files that lie in a folder itself, and not in a folder of
+/// it, sorted; what is no UTF-8 is not among them.
+///
+/// # Errors
+/// Where there is no such folder.
+#[expect(clippy::disallowed_methods, reason = "this is where folders are read")]
+pub fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
+    let unreadable = |cause: io::Error| {
+        let message = format!("the folder `{}` cannot be read", folder.display());
+        Error::new(ErrorKind::Io, message).caused_by(cause)
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        if entry.path().is_file() {
+            names.extend(entry.file_name().into_string().ok());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
 fn unreadable(error: &io::Error) -> ReadError {
     match error.kind() {
         io::ErrorKind::NotFound => ReadError::new(NO_SUCH_FILE),
@@ -547,6 +591,33 @@ impl<T: Tree> Tree for Overlay<T> {
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
         self.tree.ensure_present(files)
+    }
+}
+
+/// Files that somebody named, and nothing else; what these name in their turn
+/// is read from another tree.
+pub struct Named<T> {
+    files: MemoryTree,
+    around: T,
+}
+
+impl<T: Tree> Named<T> {
+    /// `files`, with what they name read from `around`.
+    pub fn new(files: MemoryTree, around: T) -> Self {
+        Self { files, around }
+    }
+}
+
+impl<T: Tree> Tree for Named<T> {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        self.files.entries(folder)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        match self.files.read(path) {
+            Err(error) if error.is_missing() => self.around.read(path),
+            read => read,
+        }
     }
 }
 

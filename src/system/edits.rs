@@ -283,6 +283,8 @@ fn moved(pairs: &[Pair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
             {
                 Moved::Elsewhere
             }
+            // Parts count in the order of their paths.
+            (Some(base), Some(head)) if is_part(base) && base.path != head.path => Moved::Elsewhere,
             _ => Moved::Stayed,
         })
         .collect();
@@ -297,6 +299,10 @@ fn moved(pairs: &[Pair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
         }
     }
     moved
+}
+
+fn is_part(located: &Located<'_>) -> bool {
+    matches!(located.document, Written::Part(_))
 }
 
 /// One of several documents between which their order decides.
@@ -589,7 +595,8 @@ fn collect_texts(node: &Node, covers: &mut Vec<Span>) {
 
 /// Which documents of the two sides are one: those of one file with one
 /// identity; then those of one place; then, where there is one on each side,
-/// those that moved elsewhere; and last those of one file that are alike.
+/// those that moved elsewhere; then parts that say the same in files with
+/// other names; and last those of one file that are alike.
 fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
     let mut open = Open {
         base: base.into_iter().map(Some).collect(),
@@ -605,6 +612,7 @@ fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
         Meet::InTurn,
     );
     open.pair_by(|it| Some(it.document.key().clone()), Meet::Alone);
+    open.pair_renamed();
     open.pair_alike();
     let Open { base, head, mut pairs } = open;
     pairs.extend(base.into_iter().flatten().map(|only| Pair::of(Some(only), None)));
@@ -668,6 +676,32 @@ impl<'a> Open<'a> {
         }
     }
 
+    /// A file of parts that was renamed holds the parts that it held.
+    fn pair_renamed(&mut self) {
+        /// With so many that look alike from afar a part is compared at most.
+        const MOST: usize = 100;
+        let mut known: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (at, located) in self.head.iter().enumerate() {
+            known
+                .entry(located.as_ref().and_then(outline).unwrap_or_default())
+                .or_default()
+                .push(at);
+        }
+        for below in &mut self.base {
+            let Some(base) = *below else { continue };
+            let Some(alike) = outline(&base).and_then(|outline| known.get(&outline)) else {
+                continue;
+            };
+            let says_the_same = |at: &&usize| {
+                let head = self.head[**at].as_ref().filter(|head| is_part(head));
+                head.is_some_and(|head| same(&base.document.root(), &head.document.root()))
+            };
+            if let Some(at) = alike.iter().take(MOST).find(says_the_same) {
+                self.pairs.push(Pair::of(below.take(), self.head[*at].take()));
+            }
+        }
+    }
+
     /// A document that was given another name, layer or schema is still the
     /// document it was.
     fn pair_alike(&mut self) {
@@ -684,6 +718,17 @@ impl<'a> Open<'a> {
             }
         }
     }
+}
+
+/// What parts that say the same have in common: which of their file they are,
+/// and how many entries they hold. None for what is no part.
+fn outline(located: &Located<'_>) -> Option<(usize, usize)> {
+    let data = located.document.data();
+    let entries = data.as_mapping().map_or_else(
+        || data.as_sequence().map_or(0, <[Node]>::len),
+        |mapping| mapping.iter().count(),
+    );
+    is_part(located).then_some((located.index, entries))
 }
 
 fn are_alike(base: Written<'_>, head: Written<'_>) -> bool {

@@ -114,13 +114,13 @@ impl Baseline {
     pub fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
         let mut counts: BTreeMap<(RepoPath, &str, Option<&DocKey>, &str), usize> = BTreeMap::new();
         for finding in findings {
-            let path = sources.get(finding.primary.span.file).path().clone();
+            let path = sources.path_of(finding.primary.span).clone();
             let (document, subject) = (finding.documents.first(), &*finding.subject);
             *counts.entry((path, finding.rule.name, document, subject)).or_default() += 1;
         }
         let mut made: BTreeMap<_, String> = BTreeMap::new();
         for finding in findings {
-            let path = sources.get(finding.primary.span.file).path();
+            let path = sources.path_of(finding.primary.span);
             let (document, subject) = (finding.documents.first(), &*finding.subject);
             let key = (path.clone(), finding.rule.name, document, subject);
             made.entry(key).or_insert_with(|| fingerprint(finding, path));

@@ -50,8 +50,10 @@ pub struct Compared {
 /// or else its file, and what it says; in one site.
 type Identity = (Option<Arc<str>>, &'static str, String, String);
 
-/// What of a finding is told once, in whatever sites.
-type Told = (RepoPath, u32, &'static str, String, Span);
+/// What of a finding is told once, in whatever sites: its file, where it is
+/// there and, in a decoded text, where it is in that, its rule, its message,
+/// and its place.
+type Told = (RepoPath, [u32; 2], &'static str, String, Span);
 
 impl Compared {
     /// Tells apart the findings of two sides, each that of one site; `causes`
@@ -158,7 +160,7 @@ fn by_site(diagnostic: Diagnostic) -> Vec<Diagnostic> {
 fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> Identity {
     let place = match diagnostic.documents.first() {
         Some(document) => document.to_string(),
-        None => sources.get(diagnostic.primary.span.file).path().to_string(),
+        None => sources.path_of(diagnostic.primary.span).to_string(),
     };
     let site = diagnostic.sites.first().cloned();
     (site, diagnostic.rule.name, place, diagnostic.message.clone())
@@ -166,8 +168,9 @@ fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> Identity {
 
 fn told(diagnostic: &Diagnostic, sources: &SourceMap) -> Told {
     let place = diagnostic.primary.span;
-    let path = sources.get(place.file).path().clone();
-    (path, place.start, diagnostic.rule.name, diagnostic.message.clone(), place)
+    let at = [sources.written(place).start, place.start];
+    let path = sources.path_of(place).clone();
+    (path, at, diagnostic.rule.name, diagnostic.message.clone(), place)
 }
 
 /// How many findings there are of each severity.
@@ -251,7 +254,7 @@ fn folded(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagnostic> 
 
 fn touches(diagnostic: &Diagnostic, sources: &SourceMap, paths: &[RepoPath]) -> bool {
     let mut labels = std::iter::once(&diagnostic.primary).chain(&diagnostic.related);
-    labels.any(|label| concerns(paths, sources.get(label.span.file).path()))
+    labels.any(|label| concerns(paths, sources.path_of(label.span)))
 }
 
 /// Whether `path` is one of `paths` or below one; where there are none, every

@@ -116,7 +116,7 @@ impl Policy {
     /// The findings that count, each that of one site with its severity.
     pub fn levelled_all(&self, found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
         let levelled = |finding: Diagnostic| {
-            let path = side.sources.get(finding.primary.span.file).path();
+            let path = side.sources.path_of(finding.primary.span);
             let site = finding.sites.first().cloned();
             self.levelled(finding, path.as_str(), site.as_deref())
         };

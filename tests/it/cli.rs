@@ -3,7 +3,9 @@
 
 #[cfg(unix)]
 mod baselines;
+mod cloud_config;
 mod comparison;
+mod decoded;
 mod errors;
 mod flags;
 mod git;
@@ -12,6 +14,7 @@ mod origin;
 mod outputs;
 mod provenance;
 mod secret_changes;
+mod secret_parts;
 mod secrets;
 mod verbs;
 
@@ -148,6 +151,16 @@ impl Sandbox {
         let findings = self.findings(arguments);
         findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
     }
+}
+
+/// That a report is as its schema says.
+#[track_caller]
+fn assert_valid(report: &Json) {
+    let schema = serde_json::from_str(include_str!("../../docs/report-1.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(report).map(|it| format!("{}: {it}", it.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
 impl Ran {

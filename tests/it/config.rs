@@ -1,6 +1,7 @@
 //! `layercake.yaml`: what each key does, what is told of wrong ones, and what
 //! stands above what.
 
+mod cloud_config;
 mod faults;
 mod keys;
 mod sources;

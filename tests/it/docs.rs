@@ -134,7 +134,7 @@ fn every_module_is_in_the_architecture() {
 #[test]
 fn links_lead_somewhere() {
     let mut pages: Vec<PathBuf> = vec![root().join("README.md")];
-    for folder in ["docs", "src/rules", "examples/sites"] {
+    for folder in ["docs", "src/rules", "src/rules/cloud_init", "examples/sites"] {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
         pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
     }

@@ -10,10 +10,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// All that users are told of.
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "lint",
     "diff",
     "render",
+    "cloud-config",
     "sites",
     "explain-value",
     "impact",

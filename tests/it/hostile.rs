@@ -3,6 +3,7 @@
 //!
 //! Texts that break the reader alone are in `yaml/hostile.rs`.
 
+mod cloud_init;
 mod mutated;
 mod user_data;
 

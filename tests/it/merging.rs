@@ -9,7 +9,9 @@ use layercake::merge::cloud_init::{
     Remains, Settings, ShapeFault, Specification, TakenApart, stack,
 };
 use layercake::merge::pattern::MAX_OUTPUT;
-use layercake::merge::{Failure as LayFailure, Origin as From, Side, Strategy};
+use layercake::merge::{
+    Failure as LayFailure, Notice as LayNotice, Origin as From, Side, Strategy,
+};
 use layercake::report::json::canonical;
 use layercake::source::{RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
@@ -58,6 +60,8 @@ fn laid(base: &str, over: &str) -> Laid {
         LayFailure::CloudInit(failure) => failure,
         LayFailure::JsonPatch(_) => unreachable!("no patch is laid"),
     });
+    let told = told
+        .map(|notices| notices.into_iter().map(|LayNotice::CloudInit(notice)| notice).collect());
     Laid { files, base, over, result, told }
 }
 
@@ -433,7 +437,7 @@ fn what_is_made_of_a_secret_is_secret() {
 
     let mut result = over.clone();
     let told = user_data().lay(&mut result, &files.part("merge_how: list()\nt: x\n"));
-    assert!(told.expect("it is laid").iter().all(|notice| notice.secret));
+    assert!(told.expect("it is laid").iter().all(|LayNotice::CloudInit(notice)| notice.secret));
     let failing = files.part("merge_how: nope()\n").into_secret();
     let failure = user_data().lay(&mut result, &failing).expect_err("it has no such class");
     assert!(matches!(failure, LayFailure::CloudInit(Failure { secret: true, .. })));

@@ -1,10 +1,12 @@
 //! The laws of the engine, over generated site repositories: most of them
 //! sound, some broken on purpose.
 
+mod cloud_init;
 mod comparison;
 mod edits;
 mod mending;
 mod merging;
+mod parts;
 mod patch;
 mod repository;
 

@@ -2,7 +2,8 @@
 //! a walk through the example repository with every line that is printed.
 //!
 //! A page is Markdown, read from the top. It begins with the files of
-//! `examples/sites` in one commit. A block ` ```edit PATH ` changes lines of a
+//! `examples/sites` in one commit, or, where a block ` ```example NAME ` says so,
+//! of `examples/NAME`. A block ` ```edit PATH ` changes lines of a
 //! file: those behind `- ` stand there once, one after the other, and those
 //! behind `+ ` take their place. ` ```write PATH ` is a file; ` ```remove PATH `
 //! and ` ```move PATH TO ` are what they say; ` ```commit ` commits. A block
@@ -76,6 +77,25 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// A repository of the files of an example, in one commit.
+fn of_example(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let mut open = vec![folder.clone()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                open.push(entry);
+                continue;
+            }
+            let path = entry.strip_prefix(&folder).unwrap().to_str().unwrap();
+            sandbox.write(path, fs::read(&entry).unwrap());
+        }
+    }
+    sandbox.commit();
+    sandbox
+}
+
 /// A page being walked through.
 struct Story {
     name: String,
@@ -112,6 +132,7 @@ impl Story {
     fn block(&mut self, info: &str, body: &str) -> String {
         let words: Vec<&str> = info.split(' ').collect();
         match words[..] {
+            ["example", name] => self.sandbox = of_example(name),
             ["edit", path] => self.edit(path, body),
             ["write", path] => self.sandbox.write(path, body),
             ["remove", path] => fs::remove_file(self.sandbox.path(path)).unwrap(),

@@ -111,6 +111,11 @@ impl Current {
         }
     }
 
+    /// Whether `dict` keeps what is there.
+    pub(super) fn keeps(&self) -> bool {
+        self.dict.is_some_and(|dict| dict.on_clash == OnClash::KeepOrRecurse)
+    }
+
     fn recurse(&self, recursion: Recursion, old: &Node, new: &Node) -> Verdict {
         let reason = match class_for(&new.value) {
             None => Kept::Scalar,
@@ -132,6 +137,27 @@ impl Current {
             Some(_) | None => Verdict::New,
         }
     }
+}
+
+impl std::fmt::Display for Current {
+    /// As a specification that asks for the same, without options that change
+    /// nothing.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dict = self.dict.map(|dict| asked(Class::Dict, dict.options()));
+        let list = self.list.map(|list| asked(Class::List, list.options()));
+        let text = self.text.map(|text| asked(Class::Str, text.options()));
+        let classes: Vec<String> = [dict, list, text].into_iter().flatten().collect();
+        formatter.write_str(&classes.join("+"))
+    }
+}
+
+/// A class with the options that are set.
+pub(super) fn asked<const COUNT: usize>(
+    class: Class,
+    options: [(bool, &'static str); COUNT],
+) -> String {
+    let set = options.into_iter().filter(|(is_set, _)| *is_set).map(|(_, option)| option);
+    format!("{}({})", class.as_str(), set.collect::<Vec<_>>().join(","))
 }
 
 /// The class for a value of this type. A list of pairs is a list to Python, a
@@ -182,6 +208,17 @@ impl Dict {
         }
     }
 
+    fn options(self) -> [(bool, &'static str); 4] {
+        // A value that is taken as a whole is not merged any further.
+        let is_kept = self.on_clash == OnClash::KeepOrRecurse;
+        [
+            (!is_kept, "replace"),
+            (is_kept && self.recursion.list, "recurse_list"),
+            (is_kept && self.recursion.text, "recurse_str"),
+            (self.on_null == OnNull::Delete, "allow_delete"),
+        ]
+    }
+
     fn meet(new: &Node) -> Verdict {
         if new.as_mapping().is_some() { Verdict::Entries } else { Verdict::Old(Kept::NotAMapping) }
     }
@@ -199,6 +236,18 @@ impl List {
         let found = modes.into_iter().find(|(option, _)| request.settings.has(option));
         let mode = found.map_or(Mode::Replace, |(_, mode)| mode);
         Self { mode, recursion: Recursion::of(request) }
+    }
+
+    fn options(self) -> [(bool, &'static str); 6] {
+        let is_replaced = self.mode == Mode::Replace;
+        [
+            (self.mode == Mode::Append, "append"),
+            (self.mode == Mode::Prepend, "prepend"),
+            (self.mode == Mode::NoReplace, "no_replace"),
+            (is_replaced && self.recursion.dict, "recurse_dict"),
+            (is_replaced && self.recursion.list, "recurse_list"),
+            (is_replaced && self.recursion.text, "recurse_str"),
+        ]
     }
 
     fn meet(self, old: &Node, new: &Node) -> Verdict {
@@ -229,6 +278,10 @@ fn has_indexes_of(mapping: &Node, list: &Node) -> bool {
 impl Text {
     fn of(request: &Request) -> Self {
         if request.settings.has("append") { Text::Append } else { Text::Replace }
+    }
+
+    fn options(self) -> [(bool, &'static str); 1] {
+        [(self == Text::Append, "append")]
     }
 
     fn meet(self, new: &Node) -> Verdict {

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::classes::asked;
 use super::specification::Asked;
 use super::verdict::{Kept, Mergers, Verdict};
 use super::{Class, Dialect, Failure, Laying, Settled, Specification};
@@ -182,6 +183,21 @@ impl Documented {
             Some(Dict::Merge) => self.meet(old, new),
             None => Verdict::Old(Kept::MissingClass(Class::Dict)),
         }
+    }
+}
+
+impl std::fmt::Display for Documented {
+    /// As a specification that asks for the same.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dict = self.dict.map(|it| asked(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
+        let list = self.list.map(|it| {
+            let extends = it.on_list == OnList::Extend;
+            let discards = it.on_other == OnOther::Discard;
+            asked(Class::List, [(extends, "extend"), (discards, "discard_non_list")])
+        });
+        let text = self.text.map(|it| asked(Class::Str, [(it == Text::Append, "append")]));
+        let classes: Vec<String> = [list, dict, text].into_iter().flatten().collect();
+        formatter.write_str(&classes.join("+"))
     }
 }
 

@@ -165,6 +165,9 @@ impl Work<'_> {
             if verdict == Verdict::New && node.is_null() && self.mergers.knows_deletion() {
                 self.notices.note_null(lower, node, &self.here);
             }
+            if verdict == Verdict::New && self.mergers.keeps() {
+                self.notices.note_displaced(lower, node, &self.here);
+            }
             self.meeting(lower, node, verdict, Taken::default());
             self.here.0.pop();
             if verdict == Verdict::Gone {

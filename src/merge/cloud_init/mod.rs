@@ -184,6 +184,22 @@ impl Laying {
         }
     }
 
+    /// The merge classes by which `over` is laid, as they would be asked for;
+    /// none where it cannot be laid, or asks for them in secret.
+    pub(super) fn classes(&self, over: &Node) -> Option<String> {
+        let is_secret = match self {
+            Laying::Current { header, .. } => {
+                let how = Said::by(over).how;
+                how.is_some_and(|(_, how)| over.secret || how.holds_secret())
+                    || over.secret && header.is_some()
+            }
+            // It is not known any more who asked for them.
+            Laying::Documented(_) => over.secret,
+        };
+        let settled = self.settled(over).ok().filter(|_| !is_secret);
+        settled.map(|(mergers, _)| mergers.to_string()).filter(|classes| !classes.is_empty())
+    }
+
     /// What `over` is laid by, and which of its keys are no data.
     fn settled(&self, over: &Node) -> Result<(Mergers, Taken), Failure> {
         match self {

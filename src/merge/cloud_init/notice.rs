@@ -1,6 +1,8 @@
 //! What cloud-init passes over in silence while it merges (`cloud-init.md` 12):
 //! facts about two values that met, for rules to put into words.
 
+use super::Class;
+use super::classes::class_for;
 use super::elements::length;
 use super::verdict::{Kept, Verdict};
 use crate::source::Span;
@@ -14,6 +16,8 @@ pub struct Notice {
     pub at: Span,
     /// The old value that it met.
     pub old: Span,
+    /// The class for the old value's type; none where no class is for it.
+    pub old_class: Option<Class>,
     /// Where they met.
     pub place: Location,
     /// Whether either is secret: then nothing of the fact that depends on
@@ -40,6 +44,9 @@ pub enum Fact {
     },
     /// Something that is no list, merged into one piece by piece.
     TakenApart(TakenApart),
+    /// A mapping takes the place of a list or a text, although `dict` keeps
+    /// what is there; of which class that was.
+    Displaced(Class),
     /// There is more of the kind, beyond [`Notice::LIMIT`]. It stands last, at
     /// the mapping as a whole.
     Further {
@@ -94,12 +101,22 @@ impl Notices {
         }
     }
 
+    /// Notes that a mapping takes the place of something else, where what is
+    /// there was to stay.
+    pub(super) fn note_displaced(&mut self, old: &Node, new: &Node, place: &Location) {
+        let is_mapping = |node: &Node| node.as_mapping().is_some();
+        if let Some(class) = class_for(&old.value).filter(|_| is_mapping(new) && !is_mapping(old)) {
+            self.push(Fact::Displaced(class), old, new, place);
+        }
+    }
+
     /// All of them, with how many more there are at `whole`.
     pub(super) fn told(mut self, whole: Span) -> Vec<Notice> {
         if self.further > 0 {
             self.told.push(Notice {
                 at: whole,
                 old: whole,
+                old_class: Some(Class::Dict),
                 place: Location::root(),
                 secret: false,
                 fact: Fact::Further { count: self.further },
@@ -114,7 +131,14 @@ impl Notices {
             return;
         }
         let secret = old.secret || new.secret;
-        self.told.push(Notice { at: new.span, old: old.span, place: place.clone(), secret, fact });
+        self.told.push(Notice {
+            at: new.span,
+            old: old.span,
+            old_class: class_for(&old.value),
+            place: place.clone(),
+            secret,
+            fact,
+        });
     }
 }
 

@@ -68,6 +68,15 @@ pub(super) enum Mergers {
     Documented(Documented),
 }
 
+impl std::fmt::Display for Mergers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Mergers::Current(current) => current.fmt(formatter),
+            Mergers::Documented(documented) => documented.fmt(formatter),
+        }
+    }
+}
+
 impl Mergers {
     /// The classes of a specification, and none else.
     pub(super) fn of(specification: &Specification, dialect: Dialect) -> Self {
@@ -104,6 +113,15 @@ impl Mergers {
             Mergers::Current(current) => current.item(old, new),
             // No class of 2013 goes by indexes.
             Mergers::Documented(documented) => documented.meet(old, new),
+        }
+    }
+
+    /// Whether what is there has the right to stay where values clash.
+    pub(super) fn keeps(&self) -> bool {
+        match self {
+            Mergers::Current(current) => current.keeps(),
+            // No mapping takes the place of anything, unless it is asked to.
+            Mergers::Documented(_) => false,
         }
     }
 

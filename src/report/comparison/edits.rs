@@ -59,8 +59,10 @@ impl<'a> Page<'a> {
             return writeln!(out, "  {}", self.names.subject(edits[0], self.view));
         }
         let is_one_file = self.common_file(fold).is_some();
-        let what = self.names.what(edits[0]);
-        writeln!(out, "  {what}")?;
+        let what = self.names.what(edits[0], self.view);
+        if !what.is_empty() {
+            writeln!(out, "  {what}")?;
+        }
         for edit in edits.iter().take(self.limit()) {
             let place = if is_one_file {
                 format!(":{}", self.view.place(edit.at()).line)

@@ -72,17 +72,20 @@ impl Names {
     }
 
     /// What an edit is of.
-    pub(super) fn what(&self, edit: &Edit) -> String {
-        let document = self.document(&edit.document);
+    pub(super) fn what(&self, edit: &Edit, view: &View<'_>) -> String {
+        // What is called by its file, which is told beside it, has no other name.
+        let file = clean(view.place(edit.at()).path.as_str());
+        let name = Some(self.document(&edit.document)).filter(|name| *name != file);
+        let document = || name.iter().fold("document".to_owned(), |all, it| all + " " + it);
         match edit.kind {
-            EditKind::Value | EditKind::Key => document,
-            EditKind::Policy => format!("layers {document}"),
-            EditKind::Site => format!("site definition {document}"),
-            EditKind::Moved => format!("document {document} moved"),
+            EditKind::Value | EditKind::Key => name.unwrap_or_default(),
+            EditKind::Policy => format!("layers {}", name.unwrap_or_default()),
+            EditKind::Site => format!("site definition {}", name.unwrap_or_default()),
+            EditKind::Moved => format!("{} moved", document()),
             EditKind::Document => match (&edit.base, &edit.head) {
-                (_, None) => format!("document {document} removed"),
-                (None, Some(_)) => format!("document {document} added"),
-                (Some(_), Some(_)) => format!("document {document} changed"),
+                (_, None) => format!("{} removed", document()),
+                (None, Some(_)) => format!("{} added", document()),
+                (Some(_), Some(_)) => format!("{} changed", document()),
             },
         }
     }
@@ -90,8 +93,9 @@ impl Names {
     /// What an edit is of, and where in it.
     pub(super) fn subject(&self, edit: &Edit, view: &View<'_>) -> String {
         let path = path(edit, view);
-        let what = self.what(edit);
-        if path.is_empty() { what } else { format!("{what}  {path}") }
+        let what = self.what(edit, view);
+        let parts = [what, path].into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("  ")
     }
 
     /// A site's short name.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::diagnostic::{Diagnostic, Fix, Label, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
+use crate::report::view::Decoded;
 use crate::source::{DocKey, RepoPath, Span};
 use crate::triage::{self, Findings, fingerprint};
 
@@ -75,10 +76,11 @@ impl<'a> Told<'a> {
     }
 
     /// The order of [`Findings`].
-    fn order(&self, view: &View<'a>) -> (&'a RepoPath, u32, &'static str, &'a str, Span) {
+    fn order(&self, view: &View<'a>) -> (&'a RepoPath, [u32; 2], &'static str, &'a str, Span) {
         let (it, place) = (self.diagnostic, self.diagnostic.primary.span);
-        let path = view.source(place.file).path();
-        (path, place.start, it.rule.name, &it.message, place)
+        let written = view.written(place);
+        let path = view.source(written.file).path();
+        (path, [written.start, place.start], it.rule.name, &it.message, place)
     }
 }
 
@@ -133,7 +135,19 @@ struct LabelForm<'a> {
     column: usize,
     end_line: usize,
     end_column: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decoded: Option<DecodedForm<'a>>,
     label: &'a str,
+}
+
+/// A place in a text that stands encoded in the file.
+#[derive(Serialize)]
+struct DecodedForm<'a> {
+    name: &'a str,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
 }
 
 /// A document by its name.
@@ -152,7 +166,7 @@ impl<'a> Finding<'a> {
             rule: diagnostic.rule.name,
             severity: diagnostic.severity.as_str(),
             state: told.state.map(State::as_str),
-            fingerprint: fingerprint(diagnostic, view.source(diagnostic.primary.span.file).path()),
+            fingerprint: fingerprint(diagnostic, view.place(diagnostic.primary.span).path),
             message: &diagnostic.message,
             help: diagnostic.help.as_deref(),
             notes: &diagnostic.notes,
@@ -176,8 +190,16 @@ impl<'a> LabelForm<'a> {
             column: place.column,
             end_line: place.end_line,
             end_column: place.end_column,
+            decoded: place.decoded.map(DecodedForm::from),
             label: &label.message,
         }
+    }
+}
+
+impl<'a> From<Decoded<'a>> for DecodedForm<'a> {
+    fn from(decoded: Decoded<'a>) -> Self {
+        let Decoded { name, line, column, end_line, end_column } = decoded;
+        Self { name: name.as_str(), line, column, end_line, end_column }
     }
 }
 
@@ -195,10 +217,12 @@ impl<'a> SuppressionForm<'a> {
 
 impl<'a> FixForm<'a> {
     /// None where it touches a secret: its place would tell of what is hidden.
+    /// Nor is there one of a text that no file has as it is.
     fn new(fix: &'a Fix, view: &View<'a>) -> Option<Self> {
         let edits = fix.edits.iter().map(|edit| {
             let place = view.place(edit.span);
-            (!view.touches_secret(edit.span)).then(|| EditForm {
+            let may_be_told = place.decoded.is_none() && !view.touches_secret(edit.span);
+            may_be_told.then(|| EditForm {
                 file: place.path.as_str(),
                 line: place.line,
                 column: place.column,

@@ -9,6 +9,8 @@
 pub mod part;
 pub mod read;
 mod revision;
+pub mod schema;
+mod vendor;
 
 use std::sync::Arc;
 
@@ -19,6 +21,8 @@ use crate::merge::Strategy;
 use crate::merge::cloud_init::{Default, Dialect, Incoming, Laying, stack, stack_of_many};
 use crate::source::{DocKey, Span};
 use crate::yaml::{Mapping, Node, Value};
+
+pub use self::vendor::Unused;
 
 /// The schema by which outputs are asked for.
 pub const OUTPUT: &str = "cloud-config";
@@ -52,6 +56,8 @@ pub struct Source<'a> {
 /// What one file gives cloud-init.
 #[derive(Clone, Debug)]
 pub struct Given<'a> {
+    /// Its beginning.
+    pub at: Span,
     /// Its parts that are used.
     pub parts: Vec<&'a Part>,
     /// All that was read of it; none where some of it is not as it is written.
@@ -81,6 +87,18 @@ pub enum SourceKind {
     Base,
 }
 
+/// What `cloud.cfg` says of the folder `conf.d` by its key `conf_d`
+/// (`cloud-init.md` 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfD {
+    /// Its files are read: those of `cloud.cfg.d`, or of the folder it names.
+    Read,
+    /// Nothing is read: the value that says so is empty.
+    Off(Span),
+    /// The value is no text: cloud-init ends. What it is instead.
+    NoText(Span, &'static str),
+}
+
 impl SourceKind {
     /// What reports call it.
     pub fn as_str(self) -> &'static str {
@@ -103,11 +121,36 @@ impl SourceKind {
     }
 }
 
+impl<'a> Set<'a> {
+    /// What the `cloud.cfg` of the set says of the folder `conf.d`.
+    pub fn conf_d(&self) -> ConfD {
+        let base = self.sources.iter().find(|source| source.kind == SourceKind::Base);
+        let said = base.and_then(|base| base.parts().next()?.data.get("conf_d"));
+        let Some(said) = said else { return ConfD::Read };
+        match &said.value {
+            value if value.is_falsy() => ConfD::Off(said.span),
+            Value::String(_) => ConfD::Read,
+            value => ConfD::NoText(said.span, value.kind()),
+        }
+    }
+
+    /// The sources that are there, and that cloud-init reads.
+    fn read_sources(&self) -> impl Iterator<Item = &Source<'a>> {
+        let reads_conf_d = self.conf_d() == ConfD::Read;
+        let is_read = move |it: &&Source<'a>| {
+            !it.files.is_empty() && (reads_conf_d || it.kind != SourceKind::ConfD)
+        };
+        self.sources.iter().filter(is_read)
+    }
+}
+
 /// The sets of a site, and which documents of its graph are theirs.
 #[derive(Debug, std::default::Default)]
 pub struct Sets<'a> {
     /// The sets, in the order in which they are declared.
     pub sets: Vec<Set<'a>>,
+    /// The sources that cloud-init does not use, each with the set it is of.
+    pub unused: Vec<(usize, Unused)>,
     /// The document from which on all are of sets.
     first: usize,
     members: Vec<Member<'a>>,
@@ -120,6 +163,9 @@ pub struct Member<'a> {
     pub set: usize,
     /// The part that it is; none for what is merged of some.
     pub part: Option<&'a Part>,
+    /// The source that it is, or that it is a part of; none where several
+    /// sources are combined.
+    pub source: Option<SourceKind>,
 }
 
 impl<'a> Sets<'a> {
@@ -127,11 +173,14 @@ impl<'a> Sets<'a> {
     pub fn add_to(sets: Vec<Set<'a>>, graph: &mut Graph) -> Self {
         let first = graph.recipes.len();
         let mut lowering = Lowering { recipes: &mut graph.recipes, members: Vec::new() };
+        let mut unused = Vec::new();
         for (index, set) in sets.iter().enumerate() {
-            lowering.add(index, set);
+            let of_set = vendor::unused(set);
+            lowering.add(index, set, &of_set);
+            unused.extend(of_set.into_iter().map(|it| (index, it)));
         }
         let members = lowering.members;
-        Self { sets, first, members }
+        Self { sets, unused, first, members }
     }
 
     /// What a document of the graph is to the sets; none where it is of another
@@ -160,61 +209,87 @@ struct Layer {
     at: Span,
 }
 
+/// A source that was merged, to be laid below those before it.
+#[derive(Clone, Copy)]
+struct Below {
+    doc: DocId,
+    /// The text that stands for it.
+    at: Span,
+}
+
 impl<'a> Lowering<'_, 'a> {
-    /// Adds the documents of a set; the last is its output.
-    fn add(&mut self, index: usize, set: &Set<'a>) {
-        let sources: Vec<(SourceKind, DocId, Span)> = set
-            .sources
-            .iter()
-            .map(|source| (source.kind, self.add_source(index, set, source), at_of(set, source)))
-            .collect();
+    /// Adds the documents of a set; the last is its output. What is `unused` is
+    /// merged by itself, and laid over nothing.
+    fn add(&mut self, index: usize, set: &Set<'a>, unused: &[Unused]) {
+        let (user_data, system): (Vec<_>, Vec<_>) =
+            set.read_sources().partition(|source| source.kind.is_user_data());
+        let mut all = Vec::new();
+        for source in user_data {
+            let below = self.add_source(index, set, source);
+            let is_used = !unused.iter().any(|it| it.source == source.kind);
+            all.extend(is_used.then_some(below));
+        }
         // `conf.d` and `cloud.cfg` are one configuration before user-data is
         // laid beside it (section 7).
-        let is_system = |kind: SourceKind| !kind.is_user_data();
-        let (system, mut all): (Vec<_>, Vec<_>) =
-            sources.into_iter().partition(|(kind, ..)| is_system(*kind));
-        all.extend(match &system[..] {
-            [] => None,
-            [only] => Some(*only),
-            [first, ..] => {
-                Some((SourceKind::Base, self.add_merged(index, set, "system", &system), first.2))
-            }
-        });
-        if all.len() > 1 {
-            self.add_merged(index, set, "", &all);
+        all.extend(self.add_system(index, set, &system));
+        if all.len() > 1 || !unused.is_empty() {
+            let member = Member { set: index, part: None, source: None };
+            self.add_layers(member, set, "", combined(set, &all), false);
         }
         let output = self.recipes.last_mut().expect("a set has a source");
         output.emit = true;
         output.key = key(OUTPUT, &set.name);
     }
 
-    fn add_source(&mut self, index: usize, set: &Set<'a>, source: &Source<'a>) -> DocId {
-        let merged: Vec<&Part> = source.parts().filter(|part| part.is_merged()).collect();
-        let layings = layings(set.dialect, source.kind, &merged);
-        let layers: Vec<Layer> = merged
-            .into_iter()
-            .zip(layings)
-            .filter_map(|(part, laying)| {
-                let doc = self.add_part(index, part);
-                let strategy = match &part.kind {
-                    Kind::JsonPatch(patch) => Strategy::JsonPatch(patch.clone()?),
-                    Kind::CloudConfig | Kind::Template | Kind::Other(_) => {
-                        Strategy::CloudInit(laying)
-                    }
-                };
-                let usable = !part.data.is_null();
-                let at = part.specification().unwrap_or(part.at);
-                usable.then_some(Layer { doc, strategy, at })
-            })
-            .collect();
-        // Without any part nothing is written; with some, at least `{}`.
-        let is_nothing = source.kind.is_user_data() && source.parts().next().is_none();
-        self.add_layers(index, set, source.kind.as_str(), layers, is_nothing)
+    /// The system's configuration: `cloud.cfg` laid below what the files of
+    /// `conf.d` make, by what it says of that itself.
+    fn add_system(
+        &mut self,
+        index: usize,
+        set: &Set<'a>,
+        sources: &[&Source<'a>],
+    ) -> Option<Below> {
+        match sources {
+            [] => None,
+            [only] => Some(self.add_source(index, set, only)),
+            [above, rest @ ..] => {
+                let above = self.add_source(index, set, above);
+                let mut layers = combined(set, &[above]);
+                for source in rest {
+                    layers.extend(self.layers(index, set, source));
+                }
+                let member = Member { set: index, part: None, source: Some(SourceKind::Base) };
+                let doc = self.add_layers(member, set, "system", layers, false);
+                Some(Below { doc, at: above.at })
+            }
+        }
     }
 
-    fn add_part(&mut self, set: usize, part: &'a Part) -> DocId {
+    fn add_source(&mut self, index: usize, set: &Set<'a>, source: &Source<'a>) -> Below {
+        let layers = self.layers(index, set, source);
+        // Without anything to merge nothing is written; with something, at
+        // least `{}`.
+        let is_nothing = source.kind.is_user_data() && !source.parts().any(Part::is_merged);
+        let member = Member { set: index, part: None, source: Some(source.kind) };
+        let doc = self.add_layers(member, set, source.kind.as_str(), layers, is_nothing);
+        Below { doc, at: at_of(set, source) }
+    }
+
+    /// The parts of a source, as they are laid.
+    fn layers(&mut self, index: usize, set: &Set<'a>, source: &Source<'a>) -> Vec<Layer> {
+        let layers = steps(set.dialect, source).into_iter().filter_map(|(part, strategy)| {
+            let doc = self.add_part(index, source.kind, part);
+            let usable = !part.data.is_null();
+            let at = part.specification().unwrap_or(part.at);
+            let strategy = strategy.filter(|_| usable)?;
+            Some(Layer { doc, strategy, at })
+        });
+        layers.collect()
+    }
+
+    fn add_part(&mut self, set: usize, source: SourceKind, part: &'a Part) -> DocId {
         self.push(
-            Member { set, part: Some(part) },
+            Member { set, part: Some(part), source: Some(source) },
             Recipe {
                 key: part.key.clone(),
                 span: part.span,
@@ -228,38 +303,9 @@ impl<'a> Lowering<'_, 'a> {
         )
     }
 
-    /// Sources laid below each other, the first on top.
-    fn add_merged(
-        &mut self,
-        index: usize,
-        set: &Set<'a>,
-        name: &str,
-        sources: &[(SourceKind, DocId, Span)],
-    ) -> DocId {
-        // What the sources hold is not known before they are merged: of 2013 it
-        // is the default that holds.
-        let unknown = Node::made(Value::Null, set.at);
-        let layings = match set.dialect {
-            Dialect::Current => {
-                vec![Laying::Current { header: None, default: Default::Many }; sources.len()]
-            }
-            Dialect::Documented => stack_of_many(sources.iter().map(|_| &unknown)),
-        };
-        let layers = sources
-            .iter()
-            .zip(layings)
-            .map(|((_, doc, at), laying)| Layer {
-                doc: *doc,
-                strategy: Strategy::CloudInit(laying),
-                at: *at,
-            })
-            .collect();
-        self.add_layers(index, set, name, layers, false)
-    }
-
     fn add_layers(
         &mut self,
-        index: usize,
+        member: Member<'a>,
         set: &Set<'a>,
         name: &str,
         layers: Vec<Layer>,
@@ -273,7 +319,7 @@ impl<'a> Lowering<'_, 'a> {
             at: layer.at,
         });
         self.push(
-            Member { set: index, part: None },
+            member,
             Recipe {
                 key: key(&format!("{OUTPUT}/{name}"), &set.name),
                 span: set.at,
@@ -295,12 +341,52 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
+/// Whole sources laid below each other, the first on top.
+fn combined(set: &Set<'_>, sources: &[Below]) -> Vec<Layer> {
+    let layer = |(source, laying): (&Below, Laying)| Layer {
+        doc: source.doc,
+        strategy: Strategy::CloudInit(laying),
+        at: source.at,
+    };
+    sources.iter().zip(layings_of_sources(set, sources.len())).map(layer).collect()
+}
+
 fn key(schema: &str, name: &Arc<str>) -> DocKey {
     DocKey { schema: schema.into(), layer: "".into(), name: name.clone() }
 }
 
 fn at_of(set: &Set<'_>, source: &Source<'_>) -> Span {
     source.parts().next().map_or(set.at, |part| part.at)
+}
+
+/// How each of several sources is laid.
+fn layings_of_sources(set: &Set<'_>, count: usize) -> Vec<Laying> {
+    match set.dialect {
+        Dialect::Current => vec![Laying::Current { header: None, default: Default::Many }; count],
+        Dialect::Documented => {
+            // What the sources hold is not known before they are merged: of
+            // 2013 it is the default that holds.
+            let unknown = Node::made(Value::Null, set.at);
+            stack_of_many(std::iter::repeat_n(&unknown, count))
+        }
+    }
+}
+
+/// The parts of a source that are merged, and by what each is laid over those
+/// before it; none for a patch that cannot be read.
+fn steps<'a>(dialect: Dialect, source: &Source<'a>) -> Vec<(&'a Part, Option<Strategy>)> {
+    let parts: Vec<&Part> = source.parts().filter(|part| part.is_merged()).collect();
+    let layings = layings(dialect, source.kind, &parts);
+    let steps = parts.into_iter().zip(layings).map(|(part, laying)| {
+        let strategy = match &part.kind {
+            Kind::JsonPatch(patch) => patch.clone().map(Strategy::JsonPatch),
+            Kind::CloudConfig | Kind::Template | Kind::Other(_) => {
+                Some(Strategy::CloudInit(laying))
+            }
+        };
+        (part, strategy)
+    });
+    steps.collect()
 }
 
 /// How each part of a source is laid.
@@ -318,4 +404,3 @@ fn layings(dialect: Dialect, kind: SourceKind, parts: &[&Part]) -> Vec<Laying> {
         (Dialect::Documented, false) => stack_of_many(parts.iter().map(|part| &part.data)),
     }
 }
-pub mod schema;

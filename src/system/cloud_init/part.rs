@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::merge::patch::{self, Patch};
-use crate::source::{DocKey, Span, Spanned};
+use crate::source::{DocKey, RepoPath, Span, Spanned};
 use crate::yaml::{self, Node};
 
 /// One part, in the order in which cloud-init comes to it.
@@ -233,7 +233,34 @@ impl FaultKind {
     }
 }
 
+/// The type of [`Part::nothing`]; no content type is without a slash.
+const NOTHING: &str = "nothing";
+
 impl Part {
+    /// What stands for a file without parts where sides are compared; `file` is
+    /// all of its text. It is in no set.
+    pub fn nothing(path: &RepoPath, file: Span) -> Self {
+        let at = Span::point(file.file, file.start);
+        let name = path.as_str().into();
+        Self {
+            key: DocKey { schema: super::PART.into(), layer: "".into(), name },
+            span: file,
+            at,
+            kind: Kind::Other(NOTHING.into()),
+            header: None,
+            headers: Vec::new(),
+            data: Node::new(yaml::Value::Null, at),
+            problems: Vec::new(),
+            faults: Vec::new(),
+            comments: Vec::new(),
+        }
+    }
+
+    /// Whether it only stands for a file without parts.
+    pub fn is_nothing(&self) -> bool {
+        self.kind.as_str() == NOTHING
+    }
+
     /// Whether it is something to merge, and no script or template.
     pub fn is_merged(&self) -> bool {
         match self.kind {

@@ -25,6 +25,7 @@ impl Part {
         });
         let metadata = std::iter::once((Key::string(TYPE, here), kind)).chain(header);
         let metadata = mapping(metadata.collect(), self.at);
+        let metadata = if self.data.secret { metadata.into_secret() } else { metadata };
         let entries = [(METADATA, metadata), (DATA, self.data.clone())];
         let entries = entries.map(|(key, node)| (Key::string(key, here), node));
         mapping(entries.into_iter().collect(), self.span)

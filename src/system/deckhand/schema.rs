@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::document::Document;
 use super::{Lookup, Site};
-use crate::graph::DocId;
+use crate::graph::{DocId, Graph};
 use crate::schema::{Fault, Problem, Schema, Violation};
 use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
@@ -216,10 +216,12 @@ pub struct Breached {
     pub is_secret: bool,
 }
 
-/// What property groups refuse of a site's outputs, whose rendered data `data`
-/// gives, where these are the versions of what reads it; in their order.
+/// What property groups refuse of the outputs of a site's graph, whichever
+/// system's they are, whose rendered data `data` gives, where these are the
+/// versions of what reads it; in their order.
 pub fn breaches<'d>(
     site: &Site<'_>,
+    graph: &Graph,
     schemas: &Schemas,
     sources: &SourceMap,
     versions: &Versions,
@@ -230,8 +232,8 @@ pub fn breaches<'d>(
     if groups.is_empty() {
         return found;
     }
-    for (doc, document) in site.iter().filter(|(doc, _)| site.is_output(*doc)) {
-        let Some(of_schema) = groups.get(&*document.key.schema) else { continue };
+    for (doc, recipe) in graph.outputs() {
+        let Some(of_schema) = groups.get(&*recipe.key.schema) else { continue };
         let Some(data) = data(doc) else { continue };
         for (by, groups) in of_schema {
             let findings = groups.findings(data, versions).into_iter();

@@ -3,6 +3,7 @@
 
 mod explain_since;
 mod limits;
+mod parts;
 mod refusals;
 
 use std::fs;
@@ -12,7 +13,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value as Json;
 
-use super::{Ran, Sandbox, broken, document};
+use super::{Ran, Sandbox, broken, definition, document};
 
 /// A repository with one commit: a chart in the global layer, its child in
 /// site `lab`, and in each site a document of its own.

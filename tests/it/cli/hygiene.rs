@@ -38,12 +38,7 @@ fn reported(findings: &[Json]) -> Vec<&str> {
 
 #[track_caller]
 fn is_as_its_schema_says(ran: &Ran) {
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report-1.schema.json");
-    let schema: Json = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let report = ran.json();
-    let errors: Vec<String> = validator.iter_errors(&report).map(|it| it.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?}");
+    super::assert_valid(&ran.json());
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn the_graph_is_a_tree_for_people() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let tree = "lab
   deckhand/LayeringPolicy/v1
-    layering-policy ()
+    layering-policy
         global/policy.yaml:1
   example/Any/v1
     chart (global, no output)

@@ -4,9 +4,13 @@
 //! before the text is read.
 
 use layercake::report::json::canonical;
-use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span};
-use layercake::system::cloud_init::part::{Carrier, Cost, Fault, FaultKind, Kind, Limit, Part};
-use layercake::system::cloud_init::read::{Included, UserData, read, read_configuration};
+use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span, Spanned};
+use layercake::system::cloud_init::part::{
+    Carrier, Cost, Fault, FaultKind, Header, Kind, Limit, Part,
+};
+use layercake::system::cloud_init::read::{
+    Included, UserData, read, read_configuration, read_with,
+};
 use layercake::yaml::ProblemKind;
 
 /// User-data that was taken apart, with the places that were marked.
@@ -623,4 +627,33 @@ fn multipart_in_multipart(depth: usize) -> String {
     let opened: String = (0..depth).map(open).collect();
     let closed: String = (0..depth).rev().map(|at| format!("\n--b{at}--\n")).collect();
     format!("MIME-Version: 1.0\n{opened}\n#cloud-config\na: 1{closed}")
+}
+
+/// A header that a file comes with counts for what is a part itself, and is told
+/// to be ignored for what only holds some.
+#[test]
+fn a_header_of_a_whole_file_counts_where_it_is_a_part() {
+    let carriers = [
+        ("#cloud-config\na: 1\n", None),
+        ("#cloud-config-archive\n- '{a: 1}'\n", Some(Carrier::Archive)),
+        ("#include\nnothing\n", Some(Carrier::Include)),
+        ("MIME-Version: 1.0\nContent-Type: text/cloud-config\n\na: 1\n", Some(Carrier::Multipart)),
+    ];
+    for (text, carrier) in carriers {
+        let mut sources = SourceMap::new();
+        let mut add = |name: &str, text: &str| {
+            sources.add(Source::new(RepoPath::new(name), Ok(text.as_bytes().to_vec())))
+        };
+        let (file, header) = (add("user-data", text), add("header", "Merge-Type: list(append)"));
+        let header = Header {
+            name: Spanned::new("Merge-Type".into(), Span::new(header, 0, 10)),
+            value: Spanned::new("list(append)".into(), Span::new(header, 12, 24)),
+        };
+        let name = header.name.span;
+        let read = read_with(file, vec![header], &mut sources, &mut |_, _, _| Included::Missing);
+        let fault = |carrier| Fault { at: name, kind: FaultKind::IgnoredHeader(carrier) };
+        assert_eq!(read.faults, carrier.map(fault).into_iter().collect::<Vec<_>>(), "{text}");
+        let counts = read.parts.iter().any(|part| part.header.is_some());
+        assert_eq!(counts, carrier.is_none(), "{text}");
+    }
 }

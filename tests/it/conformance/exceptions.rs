@@ -141,3 +141,25 @@ fn is_several_places(path: &str) -> bool {
 fn cannot_be_created(path: &str) -> bool {
     path.contains(['\'', '"', '`', '(', ' ']) || path.contains("][") || is_several_places(path)
 }
+
+/// Why this case of cloud-init's need not come to what was recorded, if so.
+pub fn cloud_init_exception(case: &Json) -> Option<&'static str> {
+    let exceptions: [(bool, &'static str); 2] = [
+        (
+            case.get("instance_data").is_some() || has_template(&case["files"]),
+            "a template is rendered with what only the instance knows",
+        ),
+        (
+            case["mode"] == "stack"
+                && ["ds", "env", "files"].iter().any(|it| case.get(it).is_some()),
+            "what the datasource, `$CLOUD_CFG` and `--file` give is in no repository",
+        ),
+    ];
+    exceptions.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
+}
+
+/// A file that is a template wherever there is an instance.
+fn has_template(files: &Json) -> bool {
+    let mut texts = files.as_object().into_iter().flatten().filter_map(|(_, text)| text.as_str());
+    texts.any(|text| text.starts_with("## template: jinja"))
+}

@@ -6,7 +6,8 @@
 //! fail.
 
 mod cloud_init;
-mod cloud_init_reading;
+mod cloud_init_findings;
+mod cloud_init_pipeline;
 mod cloud_init_schema;
 mod documents;
 mod exceptions;

@@ -6,7 +6,7 @@ use layercake::check::RenderedSite;
 use layercake::graph::DocId;
 use layercake::render::flow::{Reached, flow};
 use layercake::render::replay::{Hop, Replay, Via};
-use layercake::yaml::path::Location;
+use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Node, Origin, Value};
 
 /// More leaves of one document are not asked for their way.
@@ -76,6 +76,9 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
     if is_of_pairs && is_piece {
         return None;
     }
+    if is_key(&end.location, node) {
+        return None;
+    }
     if written.span != node.span && !is_piece {
         return Some("the way ends at another text");
     }
@@ -84,6 +87,12 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
         return Some("the way ends at another value");
     }
     None
+}
+
+/// Whether a value was a key where its way ends: of a mapping that is merged
+/// into a list the keys are the items, and no place is that of a key alone.
+fn is_key(end: &Location, node: &Node) -> bool {
+    matches!(end.0.last(), Some(Piece::Key(key)) if key.span == node.span)
 }
 
 /// The flows of a site's own texts that do not agree with the ways of its

@@ -53,9 +53,21 @@ pub type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 
 
 /// Takes user-data apart. What had to be decoded is added to `sources`.
 pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) -> UserData {
+    read_with(file, Vec::new(), sources, include)
+}
+
+/// As [`read`], of a text that came with these headers, as a part of a message
+/// does. Those that say how to merge count where the text is a part itself, and
+/// not where it only holds some.
+pub fn read_with(
+    file: FileId,
+    given: Vec<Header>,
+    sources: &mut SourceMap,
+    include: &mut Include<'_>,
+) -> UserData {
     let read = UserData::default();
     let (open, includes, left) = (Vec::new(), 0, Limit::BYTES);
-    let mut reader = Reader { sources, include, open, includes, left, read };
+    let mut reader = Reader { sources, include, given, open, includes, left, read };
     let aborted = reader.file(file, Span::point(file, 0)).err();
     UserData { aborted, ..reader.read }
 }
@@ -79,6 +91,8 @@ pub fn read_configuration(file: FileId, sources: &SourceMap) -> Part {
 struct Reader<'a> {
     sources: &'a mut SourceMap,
     include: &'a mut Include<'a>,
+    /// The headers of the text that is read first.
+    given: Vec<Header>,
     /// The files that are being read, each included by the one before.
     open: Vec<FileId>,
     /// How many files were included.
@@ -109,7 +123,12 @@ impl Reader<'_> {
 
     fn opened(&mut self, file: FileId, at: Span) -> Result<(), Fault> {
         let mut faults = Vec::new();
+        let mut headers = std::mem::take(&mut self.given);
+        let packed = file;
         let file = self.unpacked(file, &mut faults)?;
+        if file != packed {
+            self.lose(&mut headers, Carrier::Gzip);
+        }
         let source = self.sources.get(file);
         let text = source.text().clone();
         match source.fault() {
@@ -117,13 +136,15 @@ impl Reader<'_> {
             Some(_) => return Err(Fault { at, kind: FaultKind::NoText }),
         }
         if mime::is_message(source.bytes().unwrap_or(text.as_bytes())) {
+            self.lose(&mut headers, Carrier::Multipart);
+            let source = self.sources.get(file);
             return match not_utf8(source, file) {
                 Some(at) => Err(Fault { at, kind: FaultKind::NotUtf8 }),
                 None => self.message(file, &text),
             };
         }
         let mut piece = Piece::plain(source, whole(file, self.sources), sniff::NOT_MULTIPART);
-        piece.faults = faults;
+        (piece.faults, piece.headers) = (faults, headers);
         // What is UTF-16 to us is no text to cloud-init, from its first byte on.
         if is_utf16(source) { self.attach(piece) } else { self.look(piece) }
     }
@@ -218,12 +239,18 @@ impl Reader<'_> {
     /// What is left of a piece that only carries parts: its text, and its first
     /// line. What is wrong with the rest is told.
     fn carried(&mut self, piece: Piece, carrier: Carrier) -> (Span, Span) {
-        let Piece { headers, text, faults, .. } = piece;
+        let Piece { mut headers, text, faults, .. } = piece;
         self.read.faults.extend(faults);
-        for header in headers.iter().filter(|it| says_how_to_merge(&it.name.value)) {
+        self.lose(&mut headers, carrier);
+        (text, content::first_line(self.sources, text))
+    }
+
+    /// Tells of headers that say how to merge something that is not merged
+    /// itself.
+    fn lose(&mut self, headers: &mut Vec<Header>, carrier: Carrier) {
+        for header in headers.drain(..).filter(|it| says_how_to_merge(&it.name.value)) {
             self.fault(header.name.span, FaultKind::IgnoredHeader(carrier));
         }
-        (text, content::first_line(self.sources, text))
     }
 
     fn fault(&mut self, at: Span, kind: FaultKind) {

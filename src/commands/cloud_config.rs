@@ -1,0 +1,342 @@
+//! `layercake cloud-config`: what cloud-init makes of its parts.
+//!
+//! Either of those that are named, wherever they are: each is one file of the
+//! only set of a run without Deckhand documents. Or of the sets that the
+//! repository's configuration declares, for each site.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use globset::GlobSet;
+
+use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs, relative};
+use crate::check::{
+    AcceptedBy, Checked, Configuration, DeclaredSet, GivenHeader, Plan, Progress,
+    RenderedSite as SiteAtHand, Scope, check,
+};
+use crate::error::{Error, ErrorKind};
+use crate::merge::cloud_init::Dialect;
+use crate::report::{RenderedDocument, RenderedSite};
+use crate::source::{FileId, MemoryTree, Named, RepoPath, Span, WorkTree, bytes_at, names_in};
+use crate::system::cloud_init::SourceKind;
+use crate::system::deckhand::layout::Layout;
+use crate::yaml::{Key, Mapping, Node, Value};
+
+/// What stands for standard input where a file is named.
+pub const STANDARD_INPUT: &str = "-";
+
+/// What is to be merged, file by file.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// The files of user-data, in order.
+    pub user_data: Vec<PathBuf>,
+    /// For files of user-data, by their number from 1, how they are merged:
+    /// `N=SPEC`.
+    pub merge_types: Vec<String>,
+    /// The file of the second vendor-data.
+    pub vendor_data2: Option<PathBuf>,
+    /// The file of vendor-data.
+    pub vendor_data: Option<PathBuf>,
+    /// The folder `conf.d`.
+    pub conf_d: Option<PathBuf>,
+    /// `cloud.cfg`.
+    pub base: Option<PathBuf>,
+    /// By which rules they are merged.
+    pub dialect: Option<Dialect>,
+    /// What standard input gave, where one of the files is
+    /// [`STANDARD_INPUT`].
+    pub standard_input: Vec<u8>,
+}
+
+impl Parts {
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        self.user_data.is_empty() && self.others().next().is_none() && self.conf_d.is_none()
+    }
+
+    /// Whether standard input is one of the files.
+    pub fn has_standard_input(&self) -> bool {
+        let mut files = self.user_data.iter().chain(self.others().map(|(_, file)| file));
+        files.any(|file| file.as_os_str() == STANDARD_INPUT)
+    }
+
+    /// The files that there is one of at most.
+    fn others(&self) -> impl Iterator<Item = (SourceKind, &PathBuf)> {
+        let files = [
+            (SourceKind::VendorData2, &self.vendor_data2),
+            (SourceKind::VendorData, &self.vendor_data),
+            (SourceKind::Base, &self.base),
+        ];
+        files.into_iter().filter_map(|(kind, file)| Some((kind, file.as_ref()?)))
+    }
+}
+
+/// Merges the parts that are named; what can be merged comes although others
+/// are dropped.
+///
+/// # Errors
+/// Where a file cannot be read, or what is named means nothing; faults of
+/// parts are findings.
+pub fn merge(
+    selection: &Selection,
+    parts: &Parts,
+    progress: &Progress,
+) -> Result<Checked<RenderedSite>, Error> {
+    let named = NamedFiles::read(&selection.directory, parts)?;
+    let around = Around::of(selection)?;
+    let set = named.declared(parts.dialect, around.are_secret(&named));
+    let settled = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
+    let folder = WorkTree::in_folder(selection.directory.clone())?;
+    let plan = Plan {
+        tree: &Named::new(named.files, folder),
+        scope: Scope::Set(Vec::new()),
+        base: None,
+        options: settled.options,
+        sites: None,
+        only: Vec::new(),
+        rules: settled.rules,
+        policy: settled.policy,
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: Configuration {
+            sets: vec![set],
+            headers: named.headers,
+            ..Configuration::default()
+        },
+        progress,
+    };
+    check(&plan, |site| outputs(site, None))
+}
+
+/// Merges the sets that are declared, of the sites that the selection names;
+/// `sets` are globs of their names, all where there is none.
+///
+/// # Errors
+/// Where there is no such set; faults of documents and parts are findings.
+pub fn merge_declared(
+    selection: &Selection,
+    sets: &[String],
+    progress: &Progress,
+) -> Result<Checked<RenderedSite>, Error> {
+    let start = Start::find(selection)?;
+    let has_sites = Layout::discover(&start.tree, &start.from)?.is_some();
+    let selection = Selection { set: !has_sites, ..selection.clone() };
+    let workspace = Workspace::open(&selection)?;
+    let wanted = globs(sets)?;
+    let mut plan = workspace.plan(progress);
+    if !has_sites {
+        // Other files are nobody's documents then.
+        plan.scope = Scope::Set(Vec::new());
+    }
+    let declared = &plan.configuration.sets;
+    if declared.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "nothing is named that could be merged")
+            .with_help(
+                "name the parts, e.g. `layercake cloud-config base.yaml site.yaml`, or declare sets \
+                 of them under `cloud-config` in `layercake.yaml`",
+            ));
+    }
+    if !declared.iter().any(|set| is_wanted(wanted.as_ref(), &set.name)) {
+        let names: Vec<String> = declared.iter().map(|set| format!("`{}`", set.name)).collect();
+        let message = format!("no set of parts is called {}", sets.join(" or "));
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_help(format!("there is {}", names.join(", "))));
+    }
+    check(&plan, |site| outputs(site, wanted.as_ref()))
+}
+
+fn is_wanted(wanted: Option<&GlobSet>, name: &str) -> bool {
+    wanted.is_none_or(|wanted| wanted.is_match(name))
+}
+
+/// What is merged of the sets of a site, in the order in which they are
+/// declared; keys sorted, as cloud-init writes them.
+fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> RenderedSite {
+    let emitted = site.graph.outputs().filter(|(doc, _)| site.sets.member(*doc).is_some());
+    let emitted = emitted.filter(|(_, recipe)| is_wanted(wanted, &recipe.key.name));
+    let documents = emitted.filter_map(|(doc, recipe)| {
+        Some(RenderedDocument {
+            key: recipe.key.clone(),
+            metadata: Node::new(Value::Null, recipe.span),
+            data: sorted(site.rendered.data(doc)?),
+            file: site.sources.get(recipe.span.file).path().clone(),
+            line: site.sources.start(recipe.span).line.get(),
+        })
+    });
+    RenderedSite { site: site.site.name.clone(), documents: documents.collect() }
+}
+
+/// The same with the keys of every mapping in order.
+fn sorted(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Mapping(mapping) => {
+            let mut entries: Vec<(&Key, &Node)> = mapping.iter().collect();
+            entries.sort_by_cached_key(|(key, _)| order_of(key));
+            let entries: Mapping =
+                entries.into_iter().map(|(key, node)| (key.clone(), sorted(node))).collect();
+            Value::Mapping(Arc::new(entries))
+        }
+        Value::Sequence(items) => Value::Sequence(Arc::new(items.iter().map(sorted).collect())),
+        _ => return node.clone(),
+    };
+    Node { value, ..node.clone() }
+}
+
+/// Numbers stand before texts; Python could not order them at all.
+fn order_of(key: &Key) -> (i64, String) {
+    match &key.value {
+        Value::Int(number) => (*number, String::new()),
+        value => (i64::MAX, crate::yaml::emit::scalar_text(value)),
+    }
+}
+
+/// The files that are named, read.
+struct NamedFiles {
+    files: MemoryTree,
+    /// For each source its files.
+    sources: Vec<(SourceKind, Vec<Arc<str>>)>,
+    headers: Vec<GivenHeader>,
+    /// Where each of them is on disk.
+    on_disk: BTreeMap<Arc<str>, PathBuf>,
+}
+
+impl NamedFiles {
+    fn read(directory: &Path, parts: &Parts) -> Result<Self, Error> {
+        let mut named = Self {
+            files: MemoryTree::new(),
+            sources: Vec::new(),
+            headers: Vec::new(),
+            on_disk: BTreeMap::new(),
+        };
+        for file in &parts.user_data {
+            named.add(SourceKind::UserData, directory, file, parts)?;
+        }
+        for (kind, file) in parts.others().filter(|(kind, _)| kind.is_user_data()) {
+            named.add(kind, directory, file, parts)?;
+        }
+        if let Some(folder) = &parts.conf_d {
+            for name in names_in(&directory.join(folder))? {
+                named.add(SourceKind::ConfD, directory, &folder.join(name), parts)?;
+            }
+        }
+        for (kind, file) in parts.others().filter(|(kind, _)| !kind.is_user_data()) {
+            named.add(kind, directory, file, parts)?;
+        }
+        for text in &parts.merge_types {
+            named.headers.push(merge_type(text, parts)?);
+        }
+        if named.sources.is_empty() {
+            let message = "there is no file in the folder that stands for `conf.d`";
+            return Err(Error::new(ErrorKind::Usage, message)
+                .with_help("cloud-init reads the files in it whose names end in `.cfg`"));
+        }
+        Ok(named)
+    }
+
+    fn add(
+        &mut self,
+        kind: SourceKind,
+        directory: &Path,
+        file: &Path,
+        parts: &Parts,
+    ) -> Result<(), Error> {
+        let name = name_of(file)?;
+        if self.on_disk.insert(name.clone(), directory.join(file)).is_some() {
+            let message = format!("`{}` is named twice", file.display());
+            return Err(Error::new(ErrorKind::Usage, message)
+                .with_help("a file is one part; copy it to have it twice"));
+        }
+        let bytes = if file.as_os_str() == STANDARD_INPUT {
+            parts.standard_input.clone()
+        } else {
+            let on_disk = directory.join(file);
+            // The error names it as the user did.
+            on_disk.metadata().map_err(|cause| cannot_be_found(file, cause))?;
+            bytes_at(&on_disk)?
+        };
+        self.files = std::mem::take(&mut self.files).with(&name, bytes);
+        match self.sources.last_mut() {
+            Some((last, names)) if *last == kind => names.push(name),
+            Some(_) | None => self.sources.push((kind, vec![name])),
+        }
+        Ok(())
+    }
+
+    /// The files as the only set of a run.
+    fn declared(&self, dialect: Option<Dialect>, secret: bool) -> DeclaredSet {
+        let glob = |name: &Arc<str>| Arc::from(globset::escape(name));
+        let sources = self.sources.iter();
+        DeclaredSet {
+            name: "cloud-config".into(),
+            at: Span::point(FileId::default(), 0),
+            dialect: dialect.unwrap_or(Dialect::Current),
+            sources: sources
+                .map(|(kind, names)| (*kind, names.iter().map(glob).collect()))
+                .collect(),
+            sites: None,
+            secret,
+        }
+    }
+}
+
+/// What a file is called in reports: as it was named.
+fn name_of(file: &Path) -> Result<Arc<str>, Error> {
+    if file.as_os_str() == STANDARD_INPUT {
+        return Ok("<stdin>".into());
+    }
+    let name = file.to_str().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("the name `{}` is not UTF-8", file.display()))
+    })?;
+    Ok(name.strip_prefix("./").unwrap_or(name).into())
+}
+
+/// `N=SPEC`: the header of the part with this number.
+fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
+    let malformed = || {
+        Error::new(ErrorKind::Usage, format!("`--merge-type {text}` names no part")).with_help(
+            "write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second",
+        )
+    };
+    let (number, value) = text.split_once('=').ok_or_else(malformed)?;
+    let number: usize = number.trim().parse().map_err(|_| malformed())?;
+    let file = number.checked_sub(1).and_then(|index| parts.user_data.get(index));
+    let file = file.ok_or_else(|| {
+        let count = crate::report::counted(parts.user_data.len(), "part");
+        let message = format!("`--merge-type {text}`: there is no part {number}");
+        Error::new(ErrorKind::Usage, message).with_help(format!("{count} is named; the first is 1"))
+    })?;
+    Ok(GivenHeader {
+        path: RepoPath::new(name_of(file)?),
+        given_as: RepoPath::new(format!("--merge-type {number}")),
+        name: "Merge-Type".into(),
+        value: value.into(),
+    })
+}
+
+/// What the repository around says, if there is one.
+struct Around {
+    found: configuration::Found,
+    root: Option<PathBuf>,
+}
+
+impl Around {
+    fn of(selection: &Selection) -> Result<Self, Error> {
+        let start = Start::find(selection)?;
+        Ok(Self { found: start.configured(selection)?, root: start.root })
+    }
+
+    /// Whether one of the files is part of a set that is declared secret: all
+    /// that is merged of it is then.
+    fn are_secret(&self, named: &NamedFiles) -> bool {
+        let inside = |file: &PathBuf| {
+            let file = file.canonicalize().ok()?;
+            relative(self.root.as_deref()?, &file)
+        };
+        let paths: Vec<RepoPath> = named.on_disk.values().filter_map(inside).collect();
+        let secret = self.found.config.cloud_config.iter().filter(|set| set.secret);
+        let globs = secret.flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
+        let mut globs = globs.filter_map(|glob| DeclaredSet::in_any_site(&glob.value));
+        globs.any(|glob| paths.iter().any(|path| glob.is_match(path.as_str())))
+    }
+}

@@ -1,0 +1,213 @@
+//! What the engine met while it merged a set, from facts to the rules that put
+//! them into words. Which of it is worth telling, each of them knows.
+
+use std::collections::BTreeMap;
+
+use super::{
+    SetFacts, displaced_value, exploded_value, lost_value, null_without_delete, replaced_by_index,
+    unmerged_part,
+};
+use crate::diagnostic::Diagnostic;
+use crate::graph::DocId;
+use crate::merge;
+use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification};
+use crate::render::{Problem, ProblemKind};
+use crate::rules::{SiteFacts, over_limit};
+use crate::source::Span;
+use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::{Member, SourceKind};
+use crate::yaml::Node;
+use crate::yaml::path::{Location, Piece};
+
+/// So many findings of one rule are told of one part in one set.
+const MOST: usize = 20;
+
+pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let mut notices: BTreeMap<(DocId, DocId), (Laid<'_>, Vec<&Notice>)> = BTreeMap::new();
+    for problem in facts.problems() {
+        match &problem.kind {
+            ProblemKind::NotLaid { source, failure } => {
+                let laid = Laid::new(facts, problem, *source);
+                found.push(owned(&laid, unmerged_part::word(&laid, failure)));
+            }
+            ProblemKind::Laid { source, notice: merge::Notice::CloudInit(notice) } => {
+                let of_laying = notices.entry((problem.doc, *source));
+                let laid = || (Laid::new(facts, problem, *source), Vec::new());
+                of_laying.or_insert_with(laid).1.push(notice);
+            }
+            ProblemKind::OverLimit(limit) => {
+                found.push(over_limit::word_merged(problem, &facts.set.name, *limit));
+            }
+            ProblemKind::Cycle(_)
+            | ProblemKind::MissingActionPath { .. }
+            | ProblemKind::ActionPath { .. }
+            | ProblemKind::DifferentAction { .. }
+            | ProblemKind::MissingValue { .. }
+            | ProblemKind::IgnoredSourcePath { .. }
+            | ProblemKind::SourcePath { .. }
+            | ProblemKind::SourceNotText { .. }
+            | ProblemKind::UnmatchedSourcePattern { .. }
+            | ProblemKind::MissingGroup { .. }
+            | ProblemKind::DestinationPath(_)
+            | ProblemKind::EmptyRoot
+            | ProblemKind::MissingPatternTarget { .. }
+            | ProblemKind::PatternTargetType { .. }
+            | ProblemKind::UnmatchedPattern { .. }
+            | ProblemKind::DifferentListWrite
+            | ProblemKind::DifferentRecursion { .. }
+            | ProblemKind::BackslashInPatternValue { .. }
+            | ProblemKind::DifferentPatternText { .. }
+            | ProblemKind::PatternFailure(_) => {
+                unreachable!("the documents of a set are only laid over each other")
+            }
+        }
+    }
+    for (laid, notices) in notices.into_values() {
+        found.extend(word_notices(&laid, &notices));
+    }
+}
+
+/// One document that was laid over what there was.
+pub(super) struct Laid<'a> {
+    /// The site.
+    pub(super) facts: &'a SiteFacts<'a>,
+    /// The document.
+    pub(super) over: DocId,
+    /// The part that it is; none for what is merged of some.
+    pub(super) part: Option<&'a Part>,
+    /// The source that it is laid for; none where sources are combined.
+    pub(super) source: Option<SourceKind>,
+    /// The text that says how it is laid, or its first line.
+    pub(super) at: Span,
+    /// What it says itself of how it is merged; none where it says nothing, or
+    /// what it says does not count.
+    pub(super) asked: Option<Specification>,
+    /// By whose words the set is merged.
+    pub(super) dialect: Dialect,
+    /// Its data.
+    data: &'a Node,
+}
+
+impl<'a> Laid<'a> {
+    fn new(set: &SetFacts<'a>, problem: &Problem, over: DocId) -> Self {
+        let facts = set.facts;
+        let member = |doc| -> Option<Member<'a>> { facts.sets.member(doc) };
+        let part = member(over).and_then(|member| member.part);
+        let source = member(problem.doc).and_then(|member| member.source);
+        let data = facts.rendered.data(over).unwrap_or(&facts.graph.recipe(over).data);
+        let dialect = set.set.dialect;
+        let header = part.and_then(|part| part.header.as_ref());
+        let asked = match dialect {
+            Dialect::Current => Specification::read(data, header, dialect).ok(),
+            // What a part says is for the next one.
+            Dialect::Documented => None,
+        };
+        let asked = asked.filter(|asked| !asked.is_empty());
+        Self { facts, over, part, source, at: problem.at, asked, dialect, data }
+    }
+
+    /// Whether what was there before counts more, so that losing against it is
+    /// what it is there for.
+    pub(super) fn is_lower(&self) -> bool {
+        self.source.is_none_or(|source| !source.is_user_data())
+    }
+
+    /// The document's name, for a headline.
+    pub(super) fn name(&self) -> &str {
+        match self.part {
+            Some(part) => &part.key.name,
+            None => title(self.facts, self.over),
+        }
+    }
+
+    /// Whether all of it is secret: then not even how much there is of anything
+    /// may be told.
+    pub(super) fn is_secret(&self) -> bool {
+        self.data.holds_secret()
+    }
+
+    /// A place of it, as it is named in a headline; none where a key of it is
+    /// secret, or it is the whole.
+    pub(super) fn shown(&self, place: &Location) -> Option<String> {
+        if place.0.is_empty() { None } else { self.facts.shown_place(self.data, place) }
+    }
+
+    /// The key of a place, or the first line of what stands there.
+    pub(super) fn at(&self, place: &Location, value: Span) -> Span {
+        match place.0.last() {
+            Some(Piece::Key(key)) if key.span.file == value.file => key.span,
+            Some(Piece::Key(_) | Piece::Index(_)) => self.facts.first_line(value),
+            None => self.at,
+        }
+    }
+
+    /// Whether it asks for one of these options with this class.
+    pub(super) fn asks(&self, class: Class, options: &[&str]) -> bool {
+        let asked = self.asked.as_ref().and_then(|asked| asked.first(class));
+        asked.is_some_and(|request| options.iter().any(|option| request.settings.has(option)))
+    }
+}
+
+/// What headlines call what is merged of some parts.
+fn title(facts: &SiteFacts<'_>, merged: DocId) -> &'static str {
+    match facts.sets.member(merged).and_then(|member| member.source) {
+        Some(source) => source.as_str(),
+        None => "the system's configuration",
+    }
+}
+
+/// What is to be told of one laying: of each rule the first findings, and how
+/// many more there are.
+fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
+    let mut told: Vec<Diagnostic> = Vec::new();
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for finding in notices.iter().filter_map(|notice| word(laid, notice)) {
+        let count = counts.entry(finding.rule.name).or_default();
+        *count += 1;
+        if *count <= MOST {
+            told.push(finding);
+        }
+    }
+    for (rule, count) in counts.into_iter().filter(|(_, count)| *count > MOST) {
+        let last = told.iter_mut().rfind(|finding| finding.rule.name == rule);
+        let last = last.expect("the first findings of a rule are told");
+        last.notes.push(further(laid, count - MOST, "of this kind in the same part"));
+    }
+    let unlooked = notices.iter().find_map(|notice| match notice.fact {
+        Fact::Further { count } => Some(count),
+        Fact::Lost(_)
+        | Fact::NullWithoutDelete(_)
+        | Fact::OtherLength { .. }
+        | Fact::TakenApart(_)
+        | Fact::Displaced(_) => None,
+    });
+    if let (Some(last), Some(count)) = (told.last_mut(), unlooked) {
+        let more = "values of the same part that met others, and are not looked at one by one";
+        last.notes.push(further(laid, count, more));
+    }
+    told.into_iter().map(|finding| owned(laid, finding)).collect()
+}
+
+fn further(laid: &Laid<'_>, count: usize, of_what: &str) -> String {
+    if laid.is_secret() {
+        format!("there are more {of_what}")
+    } else {
+        format!("there are {count} more {of_what}")
+    }
+}
+
+fn word(laid: &Laid<'_>, notice: &Notice) -> Option<Diagnostic> {
+    match notice.fact {
+        Fact::Lost(kept) => lost_value::word(laid, notice, kept),
+        Fact::NullWithoutDelete(remains) => null_without_delete::word(laid, notice, remains),
+        Fact::OtherLength { old, new } => Some(replaced_by_index::word(laid, notice, old, new)),
+        Fact::TakenApart(taken_apart) => Some(exploded_value::word(laid, notice, taken_apart)),
+        Fact::Displaced(class) => displaced_value::word(laid, notice, class),
+        Fact::Further { .. } => None,
+    }
+}
+
+/// The finding as one of the document that was laid.
+fn owned(laid: &Laid<'_>, finding: Diagnostic) -> Diagnostic {
+    finding.document(laid.facts.graph.recipe(laid.over).key.clone())
+}

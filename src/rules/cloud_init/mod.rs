@@ -1,0 +1,270 @@
+//! The rules of cloud-init: what is wrong with parts, and with how they are
+//! merged (`cloud-init.md` 9 and 12).
+//!
+//! What is wrong with a part by itself is told of its file ([`word_user_data`]).
+//! The other rules look at one set of a site at a time. Where a part is in
+//! several sets, or a set in several sites, what is wrong with it is told once.
+
+pub(super) mod broken_mime;
+pub(super) mod displaced_value;
+pub(super) mod dropped_part;
+pub(super) mod exploded_value;
+pub(super) mod ignored_merge_header;
+pub(super) mod ineffective_merge_how;
+pub(super) mod ineffective_merge_option;
+pub(super) mod invalid_conf_d;
+mod laying;
+pub(super) mod leaked_merge_type;
+pub(super) mod leaking_specification;
+pub(super) mod lost_value;
+pub(super) mod missing_merge_class;
+pub(super) mod null_without_delete;
+pub(super) mod refused_merge_specification;
+pub(super) mod remote_include;
+pub(super) mod repeated_merge_class;
+pub(super) mod replaced_by_index;
+pub(super) mod unknown_merge_option;
+pub(super) mod unlisted_merge_option;
+pub(super) mod unmerged_part;
+pub(super) mod unrecognized_part;
+pub(super) mod unrendered_template;
+pub(super) mod unused_conf_d;
+pub(super) mod unused_vendor_data;
+
+use super::{Check, SiteFacts, over_limit};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::merge::cloud_init::{Settings, Specification};
+use crate::render::Problem;
+use crate::source::{SourceMap, Span, offset};
+use crate::system::cloud_init::part::{Cost, Fault, FaultKind, Kind, Part};
+use crate::system::cloud_init::read::UserData;
+use crate::system::cloud_init::{Set, Source};
+
+/// Looks at one set and adds what it finds.
+type SetCheck = fn(&SetFacts<'_>, &mut Vec<Diagnostic>);
+
+/// The rules that look at sets.
+const CHECKS: &[Check<SetCheck>] = &[
+    Check { rules: &[&ineffective_merge_option::RULE], run: ineffective_merge_option::check },
+    Check { rules: &[&ineffective_merge_how::RULE], run: ineffective_merge_how::check },
+    Check { rules: &[&leaked_merge_type::RULE], run: leaked_merge_type::check },
+    Check { rules: &[&missing_merge_class::RULE], run: missing_merge_class::check },
+    Check { rules: &[&refused_merge_specification::RULE], run: refused_merge_specification::check },
+    Check { rules: &[&repeated_merge_class::RULE], run: repeated_merge_class::check },
+    Check { rules: &[&unknown_merge_option::RULE], run: unknown_merge_option::check },
+    Check { rules: &[&unlisted_merge_option::RULE], run: unlisted_merge_option::check },
+    Check { rules: &[&leaking_specification::RULE], run: leaking_specification::check },
+    Check {
+        rules: &[
+            &displaced_value::RULE,
+            &exploded_value::RULE,
+            &lost_value::RULE,
+            &null_without_delete::RULE,
+            &over_limit::RULE,
+            &replaced_by_index::RULE,
+            &unmerged_part::RULE,
+        ],
+        run: laying::check,
+    },
+    Check { rules: &[&invalid_conf_d::RULE], run: invalid_conf_d::check },
+    Check { rules: &[&unused_conf_d::RULE], run: unused_conf_d::check },
+    Check { rules: &[&unused_vendor_data::RULE], run: unused_vendor_data::check },
+];
+
+/// What is known of one set of a site.
+#[derive(Clone, Copy)]
+struct SetFacts<'a> {
+    /// The site, rendered.
+    facts: &'a SiteFacts<'a>,
+    /// The set.
+    set: &'a Set<'a>,
+    /// Which of the site's sets it is.
+    index: usize,
+}
+
+impl<'a> SetFacts<'a> {
+    /// What the engine met while it merged the set.
+    fn problems(self) -> impl Iterator<Item = &'a Problem> {
+        let problems = self.facts.rendered.problems.iter();
+        problems.filter(move |problem| {
+            let member = self.facts.sets.member(problem.doc);
+            member.is_some_and(|member| member.set == self.index)
+        })
+    }
+}
+
+/// A part that says how it is merged, in words that can be read.
+struct Specified<'a> {
+    part: &'a Part,
+    specification: Specification,
+}
+
+impl<'a> SetFacts<'a> {
+    /// The parts of the set that say how they are merged. Why others cannot be
+    /// read is told where they are merged.
+    fn specified(self) -> impl Iterator<Item = Specified<'a>> {
+        let parts = self.set.sources.iter().flat_map(mergeable);
+        parts.filter_map(move |part| self.specification(part))
+    }
+
+    fn specification(self, part: &'a Part) -> Option<Specified<'a>> {
+        let read = Specification::read(&part.data, part.header.as_ref(), self.set.dialect);
+        let specification = read.ok().filter(|read| !read.is_empty())?;
+        Some(Specified { part, specification })
+    }
+}
+
+impl Specified<'_> {
+    /// Whether no text of it may be shown.
+    fn is_secret(&self) -> bool {
+        self.part.data.secret
+    }
+}
+
+/// The mappings of a source that there are to merge, in order.
+fn mergeable<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a Part> {
+    source.parts().filter(|part| match part.kind {
+        Kind::CloudConfig => !part.data.is_null(),
+        Kind::JsonPatch(_) | Kind::Template | Kind::Other(_) => false,
+    })
+}
+
+/// Where an option stands; none where it is not set.
+fn option_at(settings: &Settings, option: &str) -> Option<Span> {
+    match settings {
+        Settings::Words { words, .. } => {
+            words.iter().find(|word| &*word.value == option).map(|word| word.span)
+        }
+        Settings::Text(text) => text.value.contains(option).then_some(text.span),
+    }
+}
+
+/// What is known of what one file gives cloud-init.
+pub struct UserDataFacts<'a> {
+    /// All texts.
+    pub sources: &'a SourceMap,
+    /// All that was read of it.
+    pub read: &'a UserData,
+    /// Where secrets stand in the texts that it is made of.
+    pub secrets: Vec<Span>,
+}
+
+impl UserDataFacts<'_> {
+    /// A text that is written at a place, for a message.
+    fn shown(&self, at: Span, text: &str) -> String {
+        let is_secret = self.secrets.iter().any(|secret| secret.contains(at));
+        if is_secret { "(hidden)".into() } else { text.lines().next().unwrap_or_default().into() }
+    }
+
+    /// The first line of what stands at a place.
+    fn first_line(&self, at: Span) -> Span {
+        first_line(self.sources, at)
+    }
+}
+
+/// What is wrong with what a file gives cloud-init, before any of it is merged;
+/// without what is wrong with its YAML.
+pub fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
+    let read = facts.read;
+    let of_parts = read.parts.iter().flat_map(causes);
+    let used = read.faults.iter().chain(of_parts);
+    let used = used.filter_map(|fault| word_fault(facts, fault, fault.kind.cost()));
+    let given_up = read.aborted.iter();
+    let given_up = given_up.filter_map(|fault| word_fault(facts, fault, Cost::UserData));
+    let templates = read.parts.iter().filter(|part| match part.kind {
+        Kind::Template => true,
+        Kind::CloudConfig | Kind::JsonPatch(_) | Kind::Other(_) => false,
+    });
+    let found = used.chain(given_up).chain(templates.map(unrendered_template::word));
+    let mut found: Vec<Diagnostic> = found.collect();
+    for finding in &mut found {
+        name_origin(facts.sources, finding);
+    }
+    found
+}
+
+/// What is wrong with a part, without what only comes of something else that
+/// is: what cannot be decompressed is no UTF-8 either, and what is none does not
+/// say what it is.
+fn causes(part: &Part) -> impl Iterator<Item = &Fault> {
+    let has = |wanted: fn(&FaultKind) -> bool| part.faults.iter().any(|it| wanted(&it.kind));
+    let is_compressed = has(|kind| matches!(kind, FaultKind::NotGzip(_)));
+    let is_binary = is_compressed || has(|kind| *kind == FaultKind::NotUtf8);
+    part.faults.iter().filter(move |fault| {
+        !(is_compressed && fault.kind == FaultKind::NotUtf8
+            || is_binary && fault.kind == FaultKind::Unrecognized)
+    })
+}
+
+/// Says of a finding in a text that was decoded where that stands as it was
+/// sent.
+pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
+    let Some(from) = sources.get(finding.primary.span.file).decoded_from() else { return };
+    let label = Label::new(first_line(sources, sources.written(from)), "decoded from this");
+    if !finding.related.contains(&label) {
+        finding.related.push(label);
+    }
+}
+
+fn first_line(sources: &SourceMap, at: Span) -> Span {
+    let line = sources.slice(at).lines().next().unwrap_or_default();
+    Span::new(at.file, at.start, at.start + offset(line.len()))
+}
+
+/// None where another finding says it.
+fn word_fault(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Diagnostic> {
+    use FaultKind as Fault;
+    let at = fault.at;
+    Some(match &fault.kind {
+        Fault::HeaderCase { expected } => ignored_merge_header::word_case(facts, at, expected),
+        Fault::IgnoredHeader(carrier) => ignored_merge_header::word_carrier(facts, at, *carrier),
+        Fault::NotRendered => unrendered_template::word_never(facts, at),
+        Fault::Unrecognized => unrecognized_part::word_text(facts, at),
+        Fault::UnknownType(name) => unrecognized_part::word_type(facts, at, name),
+        Fault::Nested(carrier) => unrecognized_part::word_nested(facts, at, *carrier),
+        Fault::Entry(found) => unrecognized_part::word_entry(facts, at, found),
+        Fault::RemoteInclude => remote_include::word(facts, at),
+        Fault::NoEndBoundary => broken_mime::word_end(facts, at),
+        Fault::BrokenBase64 => broken_mime::word_base64(facts, at),
+        Fault::Mangled { is_readable: true } => broken_mime::word_mangled(facts, at),
+        Fault::OverLimit(limit) => over_limit::word_user_data(facts.first_line(at), *limit),
+        Fault::Mangled { is_readable: false }
+        | Fault::NoText
+        | Fault::Documents(_)
+        | Fault::NotAMapping(_)
+        | Fault::Patch(_)
+        | Fault::NotUtf8
+        | Fault::TransferEncoding(_)
+        | Fault::NotGzip(_)
+        | Fault::NotAList(_)
+        | Fault::Content(_)
+        | Fault::InvalidType
+        | Fault::HeaderValue(_)
+        | Fault::MissingInclude
+        | Fault::IncludeCycle
+        | Fault::NoBoundary
+        | Fault::NoParts => return dropped_part::word(facts, fault, cost),
+    })
+}
+
+/// What is found in the sets of a site.
+pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (index, set) in facts.sets.sets.iter().enumerate() {
+        let facts_of_set = SetFacts { facts, set, index };
+        let mut of_set = Vec::new();
+        for check in CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
+            (check.run)(&facts_of_set, &mut of_set);
+        }
+        let told = |finding: &Diagnostic| {
+            (finding.rule.name, finding.primary.span, finding.message.clone())
+        };
+        let known: std::collections::HashSet<(&str, Span, String)> =
+            found.iter().map(told).collect();
+        for finding in &mut of_set {
+            name_origin(facts.sources, finding);
+        }
+        found.extend(of_set.into_iter().filter(|finding| !known.contains(&told(finding))));
+    }
+    found
+}

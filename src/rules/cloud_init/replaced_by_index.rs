@@ -1,0 +1,48 @@
+//! `replaced-by-index`: a list laid over one of another length, item by item.
+
+use super::laying::Laid;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::merge::cloud_init::Notice;
+
+super::super::rule!(
+    "replaced-by-index",
+    Warning,
+    "a list of a cloud-init part that replaces items of a list of another length"
+);
+
+pub(super) fn word(laid: &Laid<'_>, notice: &Notice, old: usize, new: usize) -> Diagnostic {
+    let shown = laid.shown(&notice.place);
+    let what = shown.as_ref().map_or("a list".to_owned(), |place| format!("`{place}`"));
+    let outcome = match (notice.secret, old.cmp(&new)) {
+        (true, _) | (false, std::cmp::Ordering::Equal) => "the two are not equally long".to_owned(),
+        (false, std::cmp::Ordering::Less) => format!("{} lost", items(new - old, "new")),
+        (false, std::cmp::Ordering::Greater) => stay(old - new),
+    };
+    let at = laid.at(&notice.place, notice.at);
+    Diagnostic::new(
+        &RULE,
+        format!("{what} is merged item by item: {outcome}"),
+        Label::new(at, "the new list"),
+    )
+    .related(laid.facts.first_line(notice.old), "the old list, whose length the result has")
+    .note("`list` without `append` or `prepend` replaces the items that both lists have")
+    .help(
+        "write `list(append)` to join the lists; to take the new list as a whole, write \
+         `dict(replace)`",
+    )
+    .about(shown.unwrap_or_default())
+}
+
+fn items(count: usize, which: &str) -> String {
+    match count {
+        1 => format!("the last {which} item is"),
+        _ => format!("the last {count} {which} items are"),
+    }
+}
+
+fn stay(count: usize) -> String {
+    match count {
+        1 => "the last old item stays".to_owned(),
+        _ => format!("the last {count} old items stay"),
+    }
+}

@@ -1,0 +1,243 @@
+//! `unknown-merge-option`: an option that a merge class does not have.
+
+use super::{SetFacts, Specified};
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::merge::cloud_init::{Class, Dialect, Request, Settings, UnknownOption};
+use crate::source::Span;
+
+super::super::rule!(
+    "unknown-merge-option",
+    Warning[Fixable],
+    "an option that a merge class does not have"
+);
+
+pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let dialect = facts.set.dialect;
+    for specified in facts.specified() {
+        for request in &specified.specification.requests {
+            for option in request.unknown_options(dialect) {
+                let unknown = Unknown { facts, specified: &specified, request, option };
+                found.push(unknown.finding());
+            }
+            found.extend(no_texts(request));
+        }
+    }
+}
+
+/// What stands among the options of a class and is no text.
+fn no_texts(request: &Request) -> Vec<Diagnostic> {
+    let others = match &request.settings {
+        Settings::Words { others, .. } => &others[..],
+        Settings::Text(_) => &[],
+    };
+    let class = request.class.as_str();
+    let word = |kind: &str, at: Span| {
+        let message = format!("an option of `{class}` is {kind}, not text");
+        Diagnostic::new(&RULE, message, Label::new(at, "says nothing to cloud-init"))
+            .note("cloud-init passes over it in silence")
+            .help("write the options side by side, in one list of texts")
+            .about(class)
+    };
+    others.iter().map(|other| word(other.value, other.span)).collect()
+}
+
+struct Unknown<'a> {
+    facts: &'a SetFacts<'a>,
+    specified: &'a Specified<'a>,
+    request: &'a Request,
+    option: UnknownOption,
+}
+
+/// Why an option is none, as far as that can be told.
+enum Cause {
+    /// A class behind it that is not separated from this one.
+    SwallowedClass(Class),
+    /// A parenthesis that belongs to nothing.
+    Parenthesis,
+    /// Several options, not separated by commas.
+    Separator,
+    /// An option with a value.
+    Value,
+    /// The same in other letters, where letters count.
+    Spelling(&'static str),
+    /// A word of the other dialect, and what says the same in this one.
+    OtherDialect(Option<&'static str>),
+    /// A slip of the hand.
+    Near(&'static str),
+    /// It is an option of another class.
+    Elsewhere(Class),
+    /// Nobody knows.
+    Nothing,
+}
+
+impl Unknown<'_> {
+    fn finding(&self) -> Diagnostic {
+        let class = self.request.class.as_str();
+        let word = &*self.option.word.value;
+        let at = self.option.word.span;
+        let label = Label::new(at, "passed over in silence");
+        if self.specified.is_secret() {
+            let message = format!("an option that `{class}` does not have");
+            return Diagnostic::new(&RULE, message, label).about(class);
+        }
+        let message = format!("`{class}` has no option `{}`", one_line(word));
+        let finding = Diagnostic::new(&RULE, message, label).about(one_line(word));
+        let cause = self.cause();
+        let finding = finding.note(self.note(&cause)).help(self.help(&cause));
+        self.mended(finding, &cause)
+    }
+
+    fn cause(&self) -> Cause {
+        let (class, word) = (self.request.class, &*self.option.word.value);
+        let holds = |marks: &[char]| word.contains(marks);
+        let swallowed =
+            Class::ALL.into_iter().find(|class| word.contains(&format!("{}(", class.as_str())));
+        if let Some(swallowed) = swallowed {
+            return Cause::SwallowedClass(swallowed);
+        }
+        if holds(&['(', ')']) {
+            return Cause::Parenthesis;
+        }
+        if holds(&['=', ':']) {
+            return Cause::Value;
+        }
+        if holds(&[';', '|', ' ', '\t', '/', '&']) {
+            return Cause::Separator;
+        }
+        match (self.option.near, elsewhere(class, word, self.dialect())) {
+            (Some(near), _) if near == as_spelled(word) => Cause::Spelling(near),
+            _ if self.is_of_other_dialect() => Cause::OtherDialect(self.in_this_dialect()),
+            (_, Some(class)) => Cause::Elsewhere(class),
+            (Some(near), None) => Cause::Near(near),
+            (None, None) => Cause::Nothing,
+        }
+    }
+
+    fn is_of_other_dialect(&self) -> bool {
+        let other = match self.dialect() {
+            Dialect::Current => Dialect::Documented,
+            Dialect::Documented => Dialect::Current,
+        };
+        let word = as_spelled(&self.option.word.value);
+        self.request.class.options(other).contains(&&*word)
+    }
+
+    /// What says the same in this dialect as a word of the other.
+    fn in_this_dialect(&self) -> Option<&'static str> {
+        let (class, word) = (self.request.class, as_spelled(&self.option.word.value));
+        match self.dialect() {
+            Dialect::Current => class.modern_option(&word),
+            Dialect::Documented => {
+                let mut old = class.options(Dialect::Documented).iter().copied();
+                old.find(|old| class.modern_option(old) == Some(&*word))
+            }
+        }
+    }
+
+    fn note(&self, cause: &Cause) -> String {
+        let class = self.request.class.as_str();
+        match cause {
+            Cause::SwallowedClass(_) => {
+                "classes are separated by `+` alone; without it all up to the last parenthesis is \
+                 taken for options"
+                    .into()
+            }
+            Cause::Parenthesis => {
+                "an option goes on up to a `,` or to the last parenthesis".into()
+            }
+            Cause::Separator => "options are separated by `,` alone".into(),
+            Cause::Value => "an option has no value: it is there or not".into(),
+            Cause::Spelling(_) => {
+                "in a list options count as they are written, in small letters and with `_`; only \
+                 in a text `-` and capitals do not matter"
+                    .into()
+            }
+            Cause::OtherDialect(_) => match self.dialect() {
+                Dialect::Current => {
+                    "it is a word of 2013, of a cloud-init that was never released; documents about it \
+                     live on"
+                        .into()
+                }
+                Dialect::Documented => {
+                    "it is a word of today's cloud-init; the set is merged as in 2013, by \
+                     `dialect: documented`"
+                        .into()
+                }
+            },
+            Cause::Elsewhere(other) => format!("it is an option of `{}`", other.as_str()),
+            Cause::Near(_) | Cause::Nothing => {
+                let options = self.request.class.options(self.dialect());
+                match options {
+                    [only] => format!("the only option of `{class}` is `{only}`"),
+                    options => format!("the options of `{class}` are `{}`", options.join("`, `")),
+                }
+            }
+        }
+    }
+
+    fn help(&self, cause: &Cause) -> String {
+        match cause {
+            Cause::SwallowedClass(other) => {
+                let (class, other) = (self.request.class.as_str(), other.as_str());
+                format!("separate the classes: `{class}(...)+{other}(...)`")
+            }
+            Cause::Parenthesis => "take the parenthesis out".into(),
+            Cause::Separator => "separate the options with `,`".into(),
+            Cause::Value => "write the option alone, or take it out".into(),
+            Cause::Spelling(near) => format!("write `{near}`"),
+            Cause::Near(near) => format!("did you mean `{near}`?"),
+            Cause::OtherDialect(Some("append")) => {
+                "write `append`, and `recurse_list` among the options of `dict`, without which \
+                 lists are not merged"
+                    .into()
+            }
+            Cause::OtherDialect(Some(same)) => format!("write `{same}`"),
+            Cause::OtherDialect(None) => "take it out: nothing says the same".into(),
+            Cause::Elsewhere(other) => format!("give it to `{}`, or take it out", other.as_str()),
+            Cause::Nothing => "take it out, or write the option that is meant".into(),
+        }
+    }
+
+    /// With a fix where only one option can be meant, and that is enough.
+    fn mended(&self, finding: Diagnostic, cause: &Cause) -> Diagnostic {
+        let option = match cause {
+            Cause::Spelling(option) => option,
+            Cause::OtherDialect(Some(option)) if *option != "append" => option,
+            Cause::OtherDialect(_)
+            | Cause::SwallowedClass(_)
+            | Cause::Parenthesis
+            | Cause::Separator
+            | Cause::Value
+            | Cause::Near(_)
+            | Cause::Elsewhere(_)
+            | Cause::Nothing => return finding,
+        };
+        let span = self.option.word.span;
+        let written = self.facts.facts.sources.slice(span);
+        if as_spelled(written) != as_spelled(&self.option.word.value) {
+            return finding;
+        }
+        let edit = TextEdit { span, text: (*option).to_owned() };
+        finding.fix(format!("write `{option}`"), vec![edit])
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.facts.set.dialect
+    }
+}
+
+/// The other class that has this option, where only one has it.
+fn elsewhere(class: Class, word: &str, dialect: Dialect) -> Option<Class> {
+    let has = |other: &Class| *other != class && other.options(dialect).contains(&word);
+    let mut others = Class::ALL.into_iter().filter(has);
+    others.next().filter(|_| others.next().is_none())
+}
+
+/// A word as options are spelled.
+fn as_spelled(word: &str) -> String {
+    word.trim().to_lowercase().replace('-', "_")
+}
+
+fn one_line(word: &str) -> String {
+    word.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,89 @@
+//! `unlisted-merge-option`: the options of a merge class are one text, where a
+//! list is meant.
+
+use super::{SetFacts, Specified};
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::merge::cloud_init::{Dialect, Request, Settings};
+use crate::source::{SourceMap, Spanned};
+use std::sync::Arc;
+
+super::super::rule!(
+    "unlisted-merge-option",
+    Warning[Fixable],
+    "the options of a merge class are one text, where a list is meant"
+);
+
+pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+    for specified in facts.specified() {
+        for request in &specified.specification.requests {
+            if let Settings::Text(text) = &request.settings {
+                let word = Wording { facts, specified: &specified, request, text };
+                // Where it sets none, each word of it is told as unknown.
+                if !word.set().is_empty() {
+                    found.push(word.finding());
+                }
+            }
+        }
+    }
+}
+
+struct Wording<'a> {
+    facts: &'a SetFacts<'a>,
+    specified: &'a Specified<'a>,
+    request: &'a Request,
+    text: &'a Spanned<Arc<str>>,
+}
+
+impl Wording<'_> {
+    fn finding(&self) -> Diagnostic {
+        let class = self.request.class.as_str();
+        let label = Label::new(self.text.span, "one text, in which options are looked for");
+        let message = format!("the options of `{class}` are one text, not a list");
+        let finding = Diagnostic::new(&RULE, message, label).about(class);
+        if self.specified.is_secret() {
+            return finding.note(WHY).help("write a list of options");
+        }
+        let set = self.set();
+        let finding = finding.note(format!("{WHY}: here {}", in_words(&set)));
+        match &set[..] {
+            [only] if *only == &*self.text.value => self.mended(finding, only),
+            _ => finding.help("write a list of the options that are meant"),
+        }
+    }
+
+    /// The options that it sets.
+    fn set(&self) -> Vec<&'static str> {
+        let options = self.request.class.options(self.dialect()).iter().copied();
+        options.filter(|option| self.text.value.contains(option)).collect()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.facts.set.dialect
+    }
+
+    /// As a list it sets the same.
+    fn mended(&self, finding: Diagnostic, option: &str) -> Diagnostic {
+        let sources: &SourceMap = self.facts.facts.sources;
+        let list = format!("[{option}]");
+        let finding = finding.help(format!("write `settings: {list}`"));
+        let written = sources.slice(self.text.span);
+        let is_plain = written.trim_matches(['"', '\'']) == option;
+        if !is_plain {
+            return finding;
+        }
+        let edit = TextEdit { span: self.text.span, text: list };
+        finding.fix("make a list of the option", vec![edit])
+    }
+}
+
+const WHY: &str =
+    "cloud-init looks whether an option stands in it, and finds it inside longer words too";
+
+fn in_words(options: &[&str]) -> String {
+    let quoted: Vec<String> = options.iter().map(|option| format!("`{option}`")).collect();
+    match &quoted[..] {
+        [] => unreachable!("a text that sets no option is told elsewhere"),
+        [only] => format!("it finds {only}"),
+        [most @ .., last] => format!("it finds {} and {last}", most.join(", ")),
+    }
+}

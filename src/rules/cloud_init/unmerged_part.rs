@@ -1,0 +1,207 @@
+//! `unmerged-part`: a part that cannot be merged, so that nothing of it is.
+
+use super::laying::Laid;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::merge::Failure;
+use crate::merge::cloud_init::{self, Class, FailureKind, ShapeFault};
+use crate::merge::patch::{self, Member, Reason};
+use crate::rules::over_limit;
+use crate::source::Span;
+use crate::yaml::path::Location;
+
+super::super::rule!(
+    "unmerged-part",
+    Error,
+    "a cloud-init part that cannot be merged, so that nothing of it counts"
+);
+
+pub(super) fn word(laid: &Laid<'_>, failure: &Failure) -> Diagnostic {
+    match failure {
+        Failure::CloudInit(failure) => word_merging(laid, failure),
+        Failure::JsonPatch(failure) => word_patch(laid, failure),
+    }
+}
+
+fn word_merging(laid: &Laid<'_>, failure: &cloud_init::Failure) -> Diagnostic {
+    match &failure.kind {
+        FailureKind::Format => word_specification(
+            laid,
+            failure,
+            "a merge class is not of the form `name(option,option)`",
+            "write each class with its parentheses, and `+` between them, e.g. \
+             `dict(recurse_list)+list(append)`",
+        ),
+        FailureKind::Shape(fault) => {
+            let Words { what, help } = shape(*fault);
+            word_specification(laid, failure, &what, help)
+        }
+        FailureKind::UnknownClass { name, near } => {
+            let what = if failure.secret {
+                "there is no such merge class".to_owned()
+            } else {
+                format!("there is no merge class `{name}`")
+            };
+            word_specification(laid, failure, &what, &class_help(*near))
+        }
+        FailureKind::AppendedToText { old, place, found } => {
+            let what = format!("{found} cannot be put to a text by `str(append)`");
+            word_values(laid, failure.at, *old, place, &what)
+                .help("write it as a text, or leave `append` out, which takes the new value")
+        }
+        FailureKind::MappingForList { old, place } => {
+            let what = "a mapping meets a list under `list(no_replace)`";
+            word_values(laid, failure.at, *old, place, what)
+                .help("write it as a list, or take it out")
+        }
+        FailureKind::OverLimit { .. } => {
+            over_limit::word_part(laid.facts.first_line(failure.at), "each character is an item")
+        }
+    }
+}
+
+/// What says how the part is merged cannot be used.
+fn word_specification(
+    laid: &Laid<'_>,
+    failure: &cloud_init::Failure,
+    what: &str,
+    help: &str,
+) -> Diagnostic {
+    let message = format!("`{}` cannot be merged: {what}", laid.name());
+    let at = laid.facts.first_line(failure.at);
+    Diagnostic::new(&RULE, message, Label::new(at, "this says how it is merged"))
+        .note(cost(laid))
+        .help(help)
+        .about("merge_how")
+}
+
+fn word_values(laid: &Laid<'_>, at: Span, old: Span, place: &Location, what: &str) -> Diagnostic {
+    let shown = laid.shown(place);
+    let message = match &shown {
+        Some(place) => format!("`{}` cannot be merged: at `{place}` {what}", laid.name()),
+        None => format!("`{}` cannot be merged: {what}", laid.name()),
+    };
+    Diagnostic::new(&RULE, message, Label::new(laid.at(place, at), "meets another type"))
+        .related(laid.facts.first_line(old), "what it meets")
+        .note(cost(laid))
+        .about(shown.unwrap_or_default())
+}
+
+/// What it costs in cloud-init (`cloud-init.md` 9).
+fn cost(laid: &Laid<'_>) -> &'static str {
+    if laid.is_lower() {
+        "cloud-init fails with it, and none of the configuration is used"
+    } else {
+        "cloud-init drops all of the part, and goes on with the others"
+    }
+}
+
+struct Words {
+    what: String,
+    help: &'static str,
+}
+
+fn shape(fault: ShapeFault) -> Words {
+    const FORM: &str = "write `{name: list, settings: [append]}` for each class, or one text";
+    let (what, help) = match fault {
+        ShapeFault::Specification(found) => (format!("{found} says nothing of merging"), FORM),
+        ShapeFault::Item(found) => (format!("{found} is no merge class"), FORM),
+        ShapeFault::EmptyItem => ("an empty item is no merge class".to_owned(), FORM),
+        ShapeFault::MissingName => ("a merge class has no `name`".to_owned(), FORM),
+        ShapeFault::MissingSettings => {
+            ("a merge class has no `settings`".to_owned(), "write `settings: []` for no options")
+        }
+        ShapeFault::Name(found) => {
+            (format!("the name of a merge class is {found}"), "write `dict`, `list` or `str`")
+        }
+        ShapeFault::Settings(found) => {
+            (format!("the settings of a merge class are {found}"), "write them as a list of words")
+        }
+    };
+    Words { what, help }
+}
+
+fn class_help(near: Option<Class>) -> String {
+    match near {
+        Some(class) => format!("did you mean `{}`?", class.as_str()),
+        None => "there are `dict`, `list` and `str`".to_owned(),
+    }
+}
+
+fn word_patch(laid: &Laid<'_>, failure: &patch::Failure) -> Diagnostic {
+    if let Reason::OverLimit(_) = failure.reason {
+        return over_limit::word_part(laid.facts.first_line(failure.at), "here");
+    }
+    let operation = failure.operation.map(|index| format!("operation {}", index + 1));
+    let at = operation.as_ref().map(|operation| format!(" at {operation}")).unwrap_or_default();
+    let Words { what, help } = reason(laid, &failure.reason);
+    let message = format!("`{}` cannot be applied{at}: {what}", laid.name());
+    let label = Label::new(laid.facts.first_line(failure.at), "fails here");
+    let finding = Diagnostic::new(&RULE, message, label);
+    let finding = if let Reason::Different { found } = failure.reason {
+        finding.related(laid.facts.first_line(found), "this does")
+    } else {
+        finding
+    };
+    finding
+        .note("cloud-init drops all of the patch, and goes on with the other parts")
+        .help(help)
+        .about(operation.unwrap_or_default())
+}
+
+/// What an operation does wrong.
+fn reason(laid: &Laid<'_>, reason: &Reason) -> Words {
+    const LIST: &str = "write a list of operations, each with `op` and `path`";
+    const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
+    const EARLIER: &str = "look at what the parts before the patch make of it";
+    let whole = || "what there is".to_owned();
+    let at = |place| laid.shown(place).map_or_else(whole, |place| format!("`{place}`"));
+    let leads =
+        |member: &Member, where_to: String| format!("`{}` leads {where_to}", member.as_str());
+    let (what, help) = match reason {
+        Reason::NotJson(what) => (format!("it is no JSON ({what})"), LIST),
+        Reason::OverLimit(_) => unreachable!("it is told as such"),
+        Reason::NotAList(found) => (format!("it is {found}, and no list"), LIST),
+        Reason::NotAMapping(found) => (format!("it is {found}, and no object"), LIST),
+        Reason::MissingMember(member) => (format!("it has no `{}`", member.as_str()), LIST),
+        Reason::NotAText { member, found } => {
+            (format!("`{}` is {found}, and no text", member.as_str()), LIST)
+        }
+        Reason::UnknownOperation => {
+            ("there is no such `op`".to_owned(), "write add, remove, replace, move, copy or test")
+        }
+        Reason::NoLeadingSlash(member) => {
+            (format!("`{}` does not begin with `/`", member.as_str()), POINTER)
+        }
+        Reason::InvalidEscape(member) => {
+            (format!("`{}` has a `~` that escapes nothing", member.as_str()), POINTER)
+        }
+        Reason::MissingKey { member, reached } => {
+            (leads(member, format!("to a key that is not in {}", at(reached))), EARLIER)
+        }
+        Reason::OutOfRange { member, reached } => (
+            leads(member, format!("beyond the end of the list at {}", at(reached))),
+            "`-` stands for the place behind the last item",
+        ),
+        Reason::NotAnIndex { member, reached } => (
+            leads(member, format!("by no index into the list at {}", at(reached))),
+            "write the number of the item, from 0, or `-` for the place behind the last",
+        ),
+        Reason::NotAContainer { member, reached, found } => {
+            (leads(member, format!("into {}, which is {found}", at(reached))), EARLIER)
+        }
+        Reason::PastTheEnd(member) => (
+            leads(member, "behind the end of a list, where nothing is".to_owned()),
+            "write the number of an item that is there",
+        ),
+        Reason::WholeDocument(member) => (
+            leads(member, "to the whole document".to_owned()),
+            "the whole can only be tested and replaced; name a key",
+        ),
+        Reason::IntoItself => (
+            "a value is moved into itself".to_owned(),
+            "copy it, or move it to a place outside of it",
+        ),
+        Reason::Different { .. } => ("another value stands there".to_owned(), EARLIER),
+    };
+    Words { what, help }
+}

@@ -1,0 +1,135 @@
+//! Whether cloud-init uses vendor-data: only where the combination without any
+//! says that it is enabled (`cloud-init.md` 8).
+//!
+//! Which sources are combined has to be known before anything is rendered. So
+//! what is needed of it is merged here first, by the same strategies.
+
+use std::sync::Arc;
+
+use super::{Set, Source, SourceKind, layings_of_sources, steps};
+use crate::merge::Strategy;
+use crate::source::Span;
+use crate::yaml::{Key, Mapping, Node, Value};
+
+/// A source that cloud-init does not use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// Which.
+    pub source: SourceKind,
+    /// The value by which it is not enabled; none where there is nothing by
+    /// which it would be.
+    pub by: Option<Span>,
+}
+
+/// The sources of a set that have parts, and are not used.
+pub(super) fn unused(set: &Set<'_>) -> Vec<Unused> {
+    let is_there = |(kind, _): &(SourceKind, &str)| {
+        let mut sources = set.sources.iter().filter(|source| source.kind == *kind);
+        sources.any(|source| source.parts().next().is_some())
+    };
+    let there: Vec<(SourceKind, &str)> = SWITCHES.into_iter().filter(is_there).collect();
+    if there.is_empty() {
+        return Vec::new();
+    }
+    let rest = without_vendor_data(set);
+    there.into_iter().filter_map(|(source, key)| judged(source, rest.get(key))).collect()
+}
+
+/// What says whether each kind of vendor-data is used.
+const SWITCHES: [(SourceKind, &str); 2] =
+    [(SourceKind::VendorData2, "vendor_data2"), (SourceKind::VendorData, "vendor_data")];
+
+/// A source, by what stands there to enable it; none where it is enabled. What
+/// is no mapping counts as disabled.
+fn judged(source: SourceKind, switch: Option<&Node>) -> Option<Unused> {
+    let Some(switch) = switch else { return Some(Unused { source, by: None }) };
+    let by = match switch.get("enabled") {
+        Some(enabled) if is_true(enabled) => return None,
+        Some(enabled) => enabled.span,
+        None => switch.span,
+    };
+    Some(Unused { source, by: Some(by) })
+}
+
+/// Python's `util.is_true`.
+fn is_true(node: &Node) -> bool {
+    let is_word = |text: &str| ["true", "1", "on", "yes"].contains(&text);
+    match &node.value {
+        Value::Bool(enabled) => *enabled,
+        Value::String(text) => is_word(text.to_lowercase().trim()),
+        Value::Int(number) => *number == 1,
+        Value::Null
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::Sequence(_)
+        | Value::Mapping(_)
+        | Value::Set(_)
+        | Value::Pairs(_) => false,
+    }
+}
+
+/// The combination of all other sources, with what cloud-init has built in
+/// beneath them.
+fn without_vendor_data(set: &Set<'_>) -> Node {
+    let (user_data, system): (Vec<&Source<'_>>, Vec<&Source<'_>>) =
+        set.read_sources().partition(|source| source.kind.is_user_data());
+    let user_data = user_data.into_iter().filter(|source| source.kind == SourceKind::UserData);
+    let mut all: Vec<Node> = user_data.map(|source| merged(set, source)).collect();
+    let system = system_of(set, &system).into_iter().chain([built_in(set.at)]);
+    all.push(combined(set, &system.collect::<Vec<_>>()));
+    combined(set, &all)
+}
+
+/// `cloud.cfg` below what the files of `conf.d` make.
+fn system_of(set: &Set<'_>, sources: &[&Source<'_>]) -> Option<Node> {
+    let (above, rest) = sources.split_first()?;
+    let mut system = merged(set, above);
+    if !rest.is_empty() {
+        system = combined(set, &[system]);
+    }
+    for source in rest {
+        lay_parts(set, source, &mut system);
+    }
+    Some(system)
+}
+
+fn merged(set: &Set<'_>, source: &Source<'_>) -> Node {
+    let mut merged = empty(set.at);
+    lay_parts(set, source, &mut merged);
+    merged
+}
+
+fn lay_parts(set: &Set<'_>, source: &Source<'_>, base: &mut Node) {
+    for (part, strategy) in steps(set.dialect, source) {
+        let Some(strategy) = strategy.filter(|_| !part.data.is_null()) else { continue };
+        // A part that cannot be laid is passed over; rendering tells why.
+        let _ = strategy.lay(base, &part.data);
+    }
+}
+
+fn combined(set: &Set<'_>, sources: &[Node]) -> Node {
+    let mut combined = empty(set.at);
+    for (source, laying) in sources.iter().zip(layings_of_sources(set, sources.len())) {
+        // As above.
+        let _ = Strategy::CloudInit(laying).lay(&mut combined, source);
+    }
+    combined
+}
+
+/// Of what cloud-init has built in (`settings.py`), that vendor-data is used.
+fn built_in(at: Span) -> Node {
+    let enabled = || mapping([("enabled", Node::made(Value::Bool(true), at))], at);
+    mapping(SWITCHES.map(|(_, key)| (key, enabled())), at)
+}
+
+fn mapping<const COUNT: usize>(entries: [(&str, Node); COUNT], at: Span) -> Node {
+    let entries = entries.into_iter().map(|(key, node)| (Key::string(key, at), node));
+    Node::made(Value::Mapping(Arc::new(entries.collect())), at)
+}
+
+fn empty(at: Span) -> Node {
+    Node::made(Value::Mapping(Arc::new(Mapping::new())), at)
+}

@@ -1,0 +1,221 @@
+//! `layercake cloud-config`, wherever the parts are.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::Sandbox;
+
+const BASE: &str = "#cloud-config\nz: 1\nrun_cmd: [bash1, bash2]\n";
+const APPENDING: &str =
+    "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nrun_cmd: [bash3]\n";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::outside_git();
+    sandbox.write("base.yaml", BASE);
+    sandbox.write("appending.yaml", APPENDING);
+    sandbox.write("plain.yaml", "#cloud-config\nrun_cmd: [bash3]\n");
+    sandbox
+}
+
+#[test]
+fn parts_are_merged_in_their_order_and_keys_are_sorted() {
+    let ran = sandbox().run(&["cloud-config", "base.yaml", "appending.yaml"]);
+    let merged = "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n";
+    assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, merged, ""));
+}
+
+#[test]
+fn each_value_names_its_line() {
+    let ran = sandbox().run(&["cloud-config", "base.yaml", "appending.yaml", "--with-origin"]);
+    let expected = "#cloud-config
+run_cmd:
+- bash1  # base.yaml:3
+- bash2  # base.yaml:3
+- bash3  # appending.yaml:3
+z: 1  # base.yaml:2
+";
+    assert_eq!(ran.stdout, expected);
+}
+
+#[test]
+fn a_header_says_how_a_part_is_merged() {
+    let sandbox = sandbox();
+    let header = "2=list(append)+dict(recurse_list)";
+    let ran = sandbox.run(&["cloud-config", "base.yaml", "plain.yaml", "--merge-type", header]);
+    assert_eq!(ran.stdout, "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
+    let ran = sandbox.run(&["cloud-config", "base.yaml", "plain.yaml", "--merge-type", "3=list()"]);
+    assert_eq!((ran.code, &*ran.stdout), (2, ""));
+    assert!(ran.stderr.contains("there is no part 3"), "{}", ran.stderr);
+}
+
+#[test]
+fn sources_are_laid_below_each_other() {
+    let sandbox = sandbox();
+    sandbox.write("cloud.cfg", "a: base\nb: base\nc: base\nd: base\nlist: [base]\n");
+    sandbox.write("cloud.cfg.d/10-a.cfg", "a: ten\nb: ten\nc: ten\n");
+    sandbox.write("cloud.cfg.d/9-b.cfg", "a: nine\nb: nine\n");
+    sandbox.write("cloud.cfg.d/README", "a: readme\n");
+    sandbox.write("cloud.cfg.d/deeper/99.cfg", "a: deeper\n");
+    sandbox.write("vendor.yaml", "#cloud-config\na: vendor\nv: {one: vendor}\n");
+    sandbox.write("vendor2.yaml", "#cloud-config\na: vendor2\nv: {one: vendor2, two: 2}\n");
+    sandbox.write("user", "#cloud-config\na: user\n");
+    let system = ["cloud-config", "--base", "cloud.cfg", "--conf-d", "cloud.cfg.d"];
+    let ran = sandbox.run(&system);
+    let expected = "#cloud-config\na: nine\nb: nine\nc: ten\nd: base\nlist:\n- base\n";
+    assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
+    let all = ["--vendor-data", "vendor.yaml", "--vendor-data2", "vendor2.yaml"];
+    let ran = sandbox.run(&[&system[..], &all, &["--user-data", "user"]].concat());
+    let expected = "#cloud-config\na: user\nb: nine\nc: ten\nd: base\nlist:\n- base\nv:\n  one: vendor2\n  two: 2\n";
+    assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
+}
+
+#[test]
+fn cloud_cfg_can_do_without_conf_d() {
+    let sandbox = sandbox();
+    sandbox.write("cloud.cfg", "conf_d: ''\na: base\n");
+    sandbox.write("cloud.cfg.d/10-a.cfg", "a: ten\n");
+    let ran = sandbox.run(&["cloud-config", "--base", "cloud.cfg", "--conf-d", "cloud.cfg.d"]);
+    assert_eq!(ran.stdout, "#cloud-config\na: base\nconf_d: \"\"\n");
+}
+
+#[test]
+fn a_message_is_one_file_of_user_data() {
+    let sandbox = sandbox();
+    sandbox.write(
+        "message",
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\
+         Content-Type: text/cloud-config\n\nl: [1]\n--B\nContent-Type: text/cloud-config\n\
+         Merge-Type: dict(recurse_list)+list(append)\n\nl: [2]\n--B--\n",
+    );
+    let ran = sandbox.run(&["cloud-config", "--user-data", "message"]);
+    assert_eq!((ran.code, &*ran.stdout), (0, "#cloud-config\nl:\n- 1\n- 2\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_included_is_looked_for_beside_the_file() {
+    let sandbox = sandbox();
+    sandbox.write("inside/user", "#include\nplain.yaml\n");
+    sandbox.write("inside/plain.yaml", "#cloud-config\nhere: true\n");
+    let ran = sandbox.run(&["cloud-config", "--user-data", "inside/user"]);
+    assert_eq!((ran.code, &*ran.stdout), (0, "#cloud-config\nhere: true\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn standard_input_is_a_part() {
+    let sandbox = sandbox();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_layercake"))
+        .args(["cloud-config", "base.yaml", "-", "-o", "json"])
+        .current_dir(&sandbox.root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(APPENDING.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = &printed["sites"][0]["documents"][0];
+    assert_eq!(document["data"], json!({"run_cmd": ["bash1", "bash2", "bash3"], "z": 1}));
+}
+
+#[test]
+fn a_part_that_is_dropped_is_an_error_and_the_rest_is_printed() {
+    let sandbox = sandbox();
+    sandbox.write("broken.yaml", "#cloud-config\nmerge_how: dict(recurse_list\nrun_cmd: [bash3]\n");
+    let ran = sandbox.run(&["cloud-config", "base.yaml", "broken.yaml"]);
+    let merged = "#cloud-config\nrun_cmd:\n- bash1\n- bash2\nz: 1\n";
+    assert_eq!((ran.code, &*ran.stdout), (1, merged), "{}", ran.stderr);
+    assert!(ran.stderr.contains("broken.yaml:2:"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 error"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_dialect_of_2013_can_be_asked_for() {
+    let arguments = ["cloud-config", "base.yaml", "plain.yaml", "--dialect", "documented"];
+    let ran = sandbox().run(&arguments);
+    assert_eq!(ran.stdout, "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
+}
+
+#[test]
+fn what_cannot_be_merged_is_an_error_of_use() {
+    let sandbox = sandbox();
+    let refused: [(&[&str], &str); 7] = [
+        (&[], "nothing is named that could be merged"),
+        (&["missing.yaml"], "`missing.yaml` cannot be found"),
+        (&["base.yaml", "./base.yaml"], "named twice"),
+        (&["base.yaml", "--user-data", "plain.yaml"], "cannot be used with"),
+        (&["base.yaml", "--merge-type", "list()"], "names no part"),
+        (&["--dialect", "documented"], "`--dialect` is for parts that are named"),
+        (&["base.yaml", "--set", "genesis"], "cannot be used with"),
+    ];
+    for (arguments, message) in refused {
+        let ran = sandbox.run(&[&["cloud-config"], arguments].concat());
+        assert_eq!((ran.code, &*ran.stdout), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+/// A repository with two sites and two sets.
+fn repository() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/user-data/10.yaml", "#cloud-config\nl: [global]\n");
+    sandbox.write("site/lab/user-data/20.yaml", "#cloud-config\nl: [lab]\n");
+    sandbox.write("site/lab/secret/user-data", "#cloud-config\nkey: hunter2\n");
+    sandbox.write(
+        "layercake.yaml",
+        "cloud-config:\n\
+         - name: genesis\n  parts: [global/user-data/*, 'site/{site}/user-data/*']\n\
+         - name: keys\n  parts: ['site/{site}/secret/*']\n  secret: true\n",
+    );
+    sandbox
+}
+
+#[test]
+fn the_sets_of_a_repository_are_merged_for_each_site() {
+    let sandbox = repository();
+    let ran = sandbox.run(&["cloud-config"]);
+    let expected = "---
+# lab · genesis
+#cloud-config
+l:
+- lab
+---
+# lab · keys
+#cloud-config
+(hidden)
+---
+# prod · genesis
+#cloud-config
+l:
+- global
+";
+    assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
+    let ran = sandbox.run(&["cloud-config", "--site", "lab", "--set", "gen*", "--with-origin"]);
+    assert_eq!(ran.stdout, "#cloud-config\nl:\n- lab  # site/lab/user-data/20.yaml:2\n");
+    let ran = sandbox.run(&["cloud-config", "--set", "other"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("there is `genesis`, `keys`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_part_of_a_secret_set_is_hidden_when_it_is_named_too() {
+    let sandbox = repository();
+    for format in ["yaml", "json"] {
+        let file = "site/lab/secret/user-data";
+        let ran = sandbox.run(&["cloud-config", file, "-o", format]);
+        assert!(!(ran.stdout.clone() + &ran.stderr).contains("hunter2"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("(hidden)"));
+    }
+}
+
+#[test]
+fn sets_need_no_sites() {
+    let sandbox = sandbox();
+    sandbox.git(&["init", "--quiet"]);
+    sandbox
+        .write("layercake.yaml", "cloud-config: [{name: both, parts: [base.yaml, plain.yaml]}]\n");
+    let ran = sandbox.run(&["cloud-config"]);
+    let expected = "#cloud-config\nrun_cmd:\n- bash3\nz: 1\n";
+    assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
+}

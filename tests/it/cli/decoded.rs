@@ -1,0 +1,123 @@
+//! Texts that stand encoded in a file: whatever is said about them is said with
+//! the place in the file, and nothing is written to a file that is not there.
+
+use std::fs;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::Sandbox;
+
+const PATH: &str = "global/cloud/message";
+
+/// Two parts of which the second is encoded; in it are comments that ignore
+/// findings, one of them with a name that there is not.
+fn repository(text: &str) -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", "cloud-config: [{name: genesis, parts: ['global/cloud/*']}]\n");
+    sandbox.write(PATH, message(text));
+    sandbox
+}
+
+fn message(text: &str) -> String {
+    format!(
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: \
+         text/cloud-config\n\n#cloud-config\na: 1\n--b\nContent-Type: \
+         text/cloud-config\nContent-Transfer-Encoding: base64\n\n{}\n--b--\n",
+        STANDARD.encode(text),
+    )
+}
+
+const FAULTY: &str = "#cloud-config\nb:\n  c: 2 # layercake: ignore[no-such-rule]\n";
+
+#[test]
+fn a_finding_is_told_at_its_file() {
+    let sandbox = repository(FAULTY);
+    let full = sandbox.run(&["lint", "-o", "full"]).stdout;
+    assert!(full.contains("[global/cloud/message:13, decoded:3:"), "{full}");
+    assert!(full.contains(" 3 │   c: 2 # layercake: ignore[no-such-rule]\n"), "{full}");
+    let concise = sandbox.run(&["lint", "-o", "concise"]).stdout;
+    let line = concise.lines().next().unwrap();
+    assert!(line.starts_with("global/cloud/message:13:1: "), "{concise}");
+    assert!(line.ends_with(" (decoded, 3:28)"), "{concise}");
+    let report = sandbox.run(&["lint", "-o", "json"]).json();
+    super::assert_valid(&report);
+    let primary = &report["findings"][0]["primary"];
+    assert_eq!((&primary["file"], &primary["line"]), (&PATH.into(), &13.into()));
+    let decoded = &primary["decoded"];
+    assert_eq!((&decoded["name"], &decoded["line"]), (&format!("{PATH}#2").into(), &3.into()));
+}
+
+#[test]
+fn a_value_is_told_at_its_file() {
+    let sandbox = repository("#cloud-config\nmerge_how: dict()\nb: 2\n");
+    let told = sandbox.run(&["explain-value", "lab", "cloud-config", "genesis", ".b"]).stdout;
+    assert!(told.contains("set at global/cloud/message:13\n"), "{told}");
+    let rendered = sandbox.run(&["render", "--schema", "cloud-config", "--with-origin"]).stdout;
+    assert!(rendered.contains("  a: 1  # global/cloud/message:8\n"), "{rendered}");
+    assert!(rendered.contains("  b: 2  # global/cloud/message:13\n"), "{rendered}");
+    for verb in [&["impact", "global/cloud/message:13"][..], &["impact", PATH]] {
+        let told = sandbox.run(verb).stdout;
+        assert!(told.contains("of cloud-config/part global/cloud/message#2"), "{told}");
+        assert!(told.contains("reaches 2 outputs in 2 of 2 sites"), "{told}");
+    }
+    let graph = sandbox.run(&["graph"]).stdout;
+    assert!(graph.contains("← cloud-config/part global/cloud/message#2  :13\n"), "{graph}");
+    sandbox.commit();
+    sandbox.write(PATH, message("#cloud-config\nmerge_how: dict()\nb: 3\n"));
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    assert_eq!(report["edits"][0]["at"]["to"]["file"], PATH);
+    assert_eq!(report["edits"][0]["at"]["to"]["line"], 13);
+    assert!(!report.to_string().contains("message#2\",\"line"), "{report}");
+}
+
+#[test]
+fn nothing_is_written_into_a_decoded_text() {
+    let sandbox = repository(FAULTY);
+    // A file with the name by which the text is called is another one.
+    sandbox.write(&format!("{PATH}#2"), FAULTY);
+    sandbox.write(
+        "layercake.yaml",
+        "cloud-config: [{name: genesis, parts: ['global/cloud/message']}]\n",
+    );
+    let before = fs::read_to_string(sandbox.path(PATH)).unwrap();
+    let ran = sandbox.run(&["lint", "--add-ignore=why"]);
+    let told = [&ran.stdout[..], &ran.stderr].concat();
+    assert!(told.contains("global/cloud/message:13: `invalid-ignore` is not ignored: "), "{told}");
+    sandbox.run(&["lint", "--fix", "--select", "all"]);
+    assert_eq!(fs::read_to_string(sandbox.path(PATH)).unwrap(), before);
+    assert_eq!(fs::read_to_string(sandbox.path(&format!("{PATH}#2"))).unwrap(), FAULTY);
+}
+
+#[test]
+fn a_baseline_knows_the_file() {
+    let sandbox = repository(FAULTY);
+    assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
+    let baseline = fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
+    assert!(baseline.contains("\"file\":\"global/cloud/message\""), "{baseline}");
+    let ran = sandbox.run(&["lint"]);
+    assert!(ran.stdout.contains("nothing found") || ran.code == 0, "{ran:?}");
+    assert!(!ran.stdout.contains("invalid-ignore"), "{ran:?}");
+}
+
+#[test]
+fn files_and_paths_mean_the_file() {
+    let sandbox = repository(FAULTY);
+    assert!(sandbox.rules(&[PATH]).contains(&"invalid-ignore".to_owned()));
+    assert_eq!(sandbox.rules(&["site/lab"]), [""; 0]);
+    sandbox.write(
+        "layercake.yaml",
+        "cloud-config: [{name: genesis, parts: ['global/cloud/*']}]\nrules: {per-path: \
+         {'global/cloud/message': {ignore: [invalid-ignore]}}}\n",
+    );
+    assert_eq!(sandbox.rules(&[]), [""; 0]);
+}
+
+#[test]
+fn a_comment_in_a_decoded_text_is_read() {
+    let text = "#cloud-config\n# layercake: ignore[invalid-yaml] known\nb: 2\n";
+    let sandbox = repository(text);
+    assert_eq!(sandbox.rules(&[]), ["unused-ignore"], "it suppresses nothing");
+    let told = sandbox.run(&["lint", "-o", "concise"]).stdout;
+    assert!(told.starts_with("global/cloud/message:13:1: "), "{told}");
+}

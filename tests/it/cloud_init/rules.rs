@@ -1,0 +1,392 @@
+//! What is told of merging, case by case, and what is not: no secret, and no
+//! more than can be read.
+
+use std::collections::BTreeSet;
+
+use layercake::check::{Checked, RenderedSite};
+use layercake::commands::provenance::{Question, way};
+use layercake::merge::deckhand::Semantics;
+use layercake::source::MemoryTree;
+use layercake::yaml::emit::{Options as Emitting, to_yaml};
+
+use crate::support::{check_files, finding_text, options};
+
+/// Files by path and text, beside what `layercake.yaml` declares of the set
+/// `node`.
+fn tree(declared: &str, files: &[(&str, &str)]) -> MemoryTree {
+    let configuration = format!("cloud-config:\n- name: node\n{declared}");
+    let tree = MemoryTree::new().with("layercake.yaml", configuration.as_str());
+    files.iter().fold(tree, |tree, (path, text)| tree.with(path, *text))
+}
+
+fn checked(tree: &MemoryTree) -> Checked<()> {
+    let (checked, _) = check_files(tree, options(Semantics::Documented), |_| ()).without_taken();
+    checked
+}
+
+/// The findings in full.
+fn report(tree: &MemoryTree) -> String {
+    let checked = checked(tree);
+    let findings = checked.findings.diagnostics.iter();
+    findings.map(|finding| finding_text(finding, &checked.sources)).collect()
+}
+
+/// The rules and headlines of the findings.
+fn headlines(tree: &MemoryTree) -> Vec<String> {
+    let checked = checked(tree);
+    let findings = checked.findings.diagnostics.iter();
+    findings.map(|finding| format!("{}: {}", finding.rule.name, finding.message)).collect()
+}
+
+/// The merged configuration as text.
+fn merged(tree: &MemoryTree) -> String {
+    let output = |site: &RenderedSite<'_>| {
+        let mut outputs = site.graph.outputs();
+        let (doc, _) = outputs.find(|(_, it)| &*it.key.schema == "cloud-config").unwrap();
+        to_yaml(site.rendered.data(doc).unwrap(), &Emitting::default())
+    };
+    let (_, mut taken) = check_files(tree, options(Semantics::Documented), output).without_taken();
+    taken.remove(0)
+}
+
+/// The steps by which a value of the merged configuration came.
+fn steps(tree: &MemoryTree, path: &str) -> Vec<String> {
+    let question = Question {
+        schema: "cloud-config".to_owned(),
+        name: "node".to_owned(),
+        path: path.to_owned(),
+    };
+    let steps = |site: &RenderedSite<'_>| -> Vec<String> {
+        way(site, &question).unwrap().rows.into_iter().map(|row| row.step).collect()
+    };
+    let (_, mut taken) = check_files(tree, options(Semantics::Documented), steps).without_taken();
+    taken.remove(0)
+}
+
+const TWO: &str = "  parts: [a.yaml, b.yaml]\n";
+const BASE: &str =
+    "#cloud-config\nlist: [1, 2, 3]\ntext: old\nmapping: {key: old}\nnumber: 1\nempty: null\n";
+
+fn over(base: &str, text: &str) -> Vec<String> {
+    let text = format!("#cloud-config\n{text}");
+    headlines(&tree(TWO, &[("a.yaml", base), ("b.yaml", &text)]))
+}
+
+/// Every kind of failure of a specification has its words.
+#[test]
+fn a_specification_that_cannot_be_used_is_told() {
+    let cases = [
+        ("merge_how: dict", "a merge class is not of the form `name(option,option)`"),
+        ("merge_how: 5", "an integer says nothing of merging"),
+        ("merge_how: [5]", "an integer is no merge class"),
+        ("merge_how: ['']", "an empty item is no merge class"),
+        ("merge_how: [{settings: []}]", "a merge class has no `name`"),
+        ("merge_how: [{name: dict}]", "a merge class has no `settings`"),
+        ("merge_how: [{name: 5, settings: []}]", "the name of a merge class is an integer"),
+        ("merge_how: [{name: dict, settings: 5}]", "the settings of a merge class are an integer"),
+        ("merge_how: map()", "there is no merge class `map`"),
+        (
+            "merge_how: dict(recurse_list)+list(no_replace)\nlist: {key: 1}",
+            "at `.list` a mapping meets a list under `list(no_replace)`",
+        ),
+        (
+            "merge_how: dict(recurse_list)+str(append)\ntext: [1]",
+            "at `.text` a list cannot be put to a text by `str(append)`",
+        ),
+    ];
+    for (text, expected) in cases {
+        let told = over(BASE, text);
+        assert!(
+            told.contains(&format!("unmerged-part: `b.yaml` cannot be merged: {expected}")),
+            "{text}: {told:#?}"
+        );
+    }
+}
+
+/// Every way in which an operation of a patch can fail when it is applied.
+#[test]
+fn an_operation_that_cannot_be_applied_is_told() {
+    let cases = [
+        (
+            r#"{"op": "remove", "path": "/nothing"}"#,
+            "`path` leads to a key that is not in what there is",
+        ),
+        (
+            r#"{"op": "remove", "path": "/mapping/x"}"#,
+            "`path` leads to a key that is not in `.mapping`",
+        ),
+        (
+            r#"{"op": "add", "path": "/list/9", "value": 1}"#,
+            "`path` leads beyond the end of the list at `.list`",
+        ),
+        (
+            r#"{"op": "add", "path": "/list/x", "value": 1}"#,
+            "`path` leads by no index into the list at `.list`",
+        ),
+        (
+            r#"{"op": "add", "path": "/number/x/y", "value": 1}"#,
+            "`path` leads into `.number`, which is an integer",
+        ),
+        (
+            r#"{"op": "remove", "path": "/list/-"}"#,
+            "`path` leads behind the end of a list, where nothing is",
+        ),
+        (r#"{"op": "remove", "path": ""}"#, "`path` leads to the whole document"),
+        (
+            r#"{"op": "move", "from": "/mapping", "path": "/mapping/key"}"#,
+            "a value is moved into itself",
+        ),
+        (r#"{"op": "test", "path": "/number", "value": 2}"#, "another value stands there"),
+    ];
+    for (operation, expected) in cases {
+        let patch = format!("#cloud-config-jsonp\n[{operation}]");
+        let told = headlines(&tree(TWO, &[("a.yaml", BASE), ("b.yaml", &patch)]));
+        let expected = format!("`b.yaml` cannot be applied at operation 1: {expected}");
+        assert!(told.contains(&format!("unmerged-part: {expected}")), "{operation}: {told:#?}");
+    }
+}
+
+/// What is said by the part itself to be meant is not told, nor what has no
+/// effect.
+#[test]
+fn what_is_meant_to_be_lost_is_silent() {
+    let cases = [
+        "merge_how: dict(no_replace)\nlist: [4]\ntext: new\nnumber: 2\nempty: 1\nmapping: {key: 1}",
+        "merge_how: dict(recurse_list)+list(no_replace)\nlist: [4]",
+        "merge_how: dict(recurse_list)+list(append)\ntext: old\nnumber: 1.0\nmapping: {other: 1}",
+        "merge_how: dict(recurse_list,allow_delete)+list(append)\ntext: null",
+        "merge_how: dict(recurse_list)+list()\nlist: [4, 5, 6]",
+        "list: [4]\ntext: new\nnumber: 2\nempty: 1\nmapping: {}",
+        "merge_how: dict(replace)+list()+str()\nlist: [4]\nmapping: 1",
+    ];
+    for text in cases {
+        let told = over(BASE, text);
+        let of_merging: Vec<&String> = told.iter().filter(|it| is_of_values(it)).collect();
+        assert!(of_merging.is_empty(), "{text}: {of_merging:#?}");
+    }
+}
+
+fn is_of_values(headline: &str) -> bool {
+    let rules = [
+        "lost-value",
+        "null-without-delete",
+        "replaced-by-index",
+        "exploded-value",
+        "displaced-value",
+    ];
+    rules.iter().any(|rule| headline.starts_with(rule))
+}
+
+/// In a file that counts less, what is lost is to be lost; what is spoilt is
+/// told all the same.
+#[test]
+fn configurations_of_lower_priority_are_to_lose() {
+    let conf_d = "  conf-d: [\"*.cfg\"]\n";
+    let lower = "merge_how: dict(recurse_list,recurse_str)+list(append)+str()\nlist: text\n\
+                 number: 2\nempty: 1\n";
+    let told = headlines(&tree(conf_d, &[("1.cfg", lower), ("2.cfg", &BASE[14..])]));
+    assert_eq!(
+        told,
+        [
+            "exploded-value: the text at `.list` is put to a list: each of its characters becomes an item"
+        ]
+    );
+    let lower = "list: [4]\ntext: new\nnumber: 2\nempty: 1\nmapping: {key: new}\n";
+    let told = headlines(&tree(conf_d, &[("1.cfg", lower), ("2.cfg", &BASE[14..])]));
+    assert_eq!(told, Vec::<String>::new());
+}
+
+#[test]
+fn what_the_dialect_of_2013_loses_is_told() {
+    let declared = format!("{TWO}  dialect: documented\n");
+    let first = format!("{BASE}merge_how: list()+dict()+str()\n");
+    let second = "#cloud-config\nlist: [4]\ntext: new\nnumber: 2\nmapping: {key: [1]}\n";
+    let told = headlines(&tree(&declared, &[("a.yaml", &first), ("b.yaml", second)]));
+    let lost: Vec<&String> = told.iter().filter(|it| is_of_values(it)).collect();
+    assert_eq!(
+        lost,
+        [
+            "lost-value: `.list` is lost: `list` lacks `extend`",
+            "lost-value: `.text` is lost: `str` lacks `append`",
+            "lost-value: `.number` is lost: `dict` without `overwrite` keeps what is there",
+            "lost-value: `.mapping.key` is lost: `str` lacks `append`",
+        ]
+    );
+}
+
+#[test]
+fn of_many_findings_the_first_are_told_and_how_many_more_there_are() {
+    let part = |value: usize, count: usize| {
+        let keys: String = (0..count).map(|key| format!("key{key}: {value}\n")).collect();
+        format!("#cloud-config\n{keys}")
+    };
+    let over =
+        |count| part(2, count).replace("config\n", "config\nmerge_how: dict(allow_delete)\n");
+    let lost = |count: usize| {
+        let files = [("a.yaml", &*part(1, count)), ("b.yaml", &*over(count))];
+        report(&tree(TWO, &files))
+    };
+    let told = lost(25);
+    assert_eq!(told.matches("[lost-value]").count(), 20, "{told}");
+    assert!(told.contains("`.key19` is lost"), "{told}");
+    assert!(told.contains("note: there are 5 more of this kind in the same part"), "{told}");
+    let told = lost(300);
+    assert_eq!(told.matches("[lost-value]").count(), 20, "{told}");
+    assert!(told.contains("there are 180 more of this kind in the same part"), "{told}");
+    assert!(told.contains("there are 100 more values of the same part that met others"), "{told}");
+    assert!(!lost(20).contains("there are"));
+}
+
+/// A set that is secret is told of without a text of it, and with other secrets
+/// of other lengths in the same words.
+#[test]
+fn no_secret_is_told() {
+    let report_of = |secret: &str, count: usize| {
+        let items = vec![secret; count].join(", ");
+        let old = format!(
+            "#cloud-config\ntext: a{secret}\nlist: [{items}]\nnumber: 1\nmapping: {{key: a}}\n"
+        );
+        let new = format!(
+            "#cloud-config\nmerge_how: dict(recurse_list,recurse_str)+list()\ntext: {secret}\n\
+             list: [b]\nnumber: 2\nmapping: null\n"
+        );
+        let unmerged = format!("#cloud-config\nmerge_how: {secret}()\n");
+        let apart =
+            format!("#cloud-config\nmerge_how: dict(recurse_str)+list(append)\nlist: {secret}\n");
+        let patch = format!(
+            "#cloud-config-jsonp\n[{{\"op\": \"test\", \"path\": \"/{secret}\", \"value\": 1}}]"
+        );
+        let files = [
+            ("a.yaml", &*old),
+            ("b.yaml", &*new),
+            ("c.yaml", &*unmerged),
+            ("d.yaml", &*apart),
+            ("e.json", &*patch),
+        ];
+        let declared = "  parts: [a.yaml, b.yaml, c.yaml, d.yaml, e.json]\n  secret: true\n";
+        report(&tree(declared, &files))
+    };
+    let told = report_of("sesame", 2);
+    assert_eq!(told, report_of("sesamx", 3), "only lengths of lists differ");
+    let rules: BTreeSet<&str> =
+        told.lines().filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0)).collect();
+    for rule in [
+        "unmerged-part",
+        "replaced-by-index",
+        "exploded-value",
+        "null-without-delete",
+        "lost-value",
+    ] {
+        assert!(rules.contains(rule), "{rule}: {told}");
+    }
+    for word in ["sesame", ".list", ".text", ".mapping"] {
+        assert!(!told.contains(word), "{word}: {told}");
+    }
+}
+
+/// Vendor-data counts where `enabled` is true in all the rest (8).
+#[test]
+fn vendor_data_counts_where_it_is_enabled() {
+    let vendors =
+        "  parts: [user.yaml]\n  vendor-data: [vendor.yaml]\n  vendor-data2: [second.yaml]\n";
+    let result = |user: &str, rest: &[(&str, &str)], declared: &str| {
+        let user = format!("#cloud-config\n{user}\n");
+        let mut files = vec![
+            ("user.yaml", user.as_str()),
+            ("vendor.yaml", "#cloud-config\nfirst: 1\n"),
+            ("second.yaml", "#cloud-config\nsecond: 2\n"),
+        ];
+        files.extend(rest);
+        let tree = tree(&format!("{vendors}{declared}"), &files);
+        let text = merged(&tree);
+        let told =
+            headlines(&tree).iter().filter(|it| it.starts_with("unused-vendor-data")).count();
+        let used = [text.contains("first:"), text.contains("second:")];
+        let unused = used.iter().filter(|is_used| !**is_used).count();
+        assert_eq!(told, unused, "{user}: what is left out is told: {text}");
+        used
+    };
+    let user_only = |user: &str| result(user, &[], "");
+    assert_eq!(user_only("a: 1"), [true, true], "built in, both are");
+    assert_eq!(user_only("vendor_data: {enabled: false}"), [false, true]);
+    assert_eq!(user_only("vendor_data2: {enabled: false}"), [true, false]);
+    assert_eq!(user_only("vendor_data: {enabled: 'Yes '}"), [true, true]);
+    assert_eq!(user_only("vendor_data: {enabled: 1}\nvendor_data2: {enabled: 2}"), [true, false]);
+    assert_eq!(user_only("vendor_data: {prefix: /bin/true}"), [true, true], "merged with built in");
+    assert_eq!(user_only("vendor_data: {enabled: null}"), [false, true]);
+    assert_eq!(user_only("vendor_data: false"), [false, true], "no mapping");
+    assert_eq!(user_only("vendor_data: no text"), [true, true], "what is built in displaces it");
+    let base = "  base: [cloud.cfg]\n";
+    let off = [("cloud.cfg", "vendor_data: {enabled: false}\n")];
+    assert_eq!(result("a: 1", &off, base), [false, true]);
+    assert_eq!(result("vendor_data: {enabled: true}", &off, base), [true, true], "it counts more");
+}
+
+#[test]
+fn vendor_data_does_not_enable_itself() {
+    let declared = "  parts: [user.yaml]\n  vendor-data: [vendor.yaml]\n";
+    let files = [
+        ("user.yaml", "#cloud-config\nvendor_data: {enabled: false}\n"),
+        (
+            "vendor.yaml",
+            "#cloud-config\nmerge_type: dict(replace)\nvendor_data: {enabled: true}\nvendor: 1\n",
+        ),
+    ];
+    let text = merged(&tree(declared, &files));
+    assert!(!text.contains("vendor: 1"), "{text}");
+}
+
+/// How a value came tells by which classes, and by which operation of a patch.
+#[test]
+fn the_way_of_a_value_tells_how_it_was_merged() {
+    let second = "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nlist: [4]\nnew: 1\n";
+    let patch = r#"#cloud-config-jsonp
+[{"op": "add", "path": "/added", "value": 1}, {"op": "replace", "path": "/text", "value": "x"}]"#;
+    let declared = "  parts: [a.yaml, b.yaml, c.json]\n";
+    let tree = tree(declared, &[("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)]);
+    let told = |path| steps(&tree, path).join(" / ");
+    assert!(told(".new").contains("merged by dict(recurse_list)+list(append)"), "{}", told(".new"));
+    let number = told(".number");
+    assert!(number.contains("merged by dict(replace)+list()+str()"), "{number}");
+    let text = told(".text");
+    assert!(text.contains("patched by operation 2 (replace /text)"), "{text}");
+}
+
+/// A file that several sites have is told of once.
+#[test]
+fn what_is_wrong_in_several_sites_is_told_once() {
+    let definition = |site: &str| {
+        format!(
+            "---\nschema: pegleg/SiteDefinition/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
+             name: {site}\n  layeringDefinition: {{abstract: false, layer: site}}\n  \
+             storagePolicy: cleartext\ndata: {{site_type: metal}}\n"
+        )
+    };
+    let (one, two) = (definition("one"), definition("two"));
+    let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: \
+                  metadata/Control/v1, name: layering-policy}\ndata: {layerOrder: [global, site]}\n";
+    let files = [
+        ("site/one/site-definition.yaml", one.as_str()),
+        ("site/two/site-definition.yaml", two.as_str()),
+        ("global/policy.yaml", policy),
+        ("global/cloud/a.yaml", BASE),
+        ("global/cloud/b.yaml", "#cloud-config\nmerge_how: dict()+str()\nnumber: 2\n"),
+    ];
+    let told = report(&tree("  parts: [\"global/cloud/*.yaml\"]\n", &files));
+    assert_eq!(told.matches("[lost-value]").count(), 1, "{told}");
+    assert!(told.contains("`.number` is lost"), "{told}");
+    assert!(told.contains("  sites: one two"), "{told}");
+}
+
+/// The classes by which a secret part is merged are written in it.
+#[test]
+fn the_way_of_a_secret_tells_no_classes() {
+    let second = "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nnew: 1\n";
+    let patch = "#cloud-config-jsonp\n[{\"op\": \"add\", \"path\": \"/text\", \"value\": 1}]";
+    let files = [("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)];
+    let secret = tree("  parts: [a.yaml, b.yaml, c.json]\n  secret: true\n", &files);
+    let told = [".", "/"].map(|path| steps(&secret, path).join(" / ")).join(" / ");
+    assert!(told.contains("merged"), "{told}");
+    assert!(!told.contains("dict(recurse_list)"), "{told}");
+    assert!(!told.contains("/text"), "{told}");
+}

@@ -1,0 +1,307 @@
+//! `cloud-config`: what each of its keys does, what is told of wrong ones, and
+//! which files of which side and of which repository are meant.
+
+use super::{are, configured, rules};
+use crate::cli::{Sandbox, definition, document};
+
+/// A repository with two sites and these files, and this configuration.
+fn repository(configuration: &str, files: &[(&str, &str)]) -> Sandbox {
+    let sandbox = configured(configuration);
+    for (path, text) in files {
+        sandbox.write(path, text);
+    }
+    sandbox
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("global/cloud/one", "#cloud-config\na: [one]\n"),
+    ("global/cloud/two", "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\na: [two]\n"),
+    ("type/small/cloud/one", "#cloud-config\ntype: small\n"),
+    ("site/lab/cloud/one", "#cloud-config\nsite: lab\n"),
+];
+
+/// What is merged in a site, `name: data` on a line; the values as JSON.
+fn outputs(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
+    let verb = ["render", "--schema", "cloud-config", "--format", "json"];
+    let report = sandbox.run(&[&verb, arguments].concat()).json();
+    let mut told = Vec::new();
+    for site in report["sites"].as_array().unwrap() {
+        for document in site["documents"].as_array().unwrap() {
+            let name = document["name"].as_str().unwrap();
+            let site = site["site"].as_str().unwrap_or("-");
+            told.push(format!("{site} {name} {}", document["data"]));
+        }
+    }
+    told
+}
+
+fn outputs_of(configuration: &str) -> Vec<String> {
+    outputs(&repository(configuration, FILES), &[])
+}
+
+#[test]
+fn parts_are_globs_in_which_a_site_has_its_place() {
+    let merged = outputs_of(
+        "cloud-config: [{name: all, parts: ['global/cloud/*', 'type/{type}/cloud/*', \
+         'site/{site}/cloud/*']}]\n",
+    );
+    assert_eq!(
+        merged,
+        [
+            r#"lab all {"a":["one","two"],"type":"small","site":"lab"}"#,
+            r#"prod all {"a":["one","two"],"type":"small"}"#,
+        ]
+    );
+    // The order is that of the globs; a file counts where the first has it.
+    let merged =
+        outputs_of("cloud-config: [{name: all, parts: ['global/cloud/two', 'global/cloud/*']}]\n");
+    assert_eq!(merged[0], r#"lab all {"a":["one"]}"#);
+    // A site without any file of a set does not have it.
+    let merged = outputs_of("cloud-config: [{name: own, parts: ['site/{site}/cloud/*']}]\n");
+    assert_eq!(merged, [r#"lab own {"site":"lab"}"#]);
+}
+
+#[test]
+fn each_source_counts_as_cloud_init_has_it() {
+    let merged = outputs_of(
+        "cloud-config: [{name: x, parts: [global/cloud/one], vendor-data: [global/cloud/two]}]\n",
+    );
+    assert_eq!(merged[0], r#"lab x {"a":["one"]}"#, "user-data counts more");
+    for key in ["vendor-data2", "vendor-data", "conf-d", "base"] {
+        let text = format!(
+            "cloud-config: [{{name: x, parts: [global/cloud/one], {key}: [site/lab/own.cfg]}}]\n"
+        );
+        let files = &[FILES[0], ("site/lab/own.cfg", "#cloud-config\nsite: lab\n")];
+        assert_eq!(
+            outputs(&repository(&text, files), &[])[0],
+            r#"lab x {"a":["one"],"site":"lab"}"#,
+            "{key}"
+        );
+    }
+    let files = &[
+        ("global/conf/a/20.cfg", "v: late\n"),
+        ("global/conf/b/10.cfg", "v: early\n"),
+        ("global/cloud.cfg", "v: base\nw: base\n"),
+    ];
+    let text = "cloud-config: [{name: x, conf-d: ['global/conf/*/*'], base: [global/cloud.cfg]}]\n";
+    let merged = outputs(&repository(text, files), &[]);
+    assert_eq!(merged[0], r#"lab x {"v":"late","w":"base"}"#, "the last name counts most");
+}
+
+#[test]
+fn a_set_is_of_some_sites() {
+    let text = "cloud-config: [{name: x, parts: ['global/cloud/one'], sites: 'pr*'}]\n";
+    assert_eq!(outputs_of(text), [r#"prod x {"a":["one"]}"#]);
+    let none = text.replace("pr*", "none");
+    let sandbox = repository(&none, FILES);
+    assert!(are(&rules(&sandbox, &[]), &["unused-configuration"]));
+}
+
+#[test]
+fn the_dialect_says_how() {
+    let files = &[
+        ("global/cloud/one", "#cloud-config\na: [one]\n"),
+        ("global/cloud/two", "#cloud-config\na: [two]\n"),
+    ];
+    let text = "cloud-config: [{name: x, parts: ['global/cloud/*'], dialect: current}]\n";
+    let of = |text: &str| outputs(&repository(text, files), &[])[0].clone();
+    assert_eq!(of(text), r#"lab x {"a":["two"]}"#);
+    assert_eq!(of(&text.replace(", dialect: current", "")), of(text), "it is the default");
+    let documented = of(&text.replace("current", "documented"));
+    assert_eq!(documented, r#"lab x {"a":["one","two"]}"#);
+}
+
+#[test]
+fn a_secret_set_is_hidden() {
+    let text = "cloud-config: [{name: x, parts: ['global/cloud/one'], secret: true}]\n";
+    assert_eq!(outputs_of(text)[0], r#"lab x "(hidden)""#);
+    assert_eq!(outputs_of(&text.replace("true", "false"))[0], r#"lab x {"a":["one"]}"#);
+}
+
+#[test]
+fn what_is_wrong_is_told_at_its_line() {
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        ("cloud-config: {name: x}\n", "1:1: `cloud-config` is to be a list, and is a mapping"),
+        (
+            "cloud-config:\n  - nam: x\n    parts: [a]\n",
+            "2:5: unknown key `nam` in `cloud-config[0]`; did you mean `name`?",
+        ),
+        (
+            "cloud-config:\n  - {name: x, part: [a]}\n",
+            "2:15: unknown key `part` in `cloud-config[0]`; did you mean `parts`?",
+        ),
+        (
+            "cloud-config:\n  - name: x\n    parts: a\n",
+            "3:12: `cloud-config[0].parts` is to be a list, and is a string",
+        ),
+        ("cloud-config:\n  - name: ''\n    parts: [a]\n", "2:11: a set of parts needs a name"),
+        (
+            "cloud-config:\n  - {name: x, parts: [a]}\n  - {name: x, parts: [b]}\n",
+            "3:12: there is a set `x` already",
+        ),
+        (
+            "cloud-config:\n  - name: x\n",
+            "2:11: it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`",
+        ),
+        (
+            "cloud-config:\n  - {name: x, parts: []}\n",
+            "2:12: it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`",
+        ),
+        (
+            "cloud-config:\n  - {name: x, parts: ['a[']}\n",
+            "2:23: `a[` is no glob: unclosed character class; missing ']'",
+        ),
+        (
+            "cloud-config:\n  - {name: x, parts: [a], sites: '['}\n",
+            "2:34: `[` is no glob: unclosed character class; missing ']'",
+        ),
+        (
+            "cloud-config:\n  - {name: x, parts: [a], secret: 1}\n",
+            "2:35: `cloud-config[0].secret` is to be `true` or `false`, and is an integer",
+        ),
+        (
+            "cloud-config:\n  - {name: x, parts: [a], dialect: old}\n",
+            "2:36: `cloud-config[0].dialect` is to be one of current, documented, and is old",
+        ),
+    ] {
+        let ran = configured(text).run(&["lint"]);
+        let error = ran.stderr.lines().find_map(|line| line.strip_prefix("error: layercake.yaml:"));
+        assert_eq!(ran.code, 2);
+        if error != Some(expected) {
+            wrong.push(format!("{text}{error:?}"));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    let unnamed = configured("cloud-config:\n  - parts: [a]\n").run(&["lint"]);
+    assert_eq!(unnamed.code, 2, "{unnamed:?}");
+    assert!(unnamed.stderr.contains("layercake.yaml:2:5: "), "{unnamed:?}");
+}
+
+#[test]
+fn a_glob_that_matches_nothing_is_told_as_it_is_written() {
+    let text = "cloud-config:\n  - name: x\n    parts: ['global/cloud/*', 'site/{site}/none/*']\n";
+    let sandbox = repository(text, FILES);
+    let told = sandbox.run(&["lint", "-o", "concise"]).stdout;
+    assert!(
+        told.starts_with(
+            "layercake.yaml:3:31: warning[unused-configuration] `site/{site}/none/*` in the \
+             configuration matches no file"
+        ),
+        "{told}"
+    );
+    sandbox.commit();
+    sandbox.write("site/prod/none/one", "#cloud-config\na: 1\n");
+    let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let states: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["rule"] == "unused-configuration")
+        .map(|it| it["state"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["fixed"]);
+}
+
+#[test]
+fn a_part_is_no_document_and_can_be_left_out() {
+    let part = ("global/cloud/part.yaml", "#cloud-config\na: 1\n");
+    let text = "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n";
+    let sandbox = repository(text, &[part]);
+    assert!(are(&rules(&sandbox, &[]), &[]));
+    sandbox.write("layercake.yaml", "semantics: documented\n");
+    assert!(rules(&sandbox, &[]).contains("not-a-document"));
+    sandbox.write("layercake.yaml", format!("{text}discover: {{exclude: ['global/cloud/*']}}\n"));
+    assert!(are(&rules(&sandbox, &[]), &["unused-configuration"]));
+    assert_eq!(outputs(&sandbox, &[]), [""; 0]);
+}
+
+#[test]
+fn files_on_the_command_line_may_be_parts() {
+    let broken = "#cloud-config\n# layercake: ignore[no-such-rule]\na: 1\n";
+    let text = "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n";
+    let sandbox = repository(text, &[("global/cloud/one", broken), FILES[1]]);
+    for (path, is_meant) in [
+        ("global/cloud/one", true),
+        ("global/cloud", true),
+        ("global/cloud/two", false),
+        ("site", false),
+    ] {
+        assert_eq!(rules(&sandbox, &[path]).contains("invalid-ignore"), is_meant, "{path}");
+    }
+}
+
+#[test]
+fn each_side_has_its_own_files() {
+    let text = "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n";
+    let sandbox = repository(text, &[FILES[0]]);
+    sandbox.commit();
+    sandbox.write("global/cloud/one", "#cloud-config\na: [staged]\n");
+    sandbox.git(&["add", "--all"]);
+    sandbox.write("global/cloud/one", "#cloud-config\na: [tree]\n");
+    let of = |arguments: &[&str]| outputs(&sandbox, arguments)[0].clone();
+    assert_eq!(of(&[]), r#"lab x {"a":["tree"]}"#);
+    assert_eq!(of(&["--rev", "HEAD"]), r#"lab x {"a":["one"]}"#);
+    let report = sandbox.run(&["diff", "--staged", "-o", "json"]).json();
+    assert_eq!(report["edits"][0]["after"]["value"], "staged");
+}
+
+#[test]
+fn the_configuration_of_the_base_knows_its_own_sets() {
+    let sandbox = repository("{}\n", &[("global/cloud/one", FILES[0].1)]);
+    sandbox.commit();
+    sandbox.write("layercake.yaml", "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n");
+    let compared = |arguments: &[&str]| {
+        let verb = ["lint", "--since", "HEAD", "-o", "json"];
+        sandbox.run(&[&verb, arguments].concat()).json()
+    };
+    let report = compared(&[]);
+    assert_eq!(report["outputs"], serde_json::json!([]), "the set is that of both sides");
+    assert_eq!(report["totals"]["outputs"], 12);
+    let report = compared(&["--config-from-base"]);
+    assert_eq!(report["outputs"], serde_json::json!([]));
+    assert_eq!(report["totals"]["outputs"], 10, "the set does not count yet");
+    let rules: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(rules, ["config-changed"]);
+}
+
+#[test]
+fn globs_begin_at_the_root_of_the_repository() {
+    let sandbox = Sandbox::new();
+    for site in ["lab", "prod"] {
+        sandbox.write(&format!("sites/site/{site}/site-definition.yaml"), definition(site, ""));
+    }
+    sandbox.write("sites/type/small/any.yaml", document("any", "type", "{}"));
+    sandbox.write("sites/global/policy.yaml", crate::cli::POLICY);
+    sandbox.write("sites/global/cloud/one", FILES[0].1);
+    let text = "cloud-config: [{name: x, parts: ['sites/global/cloud/*']}]\n";
+    sandbox.write("layercake.yaml", text);
+    assert_eq!(outputs(&sandbox, &["-C", "sites"]).len(), 2);
+    sandbox.write("layercake.yaml", text.replace("sites/global", "global"));
+    assert_eq!(outputs(&sandbox, &["-C", "sites"]), [""; 0]);
+}
+
+#[test]
+fn files_of_further_repositories_are_in_no_set() {
+    let more = "  repositories: {shared: {revision: main, url_path: x}}\n";
+    let text = "cloud-config: [{name: x, parts: ['**/cloud/*']}]\n";
+    let sandbox = repository(text, &[FILES[0]]);
+    sandbox.write("site/lab/site-definition.yaml", definition("lab", more));
+    sandbox.write("../shared/global/cloud/two", FILES[1].1);
+    sandbox.write("../shared/global/any.yaml", document("shared", "global", "{}"));
+    let merged = outputs(&sandbox, &["--repository", "shared=../shared"]);
+    assert_eq!(merged[0], r#"lab x {"a":["one"]}"#);
+}
+
+#[test]
+fn config_show_tells_the_sets() {
+    let sandbox = configured("cloud-config: [{name: x, parts: ['global/cloud/*']}]\n");
+    let shown = sandbox.run(&["config", "show"]).stdout;
+    let line = r#"cloud-config: [{"name":"x","parts":["global/cloud/*"]}]  # layercake.yaml:1"#;
+    assert!(shown.lines().any(|it| it == line), "{shown}");
+}

@@ -1,0 +1,309 @@
+//! `cloud-init/merge.json` and `legacy.json`, every mode, through the whole of
+//! layercake: the recorded parts are files, `layercake.yaml` declares them a
+//! set, and what is compared is the rendered output with what was dropped.
+//!
+//! Parts that are recorded one by one come in an archive each, whose entry
+//! has their type and their headers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use layercake::check::RenderedSite;
+use layercake::merge::Failure;
+use layercake::merge::deckhand::Semantics;
+use layercake::render::ProblemKind;
+use layercake::source::MemoryTree;
+use layercake::system::cloud_init::part::{Kind, Part};
+use layercake::system::cloud_init::{ConfD, Member};
+use layercake::yaml::emit::{Options, to_yaml};
+use layercake::yaml::{Key, Mapping, Node, Value, parse};
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::exceptions::cloud_init_exception;
+use super::{node_of, recorded, some_file};
+use crate::support;
+
+#[test]
+fn parts_are_merged_as_cloud_init_merges_them() {
+    compare_all("cloud-init/merge.json", Dialect::Current, 3800);
+}
+
+#[test]
+fn parts_are_merged_as_the_first_documentation_says() {
+    compare_all("cloud-init/legacy.json", Dialect::Documented, 240);
+}
+
+#[derive(Clone, Copy)]
+enum Dialect {
+    Current,
+    Documented,
+}
+
+fn compare_all(file: &str, dialect: Dialect, least: usize) {
+    let Some(cases) = recorded(file) else { return };
+    let mut excepted: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut compared = Vec::new();
+    for case in &cases {
+        match cloud_init_exception(case) {
+            Some(reason) => *excepted.entry(reason).or_default() += 1,
+            None => compared.push(case),
+        }
+    }
+    let wrong: Vec<String> = compared
+        .par_iter()
+        .filter_map(|case| {
+            let difference = difference(&merged(case, dialect), &case["expected"])?;
+            Some(format!("{}: {difference}", case["id"]))
+        })
+        .collect();
+    for (reason, count) in &excepted {
+        eprintln!("{file}: {count} excepted: {reason}");
+    }
+    assert!(compared.len() >= least, "only {} cases", compared.len());
+    assert!(
+        wrong.is_empty(),
+        "{} of {} differ:\n{}",
+        wrong.len(),
+        compared.len(),
+        wrong.join("\n")
+    );
+}
+
+/// What became of a case.
+#[derive(Default)]
+struct Merged {
+    /// The output; none where there is none.
+    output: Option<Node>,
+    /// The sources, and in each the parts that were dropped and why.
+    dropped: BTreeMap<String, Vec<(usize, &'static str)>>,
+    /// Whether cloud-init gives up as a whole.
+    aborted: bool,
+}
+
+/// A case as files, merged.
+fn merged(case: &Json, dialect: Dialect) -> Merged {
+    let mut tree = MemoryTree::new();
+    for (path, text) in files(case) {
+        tree = tree.with(&path, text);
+    }
+    let dialect = match dialect {
+        Dialect::Current => "current",
+        Dialect::Documented => "documented",
+    };
+    let declared = json!({"cloud-config": [{
+        "name": "case",
+        "parts": ["user/*"],
+        "vendor-data": ["vendor/*"],
+        "vendor-data2": ["vendor2/*"],
+        "conf-d": ["conf.d/*"],
+        "base": ["cloud.cfg"],
+        "dialect": dialect,
+    }]});
+    let tree = tree.with("layercake.yaml", declared.to_string());
+    let options = support::options(Semantics::Documented);
+    let mut checked = support::check_files(&tree, options, outcome);
+    assert!(!checked.internal_error, "{}", case["id"]);
+    let site = checked.sites.pop().expect("files without layout are one set");
+    site.taken.expect("nothing failed")
+}
+
+fn outcome(site: &RenderedSite<'_>) -> Merged {
+    let mut merged = Merged::default();
+    for (doc, member) in site.sets.iter() {
+        if site.graph.recipe(doc).emit {
+            merged.output = site.rendered.data(doc).cloned();
+        }
+        if let Some(part) = member.part.filter(|part| part.data.is_null()) {
+            let kind = if matches!(part.kind, Kind::JsonPatch(_)) { "jsonpatch" } else { "empty" };
+            merged.drop(part, kind);
+        }
+    }
+    for problem in &site.rendered.problems {
+        let ProblemKind::NotLaid { source, failure } = &problem.kind else { continue };
+        let Some(Member { part: Some(part), .. }) = site.sets.member(*source) else { continue };
+        merged.drop(part, kind_of(failure));
+    }
+    let given = site.sets.sets.iter().flat_map(|set| &set.sources).flat_map(|it| &it.files);
+    let mut given = given.filter_map(|given| given.read);
+    merged.aborted = given.any(|read| read.aborted.is_some())
+        || site.sets.sets.iter().any(|set| ends(set.conf_d()));
+    merged
+}
+
+/// Whether cloud-init ends where it reads this in `cloud.cfg`.
+fn ends(conf_d: ConfD) -> bool {
+    match conf_d {
+        ConfD::Read | ConfD::Off(_) => false,
+        ConfD::NoText(..) => true,
+    }
+}
+
+impl Merged {
+    /// Keeps that a part was dropped. The files of a source are numbered from
+    /// 0, and the parts of a file from 1; only one of the two is ever several.
+    fn drop(&mut self, part: &Part, kind: &'static str) {
+        let (path, in_file) = part.key.name.split_once('#').unwrap_or((&part.key.name, "1"));
+        let (source, file) = path.split_once('/').unwrap_or((path, "0"));
+        let number = |text: &str| text.parse().unwrap_or(0);
+        let number = number(file) + number(in_file) - 1;
+        self.dropped.entry(source.to_owned()).or_default().push((number, kind));
+    }
+}
+
+/// The recorded kind of a failure (`cloud-init.md` 9).
+fn kind_of(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::JsonPatch(_) => "jsonpatch",
+        Failure::CloudInit(failure) => super::cloud_init::kind_of(failure),
+    }
+}
+
+/// The difference between what was merged and what was recorded.
+fn difference(merged: &Merged, expected: &Json) -> Option<String> {
+    if let Some(error) = expected.get("error") {
+        let mut failed = merged.dropped.values().flatten();
+        let is_met = failed.any(|(_, kind)| error == kind) || error == "other" && merged.aborted;
+        return (!is_met).then(|| format!("no {error}, but {:?}", merged.dropped));
+    }
+    let wanted = match expected.get("result_yaml") {
+        Some(text) => {
+            let text = text.as_str().expect("a result is text");
+            parse(some_file(), text).documents.pop().expect("a result is YAML").root
+        }
+        None => node_of(&expected["result"]).expect("the results are data"),
+    };
+    let nothing = Value::Null;
+    let found = merged.output.as_ref().map_or(&nothing, |node| &node.value);
+    if !found.equals_in_python(&wanted.value) {
+        let text =
+            |value: &Value| to_yaml(&Node::new(value.clone(), wanted.span), &Options::default());
+        return Some(format!("\n{}is not\n{}", text(found), text(&wanted.value)));
+    }
+    let wanted = dropped(expected);
+    let found = merged.dropped.iter().filter(|(source, _)| is_user_data(source));
+    let found: Dropped = found.map(|(source, parts)| (source.clone(), sorted(parts))).collect();
+    (found != wanted).then(|| format!("dropped {found:?}, not {wanted:?}"))
+}
+
+/// What is dropped is recorded of user-data only: elsewhere it is an error, or
+/// counts as nothing.
+fn is_user_data(source: &str) -> bool {
+    ["user", "vendor", "vendor2"].contains(&source)
+}
+
+fn sorted(parts: &[(usize, &'static str)]) -> Vec<(usize, String)> {
+    let mut sorted: Vec<_> =
+        parts.iter().map(|(number, kind)| (*number, (*kind).to_owned())).collect();
+    sorted.sort();
+    sorted
+}
+
+type Dropped = BTreeMap<String, Vec<(usize, String)>>;
+
+/// The parts that are recorded as dropped, by source.
+fn dropped(expected: &Json) -> Dropped {
+    let parts = |list: &Json| {
+        let parts = list.as_array().expect("a list of parts").iter();
+        let part = |part: &Json| {
+            let number = part[0].as_u64().expect("a part's number");
+            (number as usize, part[1].as_str().expect("a kind").to_owned())
+        };
+        let mut parts: Vec<_> = parts.map(part).collect();
+        parts.sort();
+        parts
+    };
+    match expected.get("dropped") {
+        None => Dropped::new(),
+        Some(Json::Object(sources)) => {
+            sources.iter().map(|(source, list)| (source.clone(), parts(list))).collect()
+        }
+        Some(list) => Dropped::from([("user".to_owned(), parts(list))]),
+    }
+}
+
+/// A case as files.
+fn files(case: &Json) -> Vec<(String, String)> {
+    let text = |json: &Json| json.as_str().expect("a text").to_owned();
+    let of = |source: &str, list: &Json| -> Vec<(String, String)> {
+        let parts = list.as_array().into_iter().flatten().enumerate();
+        parts.map(|(number, part)| (format!("{source}/{number}"), archive(part))).collect()
+    };
+    match case["mode"].as_str() {
+        None => of("user", &case["parts"]),
+        Some("stack") => {
+            let sources = [("user", "user"), ("vendor", "vendor"), ("vendor2", "vendor2")];
+            let sources = sources.into_iter().flat_map(|(source, key)| of(source, &case[key]));
+            let base = case.get("base").map(|base| ("cloud.cfg".to_owned(), live(&content(base))));
+            sources.chain(base).collect()
+        }
+        Some("many") => {
+            let mut parts: Vec<&Json> =
+                case["parts"].as_array().expect("a list of parts").iter().collect();
+            if case["reverse"] == true {
+                parts.reverse();
+            }
+            // The greatest name counts most.
+            let parts = parts.into_iter().enumerate();
+            parts
+                .map(|(number, part)| (format!("conf.d/{}.cfg", 999 - number), content(part)))
+                .collect()
+        }
+        Some("confd") => {
+            let files = case["files"].as_object().into_iter().flatten();
+            let files = files.map(|(name, it)| (format!("conf.d/{name}"), text(it)));
+            files.chain(case.get("base").map(|base| ("cloud.cfg".to_owned(), text(base)))).collect()
+        }
+        Some("userdata") => {
+            let user_data = text(&case["text"]).replace("@TMP@", "/included");
+            let files = case["files"].as_object().into_iter().flatten();
+            let files = files.map(|(name, it)| {
+                (format!("included/{name}"), text(it).replace("@TMP@", "/included"))
+            });
+            files.chain([("user/0".to_owned(), user_data)]).collect()
+        }
+        Some(other) => panic!("a mode that is not described: {other}"),
+    }
+}
+
+/// What a part holds.
+fn content(part: &Json) -> String {
+    match (part.get("text"), part.get("value")) {
+        (Some(text), _) => text.as_str().expect("a text").to_owned(),
+        (None, value) => value.expect("a part has a text or a value").to_string(),
+    }
+}
+
+/// A file whose content still says, once it was read, how it is merged with
+/// other sources: the system's configuration is recorded as it is handed over
+/// to that, and of a file's two keys the second is left in it.
+fn live(text: &str) -> String {
+    let root = parse(some_file(), text).documents.pop().expect("cloud.cfg is YAML").root;
+    let Some(said) = root.get("merge_how").or(root.get("merge_type")) else {
+        return text.to_owned();
+    };
+    let is_said = |key: &Key| matches!(key.as_str(), Some("merge_how" | "merge_type"));
+    let entries = root.as_mapping().into_iter().flat_map(Mapping::iter);
+    let rest = entries.filter(|(key, _)| !is_said(key));
+    let first = Node::new(Value::String("dict()".into()), root.span);
+    let said = [("merge_how", &first), ("merge_type", said)];
+    let said = said.map(|(key, node)| (Key::string(key, root.span), node.clone()));
+    let all = said.into_iter().chain(rest.map(|(key, node)| (key.clone(), node.clone())));
+    let mapping = Value::Mapping(Arc::new(all.collect()));
+    to_yaml(&Node::new(mapping, root.span), &Options::default())
+}
+
+/// A part with its type and its headers.
+fn archive(part: &Json) -> String {
+    let mut entry = json!({"content": content(part)});
+    entry["type"] = part.get("ctype").cloned().unwrap_or(json!("text/cloud-config"));
+    for (key, header) in [("merge_type", "Merge-Type"), ("x_merge_type", "X-Merge-Type")] {
+        if let Some(value) = part.get(key) {
+            entry[header] = value.clone();
+        }
+    }
+    for (header, value) in part["headers"].as_object().into_iter().flatten() {
+        entry[header] = value.clone();
+    }
+    format!("#cloud-config-archive\n{}", json!([entry]))
+}

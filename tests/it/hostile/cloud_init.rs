@@ -1,0 +1,268 @@
+//! What cloud-init is given, made to break the engine: linted, compared and
+//! followed in bounded time, and with a finding, or an error of a part, where
+//! something is refused.
+//!
+//! What is promised: merging takes time and memory that grow with what the
+//! parts hold, and not by its square. To follow values back, states of an
+//! output are kept, with a million entries of mappings and lists in all (some
+//! 100 MB) and of a thousand parts at most: where there is more, the first parts
+//! are not followed, and that is said.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use layercake::check::{Checked, RenderedSite};
+use layercake::commands::configuration::Place;
+use layercake::commands::policy::Selectors;
+use layercake::merge::deckhand::Semantics;
+use layercake::render::flow::flow;
+use layercake::render::replay::{Replay, Via};
+use layercake::rules::Gates;
+use layercake::source::MemoryTree;
+use layercake::system::cloud_init::Source;
+use layercake::system::cloud_init::part::FaultKind;
+use layercake::system::cloud_init::read::UserData;
+use layercake::yaml::path::{Location, Piece};
+use layercake::yaml::{Key, Mapping, Node};
+
+use crate::support::{check_files, compare_files, options};
+
+/// Far more than any of these takes, in a debug build on a busy machine.
+const LONGEST: Duration = Duration::from_secs(60);
+
+const PARTS: usize = 10_000;
+
+const DECLARED: &str = "cloud-config: [{name: genesis, parts: ['parts/*']}]\n";
+
+/// The tree of a set with these parts.
+fn tree(parts: impl IntoIterator<Item = String>) -> MemoryTree {
+    let tree = MemoryTree::new().with("layercake.yaml", DECLARED);
+    let parts = parts.into_iter().enumerate();
+    parts.fold(tree, |tree, (number, text)| tree.with(&format!("parts/{number:05}"), text))
+}
+
+fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let done = work();
+    let elapsed = start.elapsed();
+    eprintln!("{what}: {elapsed:?}");
+    assert!(elapsed < LONGEST, "{what}: {elapsed:?}");
+    done
+}
+
+fn checked<T: Send>(
+    tree: &MemoryTree,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> (Checked<()>, T) {
+    let checked = timed("linted", || check_files(tree, options(Semantics::Documented), per_site));
+    assert!(!checked.internal_error);
+    let (checked, mut taken) = checked.without_taken();
+    (checked, taken.pop().expect("there is one set of files"))
+}
+
+/// What is merged of the set.
+fn output(site: &RenderedSite<'_>) -> Node {
+    let (doc, _) = site.graph.outputs().next().expect("there is one output");
+    site.rendered.data(doc).expect("it is made").clone()
+}
+
+/// How the way of a value of the output ends.
+fn end_of(site: &RenderedSite<'_>, place: &Location) -> Via {
+    let (doc, _) = site.graph.outputs().next().expect("there is one output");
+    let replay = Replay::new(site.graph, site.rendered);
+    timed("explained", || replay.trace(doc, place).origin().via)
+}
+
+fn at(keys: &[&str]) -> Location {
+    let piece = |key: &&str| match key.parse() {
+        Ok(index) => Piece::Index(index),
+        Err(_) => Piece::Key(Key::string(*key, span())),
+    };
+    Location(keys.iter().map(piece).collect())
+}
+
+fn span() -> layercake::source::Span {
+    layercake::source::Span::point(layercake::source::FileId::default(), 0)
+}
+
+/// How many values of the output changed from one tree to the other.
+fn changes(base: &MemoryTree, head: &MemoryTree) -> usize {
+    let compared = timed("compared", || {
+        let (options, selectors) = (options(Semantics::Documented), Selectors::default());
+        compare_files(base, head, options, &selectors, &Place::Root, &Gates::default())
+    });
+    assert!(!compared.checked.internal_error);
+    let outputs = compared.comparison.outputs.iter();
+    let unexplained: usize = outputs.clone().map(|change| change.unexplained).sum();
+    assert_eq!(unexplained, 0, "each change has its cause");
+    outputs.map(|change| change.data.len()).sum()
+}
+
+/// The user-data of the first file.
+fn user_data<T>(site: &RenderedSite<'_>, look: impl FnOnce(&UserData) -> T) -> T {
+    let set = site.sets.sets.first().expect("there is one set");
+    let given = set.sources.iter().flat_map(|source| &source.files).next();
+    look(given.and_then(|given| given.read).expect("it was read whole"))
+}
+
+#[test]
+fn ten_thousand_parts_with_keys_of_their_own() {
+    let part = |number: usize| format!("#cloud-config\nk{number}: {{v: {number}}}\n");
+    let base = tree((0..PARTS).map(part));
+    let (_, (length, ends)) = checked(&base, |site| {
+        let first = end_of(site, &at(&["k17", "v"]));
+        let last = end_of(site, &at(&["k9990", "v"]));
+        (output(site).as_mapping().map_or(0, Mapping::len), (first, last))
+    });
+    assert_eq!(length, PARTS);
+    assert_eq!(ends, (Via::Unfollowed, Via::Literal));
+    let head = base.clone().with("parts/00017", "#cloud-config\nk17: {v: other}\n");
+    assert_eq!(changes(&base, &head), 1);
+}
+
+#[test]
+fn ten_thousand_parts_that_append_to_one_list() {
+    let part = |number: usize| {
+        format!("#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nl: [{number}]\n")
+    };
+    let base = tree((0..PARTS).map(part));
+    let (_, (length, ends)) = checked(&base, |site| {
+        let first = end_of(site, &at(&["l", "17"]));
+        let last = end_of(site, &at(&["l", "9990"]));
+        (output(site).get("l").and_then(Node::as_sequence).map_or(0, <[Node]>::len), (first, last))
+    });
+    assert_eq!(length, PARTS);
+    assert_eq!(ends, (Via::Unfollowed, Via::Literal));
+    let head = base.clone().with("parts/09990", part(1));
+    assert_eq!(changes(&base, &head), 1);
+}
+
+#[test]
+fn what_a_part_reaches_among_ten_thousand() {
+    let part = |number: usize| format!("#cloud-config\nk{number}: {number}\n");
+    let (_, reached) = checked(&tree((0..PARTS).map(part)), |site| {
+        let replay = Replay::new(site.graph, site.rendered);
+        let of = |name: &str| {
+            let mut parts = site.graph.iter();
+            let (doc, _) = parts.find(|(_, recipe)| &*recipe.key.name == name).expect("a part");
+            let flow = timed("followed", || {
+                flow(
+                    &replay,
+                    doc,
+                    &at(&[&format!("k{}", name[6..].parse::<usize>().expect("a number"))]),
+                )
+            });
+            let is_reached = flow.reached.iter().any(|it| site.graph.recipe(it.doc).emit);
+            (is_reached, flow.more)
+        };
+        [of("parts/00017"), of("parts/09990")]
+    });
+    // Of the first it is said that it was not followed to its end.
+    assert_eq!(reached, [(false, true), (true, true)]);
+}
+
+#[test]
+fn an_archive_of_ten_thousand_entries() {
+    let mut archive = "#cloud-config-archive\n".to_owned();
+    for number in 0..PARTS {
+        writeln!(archive, "- content: '{{k{number}: 1}}'").expect("text can grow");
+    }
+    let base = tree([archive.clone()]);
+    let (_, length) = checked(&base, |site| output(site).as_mapping().map_or(0, Mapping::len));
+    assert_eq!(length, PARTS);
+    let head = tree([archive.replace("'{k17: 1}'", "'{k17: 2}'")]);
+    assert_eq!(changes(&base, &head), 1);
+}
+
+#[test]
+fn a_part_of_fifty_megabytes() {
+    let mut text = "#cloud-config\nl:\n".to_owned();
+    let line = format!("- {}\n", "x".repeat(1_000));
+    while text.len() < 50 << 20 {
+        text.push_str(&line);
+    }
+    let (_, length) = checked(&tree([text]), |site| {
+        output(site).get("l").and_then(Node::as_sequence).map_or(0, <[Node]>::len)
+    });
+    assert!(length > 50_000);
+}
+
+#[test]
+fn a_text_that_is_too_large_is_given_up_as_a_whole() {
+    let text = "#cloud-config\n".to_owned() + &"# x\n".repeat(17 << 20);
+    let (_, kind) = checked(&tree([text]), |site| {
+        user_data(site, |read| read.aborted.as_ref().map(|fault| fault.kind.clone()))
+    });
+    assert_eq!(kind, Some(FaultKind::NoText));
+}
+
+#[test]
+fn a_structure_nested_a_hundred_thousand_deep() {
+    const DEPTH: usize = 100_000;
+    let list = format!("#cloud-config\na: {}{}\n", "[".repeat(DEPTH), "]".repeat(DEPTH));
+    let patch = format!(
+        "#cloud-config-jsonp\n[{{\"op\":\"add\",\"path\":\"/a\",\"value\":{}1{}}}]",
+        "[".repeat(DEPTH),
+        "]".repeat(DEPTH)
+    );
+    let pointer = format!(
+        "#cloud-config-jsonp\n[{{\"op\":\"add\",\"path\":\"{}\",\"value\":1}}]",
+        "/a".repeat(DEPTH)
+    );
+    let base = tree([String::from("#cloud-config\nb: 1\n"), list, patch, pointer]);
+    let (_, (output, problems)) = checked(&base, |site| {
+        let set = site.sets.sets.first().expect("there is one set");
+        let parts = set.sources.iter().flat_map(Source::parts);
+        let told = parts.filter(|part| !part.problems.is_empty() || !part.faults.is_empty());
+        (output(site), (told.count(), site.rendered.problems.len()))
+    });
+    assert_eq!(output.as_mapping().map(Mapping::len), Some(1));
+    let (told, failed) = problems;
+    assert_eq!(told + failed, 3, "each of the three is told of");
+    let head = base.clone().with("parts/00000", "#cloud-config\nb: 2\n");
+    assert_eq!(changes(&base, &head), 1);
+}
+
+#[test]
+fn a_merge_that_nests_deeper_with_every_part() {
+    let mut parts = vec!["#cloud-config\nl: [x]\n".to_owned()];
+    // What a patch copies into itself doubles and nests.
+    for _ in 0..2_000 {
+        parts.push(
+            "#cloud-config-jsonp\n[{\"op\":\"copy\",\"from\":\"/l\",\"path\":\"/l/-\"}]".to_owned(),
+        );
+    }
+    let (_, refused) = checked(&tree(parts), |site| site.rendered.problems.len());
+    assert!(refused > 0, "what is too large is refused");
+}
+
+#[test]
+fn messages_with_broken_boundaries() {
+    let head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=";
+    let mut nested = format!("{head}b0\n\n");
+    for depth in 0..1_000 {
+        let inner = depth + 1;
+        writeln!(nested, "--b{depth}\nContent-Type: multipart/mixed; boundary=b{inner}\n")
+            .expect("text can grow");
+    }
+    let messages = [
+        format!("{head}\"BB\n\n--BB\nContent-Type: text/cloud-config\n\na: 1\n"),
+        format!("{head}BB\n\n{}", "--BB\n".repeat(50_000)),
+        format!("{head}BB\n\n{}", "--B\n".repeat(50_000)),
+        format!("{head}{}\n\n--x\n", "B".repeat(100_000)),
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\n--BB\n\na: 1\n--BB--\n".to_owned(),
+        nested,
+        format!("MIME-Version: 1.0\n{}\n\na: 1\n", "X: y\n".repeat(50_000)),
+    ];
+    for message in messages {
+        let base = tree([message]);
+        let (_, told) = checked(&base, |site| {
+            user_data(site, |read| {
+                let of_parts = read.parts.iter().map(|part| part.faults.len());
+                let is_aborted = usize::from(read.aborted.is_some());
+                read.faults.len() + is_aborted + of_parts.sum::<usize>()
+            })
+        });
+        assert!(told > 0, "what is wrong with it is told");
+    }
+}

@@ -1,0 +1,281 @@
+//! The laws of sets of parts, over generated ones: of all sources, merged by
+//! all classes, with patches among them.
+
+use std::sync::Arc;
+
+use layercake::check::{
+    AcceptedBy, Base, Checked, Configuration, DeclaredSet, Plan, Progress, RenderedSite, Scope,
+    Settings, check, compare,
+};
+use layercake::merge::cloud_init::Dialect;
+use layercake::merge::deckhand::Semantics;
+use layercake::report::json::canonical;
+use layercake::source::{FileId, MemoryTree, Span, Tree};
+use layercake::system::cloud_init::SourceKind;
+use layercake::yaml::Origin;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rayon::ThreadPoolBuilder;
+use serde_json::{Value as Json, json};
+
+use super::{Shuffled, config, leaves, outputs};
+use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
+use crate::support::{finding_text, options};
+use crate::yaml::spans::text_reads_as;
+
+const DIALECTS: [Dialect; 2] = [Dialect::Current, Dialect::Documented];
+
+const SOURCES: [(SourceKind, &str); 5] = [
+    (SourceKind::UserData, "user"),
+    (SourceKind::VendorData2, "vendor2"),
+    (SourceKind::VendorData, "vendor"),
+    (SourceKind::ConfD, "conf.d"),
+    (SourceKind::Base, "base"),
+];
+
+/// All of the files are one set.
+fn configuration(dialect: Dialect) -> Configuration {
+    let sources = SOURCES.map(|(kind, folder)| (kind, vec![Arc::from(format!("{folder}/*"))]));
+    let set = DeclaredSet {
+        name: "genesis".into(),
+        at: Span::point(FileId::default(), 0),
+        dialect,
+        sources: sources.to_vec(),
+        sites: None,
+        secret: false,
+    };
+    Configuration { sets: vec![set], ..Configuration::default() }
+}
+
+fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Plan<'a> {
+    Plan {
+        tree,
+        scope: Scope::Set(Vec::new()),
+        base: None,
+        options: options(Semantics::Documented),
+        sites: None,
+        only: Vec::new(),
+        rules: layercake::rules::Settings::default(),
+        policy: layercake::triage::Policy::default(),
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: configuration(dialect),
+        progress,
+    }
+}
+
+fn checked<T: Send>(
+    tree: &dyn Tree,
+    dialect: Dialect,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Checked<T> {
+    let progress = Progress::default();
+    let plan = plan(tree, dialect, &progress);
+    let checked = check(&plan, per_site).expect("files in memory can be checked");
+    assert!(!checked.internal_error, "layercake itself does not fail");
+    checked
+}
+
+/// What a run says: every document that is made, and the findings.
+fn told(tree: &dyn Tree, dialect: Dialect) -> (Vec<(String, String)>, Vec<String>) {
+    let checked = checked(tree, dialect, outputs);
+    let findings = checked.findings.diagnostics.iter();
+    let findings = findings.map(|finding| finding_text(finding, &checked.sources)).collect();
+    let outputs = checked.sites.into_iter().filter_map(|site| site.taken).flatten();
+    (outputs.map(|(name, data)| (name, canonical(&data))).collect(), findings)
+}
+
+/// The ways, flows and texts of a run that are not as they must be.
+fn untrue(site: &RenderedSite<'_>) -> Vec<String> {
+    [untrue_ways(site), untrue_flows(site), unread_leaves(site)].concat()
+}
+
+/// The leaves that are written, and that their text does not read as.
+fn unread_leaves(site: &RenderedSite<'_>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, data) in outputs(site) {
+        leaves(&data, &mut |node| {
+            let text = site.sources.get(node.span.file).text();
+            if node.origin == Origin::Written && !text_reads_as(text, node.span, &node.value) {
+                let read = site.sources.slice(node.span);
+                wrong.push(format!("{name}: {:?} at {read:?}", node.value));
+            }
+        });
+    }
+    wrong
+}
+
+proptest! {
+    #![proptest_config(config(40))]
+
+    #[test]
+    fn the_order_of_files_and_threads_do_not_matter(tree in tree(), seed in any::<usize>()) {
+        for dialect in DIALECTS {
+            let first = told(&tree, dialect);
+            prop_assert_eq!(&told(&Shuffled { tree: &tree, seed }, dialect), &first);
+            for threads in [1, 4] {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool = pool.expect("threads can be started");
+                prop_assert_eq!(&pool.install(|| told(&tree, dialect)), &first);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_has_not_changed(tree in tree()) {
+        for dialect in DIALECTS {
+            let progress = Progress::default();
+            let base = Some(Base { tree: &tree, layout: None });
+            let plan = Plan { base, ..plan(&tree, dialect, &progress) };
+            let compared = compare(&plan, &Settings::default()).expect("memory can be compared");
+            prop_assert!(compared.comparison.outputs.is_empty());
+            prop_assert!(compared.comparison.edits.is_empty());
+        }
+    }
+
+    /// Where something changed, its causes are found.
+    #[test]
+    fn what_changed_has_its_causes(base in tree(), head in tree()) {
+        for dialect in DIALECTS {
+            let progress = Progress::default();
+            let of_base = Some(Base { tree: &base, layout: None });
+            let plan = Plan { base: of_base, ..plan(&head, dialect, &progress) };
+            let compared = compare(&plan, &Settings::default()).expect("memory can be compared");
+            prop_assert!(!compared.checked.internal_error);
+            for change in &compared.comparison.outputs {
+                prop_assert_eq!(change.unexplained, 0, "{:?}", change.data);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn every_value_has_a_way_to_its_text_and_back(tree in tree()) {
+        for dialect in DIALECTS {
+            for site in checked(&tree, dialect, untrue).sites {
+                prop_assert_eq!(site.taken, Some(Vec::new()));
+            }
+        }
+    }
+}
+
+/// That the laws above are about something.
+#[test]
+fn generated_sets_have_ways_of_all_kinds() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let mut kinds: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    for _ in 0..60 {
+        let tree = tree().new_tree(&mut runner).expect("a set").current();
+        for site in checked(&tree, Dialect::Current, ways_by_kind).sites {
+            for (kind, count) in site.taken.unwrap_or_default() {
+                *kinds.entry(kind).or_default() += count;
+            }
+        }
+    }
+    for kind in ["Literal", "Laid", "lost"] {
+        assert!(kinds.get(kind).is_some_and(|count| *count > 30), "{kind}: {kinds:?}");
+    }
+}
+
+/// Files of a set; of some sources there is none.
+fn tree() -> impl Strategy<Value = MemoryTree> {
+    let user_data = || prop::collection::vec(prop_oneof![6 => part(), 1 => patch()], 0..5);
+    let files = || prop::collection::vec(part(), 0..4);
+    let base = prop::collection::vec(part(), 0..2);
+    (user_data(), user_data(), user_data(), files(), base).prop_map(
+        |(user, vendor2, vendor, conf_d, base)| {
+            let of_sources = [user, vendor2, vendor, conf_d, base];
+            let mut tree = MemoryTree::new();
+            for ((kind, folder), texts) in SOURCES.iter().zip(of_sources) {
+                for (number, text) in texts.into_iter().enumerate() {
+                    let end = if *kind == SourceKind::ConfD { ".cfg" } else { "" };
+                    tree = tree.with(&format!("{folder}/{number}{end}"), text);
+                }
+            }
+            tree
+        },
+    )
+}
+
+/// A part, as JSON or as YAML in blocks.
+fn part() -> impl Strategy<Value = String> {
+    let how = prop_oneof![4 => Just(None), 5 => specification().prop_map(Some)];
+    (mapping(), how, select(vec!["merge_how", "merge_type"]), any::<bool>()).prop_map(
+        |(mut mapping, how, key, as_json)| {
+            if let Some(how) = how {
+                mapping[key] = json!(how);
+            }
+            let text = if as_json { mapping.to_string() } else { blocks(&mapping) };
+            format!("#cloud-config\n{text}\n")
+        },
+    )
+}
+
+fn blocks(json: &Json) -> String {
+    let node = crate::conformance::node_of(json).expect("it is data");
+    layercake::yaml::emit::to_yaml(&node, &layercake::yaml::emit::Options::default())
+}
+
+fn specification() -> impl Strategy<Value = String> {
+    let dict = select(vec![
+        "dict()",
+        "dict(replace)",
+        "dict(recurse_list)",
+        "dict(recurse_list,recurse_str)",
+        "dict(recurse_list,recurse_str,allow_delete)",
+        "dict(overwrite)",
+    ]);
+    let list = select(vec![
+        "list()",
+        "list(append)",
+        "list(prepend)",
+        "list(no_replace)",
+        "list(recurse_dict,recurse_list,recurse_str)",
+        "list(extend)",
+        "",
+    ]);
+    let text = select(vec!["str()", "str(append)", "", "str(", "other()"]);
+    let text = prop_oneof![9 => select(vec!["str()", "str(append)", ""]), 1 => text];
+    (dict, list, text).prop_map(|(dict, list, text)| format!("{dict}+{list}+{text}"))
+}
+
+fn patch() -> impl Strategy<Value = String> {
+    let path = || select(vec!["/a", "/b", "/a/c", "/b/0", "/c/-", "/c", "/merge_type", "/a/b"]);
+    let operation = (
+        select(vec!["add", "remove", "replace", "move", "copy", "test"]),
+        path(),
+        path(),
+        value(),
+    )
+        .prop_map(
+            |(op, path, from, value)| json!({"op": op, "path": path, "from": from, "value": value}),
+        );
+    prop::collection::vec(operation, 1..3)
+        .prop_map(|operations| format!("#cloud-config-jsonp\n{}", json!(operations)))
+}
+
+fn mapping() -> impl Strategy<Value = Json> {
+    let keys = select(vec!["a", "b", "c", "d e"]);
+    prop::collection::btree_map(keys, value(), 0..4).prop_map(|entries| json!(entries))
+}
+
+fn value() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        (-3..300i64).prop_map(Json::from),
+        select(vec!["", "x", "long text", "ü", "7", "a\nb\n"]).prop_map(Json::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let keys = select(vec!["a", "b", "c"]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Json::from),
+            prop::collection::btree_map(keys, inner, 0..3).prop_map(|entries| json!(entries)),
+        ]
+    })
+}
