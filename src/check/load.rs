@@ -310,17 +310,11 @@ impl Loaded {
         }
         let schemas = Schemas::default();
         let mut files = documents_of(&sources, parsed, &schemas, &plan.configuration.secrets);
-        let globs = PartGlobs::of(&plan.configuration.sets);
         for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
-            add_part_file(file, &globs, &sources, &mut files);
-        }
-        for part in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
-            part.files()
-                .filter(|_| part.is_secret)
-                .for_each(|file| hide(&mut files, file, &sources));
+            add_part_file(file, &sources, &mut files);
         }
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
-            loaded.keep_each_problem_once();
+            loaded.keep_each_once();
             loaded.read_ignores(FileId(offset(file)), &sources);
         }
         let damaged_baseline = read_baselines(plan, &mut head, &mut base, &mut sources)?;
@@ -584,7 +578,7 @@ impl LoadedFile {
 
     /// A text may be read several times: for each side, and for each that
     /// includes it.
-    fn keep_each_problem_once(&mut self) {
+    fn keep_each_once(&mut self) {
         self.problems.sort_by_key(|problem| problem.span);
         self.problems.dedup();
         self.comments.sort_by_key(|comment| comment.span);
@@ -781,12 +775,7 @@ fn whole_documents(source: &Source) -> &str {
 
 /// Keeps what a file of parts says where it stands: there, or in a text that it
 /// includes or that was decoded from it.
-fn add_part_file(
-    part_file: &PartFile,
-    globs: &PartGlobs,
-    sources: &SourceMap,
-    files: &mut [LoadedFile],
-) {
+fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
     let read = &part_file.read;
     for file in part_file.files() {
         files[file.0 as usize].has_parts = true;
@@ -800,15 +789,9 @@ fn add_part_file(
     for comment in &read.comments {
         files[comment.span.file.0 as usize].comments.push(*comment);
     }
-    if globs.is_secret(&part_file.path) {
+    if part_file.is_secret {
         // What the parts came in shows them too.
-        for file in part_file.files() {
-            let whole = Span::new(file, 0, offset(sources.get(file).text().len()));
-            let secrets = &mut files[file.0 as usize].secrets;
-            if !secrets.contains(&whole) {
-                secrets.push(whole);
-            }
-        }
+        part_file.files().for_each(|file| hide(files, file, sources));
     }
 }
 
