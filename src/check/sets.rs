@@ -125,9 +125,8 @@ fn files<'a>(
         is_of_site.then(|| filled(glob, &name, &site_type))
     };
     let (mut files, mut known) = (Vec::new(), BTreeSet::new());
-    for glob in globs.iter().filter_map(fill).filter_map(|glob| matcher(&glob)) {
-        let found = given.keys().copied().filter(|path| glob.is_match(path.as_str()));
-        files.extend(found.filter(|path| known.insert(*path)));
+    for glob in globs.iter().filter_map(fill) {
+        files.extend(matching(glob, given).into_iter().filter(|path| known.insert(*path)));
     }
     if kind == SourceKind::ConfD {
         // Only these are read, and the last name counts most (section 7).
@@ -138,6 +137,17 @@ fn files<'a>(
         });
     }
     files
+}
+
+/// The paths that match a glob. Of ten thousand files that are named one by one,
+/// each is looked up.
+fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, Given<'a>>) -> Vec<&'a RepoPath> {
+    if !glob.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
+        let found = given.get_key_value(&RepoPath::new(glob));
+        return found.map(|(path, _)| *path).into_iter().collect();
+    }
+    let Some(glob) = matcher(&glob) else { return Vec::new() };
+    given.keys().copied().filter(|path| glob.is_match(path.as_str())).collect()
 }
 
 const SITE: &str = "{site}";
