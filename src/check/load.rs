@@ -118,6 +118,8 @@ pub(super) struct Parse {
     /// What is known of the contents of the head's files, by which the base
     /// shares them.
     known: HashMap<(RepoPath, Option<ContentId>), FileId>,
+    /// Which files are cloud-init's.
+    pub(super) part_globs: Arc<PartGlobs>,
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
 }
@@ -130,6 +132,7 @@ impl Parse {
             head: Side::default(),
             base: None,
             known: HashMap::new(),
+            part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
             user_data: HashMap::new(),
         };
         parse.head = parse.side(plan, plan.tree, plan.layout())?;
@@ -164,8 +167,7 @@ impl Parse {
     ) -> Result<Side, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
-        let parts = PartGlobs::of(&plan.configuration.sets);
-        layout.files.retain(|file| !parts.has(&file.path));
+        layout.files.retain(|file| !self.part_globs.has(&file.path));
         for (index, repository) in further.iter().enumerate() {
             layout.add_repository(index, repository.tree, &repository.root)?;
         }
@@ -192,8 +194,7 @@ impl Parse {
 
     fn set(&mut self, plan: &Plan<'_>, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Side, Error> {
         let mut files = files_of_set(plan, tree, paths)?;
-        let parts = PartGlobs::of(&plan.configuration.sets);
-        files.retain(|path| !parts.has(path) && !plan.configuration.is_at(path));
+        files.retain(|path| !self.part_globs.has(path) && !plan.configuration.is_at(path));
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
         let ids = self.read(plan, &files)?.into_iter();

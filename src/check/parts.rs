@@ -46,7 +46,7 @@ impl Parse {
         plan: &Plan<'_>,
         tree: &dyn Tree,
     ) -> Result<Vec<PartFile>, Error> {
-        let globs = PartGlobs::of(&plan.configuration.sets);
+        let globs = self.part_globs.clone();
         if globs.is_empty() {
             return Ok(Vec::new());
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::merge::cloud_init::Dialect;
 use crate::source::{RepoPath, Span};
@@ -159,16 +159,19 @@ fn filled(glob: &str, site: &str, site_type: &str) -> String {
 }
 
 fn matcher(glob: &str) -> Option<GlobMatcher> {
-    let glob = GlobBuilder::new(glob).literal_separator(true).build().ok()?;
-    Some(glob.compile_matcher())
+    Some(parsed(glob)?.compile_matcher())
+}
+
+/// A glob over paths; none where it is malformed, which is told where the
+/// configuration is read.
+fn parsed(glob: &str) -> Option<Glob> {
+    GlobBuilder::new(glob).literal_separator(true).build().ok()
 }
 
 fn glob_set(globs: impl Iterator<Item = String>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        if let Ok(glob) = GlobBuilder::new(&glob).literal_separator(true).build() {
-            set.add(glob);
-        }
+    for glob in globs.filter_map(|glob| parsed(&glob)) {
+        set.add(glob);
     }
     set.build().unwrap_or_default()
 }

@@ -578,8 +578,7 @@ impl SiteFacts<'_> {
 
     /// The first line of what stands at `span`.
     pub fn first_line(&self, span: Span) -> Span {
-        let line = self.sources.slice(span).lines().next().unwrap_or_default();
-        Span::new(span.file, span.start, span.start + crate::source::offset(line.len()))
+        self.sources.first_line(span)
     }
 
     /// What a document that has a parent looks for.

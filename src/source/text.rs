@@ -165,6 +165,12 @@ impl SourceMap {
         &self.get(span.file).text[span.range()]
     }
 
+    /// The first line of what stands at a span.
+    pub fn first_line(&self, span: Span) -> Span {
+        let line = self.slice(span).lines().next().unwrap_or_default();
+        Span::new(span.file, span.start, span.start + offset(line.len()))
+    }
+
     /// Where a span begins, for people.
     pub fn start(&self, span: Span) -> Position {
         let source = self.get(span.file);

@@ -31,11 +31,13 @@ pub(super) mod unrendered_template;
 pub(super) mod unused_conf_d;
 pub(super) mod unused_vendor_data;
 
+use std::collections::HashSet;
+
 use super::{Check, SiteFacts, over_limit};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Settings, Specification};
 use crate::render::Problem;
-use crate::source::{SourceMap, Span, offset};
+use crate::source::{SourceMap, Span};
 use crate::system::cloud_init::part::{Cost, Fault, FaultKind, Kind, Part};
 use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{Set, Source};
@@ -158,7 +160,7 @@ impl UserDataFacts<'_> {
 
     /// The first line of what stands at a place.
     fn first_line(&self, at: Span) -> Span {
-        first_line(self.sources, at)
+        self.sources.first_line(at)
     }
 }
 
@@ -200,15 +202,10 @@ fn causes(part: &Part) -> impl Iterator<Item = &Fault> {
 /// sent.
 pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
     let Some(from) = sources.get(finding.primary.span.file).decoded_from() else { return };
-    let label = Label::new(first_line(sources, sources.written(from)), "decoded from this");
+    let label = Label::new(sources.first_line(sources.written(from)), "decoded from this");
     if !finding.related.contains(&label) {
         finding.related.push(label);
     }
-}
-
-fn first_line(sources: &SourceMap, at: Span) -> Span {
-    let line = sources.slice(at).lines().next().unwrap_or_default();
-    Span::new(at.file, at.start, at.start + offset(line.len()))
 }
 
 /// None where another finding says it.
@@ -249,22 +246,22 @@ fn word_fault(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Di
 
 /// What is found in the sets of a site.
 pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let told =
+        |finding: &Diagnostic| (finding.rule.name, finding.primary.span, finding.message.clone());
     let mut found: Vec<Diagnostic> = Vec::new();
+    let mut known: HashSet<(&str, Span, String)> = HashSet::new();
     for (index, set) in facts.sets.sets.iter().enumerate() {
         let facts_of_set = SetFacts { facts, set, index };
         let mut of_set = Vec::new();
         for check in CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
             (check.run)(&facts_of_set, &mut of_set);
         }
-        let told = |finding: &Diagnostic| {
-            (finding.rule.name, finding.primary.span, finding.message.clone())
-        };
-        let known: std::collections::HashSet<(&str, Span, String)> =
-            found.iter().map(told).collect();
         for finding in &mut of_set {
             name_origin(facts.sources, finding);
         }
-        found.extend(of_set.into_iter().filter(|finding| !known.contains(&told(finding))));
+        of_set.retain(|finding| !known.contains(&told(finding)));
+        known.extend(of_set.iter().map(told));
+        found.append(&mut of_set);
     }
     found
 }
