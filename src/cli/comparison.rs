@@ -120,6 +120,10 @@ pub(super) struct DiffArgs {
     #[arg(long, help_heading = "Comparison")]
     exit_code: bool,
 
+    /// Exit with 0 whatever changed, where a gate fails too
+    #[arg(long, conflicts_with = "exit_code", help_heading = "Comparison")]
+    exit_zero: bool,
+
     /// One line for each edit
     #[arg(long, help_heading = "Output")]
     brief: bool,
@@ -145,6 +149,27 @@ pub(super) struct DiffArgs {
 
     #[command(flatten)]
     config: ConfigArgs,
+}
+
+impl DiffArgs {
+    fn verdict(&self) -> Verdict {
+        match (self.exit_code, self.exit_zero) {
+            (true, _) => Verdict::Changes,
+            (false, true) => Verdict::Nothing,
+            (false, false) => Verdict::Gates,
+        }
+    }
+}
+
+/// What fails a run of `diff`.
+#[derive(Clone, Copy)]
+enum Verdict {
+    /// Gates that are violated.
+    Gates,
+    /// These, and changes.
+    Changes,
+    /// None of that.
+    Nothing,
 }
 
 /// What is asked of `lint`, beside what to read.
@@ -348,7 +373,8 @@ pub(super) fn diff(
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let look = arguments.reach.look(Unchanged::Counted, terminal);
-    let DiffArgs { a, b, comparison, reach, exit_code, brief, output, .. } = arguments;
+    let verdict = arguments.verdict();
+    let DiffArgs { a, b, comparison, reach, brief, output, .. } = arguments;
     let comparison =
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
     let request = reach.request(comparison)?;
@@ -374,7 +400,7 @@ pub(super) fn diff(
         LintFormat::Concise => report::comparison::write_brief(&compared, look, &view, style, out),
         LintFormat::Json => report::json::compared(&compared, &view, out),
     })?;
-    Ok(diff_verdict(&outcome, &request, exit_code, &view, terminal)?)
+    Ok(diff_verdict(&outcome, &request, verdict, &view, terminal)?)
 }
 
 fn nothing_to_compare(request: &Request) -> Error {
@@ -414,12 +440,12 @@ fn lint_verdict(outcome: &Outcome, asked: &Asked) -> ExitCode {
     ExitCode::from(u8::from(is_reached || is_old_reached))
 }
 
-/// As [`lint_verdict`], but only what the gates say counts as an error, and a
-/// change where that is wanted.
+/// As [`lint_verdict`], but only what the gates say counts as an error, a
+/// change where that is wanted, and neither where nothing is to fail the run.
 fn diff_verdict(
     outcome: &Outcome,
     request: &Request,
-    exit_code: bool,
+    verdict: Verdict,
     view: &View<'_>,
     terminal: &Terminal,
 ) -> std::io::Result<ExitCode> {
@@ -430,8 +456,14 @@ fn diff_verdict(
     if has_failed(outcome, request) {
         return Ok(ExitCode::from(2));
     }
-    let changed = exit_code && !outcome.compared.comparison.outputs.is_empty();
-    Ok(ExitCode::from(u8::from(changed || gated.counts().errors > 0)))
+    let is_gated = gated.counts().errors > 0;
+    let has_changes = !outcome.compared.comparison.outputs.is_empty();
+    let fails = match verdict {
+        Verdict::Gates => is_gated,
+        Verdict::Changes => is_gated || has_changes,
+        Verdict::Nothing => false,
+    };
+    Ok(ExitCode::from(u8::from(fails)))
 }
 
 fn has_failed(outcome: &Outcome, request: &Request) -> bool {

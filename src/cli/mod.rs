@@ -278,7 +278,7 @@ fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
         for (word, side) in [("from", from), ("to", to)] {
             match side {
                 Side::Commit { id, .. } => writeln!(out, "{word}: commit {id}")?,
-                Side::Index | Side::WorkTree => writeln!(out, "{word}: {side}")?,
+                Side::Nothing | Side::Index | Side::WorkTree => writeln!(out, "{word}: {side}")?,
             }
         }
         for (path, content) in &listing.files {

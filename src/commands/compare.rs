@@ -87,7 +87,7 @@ pub fn run_in(
     let opened = open_in(repository, selection, &request.wanted, &request.environment)?;
     let Some((chosen, workspace)) = opened else { return Ok(None) };
     let config = &workspace.configured.config;
-    let gates = gates(request, config)?;
+    let gates = against(&chosen.from, gates(request, config)?);
     let plan = workspace.plan(progress);
     let mut compared = check::compare(&plan, &settings(request, config))?;
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
@@ -194,6 +194,16 @@ fn gates(request: &Request, config: &Config) -> Result<Gates, Error> {
     Ok(Gates { max_sites, sites_set, max_outputs, outputs_set, unchanged })
 }
 
+/// The gates that count for a comparison with this base. Where nothing was
+/// there before, everything reaches everywhere, and a limit of that would only
+/// keep a repository from having its first commit.
+fn against(base: &Side, gates: Gates) -> Gates {
+    match base {
+        Side::Nothing => Gates { unchanged: gates.unchanged, ..Gates::default() },
+        Side::Commit { .. } | Side::Index | Side::WorkTree => gates,
+    }
+}
+
 fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, Error> {
     Ok(Sides {
         repository: repository.name(),
@@ -210,6 +220,7 @@ fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, E
 fn side_text(repository: &Repository, side: &Side) -> Result<SideText, Error> {
     let (kind, commit, name) = match side {
         Side::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
+        Side::Nothing => (SideKind::Nothing, None, String::new()),
         Side::Index => (SideKind::Index, None, String::new()),
         Side::WorkTree => (SideKind::Worktree, None, String::new()),
     };

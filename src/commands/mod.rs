@@ -307,7 +307,7 @@ impl Start {
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
         let commit = match &sides.to {
             Side::Commit { id, .. } => Some(id.clone()),
-            Side::Index | Side::WorkTree => None,
+            Side::Nothing | Side::Index | Side::WorkTree => None,
         };
         let base = Some(sides::open(repository, &sides.from)?);
         let tree = sides::open(repository, &sides.to)?;

@@ -70,6 +70,8 @@ pub struct SideText {
 pub enum SideKind {
     /// A commit.
     Commit,
+    /// Nothing: what was there before the first commit.
+    Nothing,
     /// The index of git: what is staged.
     Index,
     /// The working tree.
@@ -81,6 +83,7 @@ impl SideKind {
     pub fn as_str(self) -> &'static str {
         match self {
             SideKind::Commit => "commit",
+            SideKind::Nothing => "nothing",
             SideKind::Index => "index",
             SideKind::Worktree => "worktree",
         }

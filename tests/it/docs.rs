@@ -130,6 +130,26 @@ fn every_module_is_in_the_architecture() {
     }
 }
 
+/// The page of the hooks has each of them, with what it runs, and so has
+/// `init`.
+#[test]
+fn the_page_of_the_hooks_is_whole() {
+    let page = fs::read_to_string(root().join("docs/hooks.md")).unwrap();
+    let manifest = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
+    let values = |key: &str| -> Vec<String> {
+        let found = manifest.lines().filter_map(|line| line[2.min(line.len())..].strip_prefix(key));
+        found.map(str::to_owned).collect()
+    };
+    let (ids, entries) = (values("id: "), values("entry: "));
+    assert_eq!((ids.len(), entries.len()), (5, 5), "{ids:?} {entries:?}");
+    for (id, entry) in ids.iter().zip(&entries) {
+        assert!(page.contains(&format!("\n| `{id}` | `{entry}` | ")), "{id}: {entry}");
+    }
+    let written = layercake::commands::init::HOOK;
+    let staged = &entries[ids.iter().position(|id| id == "layercake-system").unwrap()];
+    assert!(written.contains(&format!("entry: {staged}\n")), "{written}");
+}
+
 /// Links between pages lead somewhere.
 #[test]
 fn links_lead_somewhere() {

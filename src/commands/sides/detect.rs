@@ -26,6 +26,8 @@ pub(super) const VARIABLES: &[&str] = &[
     "GITLAB_CI",
     "PRE_COMMIT",
     "PRE_COMMIT_FROM_REF",
+    "PRE_COMMIT_LOCAL_BRANCH",
+    "PRE_COMMIT_REMOTE_NAME",
     "PRE_COMMIT_TO_REF",
     "SYSTEM_PULLREQUEST_SOURCECOMMITID",
     "SYSTEM_PULLREQUEST_TARGETBRANCH",
@@ -34,8 +36,17 @@ pub(super) const VARIABLES: &[&str] = &[
 
 type Detection = fn(&Repository, &Environment) -> Result<Option<Sides>, Error>;
 
-const DETECTIONS: [Detection; 8] =
-    [pre_commit_refs, pre_commit_staged, github, gitlab, azure, bitbucket, gerrit, default_branch];
+const DETECTIONS: [Detection; 9] = [
+    pre_commit_first_push,
+    pre_commit_refs,
+    pre_commit_staged,
+    github,
+    gitlab,
+    azure,
+    bitbucket,
+    gerrit,
+    default_branch,
+];
 
 /// What the surroundings ask to compare, if they do.
 ///
@@ -51,6 +62,26 @@ pub(super) fn sides(
         }
     }
     Ok(None)
+}
+
+/// Where all there is is pushed, the first commit too, to a remote that has
+/// nothing yet, there is no commit to compare with: pre-commit names only the
+/// branch that is pushed, prek its commit as well.
+fn pre_commit_first_push(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<Sides>, Error> {
+    let is_push = environment.get("PRE_COMMIT_REMOTE_NAME").is_some();
+    if !is_push || environment.get("PRE_COMMIT_FROM_REF").is_some() {
+        return Ok(None);
+    }
+    let commit_id = environment.get("PRE_COMMIT_TO_REF");
+    let branch = environment.get("PRE_COMMIT_LOCAL_BRANCH");
+    let (Some(pushed), name) = (commit_id.or(branch), branch.or(commit_id)) else {
+        return Ok(None);
+    };
+    let pushed = commit(repository, pushed, name.unwrap_or(pushed))?;
+    Ok(Some(Sides::new("pre-commit-first-push", Side::Nothing, pushed)))
 }
 
 /// pre-commit names two commits where it checks a push, or was told
@@ -85,7 +116,13 @@ fn pre_commit_staged(
         return Ok(None);
     }
     let sides = staged(repository, "pre-commit-staged")?;
-    if is_ci(environment) && repository.index()?.holds_the_same_as(&repository.commit("HEAD")?) {
+    let nothing_is_staged = || match &sides.from {
+        Side::Commit { id, .. } => {
+            Ok(repository.index()?.holds_the_same_as(&repository.commit(id)?))
+        }
+        Side::Nothing | Side::Index | Side::WorkTree => Ok(false),
+    };
+    if is_ci(environment) && nothing_is_staged()? {
         return Ok(None);
     }
     Ok(Some(sides))

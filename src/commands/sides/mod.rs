@@ -4,7 +4,9 @@
 //! Either flags say so, or, with `--auto`, the surroundings: a hook, a CI job,
 //! a clone with a default branch (`detect.rs`). What is missing is an error
 //! with the command that brings it. It is never taken for an empty side:
-//! compared with nothing, everything would be new.
+//! compared with nothing, everything would be new. Only where there truly was
+//! nothing, before the first commit, is there [nothing](Side::Nothing) to
+//! compare with.
 
 mod detect;
 
@@ -12,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::{Error, ErrorKind};
-use crate::source::{Repository, Tree, WorkTree};
+use crate::source::{MemoryTree, Repository, Tree, WorkTree};
 
 /// How the two sides are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub enum Side {
         /// and HEAD`.
         name: String,
     },
+    /// No file at all: what was there before the first commit.
+    Nothing,
     /// What the next commit will hold.
     Index,
     /// The files as they lie on disk.
@@ -84,6 +88,7 @@ impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Side::Commit { name, .. } => f.write_str(name),
+            Side::Nothing => f.write_str("nothing"),
             Side::Index => f.write_str("the index"),
             Side::WorkTree => f.write_str("the working tree"),
         }
@@ -151,6 +156,7 @@ pub fn choose(
 pub fn open(repository: &Repository, side: &Side) -> Result<Box<dyn Tree + Send>, Error> {
     Ok(match side {
         Side::Commit { id, .. } => Box::new(repository.commit(id)?),
+        Side::Nothing => Box::new(MemoryTree::default()),
         Side::Index => Box::new(repository.index()?),
         Side::WorkTree => Box::new(WorkTree::in_repository(repository)?),
     })
@@ -171,8 +177,11 @@ fn refuse_contradiction(wanted: &Wanted) -> Result<(), Error> {
 }
 
 fn refuse_bare(repository: &Repository, sides: &Sides) -> Result<(), Error> {
-    let is_commit = |side: &Side| matches!(side, Side::Commit { .. });
-    if repository.work_tree_root().is_some() || (is_commit(&sides.from) && is_commit(&sides.to)) {
+    let is_stored = |side: &Side| match side {
+        Side::Commit { .. } | Side::Nothing => true,
+        Side::Index | Side::WorkTree => false,
+    };
+    if repository.work_tree_root().is_some() || (is_stored(&sides.from) && is_stored(&sides.to)) {
         return Ok(());
     }
     let message = format!(
@@ -200,12 +209,12 @@ fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<Side
     Ok(Sides::new("from-to", commit(repository, from, from)?, to))
 }
 
+/// What the next commit changes. Before the first one there is nothing, as git
+/// itself has it in `git diff --staged`.
 fn staged(repository: &Repository, code: &'static str) -> Result<Sides, Error> {
-    let head = commit(repository, "HEAD", "HEAD").map_err(|error| {
-        let help = "make the first commit; `git commit --no-verify` makes it without hooks";
-        if repository.is_unborn() { error.with_help(help) } else { error }
-    })?;
-    Ok(Sides::new(code, head, Side::Index))
+    let before =
+        if repository.is_unborn() { Side::Nothing } else { commit(repository, "HEAD", "HEAD")? };
+    Ok(Sides::new(code, before, Side::Index))
 }
 
 /// The commit that `revision` names, under the name that says what it is for.

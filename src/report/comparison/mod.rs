@@ -328,7 +328,11 @@ fn seconds(time: Duration) -> String {
 
 /// Why these sides; nothing where that says no more than their names.
 fn reason(sides: &Sides) -> &str {
-    match sides.reason.strip_prefix(&*sides.from.name) {
+    let from = match sides.from.kind {
+        SideKind::Nothing => sides.from.kind.as_str(),
+        SideKind::Commit | SideKind::Index | SideKind::Worktree => &*sides.from.name,
+    };
+    match sides.reason.strip_prefix(from) {
         Some(rest) if rest.starts_with(" against ") => "",
         Some(_) | None => &sides.reason,
     }
@@ -339,6 +343,7 @@ fn side(side: &SideText) -> String {
     /// So many digits of a commit tell it from all others in practice.
     const DIGITS: usize = 10;
     let of = match side.kind {
+        SideKind::Nothing => "nothing".to_owned(),
         SideKind::Index => "index".to_owned(),
         SideKind::Worktree => "working tree".to_owned(),
         SideKind::Commit => {

@@ -363,6 +363,55 @@ fn diff_takes_its_sides_in_all_ways() {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
 }
 
+/// Before the first commit there was nothing, and that is what the index is
+/// compared with. No limit of reach is put before it: everything reaches
+/// everywhere.
+#[test]
+fn the_first_commit_is_compared_with_nothing() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", "reach: {max-sites: 1, max-outputs: 1}\n");
+    sandbox.write("site/lab/untracked.yaml", broken());
+    sandbox.git(&["add", "--all", "--", ".", ":!site/lab/untracked.yaml"]);
+    let report = sandbox.told(&["lint", "--staged"]);
+    let added: Vec<String> = outputs(&report);
+    assert!(!added.is_empty() && added.iter().all(|it| it.ends_with(" added")), "{added:?}");
+    let base = &report["comparison"]["from"];
+    assert_eq!((&base["kind"], &base["sha"]), (&Json::from("nothing"), &Json::Null));
+    assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
+    let ran = sandbox.run(&["lint", "--staged", "--max-sites", "1"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("\nbase  nothing\n"), "{}", ran.stdout);
+    let brief = sandbox.run(&["diff", "--staged", "--brief"]);
+    assert_eq!(brief.code, 0, "{brief:?}");
+    assert_eq!(sandbox.run(&["diff", "--staged", "--expect-unchanged"]).code, 1);
+
+    sandbox.git(&["add", "--all"]);
+    let ran = sandbox.run(&["lint", "--staged"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("[missing-source]"), "{}", ran.stdout);
+    assert_eq!(sandbox.run(&["lint", "--staged", "--config-from-base"]).code, 1);
+}
+
+/// What is wanted for a hook that only tells: neither a change nor a gate
+/// fails it, but what keeps it from telling anything does.
+#[test]
+fn diff_can_be_told_to_fail_for_nothing_that_it_finds() {
+    let sandbox = repository();
+    sandbox.write("layercake.yaml", "reach: {max-sites: 1}\n");
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(2));
+    let gated = sandbox.run(&["diff", "HEAD"]);
+    assert_eq!(gated.code, 1, "{gated:?}");
+    assert!(gated.stderr.contains("[reach-over-limit]"), "{gated:?}");
+    let told = sandbox.run(&["diff", "HEAD", "--exit-zero"]);
+    assert_eq!(told.code, 0, "{told:?}");
+    assert_eq!(told.stderr, gated.stderr, "what the gate says is told all the same");
+    assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero", "--exit-code"]).code, 2);
+    assert_eq!(sandbox.run(&["diff", "nosuch", "--exit-zero"]).code, 2);
+    sandbox.write("layercake.yaml", "reach: [\n");
+    assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero"]).code, 2);
+}
+
 #[test]
 fn pointers_and_submodules_are_said_on_whichever_side() {
     let sandbox = repository();

@@ -53,13 +53,10 @@ fn unborn_branch() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a\n");
     site.git(&["add", "--all"]);
-    for arguments in [&["--staged"][..], &["--since", "HEAD"], &["--from", "main"]] {
+    for arguments in [&["--since", "HEAD"][..], &["--from", "main"]] {
         let refusal = side(&site, arguments).refusal();
         assert!(refusal.contains("branch `main` has none yet  help: make the first commit"));
     }
-    let variables = [("PRE_COMMIT", "1")];
-    let refusal = side_in(&site.root, &["--auto"], variables).refusal();
-    assert!(refusal.contains("`git commit --no-verify`"), "{refusal}");
 }
 
 #[test]

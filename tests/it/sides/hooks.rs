@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::{Site, id, in_commit, in_index, program, site};
+use super::{Site, id, in_commit, in_index, program, side_in, site};
 
 /// Makes `name` a hook in which `script` runs; `$side` is the program, whose
 /// output is kept, and its exit code is the hook's.
@@ -100,21 +100,65 @@ fn hook_in_a_linked_worktree() {
 
 #[test]
 fn hook_that_refuses_keeps_the_commit_from_being_made() {
-    let site = Site::new(&[]);
-    site.write("a.yaml", "a\n");
-    hook(&site, "pre-commit", "$side --staged");
+    let site = site();
+    hook(&site, "pre-commit", "$side --from nosuch");
+    site.write("site/a.yaml", "refused\n");
     site.git(&["add", "--all"]);
-    let refused = site.try_git(&["commit", "--quiet", "--message=first"]);
-    assert!(refused.is_err());
+    let before = id(&site, "HEAD");
+    assert!(site.try_git(&["commit", "--quiet", "--message=refused"]).is_err());
     let text = fs::read_to_string(site.beside().join("record")).unwrap();
-    assert_eq!(
-        text.lines().filter(|line| !line.contains("caused by")).collect::<Vec<_>>(),
-        [
-            "error: `HEAD` names no commit: branch `main` has none yet",
-            "  help: make the first commit; `git commit --no-verify` makes it without hooks"
-        ]
-    );
-    site.git(&["commit", "--quiet", "--no-verify", "--message=first"]);
+    assert!(text.starts_with("error: unknown revision `nosuch`"), "{text}");
+    assert_eq!(id(&site, "HEAD"), before);
+}
+
+/// Nothing was there before it; git itself compares it with nothing.
+#[test]
+fn hook_of_the_very_first_commit() {
+    for script in ["$side --staged", "PRE_COMMIT=1 $side --auto", "CI=1 PRE_COMMIT=1 $side --auto"]
+    {
+        let site = Site::new(&[]);
+        site.write("site/a.yaml", "a\n");
+        site.write("untracked.yaml", "untracked\n");
+        hook(&site, "pre-commit", script);
+        site.git(&["add", "site"]);
+        site.git(&["commit", "--quiet", "--message=first"]);
+        let (lines, files) = recorded(&site);
+        assert!(lines[0].ends_with("staged: nothing against the index"), "{lines:?}");
+        assert_eq!(lines[1..], ["from: nothing", "to: the index"]);
+        assert_eq!(files, in_commit(&site, "HEAD"), "{script}");
+    }
+}
+
+/// Of a push of all there is, the first commit too, pre-commit names no commit,
+/// only the branch, and prek the commit that is pushed. Neither need be what is
+/// on disk.
+#[test]
+fn push_of_everything_to_an_empty_remote() {
+    let site = site();
+    site.git(&["checkout", "--quiet", "-b", "topic"]);
+    site.write("site/pushed.yaml", "pushed\n");
+    site.commit();
+    site.git(&["checkout", "--quiet", "main"]);
+    site.write("site/staged.yaml", "staged\n");
+    site.git(&["add", "--all"]);
+    let pushed = id(&site, "topic");
+    let of_prek = ("PRE_COMMIT_TO_REF", pushed.as_str());
+    for branch in ["refs/heads/topic", &pushed] {
+        for further in [&[][..], &[("CI", "true")], &[of_prek], &[of_prek, ("CI", "true")]] {
+            let push = [
+                ("PRE_COMMIT", "1"),
+                ("PRE_COMMIT_LOCAL_BRANCH", branch),
+                ("PRE_COMMIT_REMOTE_BRANCH", "refs/heads/topic"),
+                ("PRE_COMMIT_REMOTE_NAME", "origin"),
+                ("PRE_COMMIT_REMOTE_URL", "https://git.example.org/site.git"),
+            ];
+            let variables = push.into_iter().chain(further.iter().copied());
+            let ran = side_in(&site.root, &["--auto"], variables);
+            assert_eq!(ran.code(), "pre-commit-first-push");
+            assert_eq!(ran.sides(), ["nothing", &pushed]);
+            assert_eq!(ran.files(), in_commit(&site, "topic"));
+        }
+    }
 }
 
 /// pre-commit reads what git tells a pre-push hook, and hands it on in

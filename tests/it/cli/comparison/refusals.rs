@@ -49,7 +49,7 @@ fn no_repository_and_no_commit() {
     }
     let sandbox = Sandbox::with_sites();
     sandbox.git(&["add", "--all"]);
-    for arguments in [&["lint", "--staged"][..], &["lint", "--since", "HEAD"], &["diff", "HEAD"]] {
+    for arguments in [&["lint", "--since", "HEAD"][..], &["diff", "HEAD"]] {
         refused(&sandbox, arguments, "branch `main` has none yet");
     }
 }
