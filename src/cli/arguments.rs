@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use layercake::commands::Selection;
 use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{Meaning, Place};
@@ -13,21 +14,26 @@ use layercake::commands::sides::{MergeBase, Wanted};
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
+use layercake::report::{Format, Links};
 use layercake::triage::Counts;
 
 use super::comparison::{DiffArgs, ReachArgs};
 use super::hygiene::{BaselineArgs, BaselineVerb, MendArgs};
 use super::named_configuration;
+use super::saved::ReportArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   layercake demo                    an example to try it on, made for you
   layercake lint                    all sites of the repository around you
-  layercake lint --since main       what changed since main, why, and what is wrong since
+  layercake lint --since main       what your branch changed, and what it broke
   layercake render --name keystone  what becomes of one document, in each site
   layercake explain missing-parent  what a finding means, and what to do
 
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.
+
+Next: `layercake demo`, then `layercake lint` in your own repository; `layercake VERB --help` has \
+examples of each verb.";
 
 const LINT_EXAMPLES: &str = "\
 Examples:
@@ -35,8 +41,9 @@ Examples:
   layercake lint -o concise            one line for each finding
   layercake lint -o json | jq .        for programs
   layercake lint -o full -o json=report.json
-  layercake lint --since main          what changed since main, and what is wrong since
+  layercake lint --since main          what changed since main, what it broke
   layercake lint --staged              the same for the next commit
+  layercake lint --auto                the same as the hook or the CI job says
   layercake lint --select pegleg       only what Pegleg's linter looks for
   layercake lint --fail-on warning     warnings fail the run too
   layercake lint site/lab type/small   only what is wrong in these folders
@@ -44,18 +51,24 @@ Examples:
   layercake lint --add-ignore='old sites, until they are gone'
   layercake lint --set a.yaml b.yaml   two files by themselves, without any site
 
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+Exit codes: 0 no errors found, with a comparison no new ones, 1 errors found, or a gate failed, \
+2 layercake could not do its work.
+
+Next: `layercake explain RULE` tells what a finding means and what to do. Too many at first? \
+`layercake baseline write` accepts those that there are.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
   layercake diff main                what is different from main itself
-  layercake diff --since main        what this branch changed, and its working tree
+  layercake diff --since main        what this branch and its edits changed
   layercake diff v1.8 v1.9           between two revisions
-  layercake diff --staged --brief    what the next commit will change, one line an edit
+  layercake diff --staged --brief    the next commit, one line for each edit
   layercake diff main --expect-unchanged    prove that a refactoring is one
 
-Exit codes: 0 compared, 1 a gate is violated, or with `--exit-code` something changed, \
-2 layercake could not do its work.";
+Exit codes: 0 compared, 1 a gate failed, or with `--exit-code` something changed, \
+2 layercake could not do its work.
+
+Next: `layercake explain-value SITE SCHEMA NAME PATH --since REV` tells why one value changed.";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -64,35 +77,62 @@ Examples:
   layercake render --format json | jq '.sites[].documents[].name'
   diff <(layercake render --rev HEAD~1) <(layercake render)
 
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.";
+Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.
+
+Next: `layercake explain-value SITE SCHEMA NAME PATH` tells why a value is what it is.";
 
 const CLOUD_CONFIG_EXAMPLES: &str = "\
 Examples:
-  layercake cloud-config base.yaml site.yaml       two parts, the second laid over the first
-  layercake cloud-config a.yaml b.yaml --merge-type '2=dict(recurse_list)+list(append)'
+  layercake cloud-config base.yaml site.yaml    the second laid over the first
+  layercake cloud-config a.yaml b.yaml --merge-type '2=list(append)+dict()'
   layercake cloud-config --user-data user-data.mime --vendor-data vendor.yaml
   layercake cloud-config --base cloud.cfg --conf-d cloud.cfg.d
-  ./make-user-data | layercake cloud-config -      a part that a program prints
-  layercake cloud-config --site lab --set genesis --with-origin    what `layercake.yaml` declares
+  ./make-user-data | layercake cloud-config -   a part that a program prints
+  layercake cloud-config --site lab --set genesis --with-origin
 
 Exit codes: 0 no errors found, 1 errors found, such as a part that cloud-init drops, \
-2 layercake could not do its work.";
+2 layercake could not do its work.
+
+Next: declare the sets under `cloud-config` in `layercake.yaml`; `lint` and `diff` then know them too.";
 
 const SITES_NOTE: &str = "\
+Examples:
+  layercake sites                    the sites around you
+  layercake sites --rev v1.8         those of a revision
+  layercake sites --format json | jq -r '.sites[].site'
+
 Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
-2 layercake could not do its work.";
+2 layercake could not do its work.
+
+Next: `layercake lint --site NAME` checks one, `layercake graph --site NAME` shows its documents.";
+
+const EXPLAIN_VALUE_USAGE: &str = "layercake explain-value [OPTIONS] <SITE> <SCHEMA> <NAME> <PATH>
+       layercake explain-value [OPTIONS] --all-sites <SCHEMA> <NAME> <PATH>";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  layercake lint --since main -o full -o json=report.json
+  layercake report report.json                     as it was told
+  layercake report report.json -o html=report.html -o sarif=report.sarif
+  layercake report report.json -o concise --all-findings
+
+Exit codes: 0 it is written, 2 layercake could not do its work.
+
+Next: `layercake lint --help` tells of each format.";
 
 const EXPLAIN_VALUE_EXAMPLES: &str = "\
 Examples:
   layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas
   layercake explain-value lab armada/Chart/v1 keystone /values/pod/replicas
-  layercake explain-value - armada/Chart/v1 keystone .release   files without sites
+  layercake explain-value - armada/Chart/v1 keystone .release    without sites
   layercake explain-value --all-sites armada/Chart/v1 keystone .release
   layercake explain-value lab armada/Chart/v1 keystone .release \\
       --why-not global/charts/keystone.yaml:49
   layercake explain-value lab armada/Chart/v1 keystone .release --since main
 
-Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.";
+Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.
+
+Next: `layercake impact FILE:LINE` tells what else the line that wrote it reaches.";
 
 const IMPACT_EXAMPLES: &str = "\
 Examples:
@@ -100,7 +140,9 @@ Examples:
   layercake impact global/config/software-versions.yaml      the whole file
   layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
 
-Exit codes: 0 it is told, 2 nothing stands there, or layercake could not do its work.";
+Exit codes: 0 it is told, 2 nothing stands there, or layercake could not do its work.
+
+Next: edit the line, and `layercake diff HEAD` tells what became of it.";
 
 const GRAPH_EXAMPLES: &str = "\
 Examples:
@@ -108,7 +150,9 @@ Examples:
   layercake graph --site lab --format dot | dot -Tsvg > lab.svg
   layercake graph --format mermaid
 
-Exit codes: 0 it is printed, 2 layercake could not do its work.";
+Exit codes: 0 it is printed, 2 layercake could not do its work.
+
+Next: `layercake render --site NAME` prints what the documents become.";
 
 const RULES_EXAMPLES: &str = "\
 Examples:
@@ -116,7 +160,9 @@ Examples:
   layercake rules --select pegleg    what takes the place of Pegleg's codes
   layercake rules --format json | jq '.rules[] | select(.fixable)'
 
-Exit codes: 0 they are listed, 2 layercake could not do its work.";
+Exit codes: 0 they are listed, 2 layercake could not do its work.
+
+Next: `layercake explain RULE` prints the page of a rule; `rules` in `layercake.yaml` sets levels.";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -124,10 +170,18 @@ Examples:
   layercake config check         whether the file can be used
   layercake config schema        for editors that complete and check YAML
 
-Exit codes: 0 done, 2 the configuration cannot be used, or layercake could not do its work.";
+Exit codes: 0 done, 2 the configuration cannot be used, or layercake could not do its work.
+
+Next: `layercake init` writes a commented `layercake.yaml` where there is none.";
 
 const INIT_NOTE: &str = "\
-Exit codes: 0 written, 2 a configuration is there already, or layercake could not do its work.";
+Examples:
+  layercake init              at the root of the repository around you
+  layercake -C ../site init   of another one
+
+Exit codes: 0 written, 2 a configuration is there already, or layercake could not do its work.
+
+Next: `pre-commit install` lets git run the hook; `layercake config show` tells what counts.";
 
 const BASELINE_EXAMPLES: &str = "\
 Examples:
@@ -135,10 +189,88 @@ Examples:
   layercake baseline prune    take out what is mended since
   layercake baseline show     what is accepted
 
-Exit codes: 0 it is done, 2 layercake could not do its work.";
+Exit codes: 0 it is done, 2 layercake could not do its work.
+
+Next: commit the file; `layercake lint` then reports what else it finds.";
 
 const DEMO_NOTE: &str = "\
-Exit codes: 0 it was made and compared, 2 layercake could not do its work.";
+Examples:
+  layercake demo           in a new temporary folder
+  layercake demo here      in the new folder `here`
+
+Exit codes: 0 it was made and compared, 2 layercake could not do its work.
+
+Next: the commands that it prints, in the folder that it makes.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  layercake explain missing-parent    the page of a rule: what, why, bad, good
+  layercake explain P005              the rules behind one of Pegleg's codes
+  layercake explain strict            the rules of a group
+  layercake explain                   all rules
+
+Exit codes: 0 it is printed, 2 there is no such rule, or layercake could not do its work.
+
+Next: `layercake lint --select RULE` reports only what this rule finds.";
+
+const CONFIG_SHOW_EXAMPLES: &str = "\
+Examples:
+  layercake config show                    what counts, and which line says so
+  layercake config show --select strict    what it would be with this flag
+  layercake config show --format json
+
+Exit codes: 0 it is printed, 2 the configuration cannot be used, or layercake could not do its work.
+
+Next: `layercake rules` lists the rules with their levels here.";
+
+const CONFIG_PATH_EXAMPLES: &str = "\
+Examples:
+  layercake config path    the file that counts here, if there is one
+
+Exit codes: 0 it is printed, 2 the configuration cannot be used, or layercake could not do its work.
+
+Next: `layercake config show` tells what the file says.";
+
+const CONFIG_CHECK_EXAMPLES: &str = "\
+Examples:
+  layercake config check                     all that is wrong, each at its line
+  layercake config check --config new.yaml   of a file that does not count yet
+
+Exit codes: 0 it can be used, or there is none, 2 the configuration cannot be used, \
+or layercake could not do its work.
+
+Next: `layercake config show` tells what counts.";
+
+const CONFIG_SCHEMA_EXAMPLES: &str = "\
+Examples:
+  layercake config schema > layercake.schema.json    for an editor
+
+Exit codes: 0 it is printed, 2 layercake could not do its work.
+
+Next: `# yaml-language-server: $schema=FILE` on top of `layercake.yaml` lets an editor use it.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  source <(layercake completions bash)               in ~/.bashrc
+  layercake completions zsh > ~/.zfunc/_layercake    where $fpath has ~/.zfunc
+  layercake completions fish > ~/.config/fish/completions/layercake.fish
+  layercake completions powershell >> $PROFILE
+  layercake completions elvish >> ~/.config/elvish/rc.elv
+
+Exit codes: 0 it is printed, 2 layercake could not do its work.
+
+Next: open a new shell, and type `layercake l` and the tab key.";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  layercake man | man -l -                   the page of the program
+  layercake man lint | man -l -              the page of a verb
+  layercake man baseline write | man -l -
+  layercake man --dir ~/.local/share/man/man1    all pages
+
+Exit codes: 0 printed, or written, 2 layercake could not do its work.
+
+Next: `man layercake-lint`, where the folder is one that `man` looks at.";
 
 /// A linter for Airship Deckhand site repositories.
 ///
@@ -189,12 +321,12 @@ pub(super) enum Verb {
     /// Report everything that is wrong
     ///
     /// Renders all sites, and reports what is wrong with their documents at the
-    /// lines that wrote it.
+    /// lines that wrote it. With a comparison, such as `--since main`, tells which
+    /// rendered documents changed and because of which edits, and reports what is
+    /// wrong since.
     #[command(after_help = LINT_EXAMPLES)]
     Lint {
-        #[command(flatten)]
-        selection: SelectionArgs,
-
+        // what is asked for most stands first in the help
         #[command(flatten)]
         comparison: ComparisonArgs,
 
@@ -237,13 +369,11 @@ pub(super) enum Verb {
         #[arg(long, help_heading = "Output")]
         statistics: bool,
 
-        /// How to print what was found: `full`, `concise` or `json`
-        ///
-        /// With `=FILE` it goes to that file instead of standard output; given
-        /// several times, there are several reports of one run. [default: full]
-        #[arg(short, long, value_name = "FORMAT[=FILE]")]
-        #[arg(help_heading = "Output")]
-        output: Vec<Output>,
+        #[command(flatten)]
+        outputs: OutputArgs,
+
+        #[command(flatten)]
+        selection: SelectionArgs,
     },
 
     /// Report which rendered documents changed, and which edits changed them
@@ -294,6 +424,9 @@ pub(super) enum Verb {
     CloudConfig(CloudConfigArgs),
 
     /// List the sites and what they are made of
+    ///
+    /// For each site its type, and how many files, documents and rendered
+    /// documents it has.
     #[command(after_help = SITES_NOTE)]
     Sites {
         #[command(flatten)]
@@ -308,11 +441,21 @@ pub(super) enum Verb {
         format: SitesFormat,
     },
 
+    /// Turn a saved report into other formats
+    ///
+    /// Reads what `--output json` of `lint` or `diff` wrote, and tells it in any
+    /// other format as that run would have done. Neither a repository nor git is
+    /// needed, so that a job which may write comments need not touch the code that
+    /// another job checked.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+
     /// Tell where a value comes from, and where it could be changed
     ///
     /// Follows a rendered value back to the text that wrote it, with what lost
     /// against it on the way.
-    #[command(name = "explain-value", after_help = EXPLAIN_VALUE_EXAMPLES)]
+    #[command(name = "explain-value", override_usage = EXPLAIN_VALUE_USAGE)]
+    #[command(after_help = EXPLAIN_VALUE_EXAMPLES)]
     ExplainValue(ExplainValueArgs),
 
     /// Tell what could change if a file or a line did
@@ -377,6 +520,7 @@ pub(super) enum Verb {
     Baseline(BaselineVerb),
 
     /// Print the page of a rule, or the list of all rules
+    #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
         /// The rule's name, e.g. `missing-parent`; a code of Pegleg's or a group
         /// lists its rules; without one, all are listed
@@ -410,6 +554,29 @@ pub(super) enum Verb {
     #[command(after_help = INIT_NOTE)]
     Init,
 
+    /// Print what lets a shell complete verbs and flags
+    ///
+    /// Prints a script in the language of the shell, to be kept where the shell
+    /// looks for such scripts.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+
+    /// Print the manual page of a verb, or write all of them
+    ///
+    /// A page says what `--help` says, in the form that `man` reads.
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// The verb, e.g. `lint` or `baseline write`; the program if not given
+        verb: Vec<String>,
+
+        /// Write all pages to this folder, which is made if it is not there
+        #[arg(long, value_name = "DIR", conflicts_with = "verb", help_heading = "Output")]
+        dir: Option<PathBuf>,
+    },
+
     /// For work on layercake itself
     #[command(hide = true, subcommand)]
     Debug(Debug),
@@ -418,6 +585,7 @@ pub(super) enum Verb {
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigVerb {
     /// Print every setting, its value, and where that comes from
+    #[command(after_help = CONFIG_SHOW_EXAMPLES)]
     Show {
         #[command(flatten)]
         meaning: MeaningArgs,
@@ -435,18 +603,21 @@ pub(super) enum ConfigVerb {
     },
 
     /// Print the path of the configuration file
+    #[command(after_help = CONFIG_PATH_EXAMPLES)]
     Path {
         #[command(flatten)]
         config: ConfigArgs,
     },
 
     /// Say what is wrong with the configuration file
+    #[command(after_help = CONFIG_CHECK_EXAMPLES)]
     Check {
         #[command(flatten)]
         config: ConfigArgs,
     },
 
     /// Print the JSON Schema of the configuration file
+    #[command(after_help = CONFIG_SCHEMA_EXAMPLES)]
     Schema,
 }
 
@@ -465,10 +636,30 @@ pub(super) enum Debug {
     },
 }
 
+/// The reports of a run.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// How to tell what was found: `full`, `concise`, or one for programs
+    ///
+    /// For programs and pages there are `json`, `github` (annotations), `markdown`
+    /// (a job summary), `comment` (on a pull request), `sarif`, `junit`, `gitlab`
+    /// and `html`. With `=FILE` it goes to that file instead of standard output;
+    /// given several times, there are several reports of one run. [default: full]
+    #[arg(short, long, value_name = "FORMAT[=FILE]")]
+    #[arg(help_heading = "Output")]
+    pub(super) output: Vec<Output>,
+
+    /// Link lines to this address, with `{sha}`, `{path}` and `{line}`
+    ///
+    /// Such as `https://git.example.org/sites/blob/{sha}/{path}#L{line}`.
+    #[arg(long, value_name = "URL", value_parser = Links::new, help_heading = "Output")]
+    pub(super) links: Option<Links>,
+}
+
 /// One report of a run, and where it goes.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
-    pub(super) format: LintFormat,
+    pub(super) format: Format,
     /// None for standard output.
     pub(super) file: Option<PathBuf>,
 }
@@ -482,22 +673,11 @@ impl FromStr for Output {
             Some((format, file)) => (format, Some(PathBuf::from(file))),
             None => (text, None),
         };
-        let known = || LintFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        let names = || known().map(|it| it.get_name().to_owned()).collect::<Vec<_>>().join(", ");
-        let format = LintFormat::from_str(format, false)
-            .map_err(|_| format!("there is no such format; there are {}", names()))?;
+        let names = || Format::ALL.map(Format::name).join(", ");
+        let format = Format::named(format)
+            .ok_or_else(|| format!("there is no such format; there are {}", names()))?;
         Ok(Self { format, file })
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum LintFormat {
-    /// Every finding with its lines
-    Full,
-    /// One line a finding
-    Concise,
-    /// For programs
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -606,7 +786,7 @@ pub(super) enum DialectArg {
 pub(super) struct ExplainValueArgs {
     /// The site (`-` for files without sites; none with `--all-sites`), and the
     /// value: schema, name, and path as `.values.pod` or `/values/pod`
-    #[arg(value_name = "SITE> <SCHEMA> <NAME> <PATH", num_args = 3..=4, required = true)]
+    #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 3..=4, required = true)]
     pub(super) value: Vec<String>,
 
     /// The value of each site, instead of the way of one

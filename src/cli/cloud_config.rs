@@ -1,18 +1,17 @@
 //! `layercake cloud-config` on the command line.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use layercake::commands::cloud_config::{merge, merge_declared};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::{self, DocumentsLook, Style, View};
-use layercake::source::Source;
 use layercake::triage::Findings;
 
 use super::arguments::{CloudConfigArgs, RenderFormat};
 use super::terminal::{PAGE, Terminal};
-use super::{Failure, complain, print, problems, verdict, view};
+use super::{Failure, complain, print, problems, standard_input, verdict, view};
 
 /// Merges, and prints what comes of it.
 pub(super) fn cloud_config(
@@ -55,22 +54,6 @@ pub(super) fn cloud_config(
         complain(&problems(&checked)?);
     }
     Ok(verdict(&checked))
-}
-
-/// All that standard input has.
-#[expect(clippy::disallowed_methods, reason = "a part may be what another program prints")]
-fn standard_input() -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let most = Source::MAX_BYTES + 1;
-    let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
-    read.map_err(|cause| {
-        Error::new(ErrorKind::Io, "standard input cannot be read").caused_by(cause)
-    })?;
-    if bytes.len() as u64 == most {
-        let message = format!("standard input has more than {} MiB", Source::MAX_BYTES >> 20);
-        return Err(Error::new(ErrorKind::Io, message).into());
-    }
-    Ok(bytes)
 }
 
 /// What was found, in full.

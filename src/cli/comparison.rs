@@ -1,29 +1,31 @@
 //! `lint` and `diff` over two sides: what they ask for, and what of the answer
 //! goes where.
 
+use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use layercake::commands::compare::{Outcome, Request, Verify};
-use layercake::commands::configuration::{Found, outputs};
+use layercake::commands::configuration::{self, Found, outputs};
 use layercake::commands::lint::Linted;
 use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
-use layercake::report::{self, Compared, Timing, View};
+use layercake::report::json::Report;
+use layercake::report::{self, Compared, Format, Ignored, Links, Listing, Manner, Timing, View};
+use layercake::rules::RULES;
 use layercake::triage::Findings;
 
 use super::arguments::{
-    ComparisonArgs, ConfigArgs, FailOn, LintFormat, MeaningArgs, Output, RepositoryArgs,
+    ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, Output, OutputArgs, RepositoryArgs,
 };
 use super::hygiene::{self, MendArgs};
 use super::terminal::Terminal;
-use super::{Failure, allow, complain, deliver, environment, print, totals, view};
+use super::{Failure, allow, complain, deliver, environment, or_full, print, totals, view};
 
 /// What is asked of a comparison, whichever two sides it has.
 #[derive(Debug, Args)]
@@ -128,13 +130,8 @@ pub(super) struct DiffArgs {
     #[arg(long, help_heading = "Output")]
     brief: bool,
 
-    /// How to print what changed: `full` or `json`
-    ///
-    /// With `=FILE` it goes to that file instead of standard output; given
-    /// several times, there are several reports of one run.
-    #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "full")]
-    #[arg(help_heading = "Output")]
-    output: Vec<Output>,
+    #[command(flatten)]
+    outputs: OutputArgs,
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
@@ -179,22 +176,15 @@ pub(super) struct Asked {
     pub(super) mend: MendArgs,
     pub(super) fail_on: FailOn,
     /// The reports; those of the configuration where none is given.
-    pub(super) outputs: Vec<Output>,
+    pub(super) outputs: OutputArgs,
 }
 
 /// How findings are told.
 #[derive(Clone, Copy)]
 pub(super) struct LintLook {
     pub(super) comparison: Look,
-    pub(super) suppressed: Suppressions,
+    pub(super) ignored: Ignored,
     pub(super) told: Told,
-}
-
-/// What is told of findings that a comment or the baseline suppresses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Suppressions {
-    Counted,
-    Shown,
 }
 
 /// What is told of findings in a report for people.
@@ -204,13 +194,32 @@ pub(super) enum Told {
     Statistics,
 }
 
+impl LintLook {
+    /// How `diff` tells what it compared: it looks for no findings.
+    fn of_diff(comparison: Look) -> Self {
+        Self { comparison, ignored: Ignored::Counted, told: Told::Findings }
+    }
+
+    fn manner(self) -> Manner<'static> {
+        let listing = Listing { unchanged: self.comparison.unchanged, ignored: self.ignored };
+        Manner { listing, rules: RULES }
+    }
+}
+
+impl OutputArgs {
+    /// What links are made of: what the flag says, or else the configuration.
+    fn links(&self, configured: &Found) -> Option<Links> {
+        self.links.clone().or_else(|| configuration::links(configured))
+    }
+}
+
 pub(super) fn lint(
     selection: &Selection,
     asked: &Asked,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let Asked { request, mend, outputs, .. } = asked;
-    allow(outputs)?;
+    allow(&outputs.output)?;
     let start = Instant::now();
     let Some(mending) = mend.mending() else {
         let run = |progress: &_| commands::lint::run(selection, request, progress);
@@ -269,37 +278,39 @@ fn tell(
     let (checked, configured) = match linted {
         Linted::One(checked, configured) => (checked, configured),
         Linted::Two(outcome) => {
-            let outputs = wanted_outputs(&asked.outputs, &outcome.configured)?;
-            write_lint(outcome, look, &outputs, selection, elapsed, terminal)?;
+            write_lint(outcome, asked, selection, elapsed, terminal)?;
             return Ok(code(linted, asked));
         }
     };
-    let outputs = wanted_outputs(&asked.outputs, configured)?;
+    let outputs = wanted_outputs(&asked.outputs.output, configured)?;
+    let links = asked.outputs.links(configured);
     if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
     }
     let (findings, view, totals) = (&checked.findings, view(checked), totals(checked, elapsed));
-    let shown = match look.suppressed {
-        Suppressions::Counted => findings.clone(),
-        Suppressions::Shown => findings.with_suppressed(&checked.sources),
+    let shown = match look.ignored {
+        Ignored::Counted => findings.clone(),
+        Ignored::Shown => findings.with_suppressed(&checked.sources),
     };
     let statistics = report::statistics::of_findings(findings);
+    let report = LazyCell::new(|| Report::of_findings(findings, &totals, &view).with_links(links));
+    let manner = look.manner();
     deliver(&outputs, &selection.directory, terminal, |format, style, out| {
         match (format, look.told) {
-            (LintFormat::Full, told) => {
+            (Format::Full, told) => {
                 match told {
                     Told::Findings => report::terminal::write(&shown, &view, style, out)?,
                     Told::Statistics => report::statistics::write(&statistics, style, out)?,
                 }
                 report::terminal::write_totals(&totals, style, out)
             }
-            (LintFormat::Concise, Told::Findings) => {
+            (Format::Concise, Told::Findings) => {
                 report::terminal::write_concise(&shown, &view, style, out)
             }
-            (LintFormat::Concise, Told::Statistics) => {
+            (Format::Concise, Told::Statistics) => {
                 report::statistics::write(&statistics, style, out)
             }
-            (LintFormat::Json, _) => report::json::findings(findings, &totals, &view, out),
+            (Format::Of(form), _) => form.write(&report, &manner, out),
         }
     })?;
     Ok(code(linted, asked))
@@ -311,48 +322,42 @@ fn wanted_outputs(given: &[Output], configured: &Found) -> Result<Vec<Output>, E
     if !given.is_empty() {
         return Ok(given.to_vec());
     }
-    let read = |(format, file): (Arc<str>, Option<PathBuf>)| {
-        let format = LintFormat::from_str(&format, false);
-        // The configuration was refused where it names another format.
-        let format = format.map_err(|message| Error::new(ErrorKind::Usage, message))?;
-        Ok(Output { format, file })
-    };
-    let configured = outputs(configured).into_iter().map(read);
-    let outputs = configured.collect::<Result<Vec<_>, Error>>()?;
-    if outputs.is_empty() {
-        return Ok(vec![Output { format: LintFormat::Full, file: None }]);
-    }
-    Ok(outputs)
+    let configured = outputs(configured)?.into_iter();
+    Ok(or_full(configured.map(|(format, file)| Output { format, file }).collect()))
 }
 
 fn write_lint(
     outcome: &Outcome,
-    look: LintLook,
-    outputs: &[Output],
+    asked: &Asked,
     selection: &Selection,
     elapsed: Duration,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
+    let look = asked.look;
+    let outputs = wanted_outputs(&asked.outputs.output, &outcome.configured)?;
+    let links = asked.outputs.links(&outcome.configured);
     let findings = &outcome.compared.findings;
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
     let view = view(&outcome.compared.checked);
-    let suppressed = match look.suppressed {
-        Suppressions::Counted => Findings::default(),
-        Suppressions::Shown => {
+    let suppressed = match look.ignored {
+        Ignored::Counted => Findings::default(),
+        Ignored::Shown => {
             Findings { diagnostics: findings.suppressed.clone(), ..Findings::default() }
         }
     };
     let statistics = report::statistics::of_comparison(findings);
-    deliver(outputs, &selection.directory, terminal, |format, style, out| {
+    let report = LazyCell::new(|| Report::of_comparison(&compared, &view).with_links(links));
+    let manner = look.manner();
+    deliver(&outputs, &selection.directory, terminal, |format, style, out| {
         match (format, look.told) {
-            (LintFormat::Full, Told::Findings) => {
+            (Format::Full, Told::Findings) => {
                 report::comparison::write(&compared, look.comparison, &view, style, out)?;
                 report::terminal::write(&suppressed, &view, style, out)
             }
-            (LintFormat::Full | LintFormat::Concise, Told::Statistics) => {
+            (Format::Full | Format::Concise, Told::Statistics) => {
                 report::statistics::write(&statistics, style, out)
             }
-            (LintFormat::Concise, Told::Findings) => {
+            (Format::Concise, Told::Findings) => {
                 report::terminal::write_concise(&findings.new, &view, style, out)?;
                 match look.comparison.unchanged {
                     Unchanged::Counted => {}
@@ -362,7 +367,7 @@ fn write_lint(
                 }
                 report::terminal::write_concise(&suppressed, &view, style, out)
             }
-            (LintFormat::Json, _) => report::json::compared(&compared, &view, out),
+            (Format::Of(form), _) => form.write(&report, &manner, out),
         }
     })
 }
@@ -374,7 +379,7 @@ pub(super) fn diff(
 ) -> Result<ExitCode, Failure> {
     let look = arguments.reach.look(Unchanged::Counted, terminal);
     let verdict = arguments.verdict();
-    let DiffArgs { a, b, comparison, reach, brief, output, .. } = arguments;
+    let DiffArgs { a, b, comparison, reach, brief, outputs, .. } = arguments;
     let comparison =
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
     let request = reach.request(comparison)?;
@@ -385,20 +390,24 @@ pub(super) fn diff(
         configuration: arguments.config.place(),
         ..selection.selection(directory)
     };
-    allow(&output)?;
+    allow(&outputs.output)?;
     let start = Instant::now();
     let outcome =
         terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
     let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
     let compared = told(&outcome, start.elapsed());
     let view = view(&outcome.compared.checked);
-    deliver(&output, &selection.directory, terminal, |format, style, out| match format {
-        LintFormat::Full if brief => {
+    let links = outputs.links(&outcome.configured);
+    let report = LazyCell::new(|| Report::of_comparison(&compared, &view).with_links(links));
+    let manner = LintLook::of_diff(look).manner();
+    let outputs = or_full(outputs.output);
+    deliver(&outputs, &selection.directory, terminal, |format, style, out| match format {
+        Format::Full if brief => {
             report::comparison::write_brief(&compared, look, &view, style, out)
         }
-        LintFormat::Full => report::comparison::write(&compared, look, &view, style, out),
-        LintFormat::Concise => report::comparison::write_brief(&compared, look, &view, style, out),
-        LintFormat::Json => report::json::compared(&compared, &view, out),
+        Format::Full => report::comparison::write(&compared, look, &view, style, out),
+        Format::Concise => report::comparison::write_brief(&compared, look, &view, style, out),
+        Format::Of(form) => form.write(&report, &manner, out),
     })?;
     Ok(diff_verdict(&outcome, &request, verdict, &view, terminal)?)
 }

@@ -73,14 +73,42 @@ impl MendArgs {
     }
 }
 
+const WRITE_EXAMPLES: &str = "\
+Examples:
+  layercake baseline write                       accept all that lint reports
+  layercake baseline write --baseline old.json   in a file of another name
+
+Exit codes: 0 it is written, 2 layercake could not do its work.
+
+Next: commit the file; `layercake lint` then reports what else it finds.";
+
+const PRUNE_EXAMPLES: &str = "\
+Examples:
+  layercake baseline prune    take out what is mended since
+
+Exit codes: 0 what is stale is taken out, 2 layercake could not do its work.
+
+Next: commit the file; `layercake baseline show` prints what is left.";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  layercake baseline show    what is accepted, one line for each finding
+
+Exit codes: 0 it is printed, 2 layercake could not do its work.
+
+Next: `layercake lint --no-baseline` reports all of it again, with its lines.";
+
 /// What is to become of the baseline.
 #[derive(Debug, Subcommand)]
 pub(super) enum BaselineVerb {
     /// Accept all that `lint` reports now
+    #[command(after_help = WRITE_EXAMPLES)]
     Write(BaselinePlace),
     /// Take out what nobody finds any more
+    #[command(after_help = PRUNE_EXAMPLES)]
     Prune(BaselinePlace),
     /// Print what is accepted
+    #[command(after_help = SHOW_EXAMPLES)]
     Show(BaselinePlace),
 }
 

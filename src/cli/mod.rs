@@ -4,12 +4,15 @@
 mod arguments;
 mod cloud_config;
 mod comparison;
+mod completions;
 mod config;
 mod demo;
 mod hygiene;
+mod manual;
+mod saved;
 mod terminal;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,15 +28,15 @@ use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
-use layercake::report::{self, Style, View};
-use layercake::source::{text_at, write_file};
+use layercake::report::{self, Format, Ignored, Style, View};
+use layercake::source::{Source, text_at, write_file};
 use layercake::triage::Suppressed;
 
 use self::arguments::{
-    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, LintFormat, Output, RenderFormat,
-    RepositoryArgs, SitesFormat, TextFormat, Verb,
+    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, Output, RenderFormat, RepositoryArgs,
+    SitesFormat, TextFormat, Verb,
 };
-use self::comparison::{LintLook, Suppressions, Told};
+use self::comparison::{LintLook, Told};
 use self::terminal::{PAGE, Terminal};
 
 /// Runs the command line.
@@ -112,13 +115,13 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             all_findings,
             show_ignored,
             statistics,
-            output,
+            outputs,
         } => {
             let request = reach.request(comparison)?;
             let unchanged = if all_findings { Unchanged::Shown } else { Unchanged::Counted };
             let look = LintLook {
                 comparison: reach.look(unchanged, &terminal),
-                suppressed: if show_ignored { Suppressions::Shown } else { Suppressions::Counted },
+                ignored: if show_ignored { Ignored::Shown } else { Ignored::Counted },
                 told: if statistics { Told::Statistics } else { Told::Findings },
             };
             let (selectors, baseline) = (rules.selectors(), baseline.choice());
@@ -127,7 +130,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
                 if config_from_base { Place::Base } else { selection.configuration };
             let selection = Selection { selectors, baseline, configuration, ..selection };
             let fail_on = if exit_zero { FailOn::Never } else { fail_on };
-            let asked = comparison::Asked { request, look, mend, fail_on, outputs: output };
+            let asked = comparison::Asked { request, look, mend, fail_on, outputs };
             comparison::lint(&selection, &asked, &terminal)
         }
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
@@ -139,6 +142,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             render(&selection, &wanted, format, look, &terminal)
         }
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
+        Verb::Report(arguments) => saved::report(arguments, directory, &terminal),
         Verb::Sites { repository, config, format } => {
             let configuration = config.place();
             let selection = Selection { configuration, ..repository.selection(directory) };
@@ -172,6 +176,11 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         }
         Verb::Config(verb) => config::config(&directory, verb),
         Verb::Init => config::init(&directory),
+        Verb::Completions { shell } => completions::completions(shell),
+        Verb::Man { verb, dir } => match dir {
+            Some(folder) => manual::write(&directory.join(folder)),
+            None => manual::print_page(&verb),
+        },
         Verb::Debug(Debug::Parse { selection }) => {
             let selection = selection.selection(directory);
             let totals = commands::parse::run(&selection, &Progress::default())?;
@@ -209,9 +218,18 @@ fn deliver(
     outputs: &[Output],
     directory: &Path,
     terminal: &Terminal,
-    write: impl Fn(LintFormat, &Style, &mut dyn Write) -> io::Result<()>,
+    write: impl Fn(Format, &Style, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let page = Style { width: PAGE, color: false, unicode: true, links: false };
+    let write = |format, style: &Style, out: &mut dyn Write| match format {
+        Format::Full | Format::Concise => {
+            let mut text = Vec::new();
+            write(format, style, &mut text)?;
+            let text = String::from_utf8_lossy(&text);
+            out.write_all(report::without_commands(&text).as_bytes())
+        }
+        Format::Of(_) => write(format, style, out),
+    };
     for output in outputs {
         let Some(file) = &output.file else { continue };
         let mut bytes = Vec::new();
@@ -222,6 +240,27 @@ fn deliver(
         print(|out| write(output.format, &terminal.style, out))?;
     }
     Ok(())
+}
+
+/// The report for people where no other is asked for.
+fn or_full(outputs: Vec<Output>) -> Vec<Output> {
+    if outputs.is_empty() { vec![Output { format: Format::Full, file: None }] } else { outputs }
+}
+
+/// All that standard input has.
+#[expect(clippy::disallowed_methods, reason = "what another program prints can be read")]
+fn standard_input() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let most = Source::MAX_BYTES + 1;
+    let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
+    read.map_err(|cause| {
+        Error::new(ErrorKind::Io, "standard input cannot be read").caused_by(cause)
+    })?;
+    if bytes.len() as u64 == most {
+        let message = format!("standard input has more than {} MiB", Source::MAX_BYTES >> 20);
+        return Err(Error::new(ErrorKind::Io, message).into());
+    }
+    Ok(bytes)
 }
 
 fn render(
@@ -519,6 +558,7 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()>
 #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
 fn complain(text: &str) {
     let mut errors = io::stderr().lock();
+    let text = report::without_commands(text);
     drop(errors.write_all(text.as_bytes()).and_then(|()| errors.flush()));
 }
 

@@ -1,6 +1,6 @@
 //! `layercake baseline`: what was accepted is written, pruned and shown.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{BaselineChoice, Selection, Start, Workspace, work_tree};
 use crate::check::{self, Progress, check};
@@ -8,7 +8,7 @@ use crate::diagnostic::Suppression;
 use crate::error::{Error, ErrorKind};
 use crate::report::BaselineRow;
 use crate::rules;
-use crate::source::{RepoPath, write_file};
+use crate::source::{RepoPath, stays_inside, write_file};
 use crate::triage::Baseline;
 use crate::triage::baseline::Entry;
 
@@ -111,7 +111,14 @@ fn place(selection: &Selection) -> Result<(RepoPath, PathBuf), Error> {
     let tree = work_tree(selection)?;
     let path = match &selection.baseline {
         BaselineChoice::Usual => {
-            Start::find(selection)?.configured(selection)?.baseline(Some(tree.root()))
+            let path = Start::find(selection)?.configured(selection)?.baseline(Some(tree.root()));
+            // who changes the configuration must not choose where else files are
+            if !stays_inside(tree.root(), Path::new(path.as_str())) {
+                let message = format!("the baseline `{path}` leads out through a symbolic link");
+                let help = "name a folder of the repository";
+                return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            }
+            path
         }
         BaselineChoice::Named(file) => super::path_to_be(&tree, &selection.directory, file)?,
         BaselineChoice::Nothing => {

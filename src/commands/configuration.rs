@@ -2,7 +2,6 @@
 //! here, and what flags say is put above it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use globset::{GlobSet, GlobSetBuilder};
 
@@ -14,8 +13,9 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
 use crate::merge::deckhand::Semantics;
+use crate::report::{Format, Links};
 use crate::rules::{self, GROUPS, RULES};
-use crate::source::{RepoPath, Tree, text_at};
+use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::Options;
 use crate::system::deckhand::read::SecretKinds;
@@ -45,9 +45,6 @@ pub struct Meaning {
     /// What a substitution without its source is.
     pub missing_source: Option<MissingSource>,
 }
-
-/// The formats of the reports of `lint`.
-pub const FORMATS: [&str; 3] = ["full", "concise", "json"];
 
 /// A configuration, and where it was found.
 #[derive(Clone, Debug, Default)]
@@ -129,8 +126,12 @@ fn read(path: RepoPath, bytes: Vec<u8>) -> Result<Config, Error> {
     let names = RULES.iter().map(|rule| rule.name).chain(groups);
     let words: Vec<&str> =
         names.chain(RULES.iter().flat_map(|rule| rule.aliases).copied()).collect();
-    let vocabulary =
-        Vocabulary { rules: &words, formats: &FORMATS, version: env!("CARGO_PKG_VERSION") };
+    let vocabulary = Vocabulary {
+        rules: &words,
+        formats: &Format::ALL.map(Format::name),
+        version: env!("CARGO_PKG_VERSION"),
+        links: |template| Links::new(template).map(drop),
+    };
     config::read(path, bytes, &vocabulary)
 }
 
@@ -313,13 +314,32 @@ impl Found {
 
 /// The reports that the configuration asks for, each with its file where it
 /// goes to one.
-pub fn outputs(found: &Found) -> Vec<(Arc<str>, Option<PathBuf>)> {
-    let output = |text: &Arc<str>| match text.split_once('=') {
-        Some((format, file)) => {
-            let folder = found.folder.clone().unwrap_or_default();
-            (Arc::from(format), Some(folder.join(file)))
+///
+/// # Errors
+/// Where a file would not lie below the folder of the configuration, for a
+/// folder on the way is a symbolic link: who changes the configuration must not
+/// choose where else on a machine layercake writes.
+pub fn outputs(found: &Found) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
+    let folder = found.folder.as_deref().unwrap_or(Path::new("."));
+    let mut outputs = Vec::new();
+    for text in &found.config.outputs {
+        let (format, file) = match text.split_once('=') {
+            Some((format, file)) => (format, Some(file)),
+            None => (&**text, None),
+        };
+        if let Some(file) = file.filter(|file| !stays_inside(folder, Path::new(file))) {
+            let message = format!("the report `{file}` leads out through a symbolic link");
+            let help =
+                "name a folder of the repository in `output.default`, or any with `--output`";
+            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
-        None => (text.clone(), None),
-    };
-    found.config.outputs.iter().map(output).collect()
+        // The configuration was refused where it names another format.
+        outputs.extend(Format::named(format).map(|it| (it, file.map(|file| folder.join(file)))));
+    }
+    Ok(outputs)
+}
+
+/// What links to lines of the repository are made of, as it is configured.
+pub fn links(found: &Found) -> Option<Links> {
+    found.config.links.as_deref().and_then(|template| Links::new(template).ok())
 }

@@ -307,6 +307,20 @@ pub enum Via {
 }
 
 impl Via {
+    /// All of them.
+    pub const ALL: [Via; 10] = [
+        Via::Edited,
+        Via::Inherited,
+        Via::Substituted,
+        Via::Merged,
+        Via::Replaced,
+        Via::Retargeted,
+        Via::Unparented,
+        Via::Added,
+        Via::Removed,
+        Via::Policy,
+    ];
+
     /// The word reports use.
     pub fn as_str(self) -> &'static str {
         match self {

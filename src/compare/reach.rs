@@ -75,6 +75,10 @@ pub enum Why {
 }
 
 impl Why {
+    /// All of them.
+    pub const ALL: [Why; 6] =
+        [Why::SetAgain, Why::Deleted, Why::SubstitutedOver, Why::Kept, Why::LeftOut, Why::NotTaken];
+
     /// In words, to go before a place.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -68,6 +68,8 @@ pub struct Config {
     /// The reports to write where nothing else is asked for: `FORMAT` or
     /// `FORMAT=FILE`.
     pub outputs: Vec<Arc<str>>,
+    /// What links to lines of the repository are made of.
+    pub links: Option<Arc<str>>,
 }
 
 /// A configuration file.

@@ -3,6 +3,7 @@
 //! A value of a wrong type is skipped here, for the schema has told of it; so
 //! everything that is wrong is told at once.
 
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use globset::{Glob, GlobBuilder};
@@ -26,6 +27,8 @@ pub struct Vocabulary<'a> {
     pub formats: &'a [&'a str],
     /// The version of layercake.
     pub version: &'a str,
+    /// Says what is wrong with a link template, if anything is.
+    pub links: fn(&str) -> Result<(), String>,
 }
 
 /// Reads the configuration file at `path`.
@@ -114,8 +117,9 @@ impl Reader<'_> {
             client_version: self.client_version(root),
             client_versions: self.client_versions(root),
             property_groups: self.property_groups(root),
-            baseline: root.get("baseline").and_then(text),
+            baseline: self.baseline(root),
             outputs: self.outputs(root),
+            links: self.links(root),
         }
     }
 
@@ -388,6 +392,14 @@ impl Reader<'_> {
         blocks
     }
 
+    fn baseline(&mut self, root: &Node) -> Option<Spanned<Arc<str>>> {
+        let baseline = root.get("baseline").and_then(text)?;
+        if let Some(fault) = fault_of_file(&baseline.value) {
+            self.wrong(baseline.span, fault);
+        }
+        Some(baseline)
+    }
+
     fn outputs(&mut self, root: &Node) -> Vec<Arc<str>> {
         let outputs = root.get("output").map(|output| texts(output, "default")).unwrap_or_default();
         let formats = self.vocabulary.formats;
@@ -413,12 +425,23 @@ impl Reader<'_> {
             if file == Some("") {
                 self.wrong(output.span, "there is no file behind `=`");
             }
+            if let Some(fault) = file.and_then(fault_of_file) {
+                self.wrong(output.span, fault);
+            }
             printed += usize::from(file.is_none());
             if printed > 1 && file.is_none() {
                 self.wrong(output.span, "only one report can go to standard output");
             }
         }
         outputs.into_iter().map(|output| output.value).collect()
+    }
+
+    fn links(&mut self, root: &Node) -> Option<Arc<str>> {
+        let links = root.get("output")?.get("links").and_then(text)?;
+        if let Err(fault) = (self.vocabulary.links)(&links.value) {
+            self.wrong(links.span, fault);
+        }
+        Some(links.value)
     }
 
     fn path<P>(
@@ -469,6 +492,21 @@ fn plain_glob(text: &str) -> Result<Glob, globset::Error> {
 /// A glob over paths, whose `*` matches inside one folder and `**` across them.
 fn path_glob(text: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(text).literal_separator(true).build()
+}
+
+/// What is wrong with a file that may be written. Who changes the configuration must
+/// not choose where else on a machine layercake writes.
+fn fault_of_file(file: &str) -> Option<String> {
+    let parts = || Path::new(file).components();
+    let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    if !parts().all(is_below) {
+        Some(format!("`{file}` is not below the folder of this file"))
+    } else if parts().any(is_git) {
+        Some(format!("`{file}` is inside `.git`"))
+    } else {
+        None
+    }
 }
 
 fn with_near(message: String, near: Option<&str>) -> String {

@@ -24,7 +24,8 @@ pub struct Compared<'a> {
 /// The two sides of a comparison, and why it is these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
-    /// What people call the repository: the name of its folder.
+    /// What people call the repository: the name of its folder. Empty where
+    /// that is not known, as of a saved report.
     pub repository: String,
     /// The base.
     pub from: SideText,

@@ -313,7 +313,7 @@ struct SiteForm<'a> {
 
 #[derive(Serialize)]
 struct NodeForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     at: PlaceForm<'a>,
     is_output: bool,
     is_abstract: bool,

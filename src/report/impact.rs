@@ -210,14 +210,14 @@ struct ImpactReport<'a> {
 
 #[derive(Serialize)]
 struct TextForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     what: &'a str,
     is_value: bool,
 }
 
 #[derive(Serialize)]
 struct OutputForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     places: &'a [String],
     route: &'a [String],
     sites: Vec<&'a str>,
@@ -225,7 +225,7 @@ struct OutputForm<'a> {
 
 #[derive(Serialize)]
 struct StopForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     why: &'static str,
     at: PlaceForm<'a>,
     sites: Vec<&'a str>,

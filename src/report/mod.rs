@@ -11,6 +11,14 @@
 //! | `excerpt` | lines of files with their labels, for `terminal` |
 //! | `baseline` | what a baseline accepts |
 //! | `comparison` | what changed between two sides, for people |
+//! | `github` | findings and edits as workflow commands |
+//! | `markdown` | a job summary, or a comment on a pull request |
+//! | `sarif` | findings for code scanning |
+//! | `junit` | findings as test cases |
+//! | `gitlab` | findings as a code quality report |
+//! | `html` | a page to look around in |
+//! | `links` | addresses of lines of a repository |
+//! | `formats` | which formats there are, and what is written in each |
 //! | `json` | findings, comparisons, rendered documents and sites for programs |
 //! | `difference` | what was, or would be, changed in files |
 //! | `documents` | rendered documents as YAML |
@@ -20,11 +28,13 @@
 //! | `sites` | the table of sites |
 //! | `statistics` | how many findings there are of each rule |
 //! | `compared` | what a verb says of a comparison |
+//! | `restored` | a saved report, for the reports for people |
 //! | `provenance` | where values come from, and where they could be changed |
 //! | `since` | one value's ways on both sides of a comparison |
 //! | `impact` | what a line could change |
 //! | `graph` | which document is made of which |
 //! | `form` | values as JSON says them |
+//! | `prose` | findings and edits in lines of plain text |
 //! | `printable` | text that cannot drive a terminal |
 //! | `view` | what may be shown, and where it is |
 
@@ -37,12 +47,22 @@ pub mod difference;
 pub mod documents;
 mod excerpt;
 mod form;
+mod formats;
+mod github;
+mod gitlab;
 pub mod graph;
+mod html;
 pub mod impact;
 pub mod json;
+mod junit;
+mod links;
+mod markdown;
 mod printable;
+mod prose;
 pub mod provenance;
+mod restored;
 pub mod rules;
+mod sarif;
 pub mod settings;
 pub mod since;
 pub mod sites;
@@ -52,8 +72,12 @@ mod view;
 
 pub use baseline::BaselineRow;
 pub use compared::{Compared, Extent, SideKind, SideText, Sides, Timing};
+pub use formats::{Form, Format, Ignored, Listing, Manner};
+pub use links::Links;
+pub use restored::Restored;
 pub use view::View;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::source::{DocKey, RepoPath};
@@ -130,6 +154,11 @@ pub struct SiteRow {
     pub documents: usize,
     /// How many documents it renders to.
     pub outputs: usize,
+}
+
+/// `text` for the log of a CI job, without what that takes for a command.
+pub fn without_commands(text: &str) -> Cow<'_, str> {
+    printable::without_commands(text)
 }
 
 /// So many of something, as text: `1 site`, `2 sites`.

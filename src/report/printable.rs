@@ -58,3 +58,33 @@ pub(super) fn escape(character: char) -> String {
     written.expect("strings take text");
     escaped
 }
+
+/// `text` without what the log of a CI job takes for a command: GitHub one of
+/// lines that begin with `::`, and of `##[` anywhere in them; Azure of `##vso[`;
+/// `TeamCity` of `##teamcity[`. One character of each becomes an escape.
+///
+/// Lines are broken by whoever wrote the text, so that a name which is none at
+/// first can come to stand at the beginning of one.
+pub(super) fn without_commands(text: &str) -> Cow<'_, str> {
+    const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+    let is_command = |line: &str| line.trim_start().starts_with("::");
+    if !text.contains("##") && !text.lines().any(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let mut without = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        let rest = line.trim_start();
+        match rest.strip_prefix("::") {
+            Some(after) => {
+                without.push_str(&line[..line.len() - rest.len()]);
+                without.push_str("\\x3a:");
+                without.push_str(after);
+            }
+            None => without.push_str(line),
+        }
+    }
+    for word in ANYWHERE {
+        without = without.replace(word, &word.replace('[', "\\x5b"));
+    }
+    Cow::Owned(without)
+}

@@ -433,11 +433,11 @@ struct SiteValueForm<'a> {
 
 #[derive(Serialize)]
 pub(super) struct WayForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     place: &'a str,
     there: bool,
     value: Option<Form<'a>>,
-    secret_of: Option<DocumentName<'a>>,
+    secret_of: Option<DocumentName<&'a str>>,
     set_at: Option<PlaceForm<'a>>,
     rows: Vec<RowForm<'a>>,
     changes: Vec<ChangeForm<'a>>,
@@ -454,7 +454,7 @@ pub(super) struct PlaceForm<'a> {
 
 #[derive(Serialize)]
 struct RowForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     step: &'a str,
     note: Option<&'a str>,
     at: Vec<PlaceForm<'a>>,
@@ -479,7 +479,7 @@ struct ReachForm<'a> {
 #[derive(Serialize)]
 struct LeafForm<'a> {
     place: &'a str,
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     at: Option<PlaceForm<'a>>,
 }
 
@@ -491,7 +491,7 @@ struct WhyNotReport<'a> {
 
 #[derive(Serialize)]
 struct WhyNotForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     place: &'a str,
     at: PlaceForm<'a>,
     route: Vec<RowForm<'a>>,

@@ -135,7 +135,7 @@ struct SideForm<'a> {
 
 #[derive(Serialize)]
 struct EditForm<'a> {
-    document: DocumentName<'a>,
+    document: DocumentName<&'a str>,
     path: String,
     base: Option<PlaceForm<'a>>,
     head: Option<PlaceForm<'a>>,

@@ -9,6 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display};
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use miette::{
@@ -47,30 +48,46 @@ pub fn write(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_caused(findings, &|_| None, view, style, out)
+    write_caused(&told(&findings.diagnostics), &|_| None, view, style, out)
 }
 
-/// As [`write()`], and says of each finding what `cause` says of its index.
+/// What is told of a finding, wherever it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told<'a> {
+    pub(super) rule: &'a str,
+    pub(super) severity: Severity,
+    pub(super) message: &'a str,
+    pub(super) primary: &'a Label,
+    pub(super) related: &'a [Label],
+    pub(super) notes: &'a [String],
+    pub(super) help: Option<&'a str>,
+    pub(super) suppressed: Option<&'a Suppression>,
+    pub(super) sites: &'a [Arc<str>],
+}
+
+/// What is told of findings.
+pub(super) fn told(diagnostics: &[Diagnostic]) -> Vec<Told<'_>> {
+    diagnostics.iter().map(Told::from).collect()
+}
+
+/// Writes findings in full, and says of each what `cause` says of its index.
 pub(super) fn write_caused(
-    findings: &Findings,
+    findings: &[Told<'_>],
     cause: &dyn Fn(usize) -> Option<String>,
     view: &View<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let diagnostics = &findings.diagnostics;
-    let (in_full, others) = diagnostics.split_at(diagnostics.len().min(MOST_IN_FULL));
-    for (at, diagnostic) in in_full.iter().enumerate() {
-        write_in_full(diagnostic, cause(at).as_deref(), view, style, out)?;
+    let (in_full, others) = findings.split_at(findings.len().min(MOST_IN_FULL));
+    for (at, told) in in_full.iter().enumerate() {
+        write_in_full(told, cause(at).as_deref(), view, style, out)?;
     }
     if others.is_empty() {
         return Ok(());
     }
     let more = format!("and {} more, each on one line:", others.len());
     writeln!(out, "{}\n", wrap(&more, style.columns(), "", ""))?;
-    for diagnostic in others {
-        write_on_one_line(diagnostic, view, style.color, out)?;
-    }
+    write_lines(others, view, style, out)?;
     writeln!(out)
 }
 
@@ -86,8 +103,33 @@ pub fn write_concise(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut diagnostics = findings.diagnostics.iter();
-    diagnostics.try_for_each(|diagnostic| write_on_one_line(diagnostic, view, style.color, out))
+    write_lines(&told(&findings.diagnostics), view, style, out)
+}
+
+/// Writes one line for each finding; see [`write_concise`].
+pub(super) fn write_lines(
+    findings: &[Told<'_>],
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    findings.iter().try_for_each(|told| write_on_one_line(told, view, style.color, out))
+}
+
+impl<'a> From<&'a Diagnostic> for Told<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        Self {
+            rule: diagnostic.rule.name,
+            severity: diagnostic.severity,
+            message: &diagnostic.message,
+            primary: &diagnostic.primary,
+            related: &diagnostic.related,
+            notes: &diagnostic.notes,
+            help: diagnostic.help.as_deref(),
+            suppressed: diagnostic.suppressed.as_ref(),
+            sites: &diagnostic.sites,
+        }
+    }
 }
 
 /// How much a run had to do.
@@ -154,42 +196,42 @@ fn counts_text(counts: &Counts) -> String {
 }
 
 fn write_on_one_line(
-    diagnostic: &Diagnostic,
+    told: &Told<'_>,
     view: &View<'_>,
     color: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let place = place_text(&diagnostic.primary, view);
-    let kind = kind_text(diagnostic);
-    let kind = Ink::of(diagnostic.severity).paint(&kind, color);
-    write!(out, "{place}: {kind} {}", clean(&diagnostic.message))?;
-    if !diagnostic.sites.is_empty() {
-        let (word, sites) = some_sites(&diagnostic.sites);
+    let place = place_text(told.primary, view);
+    let kind = kind_text(told);
+    let kind = Ink::of(told.severity).paint(&kind, color);
+    write!(out, "{place}: {kind} {}", clean(told.message))?;
+    if !told.sites.is_empty() {
+        let (word, sites) = some_sites(told.sites);
         write!(out, " ({word}: {sites})")?;
     }
-    if let Some(decoded) = view.place(diagnostic.primary.span).decoded {
+    if let Some(decoded) = view.place(told.primary.span).decoded {
         write!(out, " (decoded, {}:{})", decoded.line, decoded.column)?;
     }
-    if diagnostic.suppressed.is_some() {
+    if told.suppressed.is_some() {
         write!(out, " (ignored)")?;
     }
     writeln!(out)
 }
 
 fn write_in_full(
-    diagnostic: &Diagnostic,
+    told: &Told<'_>,
     cause: Option<&str>,
     view: &View<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let kind = format!("{}:", kind_text(diagnostic));
-    let headline = format!("{kind} {}", clean(&diagnostic.message));
-    let ink = Ink::of(diagnostic.severity);
+    let kind = format!("{}:", kind_text(told));
+    let headline = format!("{kind} {}", clean(told.message));
+    let ink = Ink::of(told.severity);
     write_paragraph(&kind, &headline, "  ", ink, style, out)?;
-    let (drawn, named) = drawn_and_named(&diagnostic.related);
-    let labels: Vec<&Label> = std::iter::once(&diagnostic.primary).chain(drawn).collect();
-    out.write_all(drawing(&labels, diagnostic.severity, view, style).as_bytes())?;
+    let (drawn, named) = drawn_and_named(told.related);
+    let labels: Vec<&Label> = std::iter::once(told.primary).chain(drawn).collect();
+    out.write_all(drawing(&labels, told.severity, view, style).as_bytes())?;
     let item = |word: &str, text: &str, ink: Ink, out: &mut dyn Write| {
         let first = format!("  {word}:");
         let rest = " ".repeat(first.len() + 1);
@@ -203,17 +245,17 @@ fn write_in_full(
         let more = format!("at {}", counted(named.len() - MOST_NAMED, "more place"));
         item("also", &more, Ink::Bold, out)?;
     }
-    for note in &diagnostic.notes {
+    for note in told.notes {
         item("note", note, Ink::Bold, out)?;
     }
-    if let Some(help) = &diagnostic.help {
+    if let Some(help) = told.help {
         item("help", help, Ink::Cyan, out)?;
     }
-    if !diagnostic.sites.is_empty() {
-        let (word, sites) = some_sites(&diagnostic.sites);
+    if !told.sites.is_empty() {
+        let (word, sites) = some_sites(told.sites);
         item(&word, &sites, Ink::Bold, out)?;
     }
-    if let Some(suppression) = &diagnostic.suppressed {
+    if let Some(suppression) = told.suppressed {
         item("ignored", &suppression_text(suppression, view), Ink::Bold, out)?;
     }
     if let Some(cause) = cause {
@@ -264,8 +306,8 @@ fn write_paragraph(
     }
 }
 
-fn kind_text(diagnostic: &Diagnostic) -> String {
-    format!("{}[{}]", diagnostic.severity.as_str(), diagnostic.rule.name)
+fn kind_text(told: &Told<'_>) -> String {
+    format!("{}[{}]", told.severity.as_str(), clean(told.rule))
 }
 
 fn place_text(label: &Label, view: &View<'_>) -> String {

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::source::{FileId, RepoPath, Source, SourceMap, Span};
+use crate::source::{FileId, RepoPath, Source, SourceMap, Span, offset};
+use crate::yaml::emit::HIDDEN;
 use crate::yaml::path::{Location, Piece};
 
 /// The texts of a run, with what of them may be shown.
@@ -28,6 +29,8 @@ pub(super) struct Place<'a> {
     pub(super) column: usize,
     pub(super) end_line: usize,
     pub(super) end_column: usize,
+    /// Whether it goes on over a secret that begins where it is said to end.
+    pub(super) covers_secret: bool,
     /// Where it is in the text that stands there encoded, if it is in one.
     pub(super) decoded: Option<Decoded<'a>>,
 }
@@ -41,6 +44,17 @@ pub(super) struct Decoded<'a> {
     pub(super) column: usize,
     pub(super) end_line: usize,
     pub(super) end_column: usize,
+}
+
+/// A line as it may be shown, without its line break.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShownLine {
+    /// The text, with `(hidden)` for each secret.
+    pub(super) text: String,
+    /// Where these are, in characters.
+    pub(super) hidden: Vec<Range<usize>>,
+    /// Whether the line begins inside of a secret.
+    pub(super) continues: bool,
 }
 
 impl<'a> View<'a> {
@@ -106,11 +120,36 @@ impl<'a> View<'a> {
         Some(masked)
     }
 
+    /// A line (zero-based) as it may be shown; none where there is no such line,
+    /// or where no text of the file may be. Nothing after the last line break is
+    /// no line.
+    pub(super) fn shown_line(&self, file: FileId, line: usize) -> Option<ShownLine> {
+        if self.is_opaque(file) {
+            return None;
+        }
+        let text = &**self.source(file).text();
+        let range = self.line(file, line);
+        self.source(file).lines().start_of(line).filter(|it| *it < offset(text.len()))?;
+        let continues = self.continues_secret(file, line);
+        let (mut shown, mut from) = (ShownLine { continues, ..ShownLine::default() }, range.start);
+        for secret in self.secrets_from(file, range.start) {
+            if secret.start >= range.end {
+                break;
+            }
+            shown.text.push_str(&text[from as usize..secret.start.max(from) as usize]);
+            let start = shown.text.chars().count();
+            shown.text.push_str(HIDDEN);
+            shown.hidden.push(start..start + HIDDEN.len());
+            from = secret.end.min(range.end);
+        }
+        shown.text.push_str(&text[from as usize..range.end as usize]);
+        Some(shown)
+    }
+
     /// Whether a part of a secret is in `span`, or may be.
     pub fn touches_secret(&self, span: Span) -> bool {
-        let secrets = self.secrets_of(span.file).iter();
-        let mut met = secrets.skip_while(|secret| secret.end <= span.start);
-        self.is_opaque(span.file) || met.next().is_some_and(|secret| secret.start < span.end)
+        let met = self.first_ending_after(span.file, span.start);
+        self.is_opaque(span.file) || met.is_some_and(|secret| secret.start < span.end)
     }
 
     /// Whether a secret goes on at the beginning of a line (zero-based).
@@ -135,13 +174,13 @@ impl<'a> View<'a> {
     /// The bytes of a line (zero-based), line break apart.
     pub(super) fn line(&self, file: FileId, line: usize) -> Range<u32> {
         let source = self.source(file);
-        let length = crate::source::offset(source.text().len());
+        let length = offset(source.text().len());
         let start = source.lines().start_of(line).unwrap_or(length);
         let next = source.lines().start_of(line + 1).unwrap_or(length);
         let text = &source.text()[start as usize..next as usize];
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        start..start + crate::source::offset(text.len())
+        start..start + offset(text.len())
     }
 
     /// `location` as far as it may be shown: neither the keys inside a secret
@@ -167,7 +206,13 @@ impl<'a> View<'a> {
             Decoded { name: self.source(span.file).path(), line, column, end_line, end_column }
         });
         let path = self.source(written.file).path();
-        Place { path, line, column, end_line, end_column, decoded }
+        let covers_secret = self.secret_before(span.file, span.end).is_some();
+        Place { path, line, column, end_line, end_column, covers_secret, decoded }
+    }
+
+    /// Line and column, both from one, of where a span begins in its own text.
+    pub(super) fn start(&self, span: Span) -> (usize, usize) {
+        self.position(span.file, self.moved_start(span))
     }
 
     /// Line and column of where a span begins and where it ends, in its own
@@ -203,9 +248,8 @@ impl<'a> View<'a> {
             source.text()[range.start as usize..range.end as usize].chars().count()
         };
         let hidden: usize = self
-            .secrets_of(file)
+            .secrets_from(file, start)
             .iter()
-            .skip_while(|secret| secret.end <= start)
             .take_while(|secret| secret.start < at)
             .map(|secret| count(secret.start.max(start)..secret.end.min(at)))
             .sum();
@@ -218,8 +262,13 @@ impl<'a> View<'a> {
         self.secrets.get(&file).map_or(&[], Vec::as_slice)
     }
 
-    fn first_ending_after(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
+    /// The secrets that end after byte `at`.
+    fn secrets_from(&self, file: FileId, at: u32) -> &[Range<u32>] {
         let secrets = self.secrets_of(file);
-        secrets.get(secrets.partition_point(|secret| secret.end <= at))
+        &secrets[secrets.partition_point(|secret| secret.end <= at)..]
+    }
+
+    fn first_ending_after(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
+        self.secrets_from(file, at).first()
     }
 }

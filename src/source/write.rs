@@ -7,7 +7,7 @@
 
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::tree::{is_empty_folder, is_there};
 use crate::error::{Error, ErrorKind};
@@ -82,6 +82,18 @@ fn make(path: &Path) -> io::Result<()> {
 fn cannot_make(path: &Path, error: io::Error) -> Error {
     let message = format!("the folder `{}` cannot be made", path.display());
     Error::new(ErrorKind::Io, message).caused_by(error)
+}
+
+/// Whether the file `path` of `folder` lies below it and not in `.git`, symbolic
+/// links on the way followed. A folder that is not there leads nowhere else.
+pub fn stays_inside(folder: &Path, path: &Path) -> bool {
+    let file = folder.join(path);
+    let parent = file.parent().unwrap_or(folder);
+    let (Ok(folder), Ok(parent)) = (folder.canonicalize(), parent.canonicalize()) else {
+        return true;
+    };
+    let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    parent.strip_prefix(&folder).is_ok_and(|inside| !inside.components().any(is_git))
 }
 
 /// The permissions of the file that is there; none where there is none.

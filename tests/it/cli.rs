@@ -16,12 +16,14 @@ mod provenance;
 mod secret_changes;
 mod secret_parts;
 mod secrets;
+pub mod teaching;
 mod verbs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use layercake::report::Format;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -175,6 +177,11 @@ impl Ran {
     pub fn json(&self) -> Json {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
+}
+
+/// The formats of reports, by name.
+pub fn formats() -> impl Iterator<Item = &'static str> {
+    Format::ALL.iter().map(|format| format.name())
 }
 
 /// A report for programs as if it had taken no time, so that two of them can

@@ -1,4 +1,5 @@
-//! What the README shows is what layercake prints about `examples/`.
+//! What the README and the pages in `docs/` show is what layercake prints about
+//! `examples/`.
 //!
 //! A block ` ```console ` holds commands, each on a line that begins with
 //! `$ `, and what they print. A line `...` stands for any lines, and the time
@@ -6,37 +7,44 @@
 //! outputs without `...`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All that users are told of.
-const VERBS: [&str; 14] = [
-    "lint",
-    "diff",
-    "render",
-    "cloud-config",
-    "sites",
-    "explain-value",
-    "impact",
-    "graph",
-    "demo",
-    "baseline",
-    "explain",
-    "rules",
-    "config show",
-    "init",
-];
+use super::cli::teaching::flags;
+use super::docs::verbs;
 
 const COMMANDS: [&str; 2] = ["cargo run --release -- ", "layercake "];
 
 #[test]
-fn the_readme_shows_what_is_printed() {
-    let path = root().join("README.md");
-    let text = fs::read_to_string(&path).unwrap();
+fn pages_show_what_is_printed() {
+    let mut wrong = Vec::new();
+    for path in pages() {
+        wrong.extend(wrong_in(&path).into_iter().map(|it| format!("{}:\n{it}", path.display())));
+    }
+    assert!(wrong.is_empty(), "other output is shown than this:\n{}", wrong.join("\n"));
+}
+
+/// The README and what lies in `docs/`.
+fn pages() -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
+    pages.sort();
+    pages.push(root().join("README.md"));
+    pages
+}
+
+/// Commands that print something else than the page shows, with that.
+fn wrong_in(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
     let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
     let (mut told, mut wrong) = (text.clone(), Vec::new());
     for block in blocks(&text) {
         for (command, shown) in commands(block) {
+            // below some commands nothing is shown on purpose
+            if shown.iter().all(|line| line.is_empty()) && !path.ends_with("README.md") {
+                continue;
+            }
             let Some(printed) = printed(command) else { continue };
             if is_shown(&printed, &shown) {
                 continue;
@@ -50,9 +58,9 @@ fn the_readme_shows_what_is_printed() {
         }
     }
     if told != text {
-        fs::write(&path, told).unwrap();
+        fs::write(path, told).unwrap();
     }
-    assert!(wrong.is_empty(), "README.md shows other output than this:\n{}", wrong.join("\n"));
+    wrong
 }
 
 #[test]
@@ -70,17 +78,18 @@ fn the_readme_names_both_commands() {
 #[test]
 fn the_readme_knows_every_verb_and_flag() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
-    for verb in VERBS {
+    for verb in verbs() {
+        let verb = verb.join(" ");
+        let name = verb.split(' ').next_back().unwrap();
         assert!(
-            text.contains(&format!("`layercake {verb}")),
+            text.contains(&format!("`layercake {verb}")) || text.contains(&format!("{name}`")),
             "`layercake {verb}` is in the README"
         );
         let help = run(&[verb.split(' ').collect(), vec!["--help"]].concat());
-        let flags = help.split(|it: char| it.is_whitespace() || it == ',').filter(|word| {
-            word.starts_with("--") && word.len() > 3 && !["--help", "--no-progress"].contains(word)
-        });
-        for flag in flags.filter_map(|flag| flag.split(['[', '=']).next()) {
-            assert!(text.contains(flag), "`{flag}` of `{verb}` is in the README");
+        for flag in flags(&help) {
+            let is_told = text.contains(&format!("`{flag}")) || text.contains(&format!(", {flag}"));
+            let is_everywhere = ["-h", "--help", "--no-progress"].contains(&flag.as_str());
+            assert!(is_told || is_everywhere, "`{flag}` of `{verb}` is in the README");
         }
     }
 }

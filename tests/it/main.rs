@@ -19,6 +19,7 @@ mod demo;
 mod docs;
 mod examples;
 mod fix_edits;
+mod formats;
 mod git;
 mod groups;
 mod hostile;

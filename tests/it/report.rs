@@ -5,6 +5,7 @@ mod documents;
 mod json;
 mod json_report;
 mod laws;
+mod saved;
 mod secrets;
 mod terminal;
 mod world;
@@ -16,6 +17,8 @@ use layercake::diagnostic::{Diagnostic, Label, Rule};
 use layercake::report::{Style, View, terminal as format};
 use layercake::source::{FileId, RepoPath, Source, SourceMap, Span};
 use layercake::triage::Findings;
+
+use crate::support::saved as law;
 
 /// Texts with marks in them: `«a:text»` is the place `a`, and `«!:text»` is
 /// secret. Marks may stand inside each other.
@@ -74,6 +77,10 @@ impl Files {
     }
 
     fn full(&self, diagnostics: Vec<Diagnostic>, style: Style) -> String {
+        // Of very many it would take a while.
+        if diagnostics.len() < 1000 {
+            self.check_saved(diagnostics.clone());
+        }
         let mut out = Vec::new();
         format::write(
             &Findings { diagnostics, ..Findings::default() },
@@ -83,6 +90,14 @@ impl Files {
         )
         .unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    /// What is told of findings is told of them after they were saved, too.
+    fn check_saved(&self, diagnostics: Vec<Diagnostic>) {
+        let findings = Findings { diagnostics, ..Findings::default() };
+        let counts = findings.counts();
+        let totals = format::Totals { counts, documents: 3, ..format::Totals::default() };
+        law::check_findings(&findings, &totals, &self.sources, &self.view());
     }
 
     fn concise(&self, diagnostics: Vec<Diagnostic>) -> String {
@@ -101,7 +116,11 @@ impl Files {
         let mut out = Vec::new();
         let (findings, totals) =
             (Findings { diagnostics, ..Findings::default() }, format::Totals::default());
-        layercake::report::json::findings(&findings, &totals, &self.view(), &mut out).unwrap();
+        layercake::report::json::write(
+            &layercake::report::json::Report::of_findings(&findings, &totals, &self.view()),
+            &mut out,
+        )
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 }

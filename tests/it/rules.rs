@@ -35,7 +35,7 @@ use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::Options;
 use layercake::yaml::Node;
 
-use crate::support::{check_with, compare_files, finding_text, options};
+use crate::support::{check_with, compare_files, finding_text, options, saved};
 
 #[test]
 fn pages_tell_the_truth() {
@@ -321,6 +321,7 @@ impl Page {
         if !example.is_compared() {
             let selectors = self.selectors(example);
             let checked = check_with(&self.tree(example, "head:"), options, &selectors, |_| ());
+            saved::check_checked(&checked);
             return told(&checked.findings.diagnostics, &checked.sources);
         }
         let (base, head) = (self.tree(example, "base:"), self.tree(example, "head:"));
@@ -332,6 +333,7 @@ impl Page {
             &example.place,
             &example.gates,
         );
+        saved::check_compared(&compared);
         told(&compared.findings.new.diagnostics, &compared.checked.sources)
     }
 

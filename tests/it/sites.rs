@@ -137,8 +137,11 @@ fn reports<T>(checked: &Checked<T>) -> [String; 2] {
     let style = Style { width: 100, color: false, unicode: true, links: false };
     let (mut full, mut as_json) = (Vec::new(), Vec::new());
     terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
-    json::findings(&checked.findings, &terminal::Totals::default(), &view, &mut as_json)
-        .expect("memory can be written");
+    json::write(
+        &json::Report::of_findings(&checked.findings, &terminal::Totals::default(), &view),
+        &mut as_json,
+    )
+    .expect("memory can be written");
     [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
 }
 

@@ -69,6 +69,23 @@ fn every_kind_of_change_has_a_story() {
     }
 }
 
+/// Every story up to each of its commands, with the repository as it is then.
+pub fn scenes(mut look: impl FnMut(&str, &Sandbox)) {
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let mut story = Story::begin(&name);
+        for block in page.split("```").skip(1).step_by(2) {
+            let (info, body) = block.split_once('\n').expect("a block has lines");
+            match info.split(' ').next() {
+                Some("console") => look(&name, &story.sandbox),
+                Some("outputs") => {}
+                Some(_) | None => drop(story.block(info, body)),
+            }
+        }
+    }
+}
+
 fn pages() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stories");
     let mut pages: Vec<PathBuf> =
@@ -78,7 +95,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// A repository of the files of an example, in one commit.
-fn of_example(name: &str) -> Sandbox {
+pub fn of_example(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
     let mut open = vec![folder.clone()];
@@ -95,6 +112,10 @@ fn of_example(name: &str) -> Sandbox {
     sandbox.commit();
     sandbox
 }
+
+/// Flags with which a run prints something else than a report.
+const NOT_SAVED: [&str; 6] =
+    ["json", "--statistics", "--fix", "--diff", "--add-ignore", "--exit-zero"];
 
 /// A page being walked through.
 struct Story {
@@ -182,6 +203,7 @@ impl Story {
                 text.push('\n');
             }
             let ran = self.run(command, width);
+            self.check_saved(command, &ran, width);
             let printed = self.alike(&ran.stdout);
             // `--brief` is a line an edit, for programs too.
             let is_wide =
@@ -204,6 +226,40 @@ impl Story {
         let arguments: Vec<&str> = command.split(' ').collect();
         let mut command = self.sandbox.command(&arguments);
         Ran::of(&command.env("COLUMNS", width.to_string()).output().unwrap())
+    }
+
+    /// What a run printed is what `report` prints of the report that the same run
+    /// saves, but for the name of the folder and for the time.
+    fn check_saved(&mut self, command: &str, ran: &Ran, width: usize) {
+        let words: Vec<&str> = command.split(' ').collect();
+        let is_reported = matches!(words[0], "lint" | "diff") && ran.code < 2;
+        if !is_reported || words.iter().any(|it| NOT_SAVED.contains(it)) {
+            return;
+        }
+        let kept = |word: &&&str| !["--brief", "-o", "concise"].contains(word);
+        let saving: Vec<&str> = words.iter().filter(kept).copied().collect();
+        self.run(&format!("{} -o json=../saved.json", saving.join(" ")), width);
+        let is_concise = words.contains(&"--brief") || words.contains(&"concise");
+        let mut report =
+            format!("report ../saved.json -o {}", if is_concise { "concise" } else { "full" });
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--all-findings" | "--show-ignored" | "--no-group" => report += &format!(" {word}"),
+                "--limit" => report += &format!(" --limit {}", words.next().unwrap()),
+                _ => {}
+            }
+        }
+        let told = self.run(&report, width);
+        let live = self.alike(&ran.stdout);
+        let live = live.replacen("repository · ", "", 1).replacen("repository: ", "", 1);
+        let saved = self.alike(&told.stdout);
+        if (told.code, &*saved) != (0, &*live) {
+            let name = &self.name;
+            let wrong =
+                format!("{name}: `{command}` told:\n{live}and saved:\n{saved}{}", told.stderr);
+            self.wrong.push(wrong);
+        }
     }
 
     /// The output as if commits were always the same, and took no time.

@@ -1,6 +1,6 @@
 //! The YAML reader and writer: laws over any text, hostile ones among them.
 
-mod emitting;
+pub mod emitting;
 mod hostile;
 mod reading;
 pub mod spans;

@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::{Page, Unchanged, route};
+use super::{FindingsTold, Page, Unchanged, route};
 use crate::compare::Status;
+use crate::diagnostic::Severity;
 use crate::report::counted;
 use crate::report::terminal::suppressed_words;
-use crate::triage::{self, Suppressed};
 
 impl Page<'_> {
     pub(super) fn write_closing(&self, out: &mut dyn Write) -> io::Result<()> {
         self.write_paragraph("", &self.closing_words(), out)?;
-        match self.compared.findings {
+        match self.findings {
             Some(findings) => self.write_paragraph("", &self.findings_words(findings), out),
             None => Ok(()),
         }
@@ -64,27 +64,30 @@ impl Page<'_> {
         sites.len()
     }
 
-    fn findings_words(&self, findings: &triage::Compared) -> String {
-        let new = findings.new.counts();
-        let kinds =
-            [(new.errors, "new error"), (new.warnings, "new warning"), (new.notes, "new note")];
+    fn findings_words(&self, findings: &FindingsTold<'_>) -> String {
+        let of = |severity| findings.new.iter().filter(|it| it.severity == severity).count();
+        let kinds = [
+            (of(Severity::Error), "new error"),
+            (of(Severity::Warning), "new warning"),
+            (of(Severity::Note), "new note"),
+        ];
         let kinds: Vec<String> = kinds
             .into_iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, kind)| counted(count, kind))
             .collect();
         let new = if kinds.is_empty() { "0 new".to_owned() } else { kinds.join(", ") };
-        let unchanged = findings.unchanged.diagnostics.len();
+        let unchanged = findings.unchanged.len();
         let hidden = match self.look.unchanged {
             Unchanged::Counted if unchanged > 0 => " (hidden, --all-findings)",
             Unchanged::Counted | Unchanged::Shown => "",
         };
         let mut parts = vec![
             new,
-            format!("{} fixed", findings.fixed.diagnostics.len()),
+            format!("{} fixed", findings.fixed),
             format!("{unchanged} unchanged{hidden}"),
         ];
-        parts.extend(suppressed_words(Suppressed::of(&findings.suppressed)));
+        parts.extend(suppressed_words(findings.suppressed));
         if findings.added_ignores > 0 {
             parts.push(counted(findings.added_ignores, "new ignore comment"));
         }

@@ -22,12 +22,12 @@ use self::fold::{Fold, folds};
 use self::names::{Names, Signs};
 use super::counted;
 use super::printable::clean;
-use super::terminal::{self, Ink};
+use super::terminal::{self, Ink, Told};
 use super::{Compared, Extent, SideKind, SideText, Sides, Style, View, wrap};
 use crate::compare::reach::{Comparison, EditReach};
 use crate::edit::{Edit, EditId};
 use crate::source::Span;
-use crate::triage;
+use crate::triage::{self, Suppressed};
 
 /// How much of a comparison is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,20 @@ pub fn write(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = Page::new(compared, look, view, style);
+    let findings = compared.findings.map(FindingsTold::of);
+    write_told(compared, findings.as_ref(), look, view, style, out)
+}
+
+/// As [`write()`], with these findings of both sides.
+pub(super) fn write_told(
+    compared: &Compared<'_>,
+    findings: Option<&FindingsTold<'_>>,
+    look: Look,
+    view: &View<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let page = Page::new(compared, findings, look, view, style);
     let sides = compared.sides;
     if page.is_silent() && (sides.edited_files == 0 || sides.extent == Extent::Asked) {
         page.write_nothing_edited(out)?;
@@ -88,10 +101,40 @@ pub fn write(
         page.write_inert(out)?;
         page.write_unexplained(out)?;
     }
-    if let Some(findings) = compared.findings {
+    if let Some(findings) = findings {
         page.write_findings(findings, out)?;
     }
     page.write_closing(out)
+}
+
+/// What is told of the findings of two sides, wherever they come from.
+#[derive(Debug)]
+pub(super) struct FindingsTold<'a> {
+    /// On the head side only.
+    pub(super) new: Vec<Told<'a>>,
+    /// The edits that caused each of the new ones.
+    pub(super) causes: Vec<&'a [EditId]>,
+    /// On both sides.
+    pub(super) unchanged: Vec<Told<'a>>,
+    /// How many are on the base side only.
+    pub(super) fixed: usize,
+    /// How many are not reported.
+    pub(super) suppressed: Suppressed,
+    /// How many comments that suppress findings came.
+    pub(super) added_ignores: usize,
+}
+
+impl<'a> FindingsTold<'a> {
+    fn of(findings: &'a triage::Compared) -> Self {
+        Self {
+            new: terminal::told(&findings.new.diagnostics),
+            causes: findings.causes.iter().map(Vec::as_slice).collect(),
+            unchanged: terminal::told(&findings.unchanged.diagnostics),
+            fixed: findings.fixed.diagnostics.len(),
+            suppressed: Suppressed::of(&findings.suppressed),
+            added_ignores: findings.added_ignores,
+        }
+    }
 }
 
 /// Writes one line for each edit, `FILE:LINE PATH: what it reached`, and the
@@ -106,7 +149,8 @@ pub fn write_brief(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = Page::new(compared, look, view, style);
+    let findings = compared.findings.map(FindingsTold::of);
+    let page = Page::new(compared, findings.as_ref(), look, view, style);
     let edits = &compared.comparison.edits;
     for reach in edits.iter().take(page.limit()) {
         let subject = page.names.subject(&reach.edit, view).replace("  ", " ");
@@ -133,6 +177,7 @@ pub(super) fn edit_path(edit: &Edit, view: &View<'_>) -> String {
 /// All that the parts of a report look at.
 pub(super) struct Page<'a> {
     compared: &'a Compared<'a>,
+    findings: Option<&'a FindingsTold<'a>>,
     look: Look,
     view: &'a View<'a>,
     style: &'a Style,
@@ -144,11 +189,18 @@ pub(super) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(compared: &'a Compared<'a>, look: Look, view: &'a View<'a>, style: &'a Style) -> Self {
+    fn new(
+        compared: &'a Compared<'a>,
+        findings: Option<&'a FindingsTold<'a>>,
+        look: Look,
+        view: &'a View<'a>,
+        style: &'a Style,
+    ) -> Self {
         let comparison = compared.comparison;
         let folds = folds(comparison);
         Self {
             compared,
+            findings,
             look,
             view,
             style,
@@ -212,7 +264,10 @@ impl<'a> Page<'a> {
 
     fn write_header(&self, out: &mut dyn Write) -> io::Result<()> {
         let sides = self.compared.sides;
-        let mut parts = vec![clean(&sides.repository).into_owned()];
+        let mut parts = Vec::new();
+        if !sides.repository.is_empty() {
+            parts.push(clean(&sides.repository).into_owned());
+        }
         if self.sites() > 0 {
             parts.push(counted(self.sites(), "site"));
         }
@@ -233,13 +288,16 @@ impl<'a> Page<'a> {
 
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
         let sides = self.compared.sides;
-        let name = clean(&sides.repository);
+        let name = match &*sides.repository {
+            "" => String::new(),
+            name => format!("{}: ", clean(name)),
+        };
         let (from, to) = (side(&sides.from), side(&sides.to));
         let what = match sides.extent {
             Extent::Whole => "no document differs",
             Extent::Asked => "nothing that was asked for differs",
         };
-        let text = format!("{name}: {what} between {from} and {to}");
+        let text = format!("{name}{what} between {from} and {to}");
         self.write_paragraph("", &text, out)
     }
 
@@ -304,19 +362,21 @@ impl<'a> Page<'a> {
         writeln!(out)
     }
 
-    fn write_findings(&self, findings: &triage::Compared, out: &mut dyn Write) -> io::Result<()> {
+    fn write_findings(&self, findings: &FindingsTold<'_>, out: &mut dyn Write) -> io::Result<()> {
         let cause = |at: usize| {
             let edits = findings.causes.get(at).filter(|edits| !edits.is_empty())?;
             let words = edit_words(edits);
-            Some(match edits[..] {
-                [only] => format!("{words}, {}", self.place(self.reach(only).edit.at())),
+            Some(match edits {
+                [only] => format!("{words}, {}", self.place(self.reach(*only).edit.at())),
                 _ => words,
             })
         };
         terminal::write_caused(&findings.new, &cause, self.view, self.style, out)?;
-        if self.look.unchanged == Unchanged::Shown && !findings.unchanged.diagnostics.is_empty() {
+        if self.look.unchanged == Unchanged::Shown && !findings.unchanged.is_empty() {
             writeln!(out, "{}\n", self.paint(Ink::Bold, "unchanged, found on both sides:"))?;
-            terminal::write(&findings.unchanged, self.view, self.style, out)?;
+            let no_cause = |_| None;
+            let unchanged = &findings.unchanged;
+            terminal::write_caused(unchanged, &no_cause, self.view, self.style, out)?;
         }
         Ok(())
     }

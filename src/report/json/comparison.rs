@@ -3,200 +3,276 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::finding::{DocumentName, edit_name};
 use super::value::ValueForm;
-use crate::compare::reach::{Comparison, EditReach, Group, Shield};
-use crate::compare::{Cause, Change, Hop, Proof};
-use crate::edit::{Edit, EditId, EditKind, Part};
+use super::words;
+use crate::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach};
+use crate::compare::{Cause, Change, Hop, Status};
+use crate::edit::EditId;
 use crate::report::form::key_form;
-use crate::report::{SideText, Sides, View};
+use crate::report::view::Decoded;
+use crate::report::{Compared, Extent, SideText, View};
 use crate::source::Span;
 use crate::yaml::Node;
 use crate::yaml::diff::{Difference, Place};
 use crate::yaml::path::{Location, Piece};
 
-#[derive(Serialize)]
-pub(super) struct ComparisonForm<'a> {
-    from: SideForm<'a>,
-    to: SideForm<'a>,
-    chosen_by: &'a str,
-    reason: &'a str,
-    shallow: bool,
-    edited_files: usize,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct ComparisonForm {
+    pub(in crate::report) from: SideForm,
+    pub(in crate::report) to: SideForm,
+    pub(in crate::report) chosen_by: String,
+    pub(in crate::report) reason: String,
+    pub(in crate::report) shallow: bool,
+    pub(in crate::report) edited_files: usize,
+    /// Whether all that differs is told, or what was asked for.
+    #[serde(default)]
+    pub(in crate::report) extent: ExtentForm,
+    /// Whether findings were looked for.
+    #[serde(default = "yes")]
+    pub(in crate::report) linted: bool,
 }
 
-#[derive(Serialize)]
-struct SideForm<'a> {
-    kind: &'static str,
-    sha: Option<&'a str>,
-    tree: Option<&'a str>,
-    name: &'a str,
+fn yes() -> bool {
+    true
+}
+
+/// How much of what differs is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::report) enum ExtentForm {
+    #[default]
+    Whole,
+    Asked,
+}
+
+/// A site, and how many outputs it has on each side on which it is.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct SiteForm {
+    pub(in crate::report) site: Option<String>,
+    pub(in crate::report) from: Option<usize>,
+    pub(in crate::report) to: Option<usize>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct SideForm {
+    pub(in crate::report) kind: String,
+    pub(in crate::report) sha: Option<String>,
+    pub(in crate::report) tree: Option<String>,
+    pub(in crate::report) name: String,
+}
+
+/// What became of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::report) enum StatusForm {
+    Changed,
+    Added,
+    Removed,
+    Broken,
+    Repaired,
+    Metadata,
 }
 
 /// All that is listed of a comparison.
-#[derive(Default, Serialize)]
-pub(super) struct Changes<'a> {
-    edits: Vec<EditForm<'a>>,
-    groups: Vec<GroupForm<'a>>,
-    outputs: Vec<OutputForm<'a>>,
-    routes: Vec<RouteForm<'a>>,
-    shields: Vec<ShieldForm<'a>>,
-    unexplained: Vec<UnexplainedForm<'a>>,
+#[derive(Default)]
+pub(in crate::report) struct Changes {
+    pub(in crate::report) edits: Vec<EditForm>,
+    pub(in crate::report) groups: Vec<GroupForm>,
+    pub(in crate::report) outputs: Vec<OutputForm>,
+    pub(in crate::report) routes: Vec<RouteForm>,
+    pub(in crate::report) shields: Vec<ShieldForm>,
+    pub(in crate::report) unexplained: Vec<UnexplainedForm>,
 }
 
-#[derive(Serialize)]
-struct EditForm<'a> {
-    id: String,
-    kind: &'static str,
-    document: DocumentName<'a>,
-    part: &'static str,
-    pointer: String,
-    path: String,
-    at: SidesAt<'a>,
-    before: Option<ValueForm>,
-    after: Option<ValueForm>,
-    reach: ReachForm<'a>,
-    verified: &'static str,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct EditForm {
+    pub(in crate::report) id: String,
+    pub(in crate::report) kind: String,
+    pub(in crate::report) document: DocumentName,
+    pub(in crate::report) part: String,
+    pub(in crate::report) pointer: String,
+    pub(in crate::report) path: String,
+    pub(in crate::report) at: SidesAt,
+    pub(in crate::report) before: Option<ValueForm>,
+    pub(in crate::report) after: Option<ValueForm>,
+    pub(in crate::report) reach: ReachForm,
+    pub(in crate::report) verified: String,
 }
 
-#[derive(Serialize)]
-struct SidesAt<'a> {
-    from: Option<PlaceForm<'a>>,
-    to: Option<PlaceForm<'a>>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct SidesAt {
+    pub(in crate::report) from: Option<PlaceForm>,
+    pub(in crate::report) to: Option<PlaceForm>,
 }
 
-#[derive(Serialize)]
-struct PlaceForm<'a> {
-    file: &'a str,
-    line: usize,
-    col: usize,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct PlaceForm {
+    pub(in crate::report) file: String,
+    pub(in crate::report) line: usize,
+    pub(in crate::report) col: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) decoded: Option<DecodedPlace>,
 }
 
-#[derive(Serialize)]
-struct ReachForm<'a> {
-    outputs: usize,
-    indirect: usize,
-    sites: Vec<&'a str>,
+/// A place in a text that stands encoded in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(in crate::report) struct DecodedPlace {
+    pub(in crate::report) name: String,
+    pub(in crate::report) line: usize,
+    pub(in crate::report) col: usize,
 }
 
-#[derive(Serialize)]
-struct GroupForm<'a> {
-    id: String,
-    schema: &'a str,
-    name: &'a str,
-    changes: Vec<ChangeForm<'a>>,
-    outputs: Vec<MemberForm<'a>>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct ReachForm {
+    pub(in crate::report) outputs: usize,
+    pub(in crate::report) indirect: usize,
+    pub(in crate::report) sites: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct ChangeForm<'a> {
-    part: &'static str,
-    pointer: String,
-    op: &'static str,
-    at: SidesAt<'a>,
-    before: Option<ValueForm>,
-    after: Option<ValueForm>,
-    sensitive: bool,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct GroupForm {
+    pub(in crate::report) id: String,
+    pub(in crate::report) schema: String,
+    pub(in crate::report) name: String,
+    pub(in crate::report) changes: Vec<ChangeForm>,
+    pub(in crate::report) outputs: Vec<MemberForm>,
 }
 
-#[derive(Serialize)]
-struct MemberForm<'a> {
-    site: Option<&'a str>,
-    status: &'static str,
-    causes: Vec<CauseForm>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct ChangeForm {
+    pub(in crate::report) part: String,
+    pub(in crate::report) pointer: String,
+    #[serde(default)]
+    pub(in crate::report) path: Option<String>,
+    pub(in crate::report) op: String,
+    pub(in crate::report) at: SidesAt,
+    pub(in crate::report) before: Option<ValueForm>,
+    pub(in crate::report) after: Option<ValueForm>,
+    pub(in crate::report) sensitive: bool,
 }
 
-#[derive(Serialize)]
-struct OutputForm<'a> {
-    site: Option<&'a str>,
-    schema: &'a str,
-    name: &'a str,
-    layer: &'a str,
-    status: &'static str,
-    group: Option<String>,
-    causes: Vec<CauseForm>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct MemberForm {
+    pub(in crate::report) site: Option<String>,
+    pub(in crate::report) status: StatusForm,
+    pub(in crate::report) causes: Vec<CauseForm>,
 }
 
-#[derive(Clone, Serialize)]
-struct CauseForm {
-    edit: String,
-    via: &'static str,
-    hops: usize,
-    route: String,
-    joint: Vec<String>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct OutputForm {
+    pub(in crate::report) site: Option<String>,
+    pub(in crate::report) schema: String,
+    pub(in crate::report) name: String,
+    pub(in crate::report) layer: String,
+    pub(in crate::report) status: StatusForm,
+    pub(in crate::report) group: Option<String>,
+    pub(in crate::report) causes: Vec<CauseForm>,
 }
 
-#[derive(Serialize)]
-struct RouteForm<'a> {
-    id: String,
-    steps: Vec<StepForm<'a>>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct CauseForm {
+    pub(in crate::report) edit: String,
+    pub(in crate::report) via: String,
+    pub(in crate::report) hops: usize,
+    pub(in crate::report) route: String,
+    pub(in crate::report) joint: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct StepForm<'a> {
-    via: &'static str,
-    document: DocumentName<'a>,
-    pointer: Option<String>,
-    file: Option<&'a str>,
-    line: Option<usize>,
-    at: Vec<PlaceForm<'a>>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct RouteForm {
+    pub(in crate::report) id: String,
+    pub(in crate::report) steps: Vec<StepForm>,
 }
 
-#[derive(Serialize)]
-struct ShieldForm<'a> {
-    edit: String,
-    site: Option<&'a str>,
-    why: &'static str,
-    by: ByForm<'a>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct StepForm {
+    pub(in crate::report) via: String,
+    pub(in crate::report) document: DocumentName,
+    pub(in crate::report) pointer: Option<String>,
+    #[serde(default)]
+    pub(in crate::report) path: Option<String>,
+    pub(in crate::report) file: Option<String>,
+    pub(in crate::report) line: Option<usize>,
+    pub(in crate::report) at: Vec<PlaceForm>,
 }
 
-#[derive(Serialize)]
-struct ByForm<'a> {
-    file: &'a str,
-    line: usize,
-    document: DocumentName<'a>,
-    pointer: String,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct ShieldForm {
+    pub(in crate::report) edit: String,
+    pub(in crate::report) site: Option<String>,
+    pub(in crate::report) why: String,
+    pub(in crate::report) by: ByForm,
 }
 
-#[derive(Serialize)]
-struct UnexplainedForm<'a> {
-    site: Option<&'a str>,
-    schema: &'a str,
-    name: &'a str,
-    layer: &'a str,
-    status: &'static str,
-    group: Option<String>,
-    differences: usize,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct ByForm {
+    pub(in crate::report) file: String,
+    pub(in crate::report) line: usize,
+    #[serde(default = "first")]
+    pub(in crate::report) col: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) decoded: Option<DecodedPlace>,
+    pub(in crate::report) document: DocumentName,
+    pub(in crate::report) pointer: String,
 }
 
-impl<'a> ComparisonForm<'a> {
-    pub(super) fn new(sides: &'a Sides) -> Self {
+fn first() -> usize {
+    1
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct UnexplainedForm {
+    pub(in crate::report) site: Option<String>,
+    pub(in crate::report) schema: String,
+    pub(in crate::report) name: String,
+    pub(in crate::report) layer: String,
+    pub(in crate::report) status: StatusForm,
+    pub(in crate::report) group: Option<String>,
+    pub(in crate::report) differences: usize,
+}
+
+impl ComparisonForm {
+    pub(super) fn new(compared: &Compared<'_>) -> Self {
+        let sides = compared.sides;
         Self {
             from: SideForm::new(&sides.from),
             to: SideForm::new(&sides.to),
-            chosen_by: &sides.chosen_by,
-            reason: &sides.reason,
+            chosen_by: sides.chosen_by.clone(),
+            reason: sides.reason.clone(),
             shallow: sides.shallow,
             edited_files: sides.edited_files,
+            extent: match sides.extent {
+                Extent::Whole => ExtentForm::Whole,
+                Extent::Asked => ExtentForm::Asked,
+            },
+            linted: compared.findings.is_some(),
         }
     }
 }
 
-impl<'a> SideForm<'a> {
-    fn new(side: &'a SideText) -> Self {
+impl SiteForm {
+    pub(super) fn new(reach: &SiteReach) -> Self {
+        let SiteReach { site, base, head } = reach;
+        Self { site: site.as_deref().map(str::to_owned), from: *base, to: *head }
+    }
+}
+
+impl SideForm {
+    fn new(side: &SideText) -> Self {
         Self {
-            kind: side.kind.as_str(),
-            sha: side.commit.as_deref(),
-            tree: side.tree.as_deref(),
-            name: &side.name,
+            kind: side.kind.as_str().to_owned(),
+            sha: side.commit.clone(),
+            tree: side.tree.clone(),
+            name: side.name.clone(),
         }
     }
 }
 
-impl<'a> Changes<'a> {
-    pub(super) fn new(comparison: &'a Comparison, view: &View<'a>) -> Self {
+impl Changes {
+    pub(super) fn new(comparison: &Comparison, view: &View<'_>) -> Self {
         let mut routes = Routes::default();
         let groups_of = groups_of(comparison);
         let mut outputs = Vec::with_capacity(comparison.outputs.len());
@@ -256,19 +332,19 @@ fn group_name(group: usize) -> String {
     format!("g{}", group + 1)
 }
 
-impl<'a> EditForm<'a> {
-    fn new(id: EditId, reach: &'a EditReach, view: &View<'a>) -> Self {
+impl EditForm {
+    fn new(id: EditId, reach: &EditReach, view: &View<'_>) -> Self {
         let edit = &reach.edit;
         let location = view.shown_location(&edit.location);
-        let value = |text: Option<&'a crate::edit::Text>| {
+        let value = |text: Option<&crate::edit::Text>| {
             value(text.and_then(|it| it.node.as_ref()), edit.is_secret())
         };
         let at = |text: Option<&crate::edit::Text>| text.map(|it| PlaceForm::new(it.at, view));
         Self {
             id: edit_name(id),
-            kind: kind_word(edit),
+            kind: words::of_edit_kind(edit.kind).to_owned(),
             document: DocumentName::new(&edit.document),
-            part: part_word(edit.part),
+            part: words::of_part(edit.part).to_owned(),
             pointer: pointer(&location),
             path: location.to_string(),
             at: SidesAt { from: at(edit.base.as_ref()), to: at(edit.head.as_ref()) },
@@ -277,34 +353,10 @@ impl<'a> EditForm<'a> {
             reach: ReachForm {
                 outputs: reach.outputs.len(),
                 indirect: reach.untouched,
-                sites: reach.sites.iter().map(|site| &**site).collect(),
+                sites: reach.sites.iter().map(ToString::to_string).collect(),
             },
-            verified: match reach.proof {
-                Some(Proof::Rendered) => "counterfactual",
-                Some(Proof::Followed) => "static",
-                None => "no",
-            },
+            verified: words::of_proof(reach.proof).to_owned(),
         }
-    }
-}
-
-fn kind_word(edit: &Edit) -> &'static str {
-    match edit.kind {
-        EditKind::Value => "value",
-        EditKind::Key => "key",
-        EditKind::Document => "document",
-        EditKind::Moved => "moved",
-        EditKind::Policy => "policy",
-        EditKind::Site => "site",
-    }
-}
-
-fn part_word(part: Part) -> &'static str {
-    match part {
-        Part::Whole => "whole",
-        Part::Data => "data",
-        Part::Metadata => "metadata",
-        Part::Root => "root",
     }
 }
 
@@ -328,20 +380,32 @@ fn pointer(location: &Location) -> String {
     pointer
 }
 
-impl<'a> PlaceForm<'a> {
-    fn new(span: Span, view: &View<'a>) -> Self {
+impl PlaceForm {
+    fn new(span: Span, view: &View<'_>) -> Self {
         let place = view.place(span);
-        Self { file: place.path.as_str(), line: place.line, col: place.column }
+        Self {
+            file: place.path.as_str().to_owned(),
+            line: place.line,
+            col: place.column,
+            decoded: place.decoded.as_ref().map(DecodedPlace::from),
+        }
     }
 }
 
-impl<'a> GroupForm<'a> {
+impl From<&Decoded<'_>> for DecodedPlace {
+    fn from(decoded: &Decoded<'_>) -> Self {
+        let Decoded { name, line, column, .. } = decoded;
+        Self { name: name.as_str().to_owned(), line: *line, col: *column }
+    }
+}
+
+impl GroupForm {
     fn new(
         at: usize,
         group: &Group,
-        comparison: &'a Comparison,
-        outputs: &[OutputForm<'a>],
-        view: &View<'a>,
+        comparison: &Comparison,
+        outputs: &[OutputForm],
+        view: &View<'_>,
     ) -> Self {
         let first = group.outputs.first().expect("a group has an output");
         let first = &comparison.outputs[*first];
@@ -350,12 +414,12 @@ impl<'a> GroupForm<'a> {
         let members = group.outputs.iter().map(|output| &outputs[*output]);
         Self {
             id: group_name(at),
-            schema: &first.key.schema,
-            name: &first.key.name,
+            schema: first.key.schema.to_string(),
+            name: first.key.name.to_string(),
             changes: data.chain(metadata).collect(),
             outputs: members
                 .map(|output| MemberForm {
-                    site: output.site,
+                    site: output.site.clone(),
                     status: output.status,
                     causes: output.causes.clone(),
                 })
@@ -364,38 +428,70 @@ impl<'a> GroupForm<'a> {
     }
 }
 
-impl<'a> ChangeForm<'a> {
-    fn new(part: &'static str, difference: &'a Difference, view: &View<'a>) -> Self {
+impl ChangeForm {
+    fn new(part: &'static str, difference: &Difference, view: &View<'_>) -> Self {
         let sensitive = difference.is_secret();
         let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
         let at = |place: Option<&Place>| place.map(|it| PlaceForm::new(it.node.span, view));
         // Outputs that came or went are one group whatever they hold.
         let is_whole = difference.location().is_root() && (base.is_none() || head.is_none());
-        let node = |place: Option<&'a Place>| place.filter(|_| !is_whole).map(|it| &it.node);
+        let location = view.shown_location(difference.location());
         Self {
-            part,
-            pointer: pointer(&view.shown_location(difference.location())),
-            op: match (base, head) {
-                (None, _) => "add",
-                (Some(_), None) => "remove",
-                (Some(_), Some(_)) => "replace",
-            },
+            part: part.to_owned(),
+            pointer: pointer(&location),
+            path: Some(location.to_string()),
+            op: operation_word(base.is_some(), head.is_some()).to_owned(),
             at: SidesAt { from: at(base), to: at(head) },
-            before: value(node(base), sensitive),
-            after: value(node(head), sensitive),
+            before: value(base.filter(|_| !is_whole).map(|it| &it.node), sensitive),
+            after: value(head.filter(|_| !is_whole).map(|it| &it.node), sensitive),
             sensitive,
         }
     }
 }
 
-impl<'a> OutputForm<'a> {
-    fn new(change: &'a Change, group: Option<usize>, causes: Vec<CauseForm>) -> Self {
+/// What is done to a place that is there on these sides.
+fn operation_word(is_in_base: bool, is_in_head: bool) -> &'static str {
+    match (is_in_base, is_in_head) {
+        (false, _) => "add",
+        (true, false) => "remove",
+        (true, true) => "replace",
+    }
+}
+
+impl From<Status> for StatusForm {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Changed => StatusForm::Changed,
+            Status::Added => StatusForm::Added,
+            Status::Removed => StatusForm::Removed,
+            Status::Broken => StatusForm::Broken,
+            Status::Repaired => StatusForm::Repaired,
+            Status::Metadata => StatusForm::Metadata,
+        }
+    }
+}
+
+impl From<StatusForm> for Status {
+    fn from(status: StatusForm) -> Self {
+        match status {
+            StatusForm::Changed => Status::Changed,
+            StatusForm::Added => Status::Added,
+            StatusForm::Removed => Status::Removed,
+            StatusForm::Broken => Status::Broken,
+            StatusForm::Repaired => Status::Repaired,
+            StatusForm::Metadata => Status::Metadata,
+        }
+    }
+}
+
+impl OutputForm {
+    fn new(change: &Change, group: Option<usize>, causes: Vec<CauseForm>) -> Self {
         Self {
-            site: change.site.as_deref(),
-            schema: &change.key.schema,
-            name: &change.key.name,
-            layer: &change.key.layer,
-            status: change.status.as_str(),
+            site: change.site.as_deref().map(str::to_owned),
+            schema: change.key.schema.to_string(),
+            name: change.key.name.to_string(),
+            layer: change.key.layer.to_string(),
+            status: change.status.into(),
             group: group.map(group_name),
             causes,
         }
@@ -403,11 +499,11 @@ impl<'a> OutputForm<'a> {
 }
 
 impl CauseForm {
-    fn new<'a>(cause: &'a Cause, routes: &mut Routes<'a>, view: &View<'a>) -> Self {
+    fn new(cause: &Cause, routes: &mut Routes, view: &View<'_>) -> Self {
         let last = cause.route.last().expect("a route has a step");
         Self {
             edit: edit_name(cause.edit),
-            via: last.via.as_str(),
+            via: last.via.as_str().to_owned(),
             hops: cause.route.len() - 1,
             route: routes.name_of(&cause.route, view),
             joint: cause.joint.iter().map(|edit| edit_name(*edit)).collect(),
@@ -417,16 +513,16 @@ impl CauseForm {
 
 /// The routes met so far, each once.
 #[derive(Default)]
-struct Routes<'a> {
-    forms: Vec<RouteForm<'a>>,
+struct Routes {
+    forms: Vec<RouteForm>,
     /// Routes by what they look like in the report, so that two that cannot
     /// be told apart there are one.
     known: BTreeMap<String, usize>,
 }
 
-impl<'a> Routes<'a> {
-    fn name_of(&mut self, route: &'a [Hop], view: &View<'a>) -> String {
-        let steps: Vec<StepForm<'a>> = route.iter().map(|hop| StepForm::new(hop, view)).collect();
+impl Routes {
+    fn name_of(&mut self, route: &[Hop], view: &View<'_>) -> String {
+        let steps: Vec<StepForm> = route.iter().map(|hop| StepForm::new(hop, view)).collect();
         let look = serde_json::to_string(&steps).expect("steps are text and numbers");
         let at = *self.known.entry(look).or_insert(self.forms.len());
         let id = format!("r{}", at + 1);
@@ -437,32 +533,34 @@ impl<'a> Routes<'a> {
     }
 }
 
-impl<'a> StepForm<'a> {
-    fn new(hop: &'a Hop, view: &View<'a>) -> Self {
-        let at: Vec<PlaceForm<'a>> =
-            hop.at.iter().map(|span| PlaceForm::new(*span, view)).collect();
-        let location = hop.location.as_ref();
+impl StepForm {
+    fn new(hop: &Hop, view: &View<'_>) -> Self {
+        let at: Vec<PlaceForm> = hop.at.iter().map(|span| PlaceForm::new(*span, view)).collect();
+        let location = hop.location.as_ref().map(|it| view.shown_location(it));
         Self {
-            via: hop.via.as_str(),
+            via: hop.via.as_str().to_owned(),
             document: DocumentName::new(&hop.document),
-            pointer: location.map(|it| pointer(&view.shown_location(it))),
-            file: at.first().map(|place| place.file),
+            pointer: location.as_ref().map(pointer),
+            path: location.as_ref().map(Location::to_string),
+            file: at.first().map(|place| place.file.clone()),
             line: at.first().map(|place| place.line),
             at,
         }
     }
 }
 
-impl<'a> ShieldForm<'a> {
-    fn new(edit: EditId, shield: &'a Shield, view: &View<'a>) -> Self {
-        let place = view.place(shield.by);
+impl ShieldForm {
+    fn new(edit: EditId, shield: &Shield, view: &View<'_>) -> Self {
+        let PlaceForm { file, line, col, decoded } = PlaceForm::new(shield.by, view);
         Self {
             edit: edit_name(edit),
-            site: shield.site.as_deref(),
-            why: shield.why.as_str(),
+            site: shield.site.as_deref().map(str::to_owned),
+            why: shield.why.as_str().to_owned(),
             by: ByForm {
-                file: place.path.as_str(),
-                line: place.line,
+                file,
+                line,
+                col,
+                decoded,
                 document: DocumentName::new(&shield.document),
                 pointer: pointer(&view.shown_location(&shield.location)),
             },
@@ -470,14 +568,14 @@ impl<'a> ShieldForm<'a> {
     }
 }
 
-impl<'a> UnexplainedForm<'a> {
-    fn new(change: &'a Change, group: Option<usize>) -> Self {
+impl UnexplainedForm {
+    fn new(change: &Change, group: Option<usize>) -> Self {
         Self {
-            site: change.site.as_deref(),
-            schema: &change.key.schema,
-            name: &change.key.name,
-            layer: &change.key.layer,
-            status: change.status.as_str(),
+            site: change.site.as_deref().map(str::to_owned),
+            schema: change.key.schema.to_string(),
+            name: change.key.name.to_string(),
+            layer: change.key.layer.to_string(),
+            status: change.status.into(),
             group: group.map(group_name),
             differences: change.unexplained,
         }

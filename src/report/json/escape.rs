@@ -20,7 +20,9 @@ impl Write for Escaping<'_> {
     /// serde gives whole stretches of text, so that no character is divided.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match std::str::from_utf8(bytes) {
-            Ok(text) if text.contains(needs_escape) => self.write_escaped(text),
+            Ok(text) if text.contains("##") || text.contains(needs_escape) => {
+                self.write_escaped(text)
+            }
             Ok(_) | Err(_) => self.out.write_all(bytes),
         }
     }
@@ -31,7 +33,13 @@ impl Write for Escaping<'_> {
 }
 
 impl Escaping<'_> {
+    /// The bracket behind a number sign is what makes a command of it in the
+    /// logs of some CI jobs.
     fn write_escaped(&mut self, text: &str) -> io::Result<()> {
+        let mut text = text.to_owned();
+        for word in ["##[", "##vso[", "##teamcity["] {
+            text = text.replace(word, &word.replace('[', "\\u005b"));
+        }
         for part in text.split_inclusive(needs_escape) {
             let plain = part.trim_end_matches(needs_escape);
             self.out.write_all(plain.as_bytes())?;

@@ -1,8 +1,11 @@
 //! Findings as JSON, with names that stay.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, Fix, Label, Suppression};
+use serde::{Deserialize, Serialize};
+
+use super::lines::Texts;
+use crate::diagnostic::{Diagnostic, Fix, Label, Severity, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
 use crate::report::view::Decoded;
@@ -10,21 +13,26 @@ use crate::source::{DocKey, RepoPath, Span};
 use crate::triage::{self, Findings, fingerprint};
 
 /// All findings of a run without a comparison.
-pub(super) fn of_one_side<'a>(findings: &'a Findings, view: &View<'a>) -> Vec<Finding<'a>> {
+pub(super) fn of_one_side<'a>(
+    findings: &'a Findings,
+    texts: &Texts,
+    view: &View<'a>,
+) -> Vec<Finding> {
     let all = findings.diagnostics.iter().chain(&findings.suppressed);
     let mut told: Vec<Told<'a>> = all.map(|it| Told::new(it, None)).collect();
     if !findings.suppressed.is_empty() {
         told.sort_by_key(|told| told.order(view));
     }
-    told.into_iter().map(|told| Finding::new(told, view)).collect()
+    told.into_iter().map(|told| Finding::new(told, texts, view)).collect()
 }
 
 /// All findings of two sides: those of the head by place, whether new or not,
 /// then those that are fixed.
 pub(super) fn of_two_sides<'a>(
     compared: &'a triage::Compared,
+    texts: &Texts,
     view: &View<'a>,
-) -> Vec<Finding<'a>> {
+) -> Vec<Finding> {
     let new = compared.new.diagnostics.iter().enumerate().map(|(at, it)| Told {
         causes: compared.causes.get(at).map_or(&[], Vec::as_slice),
         ..Told::new(it, Some(State::New))
@@ -37,7 +45,7 @@ pub(super) fn of_two_sides<'a>(
     let mut head: Vec<Told<'a>> = new.chain(unchanged).chain(suppressed).collect();
     head.sort_by_key(|told| told.order(view));
     let all = head.into_iter().chain(told(&compared.fixed, State::Fixed));
-    all.map(|told| Finding::new(told, view)).collect()
+    all.map(|told| Finding::new(told, texts, view)).collect()
 }
 
 /// The name of an edit in a report.
@@ -53,21 +61,12 @@ struct Told<'a> {
 }
 
 /// On which sides a finding is.
-#[derive(Clone, Copy)]
-enum State {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::report) enum State {
     New,
     Unchanged,
     Fixed,
-}
-
-impl State {
-    fn as_str(self) -> &'static str {
-        match self {
-            State::New => "new",
-            State::Unchanged => "unchanged",
-            State::Fixed => "fixed",
-        }
-    }
 }
 
 impl<'a> Told<'a> {
@@ -84,96 +83,162 @@ impl<'a> Told<'a> {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct Finding<'a> {
-    rule: &'static str,
-    severity: &'static str,
-    state: Option<&'static str>,
-    fingerprint: String,
-    message: &'a str,
-    help: Option<&'a str>,
-    notes: &'a [String],
-    primary: LabelForm<'a>,
-    related: Vec<LabelForm<'a>>,
-    documents: Vec<DocumentName<'a>>,
-    sites: Vec<&'a str>,
-    caused_by: Vec<String>,
-    suppressed: Option<SuppressionForm<'a>>,
-    fix: Option<FixForm<'a>>,
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::report) enum Level {
+    Note,
+    Warning,
+    Error,
+}
+
+impl From<Severity> for Level {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Level::Note,
+            Severity::Warning => Level::Warning,
+            Severity::Error => Level::Error,
+        }
+    }
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Note => Severity::Note,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        }
+    }
+}
+
+impl Level {
+    /// The word reports use.
+    pub(in crate::report) fn as_str(self) -> &'static str {
+        match self {
+            Level::Note => "note",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct Finding {
+    pub(in crate::report) rule: String,
+    pub(in crate::report) severity: Level,
+    pub(in crate::report) state: Option<State>,
+    pub(in crate::report) fingerprint: String,
+    pub(in crate::report) message: String,
+    pub(in crate::report) help: Option<String>,
+    pub(in crate::report) notes: Vec<String>,
+    pub(in crate::report) primary: LabelForm,
+    pub(in crate::report) related: Vec<LabelForm>,
+    pub(in crate::report) documents: Vec<DocumentName>,
+    pub(in crate::report) sites: Vec<String>,
+    pub(in crate::report) caused_by: Vec<String>,
+    pub(in crate::report) suppressed: Option<SuppressionForm>,
+    pub(in crate::report) fix: Option<FixForm>,
 }
 
 /// What says that a finding is not reported.
-#[derive(Serialize)]
-struct SuppressionForm<'a> {
-    kind: &'static str,
-    file: &'a str,
-    line: usize,
-    reason: &'a str,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct SuppressionForm {
+    pub(in crate::report) kind: String,
+    pub(in crate::report) file: String,
+    pub(in crate::report) line: usize,
+    pub(in crate::report) reason: String,
 }
 
-#[derive(Serialize)]
-struct FixForm<'a> {
-    message: &'a str,
-    edits: Vec<EditForm<'a>>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct FixForm {
+    pub(in crate::report) message: String,
+    pub(in crate::report) edits: Vec<EditForm>,
 }
 
 /// A stretch of a file, and what is to stand there.
-#[derive(Serialize)]
-struct EditForm<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
-    text: &'a str,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct EditForm {
+    pub(in crate::report) file: String,
+    pub(in crate::report) line: usize,
+    pub(in crate::report) column: usize,
+    pub(in crate::report) end_line: usize,
+    pub(in crate::report) end_column: usize,
+    pub(in crate::report) text: String,
 }
 
-#[derive(Serialize)]
-struct LabelForm<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decoded: Option<DecodedForm<'a>>,
-    label: &'a str,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct LabelForm {
+    pub(in crate::report) file: String,
+    pub(in crate::report) line: usize,
+    pub(in crate::report) column: usize,
+    pub(in crate::report) end_line: usize,
+    pub(in crate::report) end_column: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) decoded: Option<DecodedForm>,
+    /// Whether it goes on over a secret that begins where it is said to end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::report) covers_hidden: bool,
+    pub(in crate::report) label: String,
+    /// The text that it stands in, among the `lines` of the report.
+    #[serde(default)]
+    pub(in crate::report) text: Option<String>,
 }
 
 /// A place in a text that stands encoded in the file.
-#[derive(Serialize)]
-struct DecodedForm<'a> {
-    name: &'a str,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct DecodedForm {
+    pub(in crate::report) name: String,
+    pub(in crate::report) line: usize,
+    pub(in crate::report) column: usize,
+    pub(in crate::report) end_line: usize,
+    pub(in crate::report) end_column: usize,
 }
 
 /// A document by its name.
-#[derive(Serialize)]
-pub(in crate::report) struct DocumentName<'a> {
-    schema: &'a str,
-    layer: &'a str,
-    name: &'a str,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub(in crate::report) struct DocumentName<T = String> {
+    pub(in crate::report) schema: T,
+    pub(in crate::report) layer: T,
+    pub(in crate::report) name: T,
 }
 
-impl<'a> Finding<'a> {
-    fn new(told: Told<'a>, view: &View<'a>) -> Self {
+/// Fingerprints that are in one file once: findings that are alike in all that
+/// a fingerprint is made of are numbered.
+#[derive(Default)]
+pub(in crate::report) struct Fingerprints<'a> {
+    met: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// The fingerprint of the next finding.
+    pub(in crate::report) fn next(&mut self, finding: &'a Finding) -> String {
+        let met = self.met.entry(&finding.fingerprint).or_default();
+        *met += 1;
+        match *met {
+            1 => finding.fingerprint.clone(),
+            number => format!("{}-{number}", finding.fingerprint),
+        }
+    }
+}
+
+impl Finding {
+    fn new(told: Told<'_>, texts: &Texts, view: &View<'_>) -> Self {
         let diagnostic = told.diagnostic;
-        let primary = LabelForm::new(&diagnostic.primary, view);
+        let label = |label| LabelForm::new(label, texts, view);
         Self {
-            rule: diagnostic.rule.name,
-            severity: diagnostic.severity.as_str(),
-            state: told.state.map(State::as_str),
+            rule: diagnostic.rule.name.to_owned(),
+            severity: diagnostic.severity.into(),
+            state: told.state,
             fingerprint: fingerprint(diagnostic, view.place(diagnostic.primary.span).path),
-            message: &diagnostic.message,
-            help: diagnostic.help.as_deref(),
-            notes: &diagnostic.notes,
-            primary,
-            related: diagnostic.related.iter().map(|it| LabelForm::new(it, view)).collect(),
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone(),
+            notes: diagnostic.notes.clone(),
+            primary: label(&diagnostic.primary),
+            related: diagnostic.related.iter().map(label).collect(),
             documents: diagnostic.documents.iter().map(DocumentName::new).collect(),
-            sites: diagnostic.sites.iter().map(|site| &**site).collect(),
+            sites: diagnostic.sites.iter().map(ToString::to_string).collect(),
             caused_by: told.causes.iter().map(|edit| edit_name(*edit)).collect(),
             suppressed: diagnostic.suppressed.as_ref().map(|it| SuppressionForm::new(it, view)),
             fix: diagnostic.fix.as_ref().and_then(|it| FixForm::new(it, view)),
@@ -181,62 +246,71 @@ impl<'a> Finding<'a> {
     }
 }
 
-impl<'a> LabelForm<'a> {
-    fn new(label: &'a Label, view: &View<'a>) -> Self {
+impl LabelForm {
+    fn new(label: &Label, texts: &Texts, view: &View<'_>) -> Self {
         let place = view.place(label.span);
         Self {
-            file: place.path.as_str(),
+            file: place.path.as_str().to_owned(),
             line: place.line,
             column: place.column,
             end_line: place.end_line,
             end_column: place.end_column,
             decoded: place.decoded.map(DecodedForm::from),
-            label: &label.message,
+            covers_hidden: place.covers_secret,
+            label: label.message.clone(),
+            text: texts.name_of(label.span.file),
         }
     }
 }
 
-impl<'a> From<Decoded<'a>> for DecodedForm<'a> {
-    fn from(decoded: Decoded<'a>) -> Self {
+impl From<Decoded<'_>> for DecodedForm {
+    fn from(decoded: Decoded<'_>) -> Self {
         let Decoded { name, line, column, end_line, end_column } = decoded;
-        Self { name: name.as_str(), line, column, end_line, end_column }
+        Self { name: name.as_str().to_owned(), line, column, end_line, end_column }
     }
 }
 
-impl<'a> SuppressionForm<'a> {
-    fn new(suppression: &'a Suppression, view: &View<'a>) -> Self {
+impl SuppressionForm {
+    fn new(suppression: &Suppression, view: &View<'_>) -> Self {
         let place = view.place(suppression.at());
         Self {
-            kind: suppression.as_str(),
-            file: place.path.as_str(),
+            kind: suppression.as_str().to_owned(),
+            file: place.path.as_str().to_owned(),
             line: place.line,
-            reason: suppression.reason(),
+            reason: suppression.reason().to_owned(),
         }
     }
 }
 
-impl<'a> FixForm<'a> {
+impl SuppressionForm {
+    /// Whether the baseline says so, and no comment.
+    pub(in crate::report) fn is_baseline(&self) -> bool {
+        self.kind == "baseline"
+    }
+}
+
+impl FixForm {
     /// None where it touches a secret: its place would tell of what is hidden.
     /// Nor is there one of a text that no file has as it is.
-    fn new(fix: &'a Fix, view: &View<'a>) -> Option<Self> {
+    fn new(fix: &Fix, view: &View<'_>) -> Option<Self> {
         let edits = fix.edits.iter().map(|edit| {
             let place = view.place(edit.span);
             let may_be_told = place.decoded.is_none() && !view.touches_secret(edit.span);
             may_be_told.then(|| EditForm {
-                file: place.path.as_str(),
+                file: place.path.as_str().to_owned(),
                 line: place.line,
                 column: place.column,
                 end_line: place.end_line,
                 end_column: place.end_column,
-                text: &edit.text,
+                text: edit.text.clone(),
             })
         });
-        Some(Self { message: &fix.message, edits: edits.collect::<Option<_>>()? })
+        Some(Self { message: fix.message.clone(), edits: edits.collect::<Option<_>>()? })
     }
 }
 
-impl<'a> DocumentName<'a> {
+impl<'a, T: From<&'a str>> DocumentName<T> {
     pub(in crate::report) fn new(key: &'a DocKey) -> Self {
-        Self { schema: &key.schema, layer: &key.layer, name: &key.name }
+        Self { schema: T::from(&key.schema), layer: T::from(&key.layer), name: T::from(&key.name) }
     }
 }

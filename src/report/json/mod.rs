@@ -10,46 +10,42 @@ mod comparison;
 mod documents;
 mod escape;
 mod finding;
+mod lines;
+mod read;
 mod report;
 mod value;
+pub(super) mod words;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
+pub(super) use self::comparison::{
+    ByForm, CauseForm, ChangeForm, ComparisonForm, DecodedPlace, EditForm, ExtentForm, GroupForm,
+    MemberForm, OutputForm, PlaceForm, RouteForm, ShieldForm, SideForm, StatusForm, StepForm,
+};
 use self::documents::{RenderedReport, SitesReport};
 use self::escape::Escaping;
-pub(super) use self::finding::DocumentName;
-use self::report::Report;
-use super::terminal::Totals;
-use super::{Compared, DocumentsLook, RenderedSite, SiteRow, View};
-use crate::triage::Findings;
+pub(super) use self::finding::{
+    DocumentName, Finding, Fingerprints, FixForm, LabelForm, Level, State, SuppressionForm,
+};
+pub(super) use self::lines::{FileLines, Line};
+pub use self::read::{Unreadable, read};
+pub use self::report::Report;
+pub(super) use self::value::ValueForm;
+use super::{DocumentsLook, RenderedSite, SiteRow};
 
 pub use super::form::canonical;
 
 /// The version of all formats here.
 pub(super) const VERSION: u32 = 1;
 
-/// Writes the report of a run without a comparison.
+/// Writes a report.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn findings(
-    findings: &Findings,
-    totals: &Totals,
-    view: &View<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_json(&Report::of_findings(findings, totals, view), out)
-}
-
-/// Writes the report of a comparison, with the findings of both sides where
-/// there are any.
-///
-/// # Errors
-/// Those of `out`.
-pub fn compared(compared: &Compared<'_>, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_json(&Report::of_comparison(compared, view), out)
+pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    write_json(report, out)
 }
 
 /// Writes rendered documents.

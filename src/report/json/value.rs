@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::report::form::{Form, Order};
@@ -15,18 +15,18 @@ const LONGEST: usize = 64 << 10;
 
 /// One side of something that changed. Which fields are there says which of
 /// three it is: a value, a secret, or a value too long.
-#[derive(Serialize)]
-pub(super) struct ValueForm {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hidden: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct ValueForm {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) text: Option<String>,
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) value: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) hidden: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) changed: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) truncated: Option<bool>,
 }
 
 impl ValueForm {
@@ -55,6 +55,11 @@ impl ValueForm {
     pub(super) fn is_truncated(&self) -> bool {
         self.truncated.is_some()
     }
+}
+
+/// A value that is there, `null` too.
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// A scalar as YAML says it, without quotes.

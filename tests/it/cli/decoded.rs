@@ -68,7 +68,9 @@ fn a_value_is_told_at_its_file() {
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
     assert_eq!(report["edits"][0]["at"]["to"]["file"], PATH);
     assert_eq!(report["edits"][0]["at"]["to"]["line"], 13);
-    assert!(!report.to_string().contains("message#2\",\"line"), "{report}");
+    // The decoded place stands beside that of the file, never in its stead.
+    assert_eq!(report["edits"][0]["at"]["to"]["decoded"]["name"], format!("{PATH}#2"));
+    assert!(!report.to_string().contains("\"file\":\"global/cloud/message#2\""), "{report}");
 }
 
 #[test]

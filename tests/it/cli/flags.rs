@@ -1,48 +1,53 @@
 //! Help, and the flags that every verb has.
 
+use super::super::docs::{assert_means_something, commands_in, verbs};
 use super::{Ran, Sandbox};
 
+/// Every help text has examples, what the exit codes mean, and what to do next,
+/// and can be read at 80 columns.
 #[test]
 fn help_teaches_and_fits_the_terminal() {
     let sandbox = Sandbox::new();
-    for verb in ["", "lint", "render", "sites", "explain"] {
+    for verb in verbs().into_iter().chain([Vec::new()]) {
         for flag in ["-h", "--help"] {
-            let arguments: Vec<&str> =
-                [verb, flag].into_iter().filter(|it| !it.is_empty()).collect();
-            let ran = Ran::of(&sandbox.command(&arguments).env("COLUMNS", "80").output().unwrap());
-            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
-            let widest = ran.stdout.lines().max_by_key(|line| line.chars().count()).unwrap();
+            let arguments: Vec<&str> = verb.iter().map(String::as_str).chain([flag]).collect();
+            let help = |columns: &str| {
+                let mut command = sandbox.command(&arguments);
+                let ran = Ran::of(&command.env("COLUMNS", columns).output().unwrap());
+                assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
+                ran.stdout
+            };
+            let (narrow, wide) = (help("80"), help("100"));
+            let widest = narrow.lines().max_by_key(|line| line.chars().count()).unwrap();
             assert!(widest.chars().count() <= 80, "{arguments:?}: {widest}");
-            assert!(!ran.stdout.contains("debug"), "what is hidden is not shown");
-            if verb != "explain" {
-                assert!(ran.stdout.contains("Exit codes: 0"), "{arguments:?}");
+            assert!(!narrow.contains("layercake itself"), "what is hidden is not shown");
+            for part in ["\n\nExamples:\n  ", "\n\nExit codes: 0 ", "\n\nNext: "] {
+                assert!(narrow.contains(part), "{arguments:?} has {part:?}: {narrow}");
             }
-            if !matches!(verb, "explain" | "sites") {
-                assert!(ran.stdout.contains("Examples:\n"), "{arguments:?}");
-            }
+            // what is folded cannot be copied
+            assert_eq!(examples(&narrow), examples(&wide), "{arguments:?}");
         }
     }
 }
 
+fn examples(help: &str) -> &str {
+    let (_, rest) = help.split_once("\n\nExamples:\n").unwrap();
+    rest.split_once("\n\nExit codes:").unwrap().0
+}
+
+/// What they name need not be there; that they mean something is enough.
 #[test]
 fn the_examples_of_the_help_are_commands() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.commit_again();
-    for verb in [&["--help"][..], &["lint", "--help"], &["render", "--help"]] {
-        let help = sandbox.run(verb).stdout;
-        let examples = help.lines().filter_map(|line| line.strip_prefix("  layercake "));
-        let commands: Vec<&str> = examples
-            .map(|line| line.split("  ").next().unwrap().split(" |").next().unwrap())
-            .filter(|command| !command.contains("--set"))
-            .collect();
-        assert!(commands.len() > 2, "{help}");
+    for verb in verbs().into_iter().chain([Vec::new()]) {
+        let arguments: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = sandbox.run(&arguments).stdout;
+        let commands = commands_in(examples(&help).replace("\\\n", " ").as_str());
+        assert!(!commands.is_empty(), "{help}");
         for command in commands {
-            let arguments: Vec<&str> =
-                command.split(' ').map(|argument| argument.trim_matches('\'')).collect();
-            let ran = sandbox.run(&arguments);
-            let is_usage = ran.stderr.contains("Usage:");
-            assert!(!is_usage, "{command}: {ran:?}");
+            assert_means_something(&command);
         }
     }
 }

@@ -41,6 +41,47 @@ fn a_revision_is_read_and_never_the_working_tree() {
     assert!(sites.stdout.contains("\nlab   small      5"), "{}", sites.stdout);
 }
 
+/// Neither git, nor what a repository or its configuration asks git to run.
+#[cfg(unix)]
+#[test]
+fn no_program_is_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    let (folder, marker) = (sandbox.beside("programs"), sandbox.beside("was-run"));
+    fs::create_dir(&folder).unwrap();
+    let program = folder.join("git");
+    fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", marker.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.to_str().unwrap();
+    for key in ["clean", "smudge", "process"] {
+        sandbox.git(&["config", &format!("filter.planted.{key}"), program]);
+    }
+    for key in ["core.fsmonitor", "core.sshCommand", "diff.external", "diff.planted.textconv"] {
+        sandbox.git(&["config", key, program]);
+    }
+    for hook in ["post-checkout", "post-index-change", "pre-commit"] {
+        fs::copy(program, sandbox.path(".git/hooks").join(hook)).unwrap();
+    }
+    sandbox.break_site("lab");
+    sandbox.write(".gitattributes", "* filter=planted diff=planted\n");
+    for arguments in [
+        &["lint"][..],
+        &["lint", "--since", "HEAD"],
+        &["lint", "--staged"],
+        &["lint", "--auto"],
+        &["diff", "HEAD"],
+        &["render", "--rev", "HEAD"],
+    ] {
+        let mut command = sandbox.command(arguments);
+        let path = std::env::join_paths([folder.as_path(), Path::new("/usr/bin")]).unwrap();
+        assert!(command.env("PATH", path).output().unwrap().status.code().unwrap() < 2);
+        assert!(!marker.exists(), "{arguments:?}");
+    }
+    // the trap itself works
+    assert!(std::process::Command::new(program).status().unwrap().success() && marker.exists());
+}
+
 #[test]
 fn untracked_files_count_and_ignored_ones_do_not() {
     let sandbox = Sandbox::with_sites();

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::secrets::{CANARY, Secrets, faulty, passphrase, questions, sound};
-use super::{POLICY, Ran, Sandbox, definition, document};
+use super::{POLICY, Ran, Sandbox, definition, document, formats};
 
 /// Secrets of the base and of the head.
 type Padding = [&'static str; 2];
@@ -81,10 +81,21 @@ fn reader() -> String {
 
 fn commands() -> Vec<Vec<&'static str>> {
     let mut commands: Vec<Vec<&str>> = Vec::new();
-    for form in ["full", "concise", "json"] {
+    for form in formats() {
         commands.push(vec!["lint", "--since", "HEAD", "-o", form]);
         commands.push(vec!["lint", "--since", "HEAD", "-o", form, "--all-findings"]);
         commands.push(vec!["lint", "--staged", "-o", form]);
+    }
+    for (run, saved) in [
+        (&["lint", "--since", "HEAD", "--all-findings"][..], "json=../linted.json"),
+        (&["diff", "HEAD"], "json=../compared.json"),
+    ] {
+        commands.push([run, &["-o", saved]].concat());
+        let file = saved.trim_start_matches("json=");
+        for form in formats() {
+            commands.push(vec!["report", file, "--all-findings", "-o", form]);
+            commands.push([run, &["-o", form]].concat());
+        }
     }
     for form in [&["-o", "full"][..], &["--brief"], &["-o", "json"], &["--no-group"]] {
         commands.push([&["diff", "HEAD"][..], form].concat());
@@ -125,7 +136,9 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
     let plain = |text: &str| {
         let mut text = text.to_owned();
         for id in &ids {
-            text = text.replace(id, "ID").replace(&id[..10], "ID");
+            for length in (7..=id.len()).rev() {
+                text = text.replace(&id[..length], "ID");
+            }
         }
         let lines = text.lines().map(|line| match line.rsplit_once(" · ") {
             Some((before, time)) if time.ends_with('s') => before.to_owned(),

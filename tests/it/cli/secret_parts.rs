@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::secrets::{CANARY, Secrets};
-use super::{Ran, Sandbox};
+use super::{Ran, Sandbox, formats};
 
 const CONFIGURATION: &str = "\
 cloud-config:
@@ -193,7 +193,7 @@ fn commands() -> Vec<Vec<&'static str>> {
         vec!["lint", "--show-ignored"],
         vec!["lint", "--statistics"],
     ];
-    for form in ["full", "concise", "json"] {
+    for form in formats() {
         commands.push(vec!["lint", "-o", form]);
         commands.push(vec!["lint", "--select", "all", "-o", form]);
         commands.push(vec![
@@ -207,6 +207,10 @@ fn commands() -> Vec<Vec<&'static str>> {
             "--all-findings",
         ]);
         commands.push(vec!["diff", "HEAD", "-o", form]);
+    }
+    commands.push(vec!["lint", "--since", "HEAD", "--all-findings", "-o", "json=../saved.json"]);
+    for form in formats() {
+        commands.push(vec!["report", "../saved.json", "--all-findings", "-o", form]);
     }
     commands.push(vec!["diff", "HEAD", "--brief"]);
     commands.push(vec!["diff", "HEAD", "--verify-attribution", "--no-group"]);
@@ -266,7 +270,8 @@ fn all_runs(padding: &'static str, before: &'static str, faults: Faults) -> Vec<
     let plain = |text: &str| {
         let text = ids
             .iter()
-            .fold(text.to_owned(), |text, id| text.replace(id, "ID").replace(&id[..10], "ID"));
+            .flat_map(|id| (7..=id.len()).rev().map(move |length| &id[..length]))
+            .fold(text.to_owned(), |text, id| text.replace(id, "ID"));
         let lines = text.lines().map(|line| match line.rsplit_once(" · ") {
             Some((before, time)) if time.ends_with('s') => before.to_owned(),
             Some(_) | None => line.to_owned(),

@@ -3,7 +3,7 @@
 //! does any output depend on them: with other secrets of another length it is
 //! the same, byte for byte.
 
-use super::{POLICY, Ran, Sandbox, definition, document};
+use super::{POLICY, Ran, Sandbox, definition, document, formats};
 
 /// What every secret begins with; nothing else does.
 pub(super) const CANARY: &str = "sesame";
@@ -337,8 +337,8 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
 
 /// The closing line ends with the time.
 fn without_time(verb: &[&str], mut ran: Ran) -> Ran {
-    let is_closed = verb[0] == "lint" && !verb.contains(&"-o") && !verb.contains(&"--diff");
-    if is_closed {
+    let is_full = verb[0] == "lint" && !verb.contains(&"-o") && !verb.contains(&"--diff");
+    if is_full || verb.contains(&"full") {
         let time = ran.stdout.rfind(" · ").expect("there is a closing line");
         ran.stdout.truncate(time);
     }
@@ -361,7 +361,13 @@ fn runs_of_all_rules(sandbox: &Sandbox) -> Vec<(String, Ran)> {
         &["baseline", "write"],
         &["baseline", "show"],
         &["lint", "--show-ignored"],
+        &["lint", "--show-ignored", "-o", "json=../saved.json"],
     ];
+    let forms = formats().flat_map(|form| {
+        let of_run = vec!["lint", "--show-ignored", "-o", form];
+        [of_run, vec!["report", "../saved.json", "--show-ignored", "-o", form]]
+    });
+    let verbs: Vec<Vec<&str>> = verbs.iter().map(|verb| verb.to_vec()).chain(forms).collect();
     let ran = verbs.iter().map(|verb| {
         let ran = sandbox.run(verb);
         (format!("all rules: {}", verb.join(" ")), without_time(verb, ran))

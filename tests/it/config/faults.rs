@@ -128,6 +128,16 @@ fn values_that_mean_nothing_are_errors() {
             "1:20: there is no format `consise`; did you mean `concise`?",
         ),
         ("output: {default: [json=]}\n", "1:20: there is no file behind `=`"),
+        ("output: {default: [json=../a]}\n", "1:20: `../a` is not below the folder of this file"),
+        ("output: {default: [json=/a]}\n", "1:20: `/a` is not below the folder of this file"),
+        (
+            "output: {default: [json=a/../../b]}\n",
+            "1:20: `a/../../b` is not below the folder of this file",
+        ),
+        ("baseline: ../a\n", "1:11: `../a` is not below the folder of this file"),
+        ("baseline: .git/a\n", "1:11: `.git/a` is inside `.git`"),
+        ("output: {default: [json=.git/a]}\n", "1:20: `.git/a` is inside `.git`"),
+        ("output: {default: [json=a/.GIT/b]}\n", "1:20: `a/.GIT/b` is inside `.git`"),
         ("output: {default: [full, concise]}\n", "1:26: only one report can go to standard output"),
         (
             "references: [{from: {schema: a/B/v1, path: a}, to: {schema: a/B/v1}}]\n",
@@ -197,4 +207,32 @@ fn a_version_that_is_not_this_one_ends_the_run() {
         let ran = configured(&format!("required-version: '{met}'\n")).run(&["lint"]);
         assert_eq!(ran.code, 0, "{met}: {ran:?}");
     }
+}
+
+/// Who writes a pull request writes its configuration: that must not make
+/// layercake write to places that nobody named on the command line.
+#[cfg(unix)]
+#[test]
+fn what_is_configured_writes_nowhere_else() {
+    let sandbox = configured("output: {default: ['full', 'json=out/report.json']}\n");
+    let outside = sandbox.beside("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, sandbox.path("out")).unwrap();
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("leads out through a symbolic link"), "{}", ran.stderr);
+    assert!(!outside.join("report.json").exists());
+    // who runs layercake may name any folder
+    let ran = sandbox.run(&["lint", "-o", "json=out/report.json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(outside.join("report.json").exists());
+    sandbox.write("layercake.yaml", "baseline: out/accepted.json\n");
+    let ran = sandbox.run(&["baseline", "write"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(!outside.join("accepted.json").exists());
+    sandbox.write("layercake.yaml", "output: {default: ['full', 'json=out/report.json']}\n");
+    std::fs::remove_file(sandbox.path("out")).unwrap();
+    std::fs::create_dir(sandbox.path("out")).unwrap();
+    assert_eq!(sandbox.run(&["lint"]).code, 0);
+    assert!(sandbox.path("out/report.json").exists());
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use layercake::commands::configuration::FORMATS;
 use layercake::config::SCHEMA;
+use layercake::report::Format;
 
 use super::{are, configured, rules};
 use crate::cli::{Sandbox, document};
@@ -193,5 +193,8 @@ fn the_examples_of_the_written_file_can_be_used() {
 fn the_formats_of_the_configuration_are_those_of_the_flag() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run(&["lint", "-o", "nosuch"]);
-    assert!(ran.stderr.contains(&format!("there are {}", FORMATS.join(", "))), "{ran:?}");
+    assert!(
+        ran.stderr.contains(&format!("there are {}", Format::ALL.map(Format::name).join(", "))),
+        "{ran:?}"
+    );
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::run;
+use crate::support::saved;
 
 /// Files as real sites have them.
 const FILES: [(&str, &str); 5] = [
@@ -123,8 +124,8 @@ proptest! {
             .with(policy.0, policy.1)
             .with(definition.0, definition.1)
             .with("site/seaworthy/any.yaml", bytes.clone());
-        run(&tree, Semantics::Documented);
-        run(&MemoryTree::new().with(definition.0, bytes), Semantics::Documented);
+        saved::check_checked(&run(&tree, Semantics::Documented));
+        saved::check_checked(&run(&MemoryTree::new().with(definition.0, bytes), Semantics::Documented));
     }
 
     #[test]
@@ -134,7 +135,7 @@ proptest! {
             .with(policy.0, policy.1)
             .with(definition.0, definition.1)
             .with("site/seaworthy/any.yaml", pieces.concat());
-        run(&tree, Semantics::Documented);
+        saved::check_checked(&run(&tree, Semantics::Documented));
     }
 
     #[test]
@@ -148,7 +149,7 @@ proptest! {
         }
         let tree = files.into_iter().fold(MemoryTree::new(), |tree, (path, bytes)| tree.with(path, bytes));
         for semantics in [Semantics::Documented, Semantics::Deckhand] {
-            run(&tree, semantics);
+            saved::check_checked(&run(&tree, semantics));
         }
     }
 }

@@ -26,7 +26,7 @@ use proptest::strategy::ValueTree;
 use super::edits::{Edited, edited};
 use super::repository::Repository;
 use super::{SEMANTICS, checked, config, spans};
-use crate::support::options;
+use crate::support::{options, saved};
 
 fn compared(
     base: &MemoryTree,
@@ -55,6 +55,7 @@ fn compared(
     };
     let settings = Settings { attribution: by, ..Settings::default() };
     let compared = compare(&plan, &settings).expect("files in memory can be compared");
+    saved::check_compared(&compared);
     assert!(!compared.checked.internal_error, "layercake itself does not fail");
     compared
 }

@@ -660,6 +660,7 @@ changes nothing: 1 edit
 fn what_nothing_explains_cannot_be_overlooked() {
     let mut world = one_image();
     world.comparison.outputs[0].causes.clear();
+    world.comparison.edits[0].outputs.retain(|output| *output != 0);
     world.comparison.outputs[0].unexplained = 1;
     world.comparison.outputs[1].unexplained = 1;
     let least = Look { limit: 1, ..look() };
@@ -857,7 +858,11 @@ fn findings_have_one_fingerprint_with_and_without_a_comparison() {
     let head = Findings::new(both.collect(), &world.sources, &[]);
     let mut out = Vec::new();
     let totals = layercake::report::terminal::Totals::default();
-    layercake::report::json::findings(&head, &totals, &world.view(), &mut out).unwrap();
+    layercake::report::json::write(
+        &layercake::report::json::Report::of_findings(&head, &totals, &world.view()),
+        &mut out,
+    )
+    .unwrap();
     let alone: serde_json::Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(of(&alone, "fingerprint"), of(&told, "fingerprint")[..3]);
     assert_eq!(of(&alone, "message"), of(&told, "message")[..3]);

@@ -125,7 +125,8 @@ fn every_finding_is_in_the_json() {
     assert_eq!(findings[42]["message"], "no 42");
     assert_eq!(
         findings[42]["primary"].to_string(),
-        "{\"file\":\"a.yaml\",\"line\":1,\"column\":1,\"end_line\":2,\"end_column\":4,\"label\":\"x\"}"
+        "{\"file\":\"a.yaml\",\"line\":1,\"column\":1,\"end_line\":2,\"end_column\":4,\"label\":\"x\",\
+         \"text\":\"t1\"}"
     );
     assert_eq!(
         findings[42]["documents"].to_string(),

@@ -1,5 +1,6 @@
 //! The report for programs is what its JSON Schema says, to the letter.
 
+use layercake::report::json::{Unreadable, read, write};
 use serde_json::{Value as Json, json};
 
 use super::comparison::{all_kinds, many_images, one_image};
@@ -44,6 +45,47 @@ fn reports_are_as_their_schema_says() {
 }
 
 #[test]
+fn a_report_is_read_as_it_was_written() {
+    for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
+        let written = world.json();
+        let mut again = Vec::new();
+        write(&read(&written).unwrap(), &mut again).unwrap();
+        assert_eq!(String::from_utf8(again).unwrap(), written);
+    }
+}
+
+#[test]
+fn a_text_that_is_no_report_is_refused() {
+    let sound = report(&one_image());
+    let mutant = |pointer: &str, other: Json| {
+        let mut mutant = sound.clone();
+        *mutant.pointer_mut(pointer).expect("it is in the report") = other;
+        read(&mutant.to_string()).expect_err(pointer)
+    };
+    let version = Unreadable::Version("urn:layercake:report:2".to_owned());
+    assert_eq!(mutant("/schema", json!("urn:layercake:report:2")), version);
+    for (pointer, other, said) in [
+        ("/outputs/0/causes/0/edit", json!("e7"), "there is no `e7` in it"),
+        ("/outputs/0/causes/0/route", json!("r99"), "there is no `r99` in it"),
+        ("/outputs/0/group", json!("g99"), "there is no `g99` in it"),
+        ("/shields/0/edit", json!("e0"), "there is no `e0` in it"),
+        ("/outputs/0/status", json!("gone"), "unknown variant `gone`"),
+        ("/totals/edits", json!(-1), "invalid value: integer `-1`"),
+        ("/edits", json!(null), "invalid type: null"),
+    ] {
+        let fault = mutant(pointer, other).to_string();
+        assert!(fault.contains(said), "{pointer}: {fault}");
+    }
+    for text in ["", "[]", "{}", "null", "\u{feff}{}", "{\"schema\": 1, \"version\": 1}"] {
+        assert!(matches!(read(text), Err(Unreadable::Other(_))), "{text}");
+    }
+    // What a later version adds is no reason to refuse it.
+    let mut later = sound.clone();
+    later["more"] = json!({"of": "it"});
+    assert!(read(&later.to_string()).is_ok());
+}
+
+#[test]
 fn the_schema_is_strict() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let sound = report(&one_image());
@@ -73,7 +115,7 @@ fn the_report_says_what_changed_and_why() {
     let report = report(&one_image());
     assert_eq!(
         report["totals"],
-        json!({"sites": 6, "outputs": 1972, "changed": 14, "added": 0, "removed": 0, "broken": 0,
+        json!({"sites": 6, "documents": null, "outputs": 1972, "changed": 14, "added": 0, "removed": 0, "broken": 0,
                "repaired": 0, "metadata": 0, "unexplained": 0, "groups": 3, "edits": 1,
                "inert_edits": 0, "ignored": 0, "accepted": 0, "added_ignores": 0})
     );
@@ -110,7 +152,7 @@ fn the_report_says_what_changed_and_why() {
     assert_eq!(
         report["shields"],
         json!([{"edit": "e1", "site": "airskiff-suse", "why": "set again",
-                "by": {"file": "site/airskiff-suse/software/config/versions.yaml", "line": 20,
+                "by": {"file": "site/airskiff-suse/software/config/versions.yaml", "line": 20, "col": 1,
                        "document": {"schema": "pegleg/SoftwareVersions/v1", "layer": "site",
                                     "name": "software-versions"},
                        "pointer": "/images/neutron"}}])

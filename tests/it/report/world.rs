@@ -17,6 +17,7 @@ use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Key, Node, parse};
 
 use super::plain;
+use crate::support::saved;
 
 /// Two sides, and what is said to have come of their differences.
 pub struct World {
@@ -276,6 +277,10 @@ impl World {
         View::new(&self.sources, &self.secrets, &[])
     }
 
+    pub fn report(&self) -> json::Report {
+        json::Report::of_comparison(&self.compared(), &self.view())
+    }
+
     fn compared(&self) -> Compared<'_> {
         Compared {
             comparison: &self.comparison,
@@ -287,6 +292,7 @@ impl World {
     }
 
     pub fn full(&self, style: Style, look: Look) -> String {
+        saved::check_comparison(&self.compared(), &self.view());
         let mut out = Vec::new();
         comparison::write(&self.compared(), look, &self.view(), &style, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -305,7 +311,7 @@ impl World {
 
     pub fn json(&self) -> String {
         let mut out = Vec::new();
-        json::compared(&self.compared(), &self.view(), &mut out).unwrap();
+        json::write(&self.report(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 }

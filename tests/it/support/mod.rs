@@ -172,3 +172,162 @@ fn place(span: Span, sources: &SourceMap) -> String {
     let start = sources.start(span);
     format!("{}:{}:{}", sources.get(span.file).path(), start.line, start.column)
 }
+
+/// What a saved report tells people is what the run told them, however wide
+/// the terminal is and whatever it can show.
+pub mod saved {
+    use layercake::check::{self, Checked};
+    use layercake::report::comparison::{self, Grouping, Look, Unchanged};
+    use layercake::report::json::{Report, read, write};
+    use layercake::report::terminal::{self, Totals};
+    use layercake::report::{
+        Compared, Extent, Ignored, Restored, SideKind, SideText, Sides, Style, Timing, View,
+    };
+    use layercake::source::SourceMap;
+    use layercake::triage::{Findings, Suppressed};
+    use std::time::Duration;
+
+    const STYLES: [Style; 4] = [
+        Style { width: 80, color: false, unicode: true, links: false },
+        Style { width: 40, color: false, unicode: false, links: false },
+        Style { width: 100, color: true, unicode: true, links: false },
+        Style { width: 160, color: false, unicode: true, links: false },
+    ];
+
+    /// Holds for what came of checking one side.
+    pub fn check_checked<T>(checked: &Checked<T>) {
+        let totals = Totals {
+            sites: checked.sites.len(),
+            documents: checked.documents,
+            outputs: checked.sites.iter().map(|site| site.outputs).sum(),
+            counts: checked.findings.counts(),
+            suppressed: Suppressed::of(&checked.findings.suppressed),
+            elapsed: Duration::from_millis(1230),
+        };
+        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+        check_findings(&checked.findings, &totals, &checked.sources, &view);
+    }
+
+    /// Holds for what came of comparing two sides, as `lint` and as `diff` tell it.
+    pub fn check_compared(compared: &check::Compared) {
+        let checked = &compared.checked;
+        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+        let side = |kind| SideText { kind, commit: None, tree: None, name: "main".to_owned() };
+        let sides = Sides {
+            repository: String::new(),
+            from: side(SideKind::Index),
+            to: side(SideKind::Worktree),
+            chosen_by: "since".to_owned(),
+            reason: "merge-base of main and HEAD".to_owned(),
+            shallow: true,
+            edited_files: compared.edited_files.len(),
+            extent: Extent::Asked,
+        };
+        for findings in [Some(&compared.findings), None] {
+            let told = Compared {
+                comparison: &compared.comparison,
+                sides: &sides,
+                findings,
+                outputs: 12,
+                timing: Timing::default(),
+            };
+            check_comparison(&told, &view);
+        }
+    }
+
+    /// A report as it is after it was written and read.
+    pub fn again(report: &Report) -> Restored {
+        let mut json = Vec::new();
+        write(report, &mut json).unwrap();
+        let text = String::from_utf8(json).unwrap();
+        Restored::of(&read(&text).unwrap_or_else(|it| panic!("{it}: {text}"))).unwrap()
+    }
+
+    /// Holds for a run without a comparison.
+    pub fn check_findings(
+        findings: &Findings,
+        totals: &Totals,
+        sources: &SourceMap,
+        view: &View<'_>,
+    ) {
+        let restored = again(&Report::of_findings(findings, totals, view));
+        for ignored in [Ignored::Counted, Ignored::Shown] {
+            let shown = match ignored {
+                Ignored::Shown if !findings.suppressed.is_empty() => {
+                    findings.with_suppressed(sources)
+                }
+                Ignored::Counted | Ignored::Shown => findings.clone(),
+            };
+            let look = look(Grouping::Alike, Unchanged::Counted);
+            for style in &STYLES {
+                let live = text(|out| {
+                    terminal::write(&shown, view, style, out)?;
+                    terminal::write_totals(totals, style, out)
+                });
+                assert_same(&live, &text(|out| restored.write(look, ignored, style, out)));
+                let live = text(|out| terminal::write_concise(&shown, view, style, out));
+                let saved = text(|out| restored.write_concise(look, ignored, style, out));
+                assert_same(&live, &saved);
+            }
+        }
+    }
+
+    /// Holds for a comparison, with findings or without.
+    pub fn check_comparison(compared: &Compared<'_>, view: &View<'_>) {
+        // Which folder it was is not saved.
+        let sides = Sides { repository: String::new(), ..compared.sides.clone() };
+        let compared = &Compared { sides: &sides, ..*compared };
+        let restored = again(&Report::of_comparison(compared, view));
+        let suppressed = compared.findings.map(|it| it.suppressed.clone()).unwrap_or_default();
+        let suppressed = Findings { diagnostics: suppressed, ..Findings::default() };
+        for (grouping, unchanged, ignored) in [
+            (Grouping::Alike, Unchanged::Counted, Ignored::Counted),
+            (Grouping::Apart, Unchanged::Shown, Ignored::Shown),
+        ] {
+            let look = look(grouping, unchanged);
+            for style in &STYLES {
+                let live = text(|out| {
+                    comparison::write(compared, look, view, style, out)?;
+                    match ignored {
+                        Ignored::Counted => Ok(()),
+                        Ignored::Shown => terminal::write(&suppressed, view, style, out),
+                    }
+                });
+                assert_same(&live, &text(|out| restored.write(look, ignored, style, out)));
+                let live = text(|out| {
+                    let Some(findings) = compared.findings else {
+                        return comparison::write_brief(compared, look, view, style, out);
+                    };
+                    terminal::write_concise(&findings.new, view, style, out)?;
+                    match (unchanged, ignored) {
+                        (Unchanged::Counted, _) => Ok(()),
+                        (Unchanged::Shown, _) => {
+                            terminal::write_concise(&findings.unchanged, view, style, out)?;
+                            terminal::write_concise(&suppressed, view, style, out)
+                        }
+                    }
+                });
+                let saved = text(|out| restored.write_concise(look, ignored, style, out));
+                assert_same(&live, &saved);
+            }
+        }
+    }
+
+    fn look(grouping: Grouping, unchanged: Unchanged) -> Look {
+        Look { grouping, limit: Look::ON_TERMINAL, unchanged }
+    }
+
+    fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn assert_same(live: &str, saved: &str) {
+        // Of pairs JSON does not say that they are no list (docs/report.md).
+        if [" pair]", " pairs]", "!!pairs"].iter().any(|it| live.contains(it)) {
+            return;
+        }
+        assert!(live == saved, "the run told:\n{live}\nand the saved report:\n{saved}");
+    }
+}

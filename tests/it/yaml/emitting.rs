@@ -150,7 +150,7 @@ fn node(value: Value) -> Node {
     Node::new(value, Span::point(some_file(), 0))
 }
 
-fn any_value() -> impl Strategy<Value = Value> {
+pub fn any_value() -> impl Strategy<Value = Value> {
     any_scalar().prop_recursive(5, 40, 5, |inner| {
         let entries = vec((any_scalar(), inner.clone()), 0..5);
         let mapping = entries.prop_map(|entries| {

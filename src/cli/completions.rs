@@ -1,0 +1,27 @@
+//! `completions`: the script that lets a shell complete verbs and flags.
+
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use super::arguments::Cli;
+use super::{Failure, print};
+
+/// Prints the script for `shell`.
+pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    generate(shell, &mut shown(&Cli::command()), "layercake", &mut script);
+    print(|out| out.write_all(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The program without the verbs that nobody is told of: the scripts would
+/// offer them.
+fn shown(program: &Command) -> Command {
+    Command::new("layercake")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(program.get_arguments().cloned())
+        .subcommands(program.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned())
+}

@@ -1,0 +1,184 @@
+//! `man`: the manual pages, one for the program and one for each verb.
+//!
+//! A page is made of what `--help` is made of, so that the two agree. Of the
+//! text below the flags this module knows the form: paragraphs that begin with
+//! `Examples:`, `Exit codes:` or `Next:`.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use layercake::error::{Error, ErrorKind};
+use layercake::report::counted;
+use layercake::source::{create_folder, write_file};
+use roff::{Roff, bold, roman};
+
+use super::arguments::Cli;
+use super::{Failure, print};
+
+/// Prints the page of the verb that `words` name, or of the program.
+pub(super) fn print_page(words: &[String]) -> Result<ExitCode, Failure> {
+    let program = program();
+    let mut command = &program;
+    for word in words {
+        let mut verbs = verbs(command);
+        command = verbs.find(|verb| verb.get_name() == word).ok_or_else(|| {
+            let message = format!("there is no verb `{}`", words.join(" "));
+            Error::new(ErrorKind::Usage, message).with_help("`layercake --help` lists the verbs")
+        })?;
+    }
+    let page = page(command)?;
+    print(|out| out.write_all(page.as_bytes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes all pages to `folder`, each under the name by which `man` finds it.
+pub(super) fn write(folder: &Path) -> Result<ExitCode, Failure> {
+    let mut pages = Vec::new();
+    collect(&program(), &mut pages)?;
+    create_folder(folder)?;
+    for (file, page) in &pages {
+        write_file(&folder.join(file), page.as_bytes())?;
+    }
+    let count = counted(pages.len(), "page");
+    print(|out| writeln!(out, "wrote {count} to {}", folder.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The program, with what each verb takes over from it.
+fn program() -> Command {
+    let mut program = Cli::command();
+    program.build();
+    program
+}
+
+fn collect(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
+    pages.push((format!("{}.1", title(command)), page(command)?));
+    verbs(command).try_for_each(|verb| collect(verb, pages))
+}
+
+fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|verb| !verb.is_hide_set())
+}
+
+/// What `man` calls a page, such as `layercake-lint`.
+fn title(command: &Command) -> &str {
+    command.get_display_name().unwrap_or_else(|| command.get_name())
+}
+
+fn page(command: &Command) -> io::Result<String> {
+    let man = Man::new(with_usage(command));
+    let mut page = Vec::new();
+    // written here, since `Man` lets what follows an empty date take its place
+    let (title, version) = (title(command), env!("CARGO_PKG_VERSION"));
+    writeln!(page, r#".TH "{title}" 1 "" "layercake {version}" "Manual of layercake""#)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut rest = Roff::new();
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    for paragraph in after.split("\n\n") {
+        section(paragraph, &mut rest);
+    }
+    surroundings(&mut rest);
+    see_also(command, &mut rest);
+    rest.to_writer(&mut page)?;
+    Ok(in_bold(&String::from_utf8_lossy(&page)))
+}
+
+/// The command with the usage that its help has: that of `clap_mangen` has
+/// every flag, without its value.
+fn with_usage(command: &Command) -> Command {
+    let usage = command.clone().render_usage().to_string();
+    command.clone().override_usage(usage.trim_start_matches("Usage: ").to_owned())
+}
+
+/// A paragraph of those below the flags, as a section of its own.
+fn section(paragraph: &str, page: &mut Roff) {
+    let (heading, text) = paragraph.split_once(':').unwrap_or(("Notes", paragraph));
+    match heading {
+        "Examples" => {
+            page.control("SH", ["EXAMPLES"]).control("nf", []);
+            for line in text.lines().skip(1) {
+                page.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+            }
+            page.control("fi", []);
+        }
+        "Exit codes" => {
+            page.control("SH", ["EXIT STATUS"]);
+            for (code, meaning) in exit_codes(text) {
+                page.control("TP", []).text([bold(code)]).text([roman(meaning)]);
+            }
+        }
+        _ => {
+            page.control("SH", [heading.to_uppercase().as_str()]).text([roman(text.trim())]);
+        }
+    }
+}
+
+/// What each code means, of `0 MEANING, 1 MEANING, 2 MEANING.`
+fn exit_codes(text: &str) -> Vec<(&'static str, &str)> {
+    let mut rest = text.trim().trim_end_matches('.');
+    let mut codes = Vec::new();
+    for (code, begin) in [("2", ", 2 "), ("1", ", 1 "), ("0", "0 ")] {
+        if let Some((before, meaning)) = rest.rsplit_once(begin) {
+            codes.push((code, meaning));
+            rest = before;
+        }
+    }
+    codes.reverse();
+    codes
+}
+
+/// What a run reads beside the repository's documents.
+fn surroundings(page: &mut Roff) {
+    for (heading, rows) in [("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)] {
+        page.control("SH", [heading]);
+        for (name, meaning) in rows {
+            page.control("TP", []).text([bold(*name)]).text([roman(*meaning)]);
+        }
+    }
+}
+
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("LAYERCAKE_CONFIG", "The configuration, where no flag names one."),
+    ("COLUMNS", "How wide findings are printed."),
+    ("NO_COLOR, CLICOLOR_FORCE", "No colours, and colours without a terminal."),
+    (
+        "PRE_COMMIT, CI, GITHUB_ACTIONS, GITLAB_CI, TF_BUILD and others",
+        "With `--auto` alone: the hook or the job that says what is compared.",
+    ),
+];
+
+const FILES: &[(&str, &str)] = &[
+    ("layercake.yaml, .layercake.yaml", "The configuration, at the root of the repository."),
+    (".layercake-baseline.json", "The findings that were accepted, at the same place."),
+];
+
+/// The pages above and below.
+fn see_also(command: &Command, page: &mut Roff) {
+    let above = title(command).rsplit_once('-').map(|(above, _)| above);
+    let below = verbs(command).map(title);
+    let pages: Vec<String> = above.into_iter().chain(below).map(|it| format!("{it}(1)")).collect();
+    page.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
+}
+
+/// Bold instead of backticks, which typesetters take for quotation marks.
+fn in_bold(page: &str) -> String {
+    let mut is_name = false;
+    let mut shown = String::with_capacity(page.len());
+    for part in page.split_inclusive('`') {
+        shown.push_str(part.trim_end_matches('`'));
+        if part.ends_with('`') {
+            is_name = !is_name;
+            shown.push_str(if is_name { r"\fB" } else { r"\fR" });
+        }
+    }
+    shown
+}

@@ -1,0 +1,165 @@
+//! Which formats there are, and what is written in each.
+//!
+//! Two are for people and look at the run itself. All others are forms of one
+//! [`Report`], so that a saved one says in any of them what the run would have
+//! said.
+
+use std::io::{self, Write};
+
+use super::comparison::Unchanged;
+use super::json::Report;
+use super::{github, gitlab, html, json, junit, markdown, sarif};
+use crate::diagnostic::Rule;
+
+/// What `--output` can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Every finding with its lines.
+    Full,
+    /// One line for each finding.
+    Concise,
+    /// The report in one of its forms.
+    Of(Form),
+}
+
+/// The forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For programs: all of it.
+    Json,
+    /// Workflow commands of GitHub, which become annotations.
+    Github,
+    /// A page in Markdown, as the summary of a job.
+    Markdown,
+    /// The same within the limits of a comment on a pull request.
+    Comment,
+    /// For code scanning: SARIF 2.1.0.
+    Sarif,
+    /// As a report of tests, for Jenkins and others: JUnit.
+    Junit,
+    /// The code quality report of GitLab.
+    Gitlab,
+    /// A page to look around in, complete in itself.
+    Html,
+}
+
+impl Format {
+    /// All of them, in the order of documentation.
+    pub const ALL: [Format; 10] = [
+        Format::Full,
+        Format::Concise,
+        Format::Of(Form::Json),
+        Format::Of(Form::Github),
+        Format::Of(Form::Markdown),
+        Format::Of(Form::Comment),
+        Format::Of(Form::Sarif),
+        Format::Of(Form::Junit),
+        Format::Of(Form::Gitlab),
+        Format::Of(Form::Html),
+    ];
+
+    /// The word that asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Full => "full",
+            Format::Concise => "concise",
+            Format::Of(Form::Json) => "json",
+            Format::Of(Form::Github) => "github",
+            Format::Of(Form::Markdown) => "markdown",
+            Format::Of(Form::Comment) => "comment",
+            Format::Of(Form::Sarif) => "sarif",
+            Format::Of(Form::Junit) => "junit",
+            Format::Of(Form::Gitlab) => "gitlab",
+            Format::Of(Form::Html) => "html",
+        }
+    }
+
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// Which findings are listed, beside those that always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// What becomes of those that both sides of a comparison have.
+    pub unchanged: Unchanged,
+    /// What becomes of those that a comment or the baseline suppresses.
+    pub ignored: Ignored,
+}
+
+/// What is told of findings that a comment or the baseline suppresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// They are counted.
+    Counted,
+    /// They are listed.
+    Shown,
+}
+
+/// How a report is written, whatever is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner<'a> {
+    /// Which findings are listed.
+    pub listing: Listing,
+    /// The rules that there are, by name: what a report says of a rule beyond
+    /// its name is looked up here.
+    pub rules: &'a [&'static Rule],
+}
+
+impl Manner<'_> {
+    /// The rule of this name; none where another version of layercake wrote
+    /// the report, and had it.
+    pub(super) fn rule(&self, name: &str) -> Option<&'static Rule> {
+        self.rules.iter().find(|rule| rule.name == name).copied()
+    }
+}
+
+/// The page of a rule as it reads by itself: links to other pages, which are
+/// where only this crate's sources are, are left as their texts.
+pub(super) fn page(rule: &Rule) -> String {
+    let mut page = String::with_capacity(rule.page.len());
+    let mut rest = rule.page;
+    while let Some((before, after)) = rest.split_once("](") {
+        let (target, beyond) = after.split_once(')').unwrap_or((after, ""));
+        match before.rfind('[') {
+            Some(at) if target.contains(".md") => {
+                page.push_str(&before[..at]);
+                page.push_str(&before[at + 1..]);
+                rest = beyond;
+            }
+            Some(_) | None => {
+                page.push_str(before);
+                page.push_str("](");
+                rest = after;
+            }
+        }
+    }
+    page.push_str(rest);
+    page
+}
+
+impl Form {
+    /// Writes a report in this form.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(
+        self,
+        report: &Report,
+        manner: &Manner<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match self {
+            Form::Json => json::write(report, out),
+            Form::Github => github::write(report, manner, out),
+            Form::Markdown => markdown::write(report, manner, markdown::Budget::SUMMARY, out),
+            Form::Comment => markdown::write(report, manner, markdown::Budget::COMMENT, out),
+            Form::Sarif => sarif::write(report, manner, out),
+            Form::Junit => junit::write(report, manner, out),
+            Form::Gitlab => gitlab::write(report, manner, out),
+            Form::Html => html::write(report, manner, out),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The code quality report of GitLab: findings alone, by file and line.
+//!
+//! It is the array that GitLab's documentation describes, a subset of Code
+//! Climate's: `description`, `check_name`, `fingerprint`, `severity` and
+//! `location`. GitLab compares the reports of two branches by fingerprint and
+//! shows findings of one fingerprint as one; so findings that are alike get a
+//! number behind the fingerprint they share, by their order.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Manner;
+use super::json::{Finding, Fingerprints, Level, Report, write_json};
+
+/// Writes a report.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut fingerprints = Fingerprints::default();
+    let findings = report.listed(manner.listing);
+    let issues = findings.map(|finding| Issue::new(finding, fingerprints.next(finding)));
+    write_json(&issues.collect::<Vec<_>>(), out)
+}
+
+/// A finding as GitLab takes it.
+#[derive(Serialize)]
+struct Issue<'a> {
+    description: &'a str,
+    check_name: &'a str,
+    fingerprint: String,
+    severity: &'static str,
+    location: Location<'a>,
+}
+
+#[derive(Serialize)]
+struct Location<'a> {
+    path: &'a str,
+    lines: Lines,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    begin: usize,
+    end: usize,
+}
+
+impl<'a> Issue<'a> {
+    fn new(finding: &'a Finding, fingerprint: String) -> Self {
+        let place = &finding.primary;
+        Self {
+            description: &finding.message,
+            check_name: &finding.rule,
+            fingerprint,
+            severity: severity(finding),
+            location: Location {
+                path: &place.file,
+                lines: Lines { begin: place.line, end: place.end_line },
+            },
+        }
+    }
+}
+
+/// GitLab has five words. `critical` and `blocker` say more than a linter can
+/// know; what is suppressed is for information.
+fn severity(finding: &Finding) -> &'static str {
+    match (&finding.suppressed, finding.severity) {
+        (None, Level::Error) => "major",
+        (None, Level::Warning) => "minor",
+        (None, Level::Note) | (Some(_), _) => "info",
+    }
+}

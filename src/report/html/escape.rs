@@ -1,0 +1,34 @@
+//! Texts as HTML has them, between tags and in quoted attributes.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+
+use crate::report::printable::{escape, is_harmful};
+
+/// A text to be written into a page. Nothing in it is markup any more, and
+/// characters that could hide, reorder or forge what stands beside them are
+/// escapes a person can read; a tab stays one.
+pub(super) fn text(text: &str) -> Text<'_> {
+    Text(text)
+}
+
+/// See [`text`].
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a>(&'a str);
+
+impl Display for Text<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '&' => out.write_str("&amp;")?,
+                '<' => out.write_str("&lt;")?,
+                '>' => out.write_str("&gt;")?,
+                '"' => out.write_str("&quot;")?,
+                '\'' => out.write_str("&#39;")?,
+                '\t' => out.write_char('\t')?,
+                _ if is_harmful(character) => out.write_str(&escape(character))?,
+                _ => out.write_char(character)?,
+            }
+        }
+        Ok(())
+    }
+}

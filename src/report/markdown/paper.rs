@@ -1,0 +1,147 @@
+//! Blocks of Markdown on a page that has an end: each is whole, or the page is
+//! too small. What is given is Markdown already; how texts become that is not
+//! known here.
+
+use super::text::{fence, in_cell};
+
+/// A page, and how many bytes of it there may be.
+pub(super) struct Paper {
+    text: String,
+    most: usize,
+}
+
+/// What was to be written does not fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Full;
+
+/// How loud an alert is.
+#[derive(Clone, Copy)]
+pub(super) enum Alert {
+    Note,
+    Warning,
+    Caution,
+}
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy)]
+pub(super) enum Column {
+    Text(&'static str),
+    Number(&'static str),
+}
+
+impl Paper {
+    pub(super) fn new(most: usize) -> Self {
+        Self { text: String::new(), most }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    fn push(&mut self, text: &str) -> Result<(), Full> {
+        if self.text.len() + text.len() > self.most {
+            return Err(Full);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    /// Blocks are told apart by an empty line.
+    fn begin(&mut self) -> Result<(), Full> {
+        if self.text.is_empty() { Ok(()) } else { self.push("\n") }
+    }
+
+    pub(super) fn heading(&mut self, depth: usize, text: &str) -> Result<(), Full> {
+        self.begin()?;
+        self.push(&format!("{} {text}\n", "#".repeat(depth)))
+    }
+
+    pub(super) fn paragraph(&mut self, text: &str) -> Result<(), Full> {
+        self.begin()?;
+        self.push(text)?;
+        self.push("\n")
+    }
+
+    /// Paragraphs that stand out.
+    pub(super) fn alert(&mut self, alert: Alert, paragraphs: &[String]) -> Result<(), Full> {
+        let word = match alert {
+            Alert::Note => "NOTE",
+            Alert::Warning => "WARNING",
+            Alert::Caution => "CAUTION",
+        };
+        self.begin()?;
+        self.push(&format!("> [!{word}]\n"))?;
+        for (at, paragraph) in paragraphs.iter().enumerate() {
+            let between = if at == 0 { "" } else { ">\n" };
+            self.push(&format!("{between}> {paragraph}\n"))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn list(&mut self, items: impl IntoIterator<Item = String>) -> Result<(), Full> {
+        self.begin()?;
+        items.into_iter().try_for_each(|item| self.push(&format!("- {item}\n")))
+    }
+
+    pub(super) fn steps(&mut self, items: impl IntoIterator<Item = String>) -> Result<(), Full> {
+        self.begin()?;
+        let mut items = items.into_iter().enumerate();
+        items.try_for_each(|(at, item)| self.push(&format!("{}. {item}\n", at + 1)))
+    }
+
+    /// A row has as many cells as there are columns.
+    pub(super) fn table<const CELLS: usize>(
+        &mut self,
+        columns: [Column; CELLS],
+        rows: impl IntoIterator<Item = [String; CELLS]>,
+    ) -> Result<(), Full> {
+        self.table_of(&columns, rows.into_iter().map(Vec::from))
+    }
+
+    /// As [`Paper::table`], with columns that are known only while it runs.
+    pub(super) fn table_of(
+        &mut self,
+        columns: &[Column],
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Result<(), Full> {
+        self.begin()?;
+        let (heads, rules): (Vec<String>, Vec<String>) = columns
+            .iter()
+            .map(|column| match column {
+                Column::Text(name) => ((*name).to_owned(), "---".to_owned()),
+                Column::Number(name) => ((*name).to_owned(), "---:".to_owned()),
+            })
+            .unzip();
+        self.row(&heads)?;
+        self.row(&rules)?;
+        rows.into_iter().try_for_each(|cells| {
+            debug_assert_eq!(cells.len(), columns.len(), "a cell for each column");
+            self.row(&cells.iter().map(|cell| in_cell(cell)).collect::<Vec<_>>())
+        })
+    }
+
+    fn row(&mut self, cells: &[String]) -> Result<(), Full> {
+        self.push(&format!("| {} |\n", cells.join(" | ")))
+    }
+
+    /// Lines that are shown as they are.
+    pub(super) fn fenced(&mut self, language: &str, lines: &[String]) -> Result<(), Full> {
+        let fence = fence(lines);
+        self.begin()?;
+        self.push(&format!("{fence}{language}\n"))?;
+        lines.iter().try_for_each(|line| self.push(&format!("{line}\n")))?;
+        self.push(&format!("{fence}\n"))
+    }
+
+    /// What is shown when somebody asks for it. The summary is our own words.
+    pub(super) fn details(
+        &mut self,
+        summary: &str,
+        inside: impl FnOnce(&mut Self) -> Result<(), Full>,
+    ) -> Result<(), Full> {
+        self.begin()?;
+        self.push(&format!("<details><summary>{summary}</summary>\n"))?;
+        inside(self)?;
+        self.push("\n</details>\n")
+    }
+}

@@ -1,0 +1,242 @@
+//! A comparison of a saved report: edits, outputs, routes and what stopped an
+//! edit, as those have them who tell people of them.
+//!
+//! Of values there are those of edits, which are shown; of what changed in an
+//! output only the places.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::texts::{NOWHERE, Position, Texts};
+use super::value;
+use crate::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach};
+use crate::compare::{Cause, Change, Hop, Output};
+use crate::edit::{Edit, EditId, Text};
+use crate::report::json::{
+    CauseForm, ChangeForm, ComparisonForm, DocumentName, EditForm, ExtentForm, GroupForm,
+    OutputForm, PlaceForm, Report, RouteForm, ShieldForm, SideForm, Unreadable, ValueForm, words,
+};
+use crate::report::{Extent, SideText, Sides};
+use crate::source::DocKey;
+use crate::yaml::diff::{Difference, Place};
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Key, Node, Value};
+
+/// The two sides; what people call the repository is not kept.
+///
+/// # Errors
+/// Where it has words that reports do not have.
+pub(super) fn sides(form: &ComparisonForm) -> Result<Sides, Unreadable> {
+    Ok(Sides {
+        repository: String::new(),
+        from: side(&form.from)?,
+        to: side(&form.to)?,
+        chosen_by: form.chosen_by.clone(),
+        reason: form.reason.clone(),
+        shallow: form.shallow,
+        edited_files: form.edited_files,
+        extent: match form.extent {
+            ExtentForm::Whole => Extent::Whole,
+            ExtentForm::Asked => Extent::Asked,
+        },
+    })
+}
+
+fn side(form: &SideForm) -> Result<SideText, Unreadable> {
+    Ok(SideText {
+        kind: words::side_kind(&form.kind)?,
+        commit: form.sha.clone(),
+        tree: form.tree.clone(),
+        name: form.name.clone(),
+    })
+}
+
+/// What changed, and why.
+///
+/// # Errors
+/// Where it has words that reports do not have.
+pub(super) fn comparison(report: &Report, texts: &Texts) -> Result<Comparison, Unreadable> {
+    let edits = report.edits.iter().map(|form| edit_reach(form, texts));
+    let mut edits: Vec<EditReach> = edits.collect::<Result<_, _>>()?;
+    let mut groups: Vec<Group> =
+        report.groups.iter().map(|_| Group { outputs: Vec::new() }).collect();
+    let mut outputs = Vec::with_capacity(report.outputs.len());
+    let routes = routes(report, texts)?;
+    let unexplained = unexplained(report);
+    for (index, form) in report.outputs.iter().enumerate() {
+        let group = form.group.as_deref().and_then(|name| report.group_number(name));
+        let causes = form.causes.iter().filter_map(|cause| cause_of(cause, report, &routes));
+        let causes: Vec<Cause> = causes.collect();
+        for cause in &causes {
+            edits[cause.edit.index()].outputs.push(index);
+        }
+        if let Some(group) = group {
+            groups[group].outputs.push(index);
+        }
+        let group = group.map(|group| &report.groups[group]);
+        let unexplained = unexplained.get(&name_of(form)).copied().unwrap_or_default();
+        outputs.push(Change { causes, unexplained, ..change(form, group) });
+    }
+    for form in &report.shields {
+        if let Some(edit) = report.edit_number(&form.edit) {
+            edits[edit].shields.push(shield(form, texts)?);
+        }
+    }
+    let sites = report.sites.iter().map(|form| SiteReach {
+        site: form.site.as_deref().map(Arc::from),
+        base: form.from,
+        head: form.to,
+    });
+    Ok(Comparison { edits, outputs, groups, sites: sites.collect() })
+}
+
+/// What an output is known by.
+type OutputName<'a> = (Option<&'a str>, &'a str, &'a str, &'a str);
+
+fn name_of(form: &OutputForm) -> OutputName<'_> {
+    (form.site.as_deref(), &form.schema, &form.name, &form.layer)
+}
+
+/// By output, how many of its differences no edit explains.
+fn unexplained(report: &Report) -> BTreeMap<OutputName<'_>, usize> {
+    let forms = report.unexplained.iter();
+    let named =
+        forms.map(|it| ((it.site.as_deref(), &*it.schema, &*it.name, &*it.layer), it.differences));
+    named.collect()
+}
+
+fn edit_reach(form: &EditForm, texts: &Texts) -> Result<EditReach, Unreadable> {
+    let text = |place: &Option<PlaceForm>, value: &Option<ValueForm>| {
+        place.as_ref().map(|place| {
+            let at = texts.span(&Position::of_place(place));
+            let node = value.as_ref().map(|value| value::node(value, at));
+            Text { at, covers: vec![at], node }
+        })
+    };
+    Ok(EditReach {
+        edit: Edit {
+            kind: words::edit_kind(&form.kind)?,
+            document: key(&form.document),
+            part: words::part(&form.part)?,
+            location: location(&form.pointer, Some(&form.path)),
+            base: text(&form.at.from, &form.before),
+            head: text(&form.at.to, &form.after),
+        },
+        outputs: Vec::new(),
+        sites: form.reach.sites.iter().map(|site| Arc::from(&**site)).collect(),
+        untouched: form.reach.indirect,
+        shields: Vec::new(),
+        proof: words::proof(&form.verified)?,
+    })
+}
+
+fn key(name: &DocumentName) -> DocKey {
+    DocKey {
+        schema: Arc::from(&*name.schema),
+        layer: Arc::from(&*name.layer),
+        name: Arc::from(&*name.name),
+    }
+}
+
+/// An output without its causes, with the places at which its group changed.
+fn change(form: &OutputForm, group: Option<&GroupForm>) -> Change {
+    let of = |part: &str| {
+        let forms = group.into_iter().flat_map(|it| &it.changes);
+        forms.filter(|it| it.part == part).map(difference).collect()
+    };
+    Change {
+        site: form.site.as_deref().map(Arc::from),
+        key: DocKey {
+            schema: Arc::from(&*form.schema),
+            layer: Arc::from(&*form.layer),
+            name: Arc::from(&*form.name),
+        },
+        status: form.status.into(),
+        at: NOWHERE,
+        output: Output { base: None, head: None },
+        data: of("data"),
+        metadata: of("metadata"),
+        causes: Vec::new(),
+        unexplained: 0,
+    }
+}
+
+/// A place at which an output changed; what was and is there is not told of it.
+fn difference(form: &ChangeForm) -> Difference {
+    let location = location(&form.pointer, form.path.as_deref());
+    let node = Node::new(Value::Null, NOWHERE);
+    let place = Place { location, key: None, node };
+    Difference {
+        base: (form.op != "add").then(|| place.clone()),
+        head: (form.op != "remove").then_some(place),
+    }
+}
+
+/// The routes of a report, in its order.
+fn routes(report: &Report, texts: &Texts) -> Result<Vec<Vec<Hop>>, Unreadable> {
+    report.routes.iter().map(|route| steps(route, texts)).collect()
+}
+
+fn steps(route: &RouteForm, texts: &Texts) -> Result<Vec<Hop>, Unreadable> {
+    let hops = route.steps.iter().map(|step| {
+        let at = step.at.iter().map(|place| texts.span(&Position::of_place(place)));
+        let pointer = step.pointer.as_deref();
+        Ok(Hop {
+            via: words::via(&step.via)?,
+            document: key(&step.document),
+            location: pointer.map(|pointer| location(pointer, step.path.as_deref())),
+            at: at.collect(),
+        })
+    });
+    hops.collect()
+}
+
+/// A cause, if the edit and the route that it names are there.
+fn cause_of(form: &CauseForm, report: &Report, routes: &[Vec<Hop>]) -> Option<Cause> {
+    let joint = form.joint.iter().filter_map(|name| report.edit_number(name)).map(EditId::at);
+    Some(Cause {
+        edit: EditId::at(report.edit_number(&form.edit)?),
+        joint: joint.collect(),
+        route: routes.get(report.route_number(&form.route)?)?.clone(),
+    })
+}
+
+fn shield(form: &ShieldForm, texts: &Texts) -> Result<Shield, Unreadable> {
+    Ok(Shield {
+        site: form.site.as_deref().map(Arc::from),
+        document: key(&form.by.document),
+        location: location(&form.by.pointer, None),
+        by: texts.span(&Position::of_stop(&form.by)),
+        why: words::why(&form.why)?,
+    })
+}
+
+/// A place from its pointer. Of the keys and indexes that look alike there, those
+/// are taken that read as `path`, where that is known.
+fn location(pointer: &str, path: Option<&str>) -> Location {
+    let mut rest = path;
+    let tokens = pointer.split('/').skip(1).map(|it| it.replace("~1", "/").replace("~0", "~"));
+    let pieces = tokens.enumerate().map(|(at, token)| {
+        let candidates = candidates(&token);
+        let told = rest.and_then(|path| {
+            // The path of an item of the outermost list begins with a dot.
+            let path = if at == 0 && path.starts_with(".[") { &path[1..] } else { path };
+            let told = candidates
+                .iter()
+                .find_map(|piece| Some((piece.clone(), path.strip_prefix(&piece.to_string())?)));
+            rest = told.as_ref().map(|(_, rest)| *rest);
+            told
+        });
+        told.map_or_else(|| candidates[0].clone(), |(piece, _)| piece)
+    });
+    Location(pieces.collect())
+}
+
+/// What a part of a pointer can stand for; at least one.
+fn candidates(token: &str) -> Vec<Piece> {
+    let key = |value| Piece::Key(Key { value, span: NOWHERE });
+    let text = key(Value::String(token.into()));
+    let index = token.parse().ok().map(Piece::Index);
+    let special = Some(key(value::key_value(token))).filter(|it| *it != text);
+    index.into_iter().chain(special).chain([text]).collect()
+}

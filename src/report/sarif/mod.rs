@@ -1,0 +1,138 @@
+//! Findings for code scanning: SARIF 2.1.0 (OASIS), one run in one file.
+//!
+//! A finding is one result, at the line that wrote the fault; outputs have no
+//! lines and are none. What led from an edit to a finding is a code flow, a
+//! location for each step of the route. Fingerprints are those of the report:
+//! they stay when lines move and values change, so that a code scanning
+//! service knows a result again.
+//!
+//! The file stays within the limits of GitHub's code scanning: of the results
+//! the worst are kept, and how many were left out is a notification of the
+//! run. Places are relative to the root of the repository, columns count
+//! characters.
+//!
+//! | file | what |
+//! |---|---|
+//! | `log` | the structures of the standard, as far as they are used |
+//! | `result` | one finding |
+//! | `flow` | the routes that led to it |
+
+mod flow;
+mod log;
+mod result;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use self::log::{
+    ArtifactBase, AutomationDetails, Configuration, Driver, Invocation, Log, Message,
+    MultiformatMessage, Notification, ReportingDescriptor, RuleProperties, Run, Tool,
+};
+use super::Manner;
+use super::counted;
+use super::formats::page;
+use super::json::{Finding, Fingerprints, Report, write_json};
+use super::printable::clean;
+
+/// So many results of a run are kept by GitHub's code scanning, and shown.
+const MOST_RESULTS: usize = 5_000;
+
+/// The category under which a code scanning service keeps results of one kind
+/// apart from others.
+const CATEGORY: &str = "layercake/";
+
+/// What the places of the file are relative to.
+const ROOT: &str = "%SRCROOT%";
+
+/// Writes the findings as SARIF.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_json(&Log::of(run(report, manner)), out)
+}
+
+fn run(report: &Report, manner: &Manner<'_>) -> Run {
+    let listed: Vec<&Finding> = report.listed(manner.listing).collect();
+    let kept = worst(&listed);
+    let rules = rules(&kept, manner);
+    let places: BTreeMap<&str, usize> =
+        rules.iter().enumerate().map(|(at, rule)| (&*rule.id, at)).collect();
+    let flows = flow::Flows::of(report);
+    let mut fingerprints = Fingerprints::default();
+    let mut results = Vec::with_capacity(kept.len());
+    for finding in &kept {
+        let place = places.get(&*finding.rule).copied().expect("every kept rule has a place");
+        results.push(result::of(finding, place, fingerprints.next(finding), &flows, report));
+    }
+    Run {
+        tool: Tool { driver: driver(report, rules) },
+        automation_details: AutomationDetails { id: CATEGORY },
+        original_uri_base_ids: BTreeMap::from([(
+            ROOT,
+            ArtifactBase { description: Message::new("the root of the repository") },
+        )]),
+        column_kind: "unicodeCodePoints",
+        invocations: [invocation(listed.len() - kept.len())],
+        results,
+    }
+}
+
+/// As many findings as are kept, those that are worst; in the order of the
+/// report.
+fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
+    let mut ranked: Vec<(usize, &Finding)> = listed.iter().copied().enumerate().collect();
+    ranked.sort_by_key(|(at, finding)| (Reverse(finding.severity), *at));
+    ranked.truncate(MOST_RESULTS);
+    ranked.sort_by_key(|(at, _)| *at);
+    ranked.into_iter().map(|(_, finding)| finding).collect()
+}
+
+fn driver(report: &Report, rules: Vec<ReportingDescriptor>) -> Driver {
+    let version = clean(&report.tool.version).into_owned();
+    Driver { name: "layercake", semantic_version: version.clone(), version, rules }
+}
+
+/// The rules of the findings, by name, each with its page as help.
+fn rules(findings: &[&Finding], manner: &Manner<'_>) -> Vec<ReportingDescriptor> {
+    let mut names: Vec<&str> = findings.iter().map(|finding| &*finding.rule).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|name| descriptor(name, manner)).collect()
+}
+
+fn descriptor(name: &str, manner: &Manner<'_>) -> ReportingDescriptor {
+    let known = manner.rule(name);
+    let message = |text: &str| MultiformatMessage { text: text.to_owned(), markdown: None };
+    ReportingDescriptor {
+        id: clean(name).into_owned(),
+        name: clean(name).into_owned(),
+        short_description: known.map(|rule| message(rule.summary)),
+        full_description: known.map(|rule| message(rule.summary)),
+        help: known.map(|rule| MultiformatMessage { text: page(rule), markdown: Some(page(rule)) }),
+        default_configuration: known.map(|rule| Configuration {
+            level: rule.severity.as_str(),
+            enabled: rule.is_default(),
+        }),
+        properties: RuleProperties { tags: vec!["layercake"] },
+    }
+}
+
+/// That the run came to its end, and how many findings the file lacks.
+fn invocation(left_out: usize) -> Invocation {
+    let notification = |left_out| Notification {
+        level: "warning",
+        message: Message::new(&format!(
+            "{} more are left out of this file: the worst {MOST_RESULTS} are kept",
+            counted(left_out, "finding")
+        )),
+    };
+    Invocation {
+        execution_successful: true,
+        tool_execution_notifications: (left_out > 0)
+            .then(|| notification(left_out))
+            .into_iter()
+            .collect(),
+    }
+}

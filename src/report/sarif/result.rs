@@ -1,0 +1,186 @@
+//! One finding as a result.
+
+use std::collections::BTreeMap;
+
+use super::ROOT;
+use super::flow::Flows;
+use super::log::{
+    ArtifactChange, ArtifactLocation, Fix, Location, LogicalLocation, Message, PhysicalLocation,
+    Region, Replacement, SarifResult, Snippet, Suppression,
+};
+use crate::report::json::{Finding, FixForm, LabelForm, Line, Report, State, SuppressionForm};
+use crate::report::links::encoded;
+use crate::report::printable::clean;
+
+/// So many places beside the first are told of a result, of the 100 that a
+/// code scanning service keeps.
+const MOST_RELATED: usize = 50;
+
+/// So many outputs are named as what a result is about.
+const MOST_NAMED: usize = 20;
+
+/// A finding of the rule at `rule_index`.
+pub(super) fn of(
+    finding: &Finding,
+    rule_index: usize,
+    fingerprint: String,
+    flows: &Flows<'_>,
+    report: &Report,
+) -> SarifResult {
+    let related = finding.related.iter().enumerate().take(MOST_RELATED);
+    SarifResult {
+        rule_id: clean(&finding.rule).into_owned(),
+        rule_index,
+        level: finding.severity.as_str(),
+        message: Message::of_lines(&text(finding)),
+        locations: [Location {
+            logical_locations: logical(finding),
+            ..at_label(&finding.primary, report)
+        }],
+        related_locations: related
+            .map(|(at, label)| Location { id: Some(at + 1), ..at_label(label, report) })
+            .collect(),
+        code_flows: flows.to(finding),
+        partial_fingerprints: BTreeMap::from([("layercake/v1", fingerprint)]),
+        baseline_state: match finding.state {
+            Some(State::New) => Some("new"),
+            Some(State::Unchanged) => Some("unchanged"),
+            Some(State::Fixed) => Some("absent"),
+            None => None,
+        },
+        suppressions: finding.suppressed.iter().map(suppression).collect(),
+        fixes: finding.fix.iter().map(fix).collect(),
+    }
+}
+
+/// All that is said of a finding: viewers show a result by its message.
+fn text(finding: &Finding) -> Vec<String> {
+    let mut lines = vec![finding.message.clone()];
+    lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
+    if !finding.sites.is_empty() {
+        let more = finding.sites.len().saturating_sub(MOST_NAMED);
+        let named: Vec<&str> = finding.sites.iter().take(MOST_NAMED).map(String::as_str).collect();
+        let named = named.join(", ");
+        lines.push(match more {
+            0 => format!("sites: {named}"),
+            more => format!("sites: {named} and {more} more"),
+        });
+    }
+    lines
+}
+
+/// What a finding is about: the faulty document, in each site.
+fn logical(finding: &Finding) -> Vec<LogicalLocation> {
+    let Some(document) = finding.documents.first() else { return Vec::new() };
+    let name = format!("{}/{}", document.schema, document.name);
+    let named = |site: Option<&String>| LogicalLocation {
+        fully_qualified_name: clean(&match site {
+            Some(site) => format!("{site}/{name}"),
+            None => name.clone(),
+        })
+        .into_owned(),
+    };
+    if finding.sites.is_empty() {
+        return vec![named(None)];
+    }
+    finding.sites.iter().take(MOST_NAMED).map(|site| named(Some(site))).collect()
+}
+
+fn at_label(label: &LabelForm, report: &Report) -> Location {
+    let region = Region {
+        start_line: label.line,
+        start_column: Some(label.column),
+        end_line: Some(label.end_line),
+        end_column: Some(label.end_column),
+        snippet: None,
+    };
+    let words = match &label.decoded {
+        Some(it) if label.label.is_empty() => format!("decoded, {}:{}", it.line, it.column),
+        Some(it) => format!("{} (decoded, {}:{})", label.label, it.line, it.column),
+        None => label.label.clone(),
+    };
+    Location {
+        physical_location: Some(PhysicalLocation {
+            artifact_location: artifact(&label.file),
+            region,
+            context_region: context(label, report),
+        }),
+        message: (!words.is_empty()).then(|| Message::new(&words)),
+        ..Location::default()
+    }
+}
+
+/// The lines around a label, as they may be shown. Those of a decoded text are
+/// in no file, and a part of a line is not what the file has.
+fn context(label: &LabelForm, report: &Report) -> Option<Region> {
+    let lines = report.lines_around(label);
+    let (first, last) = (lines.first()?, lines.last()?);
+    let is_whole = last.line - first.line + 1 == lines.len();
+    let has_parts = lines.iter().any(|line| line.cut || line.column > 1);
+    if label.decoded.is_some() || !is_whole || has_parts {
+        return None;
+    }
+    let shown = |line: &&Line| format!("{}\n", clean(&line.text));
+    Some(Region {
+        start_line: first.line,
+        start_column: None,
+        end_line: Some(last.line),
+        end_column: None,
+        snippet: Some(Snippet { text: lines.iter().map(shown).collect() }),
+    })
+}
+
+/// A file, from the root of the repository.
+pub(super) fn artifact(file: &str) -> ArtifactLocation {
+    ArtifactLocation { uri: encoded(file), uri_base_id: ROOT }
+}
+
+/// A line of a file.
+pub(super) fn at_line(file: &str, line: usize) -> PhysicalLocation {
+    let region = Region {
+        start_line: line,
+        start_column: None,
+        end_line: None,
+        end_column: None,
+        snippet: None,
+    };
+    PhysicalLocation { artifact_location: artifact(file), region, context_region: None }
+}
+
+fn suppression(suppression: &SuppressionForm) -> Suppression {
+    let reason = &suppression.reason;
+    Suppression {
+        kind: if suppression.kind == "comment" { "inSource" } else { "external" },
+        justification: (!reason.is_empty()).then(|| clean(reason).into_owned()),
+        location: Location {
+            physical_location: Some(at_line(&suppression.file, suppression.line)),
+            ..Location::default()
+        },
+    }
+}
+
+fn fix(fix: &FixForm) -> Fix {
+    let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
+    for edit in &fix.edits {
+        changes.entry(&edit.file).or_default().push(Replacement {
+            deleted_region: Region {
+                start_line: edit.line,
+                start_column: Some(edit.column),
+                end_line: Some(edit.end_line),
+                end_column: Some(edit.end_column),
+                snippet: None,
+            },
+            // What a tool is to write is not made to be read.
+            inserted_content: Snippet { text: edit.text.clone() },
+        });
+    }
+    let change = |(file, replacements): (&str, Vec<Replacement>)| ArtifactChange {
+        artifact_location: artifact(file),
+        replacements,
+    };
+    Fix {
+        description: Message::new(&fix.message),
+        artifact_changes: changes.into_iter().map(change).collect(),
+    }
+}

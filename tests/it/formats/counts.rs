@@ -1,0 +1,200 @@
+//! Nothing is lost and nothing is made up: so many findings as a report is to
+//! list are in each format, or it says how many it left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use serde_json::{Value as Json, json};
+
+use super::made::{finding, json_report};
+use super::readers::{annotations, issues, test_cases};
+use super::written;
+use crate::cli::{Sandbox, broken, formats};
+
+/// A repository in which a finding is new, one unchanged, one fixed, one
+/// ignored, and the first of all is a note.
+fn repository() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    let named = |name: &str| broken().replace("broken", name).replace("nowhere", &absent(name));
+    let ignored = named("ignored-one")
+        .replace(", path: .}", ", path: .}  # layercake: ignore[missing-source] known");
+    sandbox.write("site/lab/ignored-one.yaml", ignored);
+    for name in ["unchanged-one", "unchanged-two", "fixed-one"] {
+        sandbox.write(&format!("site/lab/{name}.yaml"), named(name));
+    }
+    sandbox.commit();
+    sandbox
+        .write("site/lab/fixed-one.yaml", named("fixed-one").replace(&absent("fixed-one"), "only"));
+    for name in ["new-one", "new-two"] {
+        sandbox.write(&format!("site/prod/{name}.yaml"), named(name));
+    }
+    sandbox.write(
+        "layercake.yaml",
+        "rules: {select: [all], levels: {missing-document-start: note}}\n",
+    );
+    sandbox.write(
+        "global/a-note.yaml",
+        fs::read_to_string(sandbox.path("global/chart.yaml"))
+            .unwrap()
+            .replace("---\n", "")
+            .replace("chart", "a-note"),
+    );
+    sandbox
+}
+
+/// What a document is to take a value from, which no other text of a report
+/// has.
+fn absent(name: &str) -> String {
+    format!("absent-for-{name}")
+}
+
+/// What is listed of a report, by what the flags say: written down once more.
+fn listed<'a>(report: &'a Json, arguments: &[&str]) -> Vec<&'a Json> {
+    let is_wanted = |finding: &&Json| {
+        let is_unchanged = finding["state"] == "unchanged";
+        let is_suppressed = !finding["suppressed"].is_null();
+        finding["state"] != "fixed"
+            && (!is_suppressed || arguments.contains(&"--show-ignored"))
+            && (!is_unchanged || arguments.contains(&"--all-findings"))
+    };
+    report["findings"].as_array().unwrap().iter().filter(is_wanted).collect()
+}
+
+/// How many findings a format has, as a reader of it counts them.
+fn counted(format: &str, text: &str) -> Option<usize> {
+    let parsed = || serde_json::from_str::<Json>(text).unwrap();
+    match format {
+        "concise" => Some(
+            text.lines()
+                .filter(|it| {
+                    it.contains(": error[") || it.contains(": warning[") || it.contains(": note[")
+                })
+                .count(),
+        ),
+        "full" => {
+            let is_headline =
+                |line: &&str| ["error[", "warning[", "note["].iter().any(|it| line.starts_with(it));
+            Some(text.lines().filter(is_headline).count())
+        }
+        "github" => {
+            let of = annotations(text).into_iter().map(|it| match &*it.properties["title"] {
+                "left out" => {
+                    it.data.split_once(" more finding").map_or(0, |it| it.0.parse().unwrap())
+                }
+                title => usize::from(layercake::rules::find(title).is_some()),
+            });
+            Some(of.sum())
+        }
+        "sarif" => Some(parsed()["runs"][0]["results"].as_array().unwrap().len()),
+        "junit" => Some(test_cases(text).len() - 1),
+        "gitlab" => Some(issues(text).len()),
+        // Which are in these is told by their names.
+        "json" | "markdown" | "comment" | "html" => None,
+        _ => panic!("nobody counts `{format}`"),
+    }
+}
+
+const RUNS: [&[&str]; 7] = [
+    &["lint"],
+    &["lint", "--show-ignored"],
+    &["lint", "--since", "HEAD"],
+    &["lint", "--since", "HEAD", "--all-findings"],
+    &["lint", "--since", "HEAD", "--show-ignored"],
+    &["lint", "--since", "HEAD", "--all-findings", "--show-ignored"],
+    &["diff", "HEAD"],
+];
+
+#[test]
+fn so_many_go_in_and_so_many_come_out() {
+    let sandbox = repository();
+    let mut seen = BTreeMap::new();
+    for arguments in RUNS {
+        let (_, formats) = written(&sandbox, arguments);
+        let report: Json = serde_json::from_str(&formats["json"]).unwrap();
+        let listed = listed(&report, arguments);
+        seen.insert(arguments.join(" "), listed.len());
+        for (format, text) in &formats {
+            // `diff` lists no findings in a line each, but edits.
+            if let Some(count) = counted(format, text).filter(|_| arguments[0] == "lint") {
+                assert_eq!(count, listed.len(), "{arguments:?} -o {format}:\n{text}");
+            }
+            if arguments[0] == "diff" && *format != "json" {
+                continue;
+            }
+            for name in ["unchanged-one", "unchanged-two", "new-one", "new-two", "ignored-one"] {
+                let is_of = |it: &&&Json| it["message"].as_str().unwrap().contains(&absent(name));
+                let is_listed = listed.iter().any(|it| is_of(&it))
+                    || *format == "json" && is_there(&report, name);
+                assert_eq!(
+                    text.contains(&absent(name)),
+                    is_listed,
+                    "{arguments:?} -o {format}: {name}\n{text}"
+                );
+            }
+        }
+    }
+    let counts: Vec<usize> = RUNS.iter().map(|run| seen[&run.join(" ")]).collect();
+    assert!(counts[..6].iter().all(|count| *count >= 2) && counts[6] == 0, "{seen:?}");
+    assert!(counts[0] < counts[1] && counts[2] < counts[3] && counts[2] < counts[4], "{seen:?}");
+    let first = &sandbox.findings(&[])[0];
+    assert_eq!(first["severity"], "note", "the first of all is a note: {first}");
+}
+
+/// Whether a finding of this name is in the report at all.
+fn is_there(report: &Json, name: &str) -> bool {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().any(|it| it["message"].as_str().unwrap().contains(&absent(name)))
+        || report["lines"].to_string().contains(&absent(name))
+        || report["edits"].to_string().contains(&absent(name))
+}
+
+/// Two thousand findings are in each format, or it says how many are not.
+#[test]
+fn what_there_is_no_room_for_is_counted() {
+    const ALL: usize = 2000;
+    let sandbox = Sandbox::outside_git();
+    let levels = ["note", "warning", "error"];
+    let findings: Vec<Json> = (0..ALL)
+        .map(|at| {
+            let file = format!("site/lab/{}/file-{at:04}.yaml", "folder/".repeat(6));
+            let mut it =
+                finding("missing-parent", levels[at % 3], &format!("finding-{at:04}."), &file, 1);
+            it["fingerprint"] = format!("{at:04x}").into();
+            it["notes"] =
+                json!(["a note that is not short, as notes are where much is to be said"]);
+            it
+        })
+        .collect();
+    sandbox.write("saved.json", json_report(&findings, &[]).to_string());
+    for format in formats() {
+        let text = sandbox.run(&["report", "saved.json", "-o", format]).stdout;
+        let tokens =
+            text.match_indices("finding-").filter_map(|(at, it)| text[at + it.len()..].get(..5));
+        let told: BTreeSet<&str> = tokens.filter(|it| it.ends_with('.')).collect();
+        match format {
+            "github" => assert_eq!((counted(format, &text), told.len()), (Some(ALL), 27)),
+            "json" | "sarif" | "junit" | "gitlab" | "html" => {
+                assert_eq!(told.len(), ALL, "-o {format}");
+                assert!(counted(format, &text).is_none_or(|count| count == ALL), "-o {format}");
+            }
+            _ => {
+                let left_out = ALL - told.len();
+                let says =
+                    text.contains(&left_out.to_string()) || text.contains(&grouped(left_out));
+                assert!(
+                    left_out == 0 || says,
+                    "-o {format} leaves out {left_out}, and does not say so"
+                );
+            }
+        }
+    }
+}
+
+/// A number with a comma behind the thousands.
+fn grouped(number: usize) -> String {
+    if number < 1000 {
+        number.to_string()
+    } else {
+        format!("{},{:03}", number / 1000, number % 1000)
+    }
+}

@@ -1,0 +1,315 @@
+//! Workflow commands: what is annotated where, within the limits of GitHub, and
+//! escaped so that the runner reads what was meant.
+
+use layercake::report::comparison::Unchanged;
+use layercake::report::{Form, Ignored, Listing};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::made::{USUAL, edit, finding, json_report, label, report, written};
+use super::readers::{Command, annotations, visible};
+use crate::cli::{POLICY, Sandbox, definition, document};
+
+fn annotated(findings: &[Json], edits: &[Json]) -> Vec<Command> {
+    annotations(&written(Form::Github, &report(findings, edits), USUAL))
+}
+
+/// Where a command is shown.
+fn place(command: &Command) -> String {
+    let of = |key: &str| command.properties.get(key).map_or("-", String::as_str);
+    format!("{}:{}:{}-{}", of("file"), of("line"), of("col"), of("endColumn"))
+}
+
+#[test]
+fn a_finding_is_told_at_its_line() {
+    let mut all = finding("missing-parent", "error", "no parent", "a.yaml", 4);
+    all["primary"]["label"] = "selects nothing".into();
+    all["related"] = vec![label("b.yaml", 9, "it was here")].into();
+    all["notes"] = json!(["because"]);
+    all["help"] = "do it".into();
+    all["sites"] = json!(["lab", "prod"]);
+    let commands = annotated(&[all], &[]);
+    assert_eq!(commands.len(), 1);
+    assert_eq!((commands[0].name.as_str(), place(&commands[0])), ("error", "a.yaml:4:3-7".into()));
+    assert_eq!(commands[0].properties["title"], "missing-parent");
+    assert_eq!(
+        commands[0].data,
+        "no parent\nselects nothing\nb.yaml:9:3: it was here\nnote: because\nhelp: do it\n\
+         in lab, prod"
+    );
+}
+
+#[test]
+fn places_that_github_could_not_show_are_told_in_the_text() {
+    let of = |label: Json| {
+        let mut it = finding("missing-parent", "warning", "no parent", "a.yaml", 4);
+        it["primary"] = label;
+        let commands = annotated(&[it], &[]);
+        let text = commands[0].data.lines().next().unwrap().to_owned();
+        (place(&commands[0]), text)
+    };
+    let place_of_many = json!({"file": "a.yaml", "line": 4, "column": 3, "end_line": 9,
+                               "end_column": 1, "label": ""});
+    // An annotation of many lines is shown below the last of them.
+    assert_eq!(of(place_of_many), ("a.yaml:4:3--".into(), "no parent".into()));
+    let decoded = json!({"file": "a", "line": 4, "column": 3, "end_line": 4, "end_column": 9,
+                         "label": "", "decoded": {"name": "a#2", "line": 7, "column": 1,
+                                                  "end_line": 7, "end_column": 2}});
+    assert_eq!(of(decoded), ("a:4:3-9".into(), "a:4:3 (decoded, a#2:7:1): no parent".into()));
+    // A file of another name would be another file.
+    let hidden = label("a\u{1b}[31m.yaml", 4, "");
+    assert_eq!(of(hidden), ("-:-:---".into(), "a\\x1b[31m.yaml:4:3: no parent".into()));
+    assert_eq!(of(label("", 1, "")).0, "-:-:---");
+}
+
+#[test]
+fn no_more_are_written_than_github_keeps() {
+    for (level, word) in [("error", "error"), ("warning", "warning"), ("note", "notice")] {
+        for count in [1, 9, 10, 11, 500] {
+            let findings: Vec<Json> =
+                (1..=count).map(|at| finding("missing-parent", level, "m", "a.yaml", at)).collect();
+            let commands = annotated(&findings, &[]);
+            assert!(commands.iter().all(|it| it.name == word));
+            let last = &commands.last().unwrap().data;
+            let left_out = last.split_once(" more finding").map_or(0, |it| it.0.parse().unwrap());
+            let told = commands.len() - usize::from(left_out > 0);
+            assert_eq!((told + left_out, commands.len()), (count, count.min(10)), "{last}");
+        }
+    }
+    // Levels do not take each other's place.
+    let mixed: Vec<Json> = (0..60)
+        .map(|at| finding("missing-parent", ["error", "warning", "note"][at % 3], "m", "a", at + 1))
+        .collect();
+    assert_eq!(annotated(&mixed, &[edit("e1", "b.yaml", 3, 0)]).len(), 30);
+}
+
+#[test]
+fn what_matters_most_is_kept() {
+    let mut findings: Vec<Json> =
+        (1..=12).map(|at| finding("missing-parent", "error", "old", "a.yaml", at)).collect();
+    for old in &mut findings {
+        old["state"] = "unchanged".into();
+    }
+    let mut new = finding("missing-parent", "error", "new", "z.yaml", 1);
+    new["state"] = "new".into();
+    let mut ignored = finding("missing-parent", "error", "ignored", "a.yaml", 1);
+    ignored["suppressed"] =
+        json!({"kind": "comment", "file": "a.yaml", "line": 2, "reason": "we know"});
+    findings.extend([new, ignored]);
+    let listing = Listing { unchanged: Unchanged::Shown, ignored: Ignored::Shown };
+    let commands = annotations(&written(Form::Github, &report(&findings, &[]), listing));
+    assert_eq!(commands[0].data, "new");
+    assert!(commands[1].data.ends_with("the base has it too"));
+    assert!(commands[9].data.starts_with("4 more findings left out"), "{commands:?}");
+    // What fails nothing is not painted red.
+    assert_eq!(commands[10].name, "notice");
+    assert!(commands[10].data.ends_with("ignored by a.yaml:2: we know"));
+    // Edits are told by how much they change.
+    let edits: Vec<Json> =
+        (1..=15).map(|at| edit(&format!("e{at}"), "a.yaml", at, at % 15)).collect();
+    let mut report = json_report(&[], &edits);
+    report["outputs"] = (1..=15).flat_map(|at| outputs(at, at % 15)).collect();
+    report["routes"] = vec![route()].into();
+    let read = layercake::report::json::read(&report.to_string()).unwrap();
+    let commands = annotations(&written(Form::Github, &read, USUAL));
+    let lines: Vec<&str> = commands.iter().take(9).map(|it| &*it.properties["line"]).collect();
+    assert_eq!(lines, ["14", "13", "12", "11", "10", "9", "8", "7", "6"]);
+    assert!(commands[9].data.starts_with("6 more edits left out"), "{}", commands[9].data);
+}
+
+/// The way of an edit to the output that it is written in.
+fn route() -> Json {
+    let at = json!({"file": "a.yaml", "line": 1, "col": 1});
+    let document = json!({"schema": "s", "layer": "site", "name": "n"});
+    json!({"id": "r1", "steps": [{"via": "edited", "document": document, "pointer": null,
+                                  "file": "a.yaml", "line": 1, "at": [at]}]})
+}
+
+/// Outputs that one edit changed.
+fn outputs(edit: usize, count: usize) -> Vec<Json> {
+    let cause = json!({"edit": format!("e{edit}"), "via": "edited", "hops": 0, "route": "r1",
+                       "joint": []});
+    let output = json!({"site": "lab", "schema": "s", "name": "n", "layer": "site",
+                        "status": "changed", "group": null, "causes": [cause]});
+    vec![output; count]
+}
+
+#[test]
+fn edits_with_one_reach_are_one_annotation() {
+    let edits =
+        [edit("e1", "a.yaml", 3, 0), edit("e2", "a.yaml", 8, 0), edit("e3", "b.yaml", 1, 1)];
+    let mut all = json_report(&[], &edits);
+    all["outputs"] = outputs(3, 1).into();
+    all["routes"] = vec![route()].into();
+    all["shields"] = vec![json!({
+        "edit": "e3", "site": "prod", "why": "set again",
+        "by": {"file": "c.yaml", "line": 8, "pointer": "/a",
+               "document": {"schema": "s", "layer": "site", "name": "n"}}
+    })]
+    .into();
+    let read = layercake::report::json::read(&all.to_string()).unwrap();
+    let commands = annotations(&written(Form::Github, &read, USUAL));
+    let told: Vec<(String, &str)> = commands.iter().map(|it| (place(it), &*it.data)).collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "b.yaml:1:5--".to_owned(),
+                "versions (global) .a: changes 1 document in 1 site\nin lab\n\
+                 stops in prod at c.yaml:8 (set again)"
+            ),
+            (
+                "a.yaml:3:5--".to_owned(),
+                "versions (global) .a: changes nothing\nin lab\nso do the edits at a.yaml:8"
+            ),
+        ]
+    );
+}
+
+/// A repository in which an edit of one file breaks a document of another.
+fn broken_elsewhere() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("global/policy.yaml", POLICY);
+    sandbox.write("type/small/any.yaml", document("any", "type", "{}"));
+    let labels = "  labels: {name: parent}\n  storagePolicy";
+    let parent = document("parent", "global", "{a: 1}").replace("  storagePolicy", labels);
+    sandbox.write("global/parent.yaml", &parent);
+    for site in ["lab", "prod"] {
+        sandbox.write(&format!("site/{site}/site-definition.yaml"), definition(site, ""));
+        let child = document("child", "site", "{b: 2}").replace(
+            "layer: site}",
+            "layer: site, parentSelector: {name: parent}, actions: [{method: merge, path: .}]}",
+        );
+        sandbox.write(&format!("site/{site}/child.yaml"), child);
+    }
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent.replace("{name: parent}", "{name: other}"));
+    sandbox
+}
+
+#[test]
+fn a_finding_outside_of_the_difference_is_told_at_the_edit_behind_it() {
+    let sandbox = broken_elsewhere();
+    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "github"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let commands = annotations(&ran.stdout);
+    let errors: Vec<&Command> = commands.iter().filter(|it| it.name == "error").collect();
+    assert_eq!(errors.len(), 2, "{commands:?}");
+    for (error, site) in errors.iter().zip(["lab", "prod"]) {
+        assert!(place(error).starts_with("global/parent.yaml:6:"), "{error:?}");
+        let own = format!("\nsite/{site}/child.yaml:7:");
+        assert!(error.data.starts_with("no document matches") && error.data.contains(&own));
+    }
+    // The edit is told with the first of them, and not once more.
+    assert!(errors[0].data.contains("parent (global)"), "{}", errors[0].data);
+    assert!(commands.iter().all(|it| it.name != "notice"), "{commands:?}");
+}
+
+#[test]
+fn nothing_that_is_gone_is_annotated() {
+    let sandbox = broken_elsewhere();
+    std::fs::remove_file(sandbox.path("global/parent.yaml")).unwrap();
+    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "github", "--max-sites", "1"]);
+    let commands = annotations(&ran.stdout);
+    for command in &commands {
+        let file = command.properties.get("file");
+        assert!(file.is_none_or(|file| sandbox.path(file).is_file()), "{command:?}");
+    }
+    let gate = commands.iter().find(|it| it.properties["title"] == "reach-over-limit").unwrap();
+    assert!(gate.data.contains("\nglobal/parent.yaml:"), "{gate:?}");
+    let edit = commands.iter().find(|it| it.name == "notice").unwrap();
+    assert!(edit.data.starts_with("global/parent.yaml:"), "{edit:?}");
+    assert!(edit.data.contains("document parent (global) removed: changes "), "{edit:?}");
+    // Children in files that are still there are told there.
+    assert!(commands.iter().any(|it| place(it).starts_with("site/lab/child.yaml:")));
+}
+
+#[test]
+fn what_no_edit_explains_is_told() {
+    let mut all = json_report(&[], &[]);
+    all["unexplained"] = vec![json!({"site": "lab", "schema": "s", "name": "n", "layer": "site",
+        "status": "changed", "group": null, "differences": 1})]
+    .into();
+    let read = layercake::report::json::read(&all.to_string()).unwrap();
+    let commands = annotations(&written(Form::Github, &read, USUAL));
+    assert_eq!((commands.len(), commands[0].name.as_str()), (1, "warning"));
+    assert!(commands[0].data.starts_with("1 output changed, and no edit explains how"));
+}
+
+#[test]
+fn a_message_is_no_longer_than_the_runner_keeps() {
+    for letter in ["x", "ä", "😀", "%"] {
+        let it = finding("missing-parent", "error", &letter.repeat(9000), "a.yaml", 1);
+        let commands = annotated(&[it], &[]);
+        let units = commands[0].data.encode_utf16().count();
+        assert!((4090..=4096).contains(&units) && commands[0].data.ends_with('…'), "{units}");
+    }
+}
+
+/// What could end a property, a command or a line, and text around it.
+fn text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        prop::sample::select(vec![
+            "%",
+            "%0A",
+            "%25",
+            "\r",
+            "\n",
+            "::",
+            ":",
+            ",",
+            "=",
+            "##[error]",
+            "::error::",
+            "\u{1b}[0m",
+            "\u{202e}",
+            "]",
+            ";",
+            " ",
+            "\u{2028}",
+            "\u{85}",
+            "é",
+            "😀",
+            "title=x",
+        ])
+        .prop_map(str::to_owned),
+        any::<char>().prop_map(String::from),
+    ];
+    vec(part, 1..8).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_runner_reads_what_was_meant(
+        texts in vec((text(), text(), text(), text()), 1..5),
+        name in text(),
+    ) {
+        let findings: Vec<Json> = texts
+            .iter()
+            .map(|(message, file, said, note)| {
+                let mut it = finding("missing-parent", "error", message, file, 4);
+                it["primary"]["label"] = said.as_str().into();
+                it["notes"] = json!([note]);
+                it
+            })
+            .collect();
+        let mut edit = edit("e1", &texts[0].1, 9, 0);
+        edit["document"]["name"] = name.as_str().into();
+        let commands = annotated(&findings, &[edit]);
+        prop_assert_eq!(commands.len(), texts.len() + 1);
+        for (message, file, said, note) in &texts {
+            let (message, note) = (visible(message), visible(note));
+            let is_shown = visible(file) == *file;
+            let place = if is_shown { String::new() } else { format!("{}:4:3: ", visible(file)) };
+            let lines = [message, place + &visible(said), format!("note: {note}")];
+            let told = commands.iter().find(|it| it.data == lines.join("\n"));
+            prop_assert!(told.is_some(), "{:?} {:?}", lines, commands);
+            prop_assert_eq!(told.unwrap().properties.get("file"), is_shown.then_some(file));
+        }
+        let told = format!("{} (global) .a: changes nothing", visible(&name));
+        prop_assert!(commands.iter().any(|it| it.data.contains(&told)), "{:?}", commands);
+    }
+}

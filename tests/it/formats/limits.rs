@@ -1,0 +1,119 @@
+//! Budgets, in a run of the real program: one edit that changes 5,000 outputs, and
+//! 2,000 new findings.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use layercake::report::Format;
+use serde_json::Value as Json;
+
+use super::markdown::reader::read;
+use crate::cli::{POLICY, Sandbox, broken, definition, document};
+
+const SITES: usize = 50;
+const DOCUMENTS: usize = 100;
+const FINDINGS: usize = 40;
+
+#[test]
+fn a_change_of_5000_outputs_with_2000_findings_stays_within_every_limit() {
+    let sandbox = wide();
+    let written = written(&sandbox);
+    let json: Json = serde_json::from_str(&written["json"]).unwrap();
+    let findings = json["findings"].as_array().unwrap().iter();
+    let findings: Vec<&Json> = findings.filter(|it| it["state"] == "new").collect();
+    let reached = json["outputs"].as_array().unwrap();
+    assert!(findings.len() >= SITES * FINDINGS, "{}", findings.len());
+    assert!(reached.len() >= SITES * DOCUMENTS, "{}", reached.len());
+    page(&written["markdown"], 900_000, findings.len());
+    page(&written["comment"], 60_000, findings.len());
+    github(&written["github"]);
+    sarif(&serde_json::from_str(&written["sarif"]).unwrap());
+    let tests = written["junit"].matches("<failure").count();
+    assert_eq!(tests, findings.len(), "every finding is a failed test");
+    let gitlab: Json = serde_json::from_str(&written["gitlab"]).unwrap();
+    assert_eq!(gitlab.as_array().unwrap().len(), findings.len());
+    assert!(written["html"].len() < 20_000_000, "{}", written["html"].len());
+}
+
+/// GitHub shows ten annotations of each level and step.
+fn github(commands: &str) {
+    for level in ["error", "warning", "notice"] {
+        let of_level = |line: &&str| line.starts_with(&format!("::{level}"));
+        let count = commands.lines().filter(of_level).count();
+        assert!(count <= 10, "{count} of {level}");
+    }
+    assert!(commands.lines().count() <= 30);
+    let last = commands.lines().rfind(|it| it.starts_with("::error")).unwrap();
+    assert!(last.contains("more"), "the last says what was left out: {last}");
+}
+
+/// A page is whole, and says what it leaves out.
+fn page(markdown: &str, longest: usize, findings: usize) {
+    assert!(markdown.len() <= longest, "{}", markdown.len());
+    let page = read(markdown);
+    assert!(page.headings[0].ends_with("rendered documents in 50 of 50 sites"));
+    let left = page.paragraphs.iter().find(|it| it.starts_with("Left out for want of room: "));
+    // The summary of a job has room for all of it.
+    let is_said = left.is_some_and(|it| it.contains("findings") && it.contains("-o html"));
+    assert_eq!(is_said, longest == 60_000, "{left:?}");
+    let shown = page.tables.iter().find(|it| it[0][0] == "level").expect("findings stay");
+    let more = page.paragraphs.iter().filter_map(|it| it.strip_prefix("and "));
+    let more = more.flat_map(|it| it.split(", ")).filter_map(|it| {
+        let (count, what) = it.split_once(" more ")?;
+        let is_level = ["error", "warning", "note"].contains(&what.trim_end_matches('s'));
+        is_level.then(|| count.parse::<usize>().unwrap())
+    });
+    assert_eq!(shown.len() - 1 + more.sum::<usize>(), findings, "shown and left out are all");
+}
+
+/// GitHub keeps 5,000 results of a run, and 1,000 locations of a result.
+fn sarif(log: &Json) {
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(results.len() >= SITES * FINDINGS && results.len() <= 5_000, "{}", results.len());
+    for result in results {
+        for locations in ["locations", "relatedLocations"] {
+            let count = result[locations].as_array().map_or(0, Vec::len);
+            assert!(count <= 1_000, "{count} {locations}");
+        }
+    }
+}
+
+/// Every site renders documents that are written of one, of which an edit changes
+/// the only value; and in every site documents come that cannot be rendered.
+fn wide() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("global/policy.yaml", POLICY);
+    sandbox.write("global/versions.yaml", document("versions", "global", "{version: 1}"));
+    let taken = "  substitutions:\n    - src: {schema: example/Any/v1, name: versions, path: .version}\n      \
+                 dest: {path: .version}\n";
+    let taker = |at: usize| {
+        let text = document(&format!("chart-{at}"), "global", "{version: 0}");
+        text.replace("\ndata:", &format!("\n{taken}data:"))
+    };
+    sandbox.write("global/charts.yaml", (0..DOCUMENTS).map(taker).collect::<String>());
+    for site in 0..SITES {
+        let name = format!("site-{site:02}");
+        sandbox.write(&format!("site/{name}/site-definition.yaml"), definition(&name, ""));
+    }
+    sandbox.commit();
+    sandbox.write("global/versions.yaml", document("versions", "global", "{version: 2}"));
+    for site in 0..SITES {
+        let faults =
+            (0..FINDINGS).map(|at| broken().replace("name: broken", &format!("name: broken-{at}")));
+        sandbox.write(&format!("site/site-{site:02}/broken.yaml"), faults.collect::<String>());
+    }
+    sandbox
+}
+
+/// All formats of one run.
+fn written(sandbox: &Sandbox) -> BTreeMap<&'static str, String> {
+    let files = Format::ALL.map(|format| format!("{}={0}.out", format.name()));
+    let mut arguments = vec!["lint", "--since", "HEAD"];
+    arguments.extend(files.iter().flat_map(|file| ["-o", file]));
+    let ran = sandbox.run(&arguments);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let text = |format: Format| {
+        fs::read_to_string(sandbox.path(&format!("{}.out", format.name()))).unwrap()
+    };
+    Format::ALL.into_iter().map(|format| (format.name(), text(format))).collect()
+}

@@ -1,0 +1,287 @@
+//! Markdown: what is said, that texts of others are only texts, and that a page
+//! is whole and short enough however much there is to tell.
+
+pub mod made;
+pub mod reader;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use layercake::commands::demo::FILES;
+use layercake::report::Form;
+use proptest::prelude::*;
+
+use self::made::{Size, report, written};
+use self::reader::read;
+use crate::cli::Sandbox;
+
+/// So long is each form at most.
+pub const LONGEST: [(Form, usize); 2] = [(Form::Markdown, 900_000), (Form::Comment, 60_000)];
+
+/// Texts that Markdown, HTML or a host of git could make something of.
+const HOSTILE: &[&str] = &[
+    "@everyone",
+    "@org/team",
+    "#1",
+    "owner/repo#12",
+    "GH-3",
+    "fca290a",
+    "https://e.example/?a=1&b",
+    "http://",
+    "www.e.example",
+    "a@e.example",
+    "mailto:a@e.example",
+    "ftp://x",
+    "xmpp:a@b",
+    ":tada:",
+    "::error::",
+    "$x$",
+    "$$",
+    "$`a`$",
+    "`",
+    "``",
+    "```",
+    "~~~",
+    "~",
+    "*",
+    "**",
+    "_",
+    "__a__",
+    "<script>",
+    "</details>",
+    "<!--",
+    "-->",
+    "<b>",
+    "&amp;",
+    "&#64;",
+    "&",
+    "<",
+    ">",
+    "|",
+    "\\|",
+    "\\\\",
+    "\\",
+    "[a](b)",
+    "![a](b)",
+    "[^1]",
+    "[ ]",
+    "[x]",
+    "]",
+    "(",
+    ")",
+    "1.",
+    "1)",
+    "-",
+    "+",
+    "=",
+    "---",
+    "===",
+    "# a",
+    "> a",
+    "    a",
+    "a  ",
+    " ",
+    "  ",
+    "%0A",
+    "'",
+    "\"",
+    "é",
+    "名",
+    "\u{a0}",
+    "\u{3000}",
+    "a",
+    "b c",
+    ":-:",
+    "==a==",
+    "||a||",
+    "++a++",
+    "^a^",
+    "{a}",
+    "!",
+    "{{ github.token }}",
+    "a.b",
+    "0123456789",
+];
+
+/// Characters that are shown as escapes.
+const CONTROLS: &[&str] =
+    &["\n", "\r\n", "\t", "\0", "\u{1b}[31m", "\u{202e}", "\u{200b}", "\u{2028}", "\u{7}"];
+
+fn hostile() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(HOSTILE), 1..8).prop_map(|it| it.concat())
+}
+
+fn with_controls() -> impl Strategy<Value = String> {
+    let all: Vec<&str> = HOSTILE.iter().chain(CONTROLS).copied().collect();
+    prop::collection::vec(prop::sample::select(all), 0..8).prop_map(|it| it.concat())
+}
+
+/// A message as it is shown: names that stand between backticks lose these.
+fn shown(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, behind)) = rest.split_once('`') {
+        let Some((name, behind)) = behind.split_once('`') else { break };
+        text += before;
+        text += if name.is_empty() { "``" } else { name };
+        rest = behind;
+    }
+    text + rest
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn texts_of_others_come_back_as_they_are(text in hostile()) {
+        let report = report(Size::SMALL, &|_| text.clone());
+        let page = read(&written(Form::Comment, &report));
+        let sites: Vec<&str> = page.tables[0].iter().map(|row| &*row[0]).collect();
+        for site in [format!("{text}0"), format!("{text}1"), format!("shielded{text}0")] {
+            prop_assert!(sites.contains(&&*site), "{site:?} is not among {sites:?}");
+        }
+        let place = format!("{text}:1");
+        let alert = format!("{place} {text}: {}", shown(&text));
+        prop_assert!(page.paragraphs.contains(&alert), "{alert:?} is not among {:#?}", page.paragraphs);
+        for told in [shown(&text), format!("Help: {}", shown(&text))] {
+            prop_assert!(page.paragraphs.contains(&told), "{told:?} is not among {:#?}", page.paragraphs);
+        }
+        let heading = format!("Edit 1 · {place} · {text} ({text})");
+        let is_title = page.headings.contains(&heading);
+        prop_assert!(is_title, "{heading:?} is not among {:#?}", page.headings);
+        let row = &page.tables[1][1];
+        prop_assert_eq!(&row[0], &format!("{text}0 ×2"));
+        let name = text.rsplit('/').next().unwrap();
+        prop_assert!(row[3] == format!("substituted at {name}:1"), "{:?}", row[3]);
+        let stop = format!("shielded{text}0: {text} ({text}) set again at {text}:9");
+        prop_assert!(page.paragraphs.contains(&stop), "{stop:?} is not among {:#?}", page.paragraphs);
+        let end = page.paragraphs.last().unwrap();
+        prop_assert!(end.contains(&format!("({text}), {text} · head")), "{end}");
+        prop_assert!(page.blocks[0].starts_with(&format!("  {text}\n- ")), "{}", page.blocks[0]);
+    }
+
+    #[test]
+    fn a_page_of_any_texts_is_whole(text in with_controls()) {
+        let report = report(Size::SMALL, &|_| text.clone());
+        for (form, _) in LONGEST {
+            let markdown = written(form, &report);
+            let page = read(&markdown);
+            prop_assert!(page.links.iter().all(|it| it.starts_with("https://git.example.org/sites/blob/")));
+            let is_harmful = |it: char| it.is_control() && it != '\n';
+            prop_assert!(!markdown.contains(is_harmful));
+        }
+    }
+}
+
+#[test]
+fn a_page_is_whole_and_short_enough_at_every_level() {
+    let mut told = Vec::new();
+    for (at, times) in [1, 20, 60, 300, 1_000, 2_000].into_iter().enumerate() {
+        let sites = [2, 5, 20, 30, 50, 3][at];
+        let size = Size { sites, documents: times, inert: times, findings: times, shields: at };
+        let report = report(size, &|what| format!("some `{what}` | of\nsomebody"));
+        for (form, longest) in LONGEST {
+            let markdown = written(form, &report);
+            assert!(markdown.len() <= longest, "{form:?} {size:?}: {}", markdown.len());
+            let page = read(&markdown);
+            assert!(page.headings[0].starts_with("layercake: "));
+            let left = page.paragraphs.iter().find(|it| it.starts_with("Left out"));
+            told.push(left.cloned().unwrap_or_default());
+        }
+    }
+    // Not all levels are met, but more than the first and the last.
+    told.sort();
+    told.dedup();
+    assert!(told.len() > 4, "{told:#?}");
+}
+
+#[test]
+fn names_of_any_length_fit() {
+    for name in [
+        "x".repeat(10_000),
+        "`".repeat(10_000),
+        "&\u{3000}".repeat(5_000),
+        "|\u{202e}".repeat(5_000),
+    ] {
+        let size = Size { sites: 4, documents: 12, inert: 12, findings: 24, shields: 4 };
+        let report = report(size, &|_| name.clone());
+        for (form, longest) in LONGEST {
+            let markdown = written(form, &report);
+            assert!(markdown.len() <= longest, "{form:?}: {}", markdown.len());
+            read(&markdown);
+        }
+    }
+}
+
+#[test]
+fn twenty_thousand_edits_are_told_soon() {
+    let size = Size { sites: 1, documents: 3_000, inert: 17_000, findings: 2_000, shields: 0 };
+    let report = report(size, &|what| what.to_owned());
+    for (form, longest) in LONGEST {
+        let before = Instant::now();
+        let markdown = written(form, &report);
+        let took = before.elapsed();
+        assert!(markdown.len() <= longest);
+        assert!(took.as_secs() < 20, "{form:?} took {took:?}");
+        let page = read(&markdown);
+        let left = page.paragraphs.iter().find(|it| it.starts_with("Left out")).unwrap();
+        assert!(left.contains("edits"), "{left}");
+    }
+}
+
+#[test]
+fn pages_are_as_they_are_kept() {
+    let pages = [
+        ("state", tell(|sandbox| sandbox.break_site("lab"), &["lint"])),
+        ("change", tell(raise_version, &["lint", "--since", "HEAD"])),
+        ("removal", tell(remove_parent, &["lint", "--since", "HEAD"])),
+        ("refactor", tell(add_unused, &["diff", "--since", "HEAD"])),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/markdown");
+    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    for (name, page) in pages {
+        read(&page);
+        let path = folder.join(format!("{name}.md"));
+        if bless {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, page).unwrap();
+        } else {
+            assert_eq!(page, fs::read_to_string(&path).unwrap(), "{name}");
+        }
+    }
+}
+
+fn raise_version(sandbox: &Sandbox) {
+    replace(sandbox, "global/config/software-versions.yaml", "keystone:2025.1", "keystone:2025.2");
+}
+
+fn remove_parent(sandbox: &Sandbox) {
+    fs::remove_file(sandbox.path("global/charts/keystone.yaml")).unwrap();
+}
+
+fn add_unused(sandbox: &Sandbox) {
+    let unused = crate::cli::document("unused", "global", "{a: 1}");
+    sandbox.write("global/unused.yaml", unused.replace("abstract: false", "abstract: true"));
+}
+
+fn replace(sandbox: &Sandbox, path: &str, before: &str, after: &str) {
+    let text = fs::read_to_string(sandbox.path(path)).unwrap();
+    assert!(text.contains(before), "{text}");
+    sandbox.write(path, text.replace(before, after));
+}
+
+/// The comment on a change of the example, as if its commit were always the same.
+fn tell(change: impl Fn(&Sandbox), arguments: &[&str]) -> String {
+    let sandbox = Sandbox::new();
+    for (path, text) in FILES {
+        sandbox.write(path, text);
+    }
+    sandbox.commit();
+    change(&sandbox);
+    let links = "https://git.example.org/blob/main/{path}#L{line}";
+    let ran = sandbox.run(&[arguments, &["-o", "comment", "--links", links]].concat());
+    assert!(ran.code < 2 && ran.stderr.is_empty(), "{ran:?}");
+    let head = sandbox.git(&["rev-parse", "--short=10", "HEAD"]);
+    ran.stdout.replace(head.trim(), "0123456789")
+}

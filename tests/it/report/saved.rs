@@ -1,0 +1,319 @@
+//! Saved reports: what is told of them is what the run told, and one that
+//! somebody forged does no harm.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use layercake::compare::{Status, Via};
+use layercake::diagnostic::{Diagnostic, Label};
+use layercake::report::comparison::Unchanged;
+use layercake::report::json::{Unreadable, read};
+use layercake::report::{Format, Ignored, Listing, Manner, Restored};
+use layercake::rules::RULES;
+use layercake::source::{RepoPath, Source, Span};
+use layercake::yaml::{Node, Value};
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::comparison::{all_kinds, many_images, one_image};
+use super::world::{World, look};
+use super::{Files, plain, rule};
+use crate::yaml::emitting::any_value;
+
+#[test]
+fn what_is_told_of_a_comparison_is_told_of_it_saved() {
+    for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
+        // Which checks that.
+        world.at(80);
+    }
+}
+
+#[test]
+fn a_finding_far_out_in_a_line_is_shown() {
+    let long = "word ".repeat(2000);
+    let marked = format!("a: {long}«!:secret»{long}«a:here» it is {long}«b:there»{long}\n");
+    let files = Files::new(&[("a.yaml", &format!("before\n{marked}after\n"))]);
+    let finding = files.finding("a finding", "this").related(files.at('b'), "and that");
+    let text = files.full(vec![finding.clone()], plain(80));
+    assert!(text.contains("a.yaml:2:20004"), "{text}");
+    let report: Json = serde_json::from_str(&files.json(vec![finding])).unwrap();
+    let lines = report["lines"][0]["lines"].as_array().unwrap();
+    let places: Vec<_> =
+        lines.iter().map(|it| (it["line"].clone(), it["column"].clone())).collect();
+    assert_eq!(
+        places,
+        [
+            (json!(1), Json::Null),
+            (json!(2), json!(19_604)),
+            (json!(2), json!(29_615)),
+            (json!(3), Json::Null)
+        ]
+    );
+    assert!(lines.iter().all(|it| it["text"].as_str().unwrap().len() <= 820));
+    assert!(!report.to_string().contains("secret»"));
+}
+
+#[test]
+fn a_text_that_is_two_is_told_apart() {
+    // One path with two contents: as it was, and as it is.
+    let mut files = Files::new(&[("a.yaml", "one: «a:1»\nthe end\n")]);
+    let other = files.add("a.yaml", "another: 1\n");
+    let finding = files.finding("a finding", "here").related(Span::new(other, 9, 10), "there");
+    let text = files.full(vec![finding], plain(80));
+    assert!(text.contains("one: 1") && text.contains("another: 1"), "{text}");
+}
+
+#[test]
+fn a_text_that_stands_encoded_is_shown_decoded() {
+    let mut files = Files::new(&[("a.yaml", "x: «a:aGVsbG8=»\n")]);
+    let source =
+        Source::decoded(RepoPath::new("a.yaml#1"), b"hello\nthere\nyou\n".to_vec(), files.at('a'));
+    let inside = files.sources.add(source);
+    let label = Label::new(Span::new(inside, 6, 11), "here");
+    let finding = Diagnostic::new(rule("missing-parent"), "a finding", label);
+    let text = files.full(vec![finding], plain(80));
+    assert!(text.contains("a.yaml:1, decoded:2:1"), "{text}");
+}
+
+#[test]
+fn a_rule_that_is_not_known_is_told() {
+    let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
+    let report = files.json(vec![files.finding("a finding", "here")]);
+    let report = report.replace("missing-parent", "rule-of-tomorrow");
+    let restored = Restored::of(&read(&report).unwrap()).unwrap();
+    let mut out = Vec::new();
+    restored.write_concise(look(), Ignored::Counted, &plain(80), &mut out).unwrap();
+    let expected = "a.yaml:1:1: error[rule-of-tomorrow] a finding\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn a_value_that_is_not_in_the_report_is_said_to_be_missing() {
+    let side = |text: &str| format!("data: {{a: {}}}\n", text.repeat(70_000));
+    let mut world = World::new(&["lab"], &[("a.yaml", &side("x"), &side("y"))]);
+    world.edit("one", "a.yaml", ".a");
+    let restored = Restored::of(&world.finish().report()).unwrap();
+    let mut out = Vec::new();
+    restored.write(look(), Ignored::Counted, &plain(80), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("changes nothing: 1 edit"), "{text}");
+}
+
+/// `report` with another value at a pointer.
+fn forged(report: &str, pointer: &str, other: Json) -> Result<Restored, Unreadable> {
+    let mut report: Json = serde_json::from_str(report).unwrap();
+    *report.pointer_mut(pointer).expect("it is in the report") = other;
+    Restored::of(&read(&report.to_string())?)
+}
+
+#[test]
+fn places_that_no_file_has_are_refused() {
+    let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
+    let report = files.json(vec![files.finding("a finding", "here")]);
+    let far = json!(4_000_000_000_u32);
+    for (pointer, other) in [
+        ("/findings/0/primary/line", json!(0)),
+        ("/findings/0/primary/column", json!(0)),
+        ("/findings/0/primary/end_line", far.clone()),
+        ("/findings/0/primary/end_column", far.clone()),
+        ("/lines/0/lines/0/line", far.clone()),
+        ("/lines/0/lines/0/column", json!(u64::MAX)),
+        ("/lines/0/lines/0/text", json!("a\nb")),
+        ("/lines/0/lines/0/hidden", json!([[3, 2]])),
+        ("/lines/0/id", json!("t2")),
+        ("/findings/0/primary/text", json!("t2")),
+    ] {
+        let mut with_place: Json = serde_json::from_str(&report).unwrap();
+        with_place["lines"][0]["lines"][0]["column"] = json!(1);
+        with_place["lines"][0]["lines"][0]["hidden"] = json!([]);
+        if pointer.ends_with("end_line") {
+            with_place["findings"][0]["primary"]["line"] = other.clone();
+        }
+        let result = forged(&with_place.to_string(), pointer, other);
+        assert!(result.is_err(), "{pointer}");
+    }
+    let edited = one_image().json();
+    for (pointer, other) in [
+        ("/edits/0/at", json!({"from": null, "to": null})),
+        ("/edits/0/at/to/line", far.clone()),
+        ("/edits/0/at/to/col", far),
+        ("/edits/0/kind", json!("other")),
+        ("/edits/0/id", json!("e2")),
+        ("/routes/0/steps", json!([])),
+        ("/routes/0/steps/0/via", json!("magic")),
+        ("/shields/0/why", json!("why not")),
+        ("/shields/0/by/line", json!(0)),
+    ] {
+        assert!(forged(&edited, pointer, other).is_err(), "{pointer}");
+    }
+}
+
+#[test]
+fn very_many_labels_take_no_time() {
+    let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
+    let report = files.json(vec![files.finding("a finding", "here")]);
+    let report: Json = serde_json::from_str(&report).unwrap();
+    for column in [1, 1_000_000] {
+        let mut many = report.clone();
+        let mut label = report["findings"][0]["primary"].clone();
+        (label["column"], label["end_column"]) = (json!(column), json!(column));
+        many["findings"][0]["related"] = Json::Array(vec![label; 20_000]);
+        let (text, start) = (many.to_string(), Instant::now());
+        let restored = Restored::of(&read(&text).unwrap());
+        match column {
+            1 => drop(restored.unwrap()),
+            _ => assert_eq!(restored.unwrap_err(), Unreadable::TooFar),
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn nesting_that_has_no_end_is_told_as_that() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let report = all_kinds().json();
+    let at = report.find("\"value\": {").unwrap();
+    let end = at + report[at..].find("\n      }").unwrap();
+    let forged = format!("{}\"value\": {deep}{}", &report[..at], &report[end..]);
+    let restored = read(&forged).and_then(|it| Restored::of(&it)).unwrap();
+    let mut out = Vec::new();
+    restored.write(look(), Ignored::Counted, &plain(80), &mut out).unwrap();
+    assert!(String::from_utf8(out).unwrap().contains("(nested too deeply for the report)"));
+}
+
+/// What JSON tells apart from a list: not pairs.
+fn without_pairs(value: &Value) -> Value {
+    let node = |it: &Node| Node::new(without_pairs(&it.value), it.span);
+    match value {
+        Value::Sequence(items) => Value::Sequence(Arc::new(items.iter().map(node).collect())),
+        Value::Pairs(pairs) => {
+            Value::Sequence(Arc::new(pairs.iter().map(|(_, it)| node(it)).collect()))
+        }
+        Value::Mapping(entries) => {
+            let entries = entries.iter().map(|(key, it)| (key.clone(), node(it)));
+            Value::Mapping(Arc::new(entries.collect()))
+        }
+        other => other.clone(),
+    }
+}
+
+/// All that a report can be turned into, by a reader of it who trusts nobody.
+fn tell(report: &str) {
+    let Ok(report) = read(report) else { return };
+    let restored = Restored::of(&report);
+    let listing = Listing { unchanged: Unchanged::Shown, ignored: Ignored::Shown };
+    let manner = Manner { listing, rules: RULES };
+    for format in Format::ALL {
+        let mut out = Vec::new();
+        match (format, &restored) {
+            (Format::Of(form), _) => form.write(&report, &manner, &mut out).unwrap(),
+            (Format::Full, Ok(restored)) => {
+                restored.write(look(), Ignored::Shown, &plain(60), &mut out).unwrap();
+            }
+            (Format::Concise, Ok(restored)) => {
+                restored.write_concise(look(), Ignored::Shown, &plain(60), &mut out).unwrap();
+            }
+            (Format::Full | Format::Concise, Err(_)) => {}
+        }
+    }
+}
+
+/// All pointers of a value.
+fn pointers(value: &Json, here: &str, all: &mut Vec<String>) {
+    all.push(here.to_owned());
+    match value {
+        Json::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                pointers(item, &format!("{here}/{at}"), all);
+            }
+        }
+        Json::Object(entries) => {
+            for (key, item) in entries {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                pointers(item, &format!("{here}/{key}"), all);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Another value for one of a report.
+fn changed(value: &Json, how: usize) -> Json {
+    match (value, how % 6) {
+        (Json::Array(items), 0) => Json::Array(items.iter().skip(1).cloned().collect()),
+        (Json::Array(items), 1) => Json::Array([items.clone(), items.clone()].concat()),
+        (Json::Array(items), 2) => Json::Array(items.iter().rev().cloned().collect()),
+        (Json::Number(_), 0) => json!(0),
+        (Json::Number(_), 1) => json!(1),
+        (Json::Number(_), 2) => json!(100_000),
+        (Json::Number(_), 3) => json!(4_000_000_000_u32),
+        (Json::Number(_), 4) => json!(u64::MAX),
+        (Json::String(text), 0) => json!(text.chars().rev().collect::<String>()),
+        (Json::String(_), 1) => json!(""),
+        (Json::String(_), 2) => json!("e1"),
+        (Json::String(text), 3) => json!(text.repeat(300)),
+        (Json::String(_), 4) => json!("/a~1b/0/!!int:1/é\u{feff}\r"),
+        (Json::Bool(is), _) => json!(!is),
+        (_, 5) => Json::Null,
+        (other, _) => other.clone(),
+    }
+}
+
+/// The report of findings in texts with what makes them hard.
+fn findings_report() -> String {
+    let mut files = Files::new(&[
+        ("a.yaml", "\u{feff}one: «a:1» «!:secret»\r\n«!:two\n lines» and «b:more»\n\nthe end"),
+        ("b.yaml", &format!("{}«c:x»{}\n", "long ".repeat(500), "long ".repeat(500))),
+        ("c.yaml", "not «d:shown»\n"),
+    ]);
+    let hidden = files.at('d').file;
+    files.opaque.push(hidden);
+    let finding = |places: &str| {
+        let mut labels = places.chars().map(|place| Label::new(files.at(place), "label"));
+        let mut finding =
+            Diagnostic::new(rule("duplicate-key"), "a finding", labels.next().unwrap());
+        finding.related = labels.collect();
+        finding.sites = super::sites(&["lab", "prod"]);
+        finding.note("a note").help("help")
+    };
+    files.full(vec![finding("abcd"), finding("dcba"), finding("b")], plain(80));
+    files.json(vec![finding("abcd"), finding("dcba"), finding("b")])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn values_are_told_as_they_were(before in any_value(), after in any_value()) {
+        let mut world = World::new(&["lab"], &[("a.yaml", "data: {a: 1}\n", "data: {a: 2}\n")]);
+        let id = world.edit("one", "a.yaml", ".a");
+        let output = world.output("lab", "one", Status::Changed, "a.yaml");
+        world.cause(output, id, &[], &[(Via::Edited, "one", ".a", &[("a.yaml", 1)])]);
+        let edit = &mut world.comparison.edits[0].edit;
+        for (text, value) in [(&mut edit.base, before), (&mut edit.head, after)] {
+            let text = text.as_mut().unwrap();
+            text.node = Some(Node::new(without_pairs(&value), text.at));
+        }
+        world.finish().at(80);
+    }
+
+    #[test]
+    fn forged_reports_do_no_harm(
+        which in 0..3_usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..6_usize), 1..4),
+    ) {
+        let report = match which {
+            0 => all_kinds().json(),
+            1 => one_image().json(),
+            _ => findings_report(),
+        };
+        let mut report: Json = serde_json::from_str(&report).unwrap();
+        for (at, how) in changes {
+            let mut all = Vec::new();
+            pointers(&report, "", &mut all);
+            let place = report.pointer_mut(&all[at.index(all.len())]).unwrap();
+            *place = changed(place, how);
+        }
+        tell(&report.to_string());
+    }
+}
