@@ -11,6 +11,7 @@
     reason = "tests touch the world, say what they skip, and end by panics; their figures are as given"
 )]
 
+mod action;
 mod cli;
 mod cloud_init;
 mod config;

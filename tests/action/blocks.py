@@ -1,0 +1,71 @@
+"""Writes every script that stands in `action.yml` or a workflow to a file of its
+own, for shellcheck, and refuses those into which an expression would be pasted:
+its value could be anything, and belongs into `env:`. Of a page, `*.md`, the same
+is done with the workflows in it, which are written to the folder themselves, too;
+what they give to the action must be inputs of `action.yml`.
+
+    blocks.py FOLDER FILE...
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import yaml
+
+
+def main():
+    folder, files = Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]]
+    folder.mkdir()
+    inputs = set(yaml.safe_load(Path("action.yml").read_text())["inputs"])
+    count = 0
+    for file in files:
+        for text in definitions(file, folder):
+            for step in steps(yaml.safe_load(text)):
+                check_action(file, step, inputs)
+                if "run" not in step:
+                    continue
+                if "${{" in step["run"]:
+                    sys.exit(f"{file}: an expression in the script of {step}")
+                count += 1
+                script = f"#!/usr/bin/env bash\nset -eo pipefail\n{step['run']}\n"
+                (folder / f"{file.stem}-{count}.sh").write_text(script)
+    assert count > 0, "there is no script to check"
+
+
+def definitions(file, folder):
+    """The action or workflow in a file, or the workflows of a page and the single
+    steps."""
+    if file.suffix != ".md":
+        return [file.read_text()]
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", file.read_text(), re.M | re.S)
+    assert blocks, f"{file} has no workflow"
+    for number, block in enumerate(blocks):
+        if "\njobs:\n" in block:
+            (folder / f"{file.stem}-{number}.yml").write_text(block)
+    return blocks
+
+
+def steps(definition):
+    """The steps of an action, or of all jobs of a workflow, or a list of them."""
+    if isinstance(definition, list):
+        return definition
+    if "runs" in definition:
+        return definition["runs"]["steps"]
+    return [step for job in definition["jobs"].values() for step in job["steps"]]
+
+
+def check_action(file, step, inputs):
+    """Actions of others are named by the commit; ours is given its inputs."""
+    used = step.get("uses")
+    if used is None:
+        return
+    if used == "./" or used.startswith("OWNER/layercake@"):
+        unknown = set(step.get("with", {})) - inputs
+        if unknown:
+            sys.exit(f"{file}: no inputs of the action: {unknown}")
+    elif not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", used):
+        sys.exit(f"{file}: {used} is not pinned to a commit")
+
+
+main()

@@ -1,0 +1,970 @@
+"""Runs the action outside GitHub: every step of `action.yml`, with the events,
+the checkouts and the server that it would meet there. `.ci/action` calls it, with
+the program to test in `LAYERCAKE_PROGRAM`.
+"""
+
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+import yaml
+
+from github import GitHub
+from runner import run, shown, substituted
+from sites import HOSTILE, KEYSTONE, NULL, ROOT, Sites, git
+
+TOKEN = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"
+
+PLATFORMS = {
+    ("Linux", "x86_64"): ("Linux", "X64", "x86_64-unknown-linux-musl"),
+    ("Linux", "aarch64"): ("Linux", "ARM64", "aarch64-unknown-linux-musl"),
+    ("Darwin", "x86_64"): ("macOS", "X64", "x86_64-apple-darwin"),
+    ("Darwin", "arm64"): ("macOS", "ARM64", "aarch64-apple-darwin"),
+}
+SYSTEM, ARCHITECTURE, TARGET = PLATFORMS[platform.system(), platform.machine()]
+VERSION = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.M).group(1)
+ARCHIVE = f"layercake-{VERSION}-{TARGET}.tar.gz"
+RELEASE = f"/acme/layercake/releases/download/v{VERSION}/{ARCHIVE}"
+
+
+class Case(unittest.TestCase):
+    """A job: a folder of its own, a server, and the action as it was released."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="layercake-action-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.github = GitHub(TOKEN)
+        self.addCleanup(self.github.close)
+        self.temp = self.folder / "temp with a space"
+        self.temp.mkdir()
+        self.home = self.folder / "home"
+        self.home.mkdir()
+        self.called = self.folder / "called"
+        self.called.touch()
+        self.make_programs()
+        self.release()
+
+    def make_programs(self):
+        """Programs before those of the system, which write down what they are
+        given: no secret is among it."""
+        self.programs = self.folder / "programs"
+        self.programs.mkdir()
+        for name in ("curl", "git"):
+            write_program(
+                self.programs / name,
+                f"printf '%s\\n' \"{name} $*\" >>'{self.called}'\n"
+                f"exec '{shutil.which(name)}' \"$@\"\n",
+            )
+
+    def release(self):
+        """The action in a folder of its own, with a release on the server whose
+        program is the one to test."""
+        self.action = self.folder / "action"
+        self.action.mkdir()
+        shutil.copy(ROOT / "action.yml", self.action)
+        shutil.copytree(ROOT / "action", self.action / "action")
+        for name in ("Cargo.toml", "Cargo.lock"):
+            shutil.copy(ROOT / name, self.action)
+        for name in ("src", "docs", "examples", ".cargo"):
+            (self.action / name).mkdir()
+        content = archive(self.program())
+        self.github.files[RELEASE] = content
+        checksum = hashlib.sha256(content).hexdigest()
+        with (self.action / "action/releases.txt").open("a") as file:
+            for path in (RELEASE.replace(VERSION, "9.9.9"), RELEASE):
+                file.write(f"{checksum}  {self.github.url}{path}\n")
+
+    def program(self):
+        """The program to test; it writes its arguments down, too."""
+        return (
+            "#!/bin/sh\n"
+            f"for it in \"$@\"; do printf 'layercake: %s\\n' \"$it\" >>'{self.called}'; done\n"
+            f"exec '{os.environ['LAYERCAKE_PROGRAM']}' \"$@\"\n"
+        )
+
+    def building(self):
+        """A cargo that makes the program, if it is asked in the right way."""
+        made = self.folder / "made"
+        write_program(made, self.program())
+        return (
+            f"printf '%s\\n' \"cargo $*\" >>'{self.called}'\n"
+            f"[ \"$PWD\" = '{self.action}' ] && mkdir -p \"$CARGO_TARGET_DIR/release\" &&\n"
+            f"cp '{made}' \"$CARGO_TARGET_DIR/release/layercake\"\n"
+        )
+
+    def run_action(self, workspace, event_name, event, answers=None, actor="somebody", **inputs):
+        """Runs the action on an event; the workspace is what was checked out."""
+        event_file = self.folder / "event.json"
+        event_file.write_text(json.dumps(event))
+        environment = {
+            "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTOR": actor,
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_GRAPHQL_URL": f"{self.github.url}/graphql",
+            "GITHUB_SERVER_URL": self.github.url,
+            "GITHUB_EVENT_NAME": event_name,
+            "GITHUB_EVENT_PATH": str(event_file),
+            "GITHUB_JOB": "lint",
+            "GITHUB_REPOSITORY": "acme/sites",
+            "GITHUB_WORKFLOW": "Site -- lint -->",
+            "GITHUB_WORKSPACE": str(workspace),
+            "RUNNER_ARCH": ARCHITECTURE,
+            "RUNNER_OS": SYSTEM,
+            "RUNNER_TEMP": str(self.temp),
+        }
+        if event_name.startswith("pull_request"):
+            environment["GITHUB_BASE_REF"] = event["pull_request"]["base"]["ref"]
+        given = {name.replace("_", "-"): text for name, text in inputs.items()}
+        context = {"token": TOKEN}
+        ran = run(self.action, given, workspace, context, environment, answers)
+        self.assertNotIn(TOKEN, ran.log, "the token is in the log")
+        self.assertNotIn(TOKEN, self.called.read_text(), "the token is in an argument")
+        self.assertEqual([], [*self.folder.rglob("pwned")], "an input was run")
+        self.assertNotIn("pwned", ran.said("error"))
+        for used in ran.used:
+            self.assertRegex(used.action, r"^[\w/-]+@[0-9a-f]{40}$")
+        return ran
+
+    def assert_steps(self, ran, **expected):
+        """What became of some steps, by the first word of their name."""
+        found = {name.split()[0].lower(): outcome for name, outcome in ran.steps}
+        self.assertEqual(expected, {name: found[name] for name in expected}, ran.log)
+
+    def calls(self, program):
+        """What a program was called with."""
+        return [
+            line.removeprefix(f"{program} ")
+            for line in self.called.read_text().splitlines()
+            if line.startswith(f"{program} ")
+        ]
+
+
+class SitesCase(Case):
+    """A job on a repository of sites."""
+
+    def setUp(self):
+        super().setUp()
+        self.sites = Sites(self.folder / "server")
+        self.start = self.sites.id("main")
+        self.sites.push(heads__main="main")
+        self.checkouts = 0
+
+    def checkout(self, commit, **more):
+        self.checkouts += 1
+        return self.sites.checkout(self.folder / f"checkout {self.checkouts}", commit, **more)
+
+    def pull_request(self, edit=Sites.upgrade, branch="topic", base="main", fork=False):
+        """A pull request; its event and GitHub's merge of it."""
+        self.sites.branch("topic")
+        edit(self.sites)
+        self.sites.branch("main")
+        self.sites.edit("global/charts/horizon.yaml", "---\n", "---\n# somebody else's\n")
+        self.sites.commit("somebody else's")
+        merge = self.sites.merge("topic")
+        self.sites.push(heads__main="main", pull__7__merge=merge, pull__7__head="topic")
+        owner = "stranger" if fork else "acme"
+        event = {
+            "action": "synchronize",
+            "number": 7,
+            "pull_request": {
+                "number": 7,
+                "title": HOSTILE,
+                "head": {
+                    "ref": branch,
+                    "sha": self.sites.id("topic"),
+                    "user": {"login": owner},
+                    "repo": {"full_name": f"{owner}/sites", "fork": fork},
+                },
+                # what the branch was when the request was made
+                "base": {"ref": base, "sha": self.start, "repo": {"full_name": "acme/sites"}},
+            },
+        }
+        return event, merge
+
+    def push_event(self, before, after):
+        return {"ref": "refs/heads/main", "before": before, "after": after}
+
+    def report(self, ran):
+        return json.loads(Path(ran.outputs["report-json"]).read_text())
+
+
+class Installing(Case):
+    """The program: released, refused, built."""
+
+    def install(self, cargo=None, answers=None, **inputs):
+        workspace = self.folder / "workspace"
+        workspace.mkdir(exist_ok=True)
+        if cargo is not None:
+            write_program(self.programs / "cargo", cargo)
+        return self.run_action(
+            workspace, "push", {}, answers=answers, install_only="true", **inputs
+        )
+
+    def test_a_release_with_its_checksum(self):
+        ran = self.install()
+        self.assertEqual(0, ran.code, ran.log)
+        self.assertEqual(VERSION, ran.outputs["version"])
+        [folder] = ran.path
+        self.assertEqual(["layercake"], os.listdir(folder))
+        self.assert_steps(ran, get="passed", look="skipped", build="skipped", lint="skipped",
+                          decide="skipped", comment="skipped")
+        self.assertEqual([], ran.used)
+
+    def test_another_file_than_was_released(self):
+        self.github.files[RELEASE] = archive("#!/bin/sh\ntouch pwned\n")
+        ran = self.install(cargo="touch pwned\n")
+        self.assertEqual(2, ran.code, ran.log)
+        [message] = ran.said("error")
+        self.assertIn("its SHA-256 is", message)
+        self.assert_steps(ran, get="failed", look="skipped", build="skipped", put="skipped")
+        self.assertEqual([], [*self.temp.rglob("*.tar.gz")])
+
+    def test_no_release_is_a_reason_to_build(self):
+        del self.github.files[RELEASE]
+        ran = self.install(cargo=self.building())
+        self.assertEqual(0, ran.code, ran.log)
+        [notice] = ran.said("notice")
+        self.assertIn("there is no release at", notice)
+        self.assertIn("it is built from the action's checkout", notice)
+        self.assertEqual(["build --release --locked --bin layercake"], self.calls("cargo"))
+        look, keep = ran.used
+        self.assertEqual("actions/cache/restore", look.action.split("@")[0])
+        self.assertEqual("actions/cache/save", keep.action.split("@")[0])
+        self.assertEqual(look.inputs, keep.inputs)
+        self.assertRegex(look.inputs["key"], r"^layercake-\w+-\w+-[0-9a-f]{64}$")
+        self.assertEqual([look.inputs["path"]], ran.path)
+        self.assertEqual(VERSION, ran.outputs["version"])
+
+        # the sources are the key
+        key = look.inputs["key"]
+        self.assertEqual(key, self.install(cargo=self.building()).used[0].inputs["key"])
+        (self.action / "src/main.rs").write_text("fn main() {}")
+        self.assertNotEqual(key, self.install(cargo=self.building()).used[0].inputs["key"])
+
+    def test_an_earlier_build(self):
+        del self.github.files[RELEASE]
+        first = self.install(cargo=self.building())
+        hit = {"cache": {"cache-hit": "true"}}
+        ran = self.install(cargo="exit 1\n", answers=hit)
+        self.assertEqual((0, first.path), (ran.code, ran.path), ran.log)
+        self.assert_steps(ran, look="recorded", build="skipped", put="passed")
+
+    def test_a_server_that_fails(self):
+        self.github.broken = True
+        ran = self.install(cargo="touch pwned\n")
+        self.assertEqual(2, ran.code, ran.log)
+        self.assertIn("the server answers with 500", ran.said("error")[0])
+        self.assert_steps(ran, get="failed", build="skipped")
+
+    def test_versions(self):
+        ran = self.install(cargo=self.building(), version="source")
+        self.assertEqual((0, 1), (ran.code, len(self.calls("cargo"))), ran.log)
+        self.assertEqual([], [it for it in self.github.asked if ".tar.gz" in it[1]])
+        self.assertEqual(0, self.install(version=VERSION).code)
+        for version, message in [
+            ("9.8.7", "this action knows no layercake 9.8.7"),
+            ("9.9.9", "there is no release at"),
+            ("latest", "`x.y.z` or `source`"),
+            (HOSTILE, "`x.y.z` or `source`"),
+            ("1.2.3\n::error::pwned", "`x.y.z` or `source`"),
+        ]:
+            ran = self.install(cargo="touch pwned\n", version=version)
+            self.assertEqual(2, ran.code, ran.log)
+            self.assertIn(message, ran.said("error")[0])
+
+    def test_no_rust_to_build_with(self):
+        del self.github.files[RELEASE]
+        without = [
+            folder
+            for folder in os.environ["PATH"].split(os.pathsep)
+            if not (Path(folder) / "cargo").exists()
+        ]
+        path, os.environ["PATH"] = os.environ["PATH"], os.pathsep.join(without)
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        ran = self.install()
+        self.assertEqual(2, ran.code, ran.log)
+        self.assertIn("install Rust", ran.said("error")[0])
+
+
+class Releasing(Case):
+    """What the workflow that releases makes is what the action takes."""
+
+    def setUp(self):
+        super().setUp()
+        workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+        jobs = workflow["jobs"].values()
+        self.scripts = {
+            step["name"]: step["run"] for job in jobs for step in job["steps"] if "name" in step
+            and "run" in step
+        }
+        self.origin = self.folder / "origin.git"
+        self.clone = self.folder / "clone"
+        self.origin.mkdir()
+        git(self.origin, "init", "--quiet", "--bare", "--initial-branch=main")
+        shutil.copytree(self.action, self.clone)
+        (self.clone / "docs/changelog.md").write_text(
+            f"# Changelog\n\n## Unreleased\n\n- later\n\n## {VERSION} - today\n\n- new\n\n"
+            "## 0.0.1\n\n- old\n")
+        for name in ("README.md", "LICENSE"):
+            shutil.copy(ROOT / name, self.clone)
+        shutil.copy(ROOT / "action/releases.txt", self.clone / "action")
+        git(self.clone, "init", "--quiet", "--initial-branch=main")
+        git(self.clone, "remote", "add", "origin", self.origin.as_uri())
+        git(self.clone, "add", "--all")
+        git(self.clone, "commit", "--quiet", "-m", "what is released")
+        git(self.clone, "push", "--quiet", "origin", "main")
+
+    def step(self, name, **variables):
+        """Runs the script of a step of the workflow."""
+        output = self.folder / "output"
+        output.touch()
+        environment = {
+            "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_REPOSITORY": "acme/layercake",
+            "GITHUB_SERVER_URL": self.github.url,
+            "RUNNER_OS": SYSTEM,
+            "TARGET": TARGET,
+            "VERSION": VERSION,
+            **variables,
+        }
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.scripts[name]],
+            cwd=self.clone, env=environment, capture_output=True, text=True)
+        return done, output.read_text()
+
+    def test_from_the_build_to_the_action(self):
+        done, output = self.step(
+            "That of Cargo.toml, which has no release yet, and a part of the changelog")
+        self.assertEqual((0, f"version={VERSION}\n"), (done.returncode, output), done)
+        built = self.clone / "target" / TARGET / "release/layercake"
+        built.parent.mkdir(parents=True)
+        write_program(built, self.program())
+        done, _ = self.step("Archive")
+        self.assertEqual(0, done.returncode, done)
+        # the next job has another machine, with the artifacts and nothing else
+        shutil.rmtree(self.clone / "target")
+        shutil.rmtree(self.clone / "dist" / ARCHIVE.removesuffix(".tar.gz"))
+        (self.clone / "dist/layercake.whl").write_text("a wheel")
+        done, _ = self.step("Checksums")
+        self.assertEqual(0, done.returncode, done)
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"],
+                       cwd=self.clone / "dist", check=True)
+        write_program(self.programs / "gh", f"echo \"gh $*\" >>'{self.called}'\n")
+        done, _ = self.step("Tags, and the release")
+        self.assertEqual(0, done.returncode, done)
+
+        tag = f"v{VERSION}"
+        self.assertEqual("action/releases.txt", git(
+            self.origin, "diff", "--name-only", "main", tag))
+        major = f"v{VERSION.split('.')[0]}"
+        self.assertEqual(git(self.origin, "rev-parse", tag), git(self.origin, "rev-parse", major))
+        [create] = [call for call in self.calls("gh") if call.startswith("release create")]
+        self.assertIn(f"release create {tag} --verify-tag", create)
+        for name in (ARCHIVE, "SHA256SUMS", "layercake.whl"):
+            self.assertIn(f"dist/{name}", create)
+        self.assertEqual("- new", (self.clone / "notes.md").read_text().strip())
+
+        # the action of that tag installs that archive
+        git(self.clone, "checkout", "--quiet", tag)
+        shutil.copy(self.clone / "action/releases.txt", self.action / "action")
+        self.github.files = {RELEASE: (self.clone / "dist" / ARCHIVE).read_bytes()}
+        ran = self.run_action(self.clone, "push", {}, install_only="true")
+        self.assertEqual((0, VERSION), (ran.code, ran.outputs["version"]), ran.log)
+        self.assertEqual([], ran.used)
+
+        # and there is no second release of it
+        done, _ = self.step(
+            "That of Cargo.toml, which has no release yet, and a part of the changelog")
+        self.assertEqual(1, done.returncode, done)
+        self.assertIn("has been released", done.stdout)
+
+
+class Dogfood(Case):
+    """What the workflow asks of the action on GitHub's own runners holds here."""
+
+    def test_the_example(self):
+        workflow = yaml.safe_load((ROOT / ".github/workflows/dogfood.yml").read_text())
+        steps = {step.get("name"): step for step in workflow["jobs"]["action"]["steps"]}
+        workspace = self.folder / "workspace"
+        workspace.mkdir()
+        subprocess.run([ROOT / ".github/example.sh", "example"], cwd=workspace, check=True,
+                       capture_output=True)
+        write_program(self.programs / "cargo", self.building())
+        given = {name.replace("-", "_"): shown(it) for name, it in steps["Lint it"]["with"].items()}
+        ran = self.run_action(workspace, "push", {}, **given)
+        self.assertEqual(0, ran.code, ran.log)
+        check = steps["It found what the edit does"]
+        context = {"steps": {"layercake": ran.outputs}}
+        variables = {name: substituted(text, context) for name, text in check["env"].items()}
+        variables["PATH"] = f"{ran.path[0]}{os.pathsep}{os.environ['PATH']}"
+        subprocess.run(["bash", "-eo", "pipefail", "-c", check["run"]], cwd=workspace,
+                       env=variables, check=True, capture_output=True)
+
+
+class Events(SitesCase):
+    """What is compared, on every event, from the least that a job checks out."""
+
+    def sides(self, ran):
+        """The sides, and how they were chosen."""
+        comparison = self.report(ran)["comparison"]
+        if comparison is None:
+            return None
+        return comparison["chosen_by"], comparison["from"]["sha"], comparison["to"]["sha"]
+
+    def test_pull_request(self):
+        event, merge = self.pull_request()
+        main = self.sites.id("main")
+        for depth in (1, 2, None):
+            workspace = self.checkout(merge, depth=depth)
+            ran = self.run_action(workspace, "pull_request", event)
+            self.assertEqual(0, ran.code, ran.log)
+            self.assertEqual(("github-merge-first-parent", main, merge), self.sides(ran))
+            self.assertEqual((main, merge), (ran.outputs["base-sha"], ran.outputs["head-sha"]))
+            shallow = git(workspace, "rev-parse", "--is-shallow-repository")
+            self.assertEqual("true" if depth else "false", shallow)
+
+    def test_pull_request_whose_own_commit_is_checked_out(self):
+        self.sites.branch("topic")
+        self.sites.grow(70)
+        topic = self.sites.upgrade()
+        self.sites.branch("main")
+        self.sites.grow(100)
+        self.sites.push(heads__main="main", pull__7__head=topic)
+        event = {"pull_request": {
+            "number": 7,
+            "head": {"sha": topic, "repo": {"full_name": "acme/sites"}},
+            "base": {"ref": "main", "sha": self.start},
+        }}
+        for depth in (1, None):
+            workspace = self.checkout(topic, depth=depth)
+            ran = self.run_action(workspace, "pull_request", event)
+            self.assertEqual(0, ran.code, ran.log)
+            expected = ("github-pull-request-merge-base", self.start, topic)
+            self.assertEqual(expected, self.sides(ran))
+
+    def test_history_that_is_too_long(self):
+        self.sites.branch("topic")
+        topic = self.sites.upgrade()
+        self.sites.branch("main")
+        self.sites.grow(5000)
+        self.sites.push(heads__main="main", pull__7__head=topic)
+        event = {"pull_request": {
+            "number": 7,
+            "head": {"sha": topic, "repo": {"full_name": "acme/sites"}},
+            "base": {"ref": "main", "sha": self.start},
+        }}
+        ran = self.run_action(self.checkout(topic), "pull_request", event)
+        self.assertEqual(2, ran.code, ran.log)
+        [warning] = ran.said("warning")
+        self.assertIn("`fetch-depth: 0`", warning)
+        self.assertIn("git fetch --unshallow", ran.said("error")[0])
+
+    def test_push(self):
+        after = self.sites.upgrade()
+        self.sites.push(heads__main=after)
+        event = self.push_event(self.start, after)
+        for depth in (1, None):
+            ran = self.run_action(self.checkout(after, depth=depth), "push", event)
+            self.assertEqual(("github-push", self.start, after), self.sides(ran), ran.log)
+
+    def test_first_push_of_a_branch(self):
+        self.sites.comment()
+        after = self.sites.upgrade()
+        parent = self.sites.id("HEAD^")
+        self.sites.push(heads__topic=after)
+        event = self.push_event(NULL, after)
+        ran = self.run_action(self.checkout(after), "push", event)
+        self.assertEqual(("github-push-first-parent", parent, after), self.sides(ran), ran.log)
+
+        # that of a repository has nothing to compare with
+        ran = self.run_action(self.checkout(self.start), "push", self.push_event(NULL, self.start))
+        self.assertEqual((1, None), (ran.code, self.sides(ran)), ran.log)
+        self.assertEqual("false", ran.outputs["changed"])
+
+    def test_push_that_overwrites(self):
+        self.sites.branch("old")
+        before = self.sites.upgrade()
+        self.sites.branch("new")
+        after = self.sites.misspell()
+        self.sites.push(heads__topic=before)
+        self.sites.push(heads__topic=after)
+        event = self.push_event(before, after)
+        # the server still has what no branch leads to
+        ran = self.run_action(self.checkout(after), "push", event)
+        self.assertEqual(("github-push", before, after), self.sides(ran), ran.log)
+
+        self.sites.forget()
+        ran = self.run_action(self.checkout(after), "push", event)
+        self.assertEqual((self.start, after), self.sides(ran)[1:], ran.log)
+        self.assertIn(f"{before}, what it was before, is gone", " ".join(ran.said("notice")))
+        ran = self.run_action(self.checkout(after, depth=None), "push", event)
+        self.assertEqual((self.start, after), self.sides(ran)[1:], ran.log)
+
+    def test_merge_group(self):
+        event, merge = self.pull_request()
+        main = self.sites.id("main")
+        event = {"merge_group": {"base_sha": main, "head_sha": merge}}
+        ran = self.run_action(self.checkout(merge), "merge_group", event)
+        self.assertEqual(("github-merge-group", main, merge), self.sides(ran), ran.log)
+
+    def test_schedule(self):
+        ran = self.run_action(self.checkout(self.start), "schedule", {})
+        self.assertEqual((1, None), (ran.code, self.sides(ran)), ran.log)
+        self.assertEqual("", ran.outputs["base-sha"])
+        self.assertEqual(self.start, ran.outputs["head-sha"])
+        self.assertEqual("error", ran.outputs["worst-severity"])
+
+    def test_whole_checkouts_stay_whole(self):
+        event, merge = self.pull_request()
+        self.run_action(self.checkout(merge, depth=None), "pull_request", event, base="main")
+        self.run_action(self.checkout(merge, depth=None), "merge_group", {"merge_group": {
+            "base_sha": self.sites.id("main"), "head_sha": merge}})
+        # what no branch of the checkout leads to has to be fetched
+        self.sites.branch("old", self.start)
+        before = self.sites.misspell()
+        self.sites.push(heads__topic=before)
+        self.sites.push(heads__topic=merge)
+        workspace = self.checkout(merge, depth=None)
+        ran = self.run_action(workspace, "push", self.push_event(before, merge))
+        self.assertEqual(("github-push", before, merge), self.sides(ran), ran.log)
+        self.assertEqual("false", git(workspace, "rev-parse", "--is-shallow-repository"))
+        fetches = [call for call in self.calls("git") if " fetch " in call]
+        self.assertTrue(fetches)
+        self.assertEqual([], [call for call in fetches if "--depth" in call or "--deepen" in call])
+
+    def test_bases_that_are_named(self):
+        self.sites.branch("topic")
+        self.sites.grow(50)
+        topic = self.sites.upgrade()
+        git(self.sites.work, "tag", "v1", self.start)
+        self.sites.push(tags__v1=self.start, heads__topic=topic)
+        for base in ("main", "origin/main", "v1", self.start):
+            workspace = self.checkout(topic)
+            ran = self.run_action(workspace, "workflow_dispatch", {}, base=base)
+            self.assertEqual(0, ran.code, f"{base}\n{ran.log}")
+            self.assertEqual(("since", self.start), self.sides(ran)[:2], base)
+        for base in ("nowhere", HOSTILE, "-x", "--upload-pack=touch pwned", "a\n::error::pwned"):
+            ran = self.run_action(self.checkout(topic), "workflow_dispatch", {}, base=base)
+            self.assertEqual(2, ran.code, f"{base}\n{ran.log}")
+            self.assertEqual(1, len(ran.said("error")), ran.log)
+
+    def test_private_repository_without_kept_credentials(self):
+        event, merge = self.pull_request()
+        git(self.sites.bare, "config", "http.receivepack", "false")
+        self.github.repositories = self.sites.bare.parents[1]
+        url = f"{self.github.url}/acme/sites.git"
+        ran = self.run_action(self.checkout(merge, url=url), "pull_request", event)
+        self.assertEqual(0, ran.code, ran.log)
+        self.assertEqual(self.sites.id("main"), ran.outputs["base-sha"])
+        secret = subprocess.run(["base64"], input=f"x-access-token:{TOKEN}".encode(),
+                                capture_output=True, check=True).stdout.decode()
+        self.assertNotIn(secret[:40], ran.log + self.called.read_text())
+
+
+class Telling(SitesCase):
+    """The log, annotations, summary, outputs, artifact, SARIF, exit codes."""
+
+    def test_a_change_that_reaches_others(self):
+        event, merge = self.pull_request()
+        ran = self.run_action(self.checkout(merge), "pull_request", event)
+        outputs = ran.outputs
+        self.assertEqual(0, ran.code, ran.log)
+        self.assertEqual("true", outputs["changed"])
+        self.assertEqual(["lab", "north", "south"], json.loads(outputs["sites"]))
+        self.assertEqual(("3", "5"), (outputs["sites-changed"], outputs["outputs-changed"]))
+        self.assertEqual(("0", "0"), (outputs["findings-new"], outputs["findings-fixed"]))
+        self.assertEqual(("none", "true"), (outputs["worst-severity"], outputs["trusted"]))
+        self.assertEqual("", outputs["sarif-file"])
+        [artifact] = ran.used
+        self.assertEqual("actions/upload-artifact", artifact.action.split("@")[0])
+        self.assertEqual("30", artifact.inputs["retention-days"])
+        self.assertEqual("layercake-report", artifact.inputs["name"])
+        paths = artifact.inputs["path"].splitlines()
+        self.assertEqual([outputs[f"report-{it}"] for it in ("json", "md", "html")], paths)
+        self.assertTrue(all(Path(path).stat().st_size > 0 for path in paths))
+        self.assertIn("keystone:2025.2", ran.summary)
+        self.assertEqual(Path(outputs["report-md"]).read_text(), ran.summary)
+        self.assertTrue(Path(outputs["report-html"]).read_text().startswith("<!"))
+
+    def test_new_findings_fail_the_job(self):
+        event, merge = self.pull_request(Sites.misspell)
+        workspace = self.checkout(merge)
+        ran = self.run_action(workspace, "pull_request", event)
+        self.assertEqual(1, ran.code, ran.log)
+        self.assert_steps(ran, lint="passed", keep="recorded", decide="failed")
+        self.assertEqual("error", ran.outputs["worst-severity"])
+        new = int(ran.outputs["findings-new"])
+        self.assertGreater(new, 0)
+        [placed] = ran.annotations("error")
+        self.assertEqual(KEYSTONE, placed.properties["file"])
+        self.assertEqual("12", placed.properties["line"])
+        self.assertIn("missing-parent", ran.summary)
+        for level in ("warning", "note"):
+            self.assertEqual(1, self.run_action(
+                workspace, "pull_request", event, fail_on=level).code)
+        quiet = self.run_action(workspace, "pull_request", event, fail_on="never",
+                                annotations="false", job_summary="false", artifact="false")
+        self.assertEqual((0, "", []), (quiet.code, quiet.summary, quiet.used), quiet.log)
+        self.assertEqual([], quiet.commands_at_places())
+        self.assertEqual(str(new), quiet.outputs["findings-new"])
+
+    def test_commands_are_within_the_limits_of_a_step(self):
+        ran = self.run_action(self.checkout(self.start), "schedule", {})
+        for kind in ("error", "warning", "notice"):
+            told = len(ran.said(kind)) + len(ran.annotations(kind))
+            self.assertLessEqual(told, 10, ran.log)
+        self.assertEqual(3, len(ran.annotations("error")), ran.log)
+
+    def test_what_the_program_prints_is_not_taken_for_commands(self):
+        event, merge = self.pull_request(Sites.misspell)
+        ran = self.run_action(self.checkout(merge), "pull_request", event)
+        inside = re.search(r"^::stop-commands::(\w{32})\n(.*?)^::\1::$", ran.log, re.M | re.S)
+        self.assertIn("error[missing-parent]", inside.group(2))
+        again = self.run_action(self.checkout(merge), "pull_request", event)
+        self.assertNotIn(inside.group(1), again.log, "the word can be known before")
+
+    def test_gates(self):
+        event, merge = self.pull_request()
+        workspace = self.checkout(merge)
+        for inputs, code in [
+            ({"expect_unchanged": "true"}, 1),
+            ({"expect_unchanged": "west\nlab"}, 1),
+            ({"expect_unchanged": "west\n\n"}, 0),
+            ({"args": "--max-sites=2"}, 1),
+            ({"args": "--max-sites=3\n"}, 0),
+            ({"all_findings": "true"}, 1),
+            ({"all_findings": "true", "sites": "north\nsouth", "args": "--ignore=unmatched-pattern"},
+             1),
+        ]:
+            ran = self.run_action(workspace, "pull_request", event, **inputs)
+            self.assertEqual(code, ran.code, f"{inputs}\n{ran.log}")
+
+    def test_arguments_are_lines(self):
+        event, merge = self.pull_request()
+        ran = self.run_action(
+            self.checkout(merge), "pull_request", event,
+            args="--limit\n3\n\n--list-key=a b\r\n  --site=x",
+            sites="no*\n$(touch pwned)",
+        )
+        given = [line.removeprefix("layercake: ") for line in self.called.read_text().splitlines()]
+        self.assertIn("--list-key=a b", given)
+        self.assertIn("--site=$(touch pwned)", given)
+        self.assertIn("  --site=x", given, "no line is cut or trimmed")
+        self.assertEqual("3", given[given.index("--limit") + 1])
+        # an argument with spaces before it is a file to report on
+        self.assertEqual(2, ran.code, ran.log)
+
+    def test_what_cannot_be_done_is_said(self):
+        event, merge = self.pull_request()
+        for inputs, message in [
+            ({"args": "--no-such-flag"}, "--no-such-flag"),
+            ({"config": "nowhere.yaml"}, "nowhere.yaml"),
+            ({"path": "nowhere"}, "nowhere"),
+            ({"fail_on": "sometimes"}, "sometimes"),
+            ({"annotations": "yes"}, "`true` or `false`, and not `yes`"),
+            ({"upload_sarif": HOSTILE}, f"and not `{HOSTILE}`"),
+            ({"path": HOSTILE}, "touch pwned"),
+            ({"config": HOSTILE}, "touch pwned"),
+            ({"fail_on": HOSTILE}, "touch pwned"),
+            ({"args": HOSTILE + "\n::error::pwned"}, "touch pwned"),
+        ]:
+            ran = self.run_action(self.checkout(merge), "pull_request", event, **inputs)
+            self.assertEqual(2, ran.code, f"{inputs}\n{ran.log}")
+            [error] = ran.said("error")
+            self.assertIn(message, error)
+            self.assert_steps(ran, lint="failed", comment="skipped", decide="skipped")
+
+    def test_configuration_of_the_base(self):
+        (self.sites.work / "layercake.yaml").write_text(
+            "rules:\n  levels: {missing-parent: error}\n")
+        self.start = self.sites.commit("a configuration")
+
+        def weaken(sites):
+            sites.edit("layercake.yaml", "missing-parent: error", "missing-parent: off")
+            sites.misspell()
+
+        event, merge = self.pull_request(weaken)
+        workspace = self.checkout(merge)
+        self.assertEqual(0, self.run_action(workspace, "pull_request", event).code)
+        ran = self.run_action(workspace, "pull_request", event, config_from_base="true")
+        self.assertEqual(1, ran.code, ran.log)
+
+    def results(self, ran):
+        sarif = json.loads(Path(ran.outputs["sarif-file"]).read_text())
+        self.assertEqual("2.1.0", sarif["version"])
+        return [result["ruleId"] for run in sarif["runs"] for result in run["results"]]
+
+    def test_code_scanning(self):
+        event, merge = self.pull_request(Sites.misspell)
+        ran = self.run_action(self.checkout(merge), "pull_request", event, upload_sarif="true")
+        new = self.results(ran)
+        self.assertIn("missing-parent", new)
+        self.assertNotIn("unmatched-pattern", new, "an old finding")
+        [upload] = [used for used in ran.used if "upload-sarif" in used.action]
+        self.assertEqual(ran.outputs["sarif-file"], upload.inputs["sarif_file"])
+
+        # what a push uploads is all that the branch has, or alerts would be closed
+        self.sites.branch("main", merge)
+        push = self.push_event(self.start, merge)
+        ran = self.run_action(self.checkout(merge), "push", push, sarif="true")
+        pushed = self.results(ran)
+        self.assertIn("unmatched-pattern", pushed)
+        self.assertIn("missing-parent", pushed)
+        self.assertEqual([], [used for used in ran.used if "upload-sarif" in used.action])
+        ran = self.run_action(self.checkout(self.start), "schedule", {}, sarif="true")
+        self.assertIn("unmatched-pattern", self.results(ran))
+
+    def test_forks_and_dependabot(self):
+        event, merge = self.pull_request(Sites.misspell, fork=True, branch=HOSTILE, base="main")
+        self.github.may_write = False
+        workspace = self.checkout(merge)
+        ran = self.run_action(
+            workspace, "pull_request", event, comment="true", upload_sarif="true")
+        self.assertEqual(1, ran.code, ran.log)
+        self.assertEqual("false", ran.outputs["trusted"])
+        self.assertIn("missing-parent", ran.summary)
+        self.assertIn("nothing is sent to code scanning", " ".join(ran.said("notice")))
+        self.assertIn("`pull-requests: write`", " ".join(ran.said("notice")))
+        self.assertEqual(["actions/upload-artifact"], [it.action.split("@")[0] for it in ran.used])
+        self.assertEqual({}, {key: it for key, it in self.github.comments.items() if it})
+        event["pull_request"]["head"]["repo"] = None  # the fork is gone
+        ran = self.run_action(workspace, "pull_request", event)
+        self.assertEqual("false", ran.outputs["trusted"])
+        event, merge = self.pull_request(Sites.comment)
+        ran = self.run_action(self.checkout(merge), "pull_request", event, actor="dependabot[bot]")
+        self.assertEqual("false", ran.outputs["trusted"])
+
+    def test_names_of_sites_break_no_output(self):
+        self.sites.branch("main")
+        name = 'x"$(touch pwned)%0A`::error::pwned'
+        shutil.copytree(self.sites.work / "site/north", self.sites.work / "site" / name)
+        definition = self.sites.work / "site" / name / "site-definition.yaml"
+        definition.write_text(definition.read_text().replace("name: north", f"name: '{name}'"))
+        self.sites.commit("a name")
+        self.start = self.sites.id("main")
+        event, merge = self.pull_request()
+        ran = self.run_action(self.checkout(merge), "pull_request", event, comment="true")
+        self.assertEqual(0, ran.code, ran.log)
+        self.assertIn(name, json.loads(ran.outputs["sites"]))
+        self.assertEqual("true", ran.outputs["changed"])
+
+
+class Commenting(SitesCase):
+    """The one comment."""
+
+    MARKER = "<!-- layercake:Site-lint-/lint -->"
+
+    def comment(self, edit=Sites.upgrade, **inputs):
+        event, merge = self.pull_request(edit)
+        ran = self.run_action(
+            self.checkout(merge), "pull_request", event, comment="true", fail_on="never", **inputs)
+        self.assertEqual(0, ran.code, ran.log)
+        return ran
+
+    def comments(self, number=7):
+        return [it["body"] for it in self.github.comments.get(number, [])]
+
+    def test_it_is_made_and_then_kept_up_to_date(self):
+        self.comment()
+        [body] = self.comments()
+        self.assertEqual(self.MARKER, body.splitlines()[0])
+        self.assertIn("keystone:2025.2", body)
+        self.assertLessEqual(len(body), 65536)
+        self.comment(Sites.misspell)
+        [body] = self.comments()
+        self.assertEqual(self.MARKER, body.splitlines()[0])
+        self.assertIn("missing-parent", body)
+        # also where there is nothing to tell any more
+        self.start = self.sites.id("main")
+        self.comment(Sites.comment)
+        [body] = self.comments()
+        self.assertNotIn("missing-parent", body)
+
+    def test_nothing_to_tell_makes_no_comment(self):
+        for when in ("changed", "findings"):
+            self.comment(Sites.comment, comment_when=when)
+            self.assertEqual([], self.comments())
+        self.comment(Sites.upgrade, comment_when="findings")
+        self.assertEqual([], self.comments())
+        self.comment(Sites.misspell, comment_when="findings")
+        self.assertEqual(1, len(self.comments()))
+
+    def test_always(self):
+        self.comment(Sites.comment, comment_when="always")
+        self.assertEqual(1, len(self.comments()))
+
+    def test_comments_of_others_are_left_alone(self):
+        others = [
+            ("mallory", "User", f"{self.MARKER}\nmine"),
+            ("github-actions", "User", f"{self.MARKER}\nmine too"),
+            ("other[bot]", "Bot", f"{self.MARKER}\na bot's"),
+            ("github-actions[bot]", "Bot", f"quoting {self.MARKER}"),
+            ("github-actions[bot]", "Bot", "<!-- layercake:other -->\nof another job"),
+            ("github-actions[bot]", "Bot", ""),
+        ]
+        for login, kind, body in others:
+            self.github.add_comment(7, login, kind, body)
+        for number in range(230):
+            self.github.add_comment(7, "somebody", "User", f"comment {number}")
+        ours = self.github.add_comment(7, self.github.login, "Bot", f"{self.MARKER}\r\nold")
+        before = self.comments()
+        self.comment()
+        self.assertEqual(before[:-1], self.comments()[:-1])
+        self.assertIn("keystone:2025.2", ours["body"])
+        pages = [path for method, path in self.github.asked if "/comments?" in path]
+        self.assertEqual(3, len(pages))
+        self.assertTrue(all("per_page=100" in page for page in pages))
+
+    def test_pages_that_are_full_are_not_the_last(self):
+        for number in range(100):
+            self.github.add_comment(7, "somebody", "User", f"comment {number}")
+        self.comment()
+        self.comment()
+        self.assertEqual(101, len(self.comments()))
+
+    def test_tokens_of_apps_and_people(self):
+        for login, author in [("a-person", "User"), ("some-app[bot]", "Bot")]:
+            self.github.comments.clear()
+            self.github.login = login
+            self.github.add_comment(7, login, author, f"{self.MARKER}\nold")
+            self.comment()
+            self.assertEqual(1, len(self.comments()), login)
+
+    def test_ids(self):
+        self.comment(comment_id="one")
+        self.comment(comment_id="other")
+        self.comment(comment_id=HOSTILE + "\n--><script>")
+        self.comment(comment_id=HOSTILE + "\n--><script>")
+        self.assertEqual(3, len(self.comments()))
+        first = [body.splitlines()[0] for body in self.comments()]
+        self.assertEqual("<!-- layercake:one -->", first[0])
+        for marker in first:
+            self.assertRegex(marker, r"^<!-- layercake:[A-Za-z0-9._/-]+ -->$")
+            self.assertNotIn("--", marker[4:-3])
+
+    def test_tokens_that_may_not(self):
+        self.github.may_write = False
+        ran = self.comment()
+        self.assertEqual([], self.comments())
+        self.assertIn("403", ran.said("notice")[0])
+        self.assertIn("`pull-requests: write`", ran.said("notice")[0])
+        self.github.may_read = False
+        self.assertIn("404", self.comment().said("notice")[0])
+        self.github.token = "another"
+        ran = self.comment()
+        self.assertIn("401", ran.said("warning")[0])
+        ran = self.comment(token="")
+        self.assertIn("`token` is empty", ran.said("notice")[0])
+
+    def test_other_events_have_nothing_to_comment_on(self):
+        after = self.sites.upgrade()
+        self.sites.push(heads__main=after)
+        ran = self.run_action(
+            self.checkout(after), "push", self.push_event(self.start, after), comment="true")
+        self.assertEqual(0, ran.code, ran.log)
+        self.assertIn("there is no pull request", ran.said("notice")[0])
+
+    def test_when_it_is_misspelled(self):
+        event, merge = self.pull_request()
+        ran = self.run_action(self.checkout(merge), "pull_request", event, comment="true",
+                              comment_when=HOSTILE)
+        self.assertEqual(2, ran.code, ran.log)
+        self.assertIn("`comment-when`", ran.said("error")[0])
+
+
+class SecondStep(SitesCase):
+    """Pull requests from forks: a run that may only read saves the report, and
+    one on the default branch, which runs nothing of the request, tells it."""
+
+    def setUp(self):
+        super().setUp()
+        event, merge = self.pull_request(Sites.misspell, fork=True)
+        self.github.may_write = False
+        ran = self.run_action(self.checkout(merge), "pull_request", event)
+        self.github.may_write = True
+        self.downloaded = self.folder / "downloaded/report.json"
+        self.downloaded.parent.mkdir()
+        shutil.copy(ran.outputs["report-json"], self.downloaded)
+        head = event["pull_request"]["head"]
+        self.event = {"workflow_run": {
+            "event": "pull_request",
+            "head_sha": head["sha"],
+            "head_branch": "topic&state=closed",
+            "head_repository": {"full_name": "stranger/sites", "owner": {"login": "stranger"}},
+            "pull_requests": [],
+        }}
+        self.github.pulls = [
+            {"number": number, "head": {"sha": sha, "ref": "topic&state=closed",
+                                        "user": {"login": user}},
+             "base": {"repo": {"full_name": "acme/sites"}}}
+            for number, sha, user in [(6, head["sha"], "acme"), (7, head["sha"], "stranger"),
+                                      (8, NULL, "stranger")]
+        ]
+
+    def tell(self):
+        workspace = self.folder / "empty"
+        workspace.mkdir(exist_ok=True)
+        return self.run_action(
+            workspace, "workflow_run", self.event, comment="true", report=str(self.downloaded))
+
+    def test_the_comment_is_made_on_the_request(self):
+        ran = self.tell()
+        self.assertEqual(0, ran.code, ran.log)
+        self.assert_steps(ran, fetch="skipped", lint="passed", comment="passed")
+        [comment] = self.github.comments[7]
+        self.assertIn("missing-parent", comment["body"])
+        self.assertEqual([7], [*self.github.comments])
+        self.assertIn("missing-parent", ran.summary)
+        self.assertEqual([], ran.commands_at_places(), "annotations are the first run's")
+        self.assertEqual([], ran.used)
+        self.tell()
+        self.assertEqual(1, len(self.github.comments[7]))
+
+    def test_requests_that_moved_on_are_left_alone(self):
+        self.event["workflow_run"]["head_sha"] = "1" * 40
+        ran = self.tell()
+        self.assertEqual((0, {}), (ran.code, self.github.comments), ran.log)
+        self.assertIn("it has other commits by now", ran.said("notice")[0])
+
+    def test_reports_that_are_none(self):
+        for text in ("", "{}", "[", '{"schema": "urn:layercake:report:1"}', "\x00"):
+            self.downloaded.write_text(text)
+            ran = self.tell()
+            self.assertEqual((2, {}), (ran.code, self.github.comments), ran.log)
+            self.assertEqual(1, len(ran.said("error")), ran.log)
+
+
+def write_program(path, text):
+    path.write_text(text if text.startswith("#!") else f"#!/bin/sh\n{text}")
+    path.chmod(0o755)
+
+
+def archive(program):
+    """A release: one folder, as the workflow that releases makes it."""
+    folder = ARCHIVE.removesuffix(".tar.gz")
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as tar:
+        for name, text, mode in [("layercake", program, 0o755), ("LICENSE", "", 0o644)]:
+            member = tarfile.TarInfo(f"{folder}/{name}")
+            member.size, member.mode = len(text.encode()), mode
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return made.getvalue()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

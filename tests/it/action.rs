@@ -1,0 +1,61 @@
+//! `docs/github-action.md` says what `action.yml` says; what its scripts do is
+//! tested by `.ci/action`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_yaml::Value;
+
+#[test]
+fn the_tables_are_those_of_the_action() {
+    let path = root().join("docs/github-action.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let action = fs::read_to_string(root().join("action.yml")).unwrap();
+    let action: Value = serde_yaml::from_str(&action).unwrap();
+    let inputs = table(&action["inputs"], |name, input| {
+        let default = match input["default"].as_str().expect("a default is a text") {
+            "" => String::new(),
+            default => format!("`{default}`"),
+        };
+        format!("| `{name}` | {default} | {} |", description(input))
+    });
+    let outputs =
+        table(&action["outputs"], |name, output| format!("| `{name}` | {} |", description(output)));
+    let expected = with_table(&page, "| input | default | |\n|---|---|---|\n", &inputs);
+    let expected = with_table(&expected, "| output | |\n|---|---|\n", &outputs);
+    if std::env::var_os("LAYERCAKE_BLESS").is_some() {
+        fs::write(&path, &expected).unwrap();
+        return;
+    }
+    assert_eq!(page, expected, "docs/github-action.md is behind; LAYERCAKE_BLESS=1 rewrites it");
+}
+
+fn table(entries: &Value, row: impl Fn(&str, &Value) -> String) -> String {
+    let mut rows = String::new();
+    for (name, entry) in entries.as_mapping().expect("the action has them") {
+        writeln!(rows, "{}", row(name.as_str().unwrap(), entry)).unwrap();
+    }
+    assert!(!rows.is_empty());
+    rows
+}
+
+/// A description begins a cell as it begins a line of GitHub's own pages.
+fn description(entry: &Value) -> &str {
+    let text = entry["description"].as_str().expect("everything is described");
+    assert!(!text.contains('|') && !text.ends_with('.'), "{text}");
+    text
+}
+
+/// The page with these rows behind that head.
+fn with_table(page: &str, head: &str, rows: &str) -> String {
+    let (before, rest) = page.split_once(head).expect("the page has the table");
+    let after = rest.trim_start_matches(|it| it != '\n' && it != '|');
+    let old: usize =
+        after.split_inclusive('\n').take_while(|it| it.starts_with('|')).map(str::len).sum();
+    format!("{before}{head}{rows}{}", &after[old..])
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
