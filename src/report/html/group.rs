@@ -56,20 +56,8 @@ fn summary(group: &GroupForm) -> String {
     format!("{badges} {count} × <b>{name}</b> <small>{schema}</small>{place}")
 }
 
-/// What became of an output, in a word.
-pub(super) fn status_word(status: StatusForm) -> &'static str {
-    match status {
-        StatusForm::Changed => "changed",
-        StatusForm::Added => "added",
-        StatusForm::Removed => "removed",
-        StatusForm::Broken => "broken",
-        StatusForm::Repaired => "repaired",
-        StatusForm::Metadata => "metadata",
-    }
-}
-
 fn badge(status: StatusForm) -> String {
-    let word = status_word(status);
+    let word = status.as_str();
     format!("<span class=\"badge {word}\">{word}</span>")
 }
 
@@ -131,7 +119,7 @@ fn write_members(
     for alike in alike(&group.outputs) {
         let (count, first) = (alike.len(), alike[0]);
         let sites: Vec<String> = alike.iter().map(|it| site_words(it.site.as_deref())).collect();
-        writeln!(out, "<tr><td>{count} {}</td>", status_word(first.status))?;
+        writeln!(out, "<tr><td>{count} {}</td>", first.status.as_str())?;
         writeln!(out, "<td>{}</td><td>", sites.join(" "))?;
         write_causes(page, &first.causes, told, out)?;
         writeln!(out, "</td></tr>")?;

@@ -5,17 +5,14 @@
 //! the digits that the report has, and text in quotes wherever YAML could take
 //! it for something else.
 
-use std::fmt;
 use std::io::{self, Write};
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::escape::text;
 use crate::report::counted;
-use crate::report::json::ValueForm;
+use crate::report::json::{Entries, ValueForm};
 use crate::yaml::emit::HIDDEN;
 
 /// Writes what a value was and what it is.
@@ -242,30 +239,5 @@ fn exact(json: &RawValue) -> String {
     match Shape::of(json) {
         Shape::Text(content) => serde_json::to_string(&content).expect("text is JSON"),
         Shape::List(_) | Shape::Mapping(_) | Shape::Other(_) => json.get().to_owned(),
-    }
-}
-
-/// The entries of an object in their order, also of one whose keys repeat.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl<'de> Visitor<'de> for Reading {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(entries)
-            }
-        }
-        deserializer.deserialize_map(Reading).map(Entries)
     }
 }

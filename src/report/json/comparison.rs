@@ -458,6 +458,20 @@ fn operation_word(is_in_base: bool, is_in_head: bool) -> &'static str {
     }
 }
 
+impl StatusForm {
+    /// The word reports use.
+    pub(in crate::report) fn as_str(self) -> &'static str {
+        match self {
+            StatusForm::Changed => "changed",
+            StatusForm::Added => "added",
+            StatusForm::Removed => "removed",
+            StatusForm::Broken => "broken",
+            StatusForm::Repaired => "repaired",
+            StatusForm::Metadata => "metadata",
+        }
+    }
+}
+
 impl From<Status> for StatusForm {
     fn from(status: Status) -> Self {
         match status {

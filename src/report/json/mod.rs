@@ -32,7 +32,7 @@ pub(super) use self::finding::{
 pub(super) use self::lines::{FileLines, Line};
 pub use self::read::{Unreadable, read};
 pub use self::report::Report;
-pub(super) use self::value::ValueForm;
+pub(super) use self::value::{Entries, ValueForm};
 use super::{DocumentsLook, RenderedSite, SiteRow};
 
 pub use super::form::canonical;

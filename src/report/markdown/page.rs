@@ -164,14 +164,7 @@ impl Page<'_> {
 }
 
 fn heading(status: StatusForm) -> &'static str {
-    match status {
-        StatusForm::Changed => "changed",
-        StatusForm::Added => "added",
-        StatusForm::Removed => "removed",
-        StatusForm::Broken => "broken",
-        StatusForm::Repaired => "repaired",
-        StatusForm::Metadata => "metadata only",
-    }
+    if status == StatusForm::Metadata { "metadata only" } else { status.as_str() }
 }
 
 impl Words<'_> {

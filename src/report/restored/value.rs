@@ -5,14 +5,11 @@
 //! that stands alone has its plain text beside it, which tells such a text from
 //! a date. `(hidden)` inside a value stands for a secret, and is one again.
 
-use std::fmt;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::report::json::ValueForm;
+use crate::report::json::{Entries, ValueForm};
 use crate::source::Span;
 use crate::yaml::emit::HIDDEN;
 use crate::yaml::{Date, Key, Node, Timestamp, Value};
@@ -234,31 +231,4 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     let is_whole = !text.trim_end_matches('=').contains('=');
     bytes.truncate(bytes.len() - padding);
     is_whole.then_some(bytes)
-}
-
-/// The entries of a JSON object, as they stand.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EntriesVisitor)
-    }
-}
-
-struct EntriesVisitor;
-
-impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries<'de>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Entries(entries))
-    }
 }
