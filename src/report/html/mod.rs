@@ -36,7 +36,6 @@ mod pages;
 mod place;
 mod value;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use self::escape::text;
@@ -72,33 +71,19 @@ struct Page<'a> {
     manner: &'a Manner<'a>,
     /// The findings that are listed, in their order.
     findings: Vec<&'a Finding>,
-    /// Where edits are in the report, by their names there. Names come from a
-    /// file: in the page, things are named by their place instead.
-    edits: BTreeMap<&'a str, usize>,
-    routes: BTreeMap<&'a str, usize>,
-    groups: BTreeMap<&'a str, usize>,
     /// By edit, what stopped it.
     shields: Vec<Vec<&'a ShieldForm>>,
 }
 
 impl<'a> Page<'a> {
     fn new(report: &'a Report, manner: &'a Manner<'a>) -> Self {
-        let edits = places(report.edits.iter().map(|it| &*it.id));
         let mut shields = vec![Vec::new(); report.edits.len()];
         for shield in &report.shields {
-            if let Some(edit) = edits.get(&*shield.edit) {
-                shields[*edit].push(shield);
+            if let Some(edit) = report.edit_number(&shield.edit) {
+                shields[edit].push(shield);
             }
         }
-        Self {
-            report,
-            manner,
-            findings: report.listed(manner.listing).collect(),
-            edits,
-            shields,
-            routes: places(report.routes.iter().map(|it| &*it.id)),
-            groups: places(report.groups.iter().map(|it| &*it.id)),
-        }
+        Self { report, manner, findings: report.listed(manner.listing).collect(), shields }
     }
 
     /// Whether findings were looked for.
@@ -106,9 +91,10 @@ impl<'a> Page<'a> {
         self.report.comparison.as_ref().is_none_or(|it| it.linted)
     }
 
-    /// Where an edit is among the edits of the report.
+    /// Where an edit is among the edits of the report. Names come from a file: in
+    /// the page, things are named by their place instead.
     fn edit_at(&self, name: &str) -> Option<usize> {
-        self.edits.get(name).copied()
+        self.report.edit_number(name)
     }
 
     /// What stopped the edit at this place.
@@ -118,22 +104,14 @@ impl<'a> Page<'a> {
 
     /// A route, and where it is among the routes of the report.
     fn route(&self, name: &str) -> Option<(usize, &'a RouteForm)> {
-        let at = *self.routes.get(name)?;
+        let at = self.report.route_number(name)?;
         Some((at, &self.report.routes[at]))
     }
 
     /// Where a group is among the groups of the report.
     fn group_at(&self, name: &str) -> Option<usize> {
-        self.groups.get(name).copied()
+        self.report.group_number(name)
     }
-}
-
-fn places<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
-    let mut places = BTreeMap::new();
-    for (at, name) in names.enumerate() {
-        places.entry(name).or_insert(at);
-    }
-    places
 }
 
 /// Links to the parts of the page, and what the script uses. That is hidden

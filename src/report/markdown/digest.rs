@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::words::path_of;
 use crate::report::json::{
-    CauseForm, DocumentName, EditForm, Finding, GroupForm, OutputForm, Report, RouteForm,
-    ShieldForm, State, StatusForm,
+    CauseForm, DocumentName, EditForm, Finding, OutputForm, Report, RouteForm, ShieldForm, State,
+    StatusForm,
 };
 use crate::report::{Listing, Manner};
 
@@ -25,7 +25,6 @@ pub(super) struct Digest<'a> {
     pub(super) sites: BTreeMap<&'a str, Site<'a>>,
     /// Names of documents that more than one schema has.
     pub(super) shared: BTreeSet<&'a str>,
-    edits: BTreeMap<&'a str, usize>,
 }
 
 /// Edits with the same reach.
@@ -107,23 +106,16 @@ fn position(status: StatusForm) -> usize {
 
 impl<'a> Digest<'a> {
     pub(super) fn new(report: &'a Report, manner: &Manner<'_>) -> Self {
-        let links = References::of(report);
-        let reaches = Reaches::of(report, &links);
+        let reaches = Reaches::of(report);
         let (folds, inert) = reaches.folds();
         Self {
             findings: ranked(report, manner.listing),
             folds: reaches.told(folds),
             inert,
-            sites: sites(report, &links),
+            sites: sites(report),
             shared: shared_names(report),
-            edits: links.edits,
             report,
         }
-    }
-
-    /// The edit of this name, by its place in the report.
-    pub(super) fn edit(&self, name: &str) -> Option<usize> {
-        self.edits.get(name).copied()
     }
 
     /// The sites that an edit would have reached and in which nothing changed.
@@ -160,13 +152,13 @@ fn shared_names(report: &Report) -> BTreeSet<&str> {
     shared
 }
 
-fn sites<'a>(report: &'a Report, references: &References<'a>) -> BTreeMap<&'a str, Site<'a>> {
+fn sites(report: &Report) -> BTreeMap<&str, Site<'_>> {
     let mut sites: BTreeMap<&str, Site<'_>> = BTreeMap::new();
     for output in &report.outputs {
         let Some(name) = output.site.as_deref() else { continue };
         let site = sites.entry(name).or_default();
         site.counts[position(output.status)] += 1;
-        let causes = output.causes.iter().filter_map(|it| references.edits.get(&*it.edit));
+        let causes = output.causes.iter().filter_map(|it| report.edit_number(&it.edit));
         site.edits.extend(causes);
     }
     for shield in &report.shields {
@@ -174,29 +166,6 @@ fn sites<'a>(report: &'a Report, references: &References<'a>) -> BTreeMap<&'a st
         sites.entry(name).or_default().shields.push(shield);
     }
     sites
-}
-
-/// What is named in a report, by name.
-struct References<'a> {
-    edits: BTreeMap<&'a str, usize>,
-    groups: BTreeMap<&'a str, &'a GroupForm>,
-    routes: BTreeMap<&'a str, usize>,
-}
-
-impl<'a> References<'a> {
-    fn of(report: &'a Report) -> Self {
-        let edits = report.edits.iter().enumerate().map(|(at, it)| (&*it.id, at));
-        let routes = report.routes.iter().enumerate().map(|(at, it)| (&*it.id, at));
-        Self {
-            edits: edits.collect(),
-            groups: report.groups.iter().map(|it| (&*it.id, it)).collect(),
-            routes: routes.collect(),
-        }
-    }
-
-    fn joint(&self, cause: &CauseForm) -> Vec<usize> {
-        cause.joint.iter().filter_map(|it| self.edits.get(&**it).copied()).collect()
-    }
 }
 
 /// An output that an edit reached, and why.
@@ -208,9 +177,8 @@ struct Reached<'a> {
 }
 
 /// By edit, what it reached and what stopped it.
-struct Reaches<'a, 'r> {
+struct Reaches<'a> {
     report: &'a Report,
-    references: &'r References<'a>,
     reached: Vec<Vec<Reached<'a>>>,
     shields: Vec<Vec<&'a ShieldForm>>,
     /// By route, a number that routes through the same documents share.
@@ -224,24 +192,24 @@ struct Likeness<'a> {
     stops: BTreeSet<(Option<&'a str>, &'a DocumentName, &'a str)>,
 }
 
-impl<'a, 'r> Reaches<'a, 'r> {
-    fn of(report: &'a Report, references: &'r References<'a>) -> Self {
+impl<'a> Reaches<'a> {
+    fn of(report: &'a Report) -> Self {
         let mut reached: Vec<Vec<Reached<'_>>> = report.edits.iter().map(|_| Vec::new()).collect();
         for (output, form) in report.outputs.iter().enumerate() {
             for cause in &form.causes {
-                let route = references.routes.get(&*cause.route);
-                if let (Some(edit), Some(route)) = (references.edits.get(&*cause.edit), route) {
-                    reached[*edit].push(Reached { output, cause, route: *route });
+                let route = report.route_number(&cause.route);
+                if let (Some(edit), Some(route)) = (report.edit_number(&cause.edit), route) {
+                    reached[edit].push(Reached { output, cause, route });
                 }
             }
         }
         let mut shields: Vec<Vec<&ShieldForm>> = report.edits.iter().map(|_| Vec::new()).collect();
         for shield in &report.shields {
-            if let Some(edit) = references.edits.get(&*shield.edit) {
-                shields[*edit].push(shield);
+            if let Some(edit) = report.edit_number(&shield.edit) {
+                shields[edit].push(shield);
             }
         }
-        Self { report, references, reached, shields, shapes: shapes(report) }
+        Self { report, reached, shields, shapes: shapes(report) }
     }
 
     /// Edits with the same reach, in the order of the first of each; and those
@@ -338,20 +306,20 @@ impl<'a, 'r> Reaches<'a, 'r> {
 
     /// Where a group changed.
     fn places_of(&self, group: &str) -> Vec<String> {
-        let group = self.references.groups.get(group);
-        let changes = group.into_iter().flat_map(|group| &group.changes);
+        let group = self.report.group_number(group);
+        let changes = group.into_iter().flat_map(|at| &self.report.groups[at].changes);
         changes.map(|change| path_of(&change.part, &change.pointer)).collect()
     }
 
     /// Where edits changed an output that others changed, too.
     fn places_of_causes(&self, output: &OutputForm, edits: &[usize]) -> Vec<String> {
         let is_own = |cause: &&CauseForm| {
-            let edit = self.references.edits.get(&*cause.edit);
-            edit.is_some_and(|it| edits.binary_search(it).is_ok())
+            let edit = self.report.edit_number(&cause.edit);
+            edit.is_some_and(|it| edits.binary_search(&it).is_ok())
         };
         let causes = output.causes.iter().filter(is_own);
-        let routes = causes.filter_map(|cause| self.references.routes.get(&*cause.route));
-        let last = routes.filter_map(|route| self.report.routes[*route].steps.last());
+        let routes = causes.filter_map(|cause| self.report.route(&cause.route));
+        let last = routes.filter_map(|route| route.steps.last());
         let mut places: Vec<String> = Vec::new();
         for place in last.filter_map(|step| step.pointer.as_deref()) {
             let place = path_of("data", place);
@@ -393,7 +361,8 @@ impl<'a, 'r> Reaches<'a, 'r> {
             let output = &self.report.outputs[reached.output];
             let route = &self.report.routes[reached.route];
             let vias = vias(route);
-            let joint = self.references.joint(reached.cause);
+            let joint = reached.cause.joint.iter();
+            let joint: Vec<usize> = joint.filter_map(|it| self.report.edit_number(it)).collect();
             let is_need = is_need(output, route);
             let at = *known.entry((vias.clone(), joint.clone(), is_need)).or_insert(ways.len());
             match ways.get_mut(at) {

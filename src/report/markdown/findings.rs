@@ -169,7 +169,7 @@ impl Words<'_> {
 
     fn causes(self, finding: &Finding) -> String {
         let mut edits: Vec<usize> =
-            finding.caused_by.iter().filter_map(|it| self.digest.edit(it)).collect();
+            finding.caused_by.iter().filter_map(|it| self.digest.report.edit_number(it)).collect();
         edits.sort_unstable();
         edits.dedup();
         if edits.is_empty() { String::new() } else { words::edits(&edits) }
