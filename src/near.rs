@@ -1,5 +1,10 @@
 //! Near misses: "did you mean".
 
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 /// The candidate most like `name`, if one is so like it that a slip of the
 /// hand explains the difference: letters left out, doubled, or swapped.
 pub(crate) fn nearest<'a>(
@@ -8,15 +13,42 @@ pub(crate) fn nearest<'a>(
 ) -> Option<&'a str> {
     let length = name.chars().count();
     let allowed = (length / 4).clamp(1, 3);
+    let letters = Letters::of(name);
     candidates
         .into_iter()
         .filter(|candidate| {
-            *candidate != name && candidate.chars().count().abs_diff(length) <= allowed
+            *candidate != name
+                && candidate.chars().count().abs_diff(length) <= allowed
+                && letters.apart(&Letters::of(candidate)) <= allowed
         })
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// How often each letter of ASCII stands in a name; some of them share a place.
+struct Letters([u8; 64]);
+
+impl Letters {
+    fn of(name: &str) -> Self {
+        let mut counts = [0; 64];
+        for byte in name.bytes().filter(|byte| byte.is_ascii()) {
+            let count: &mut u8 = &mut counts[usize::from(byte % 64)];
+            *count = count.saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    /// Two names are at least so many slips apart: each adds a letter at most,
+    /// and takes one away at most.
+    fn apart(&self, other: &Self) -> usize {
+        let both = || self.0.iter().zip(&other.0);
+        let sum = |count: u8| usize::from(count);
+        let added: usize = both().map(|(one, other)| sum(other.saturating_sub(*one))).sum();
+        let taken: usize = both().map(|(one, other)| sum(one.saturating_sub(*other))).sum();
+        added.max(taken)
+    }
 }
 
 /// Whether one letter left out, added or changed, or two swapped, make one
@@ -48,9 +80,55 @@ fn without_shared_ends<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     (&one[..one.len() - end], &other[..other.len() - end])
 }
 
+/// Names, to find those that are one slip apart from another without comparing
+/// it with all of them: what is left of the two without one letter is the same.
+pub(crate) struct Slips<'a> {
+    /// Names by the hash of what is left of them without any letter, and
+    /// without each.
+    names: Lookup<u64, Vec<&'a str>>,
+    hasher: foldhash::fast::RandomState,
+}
+
+impl<'a> Slips<'a> {
+    /// The names that are one slip apart from `name`, each once.
+    pub(crate) fn of(&self, name: &str) -> Vec<&'a str> {
+        let left = rests(name, &self.hasher);
+        let candidates = left.filter_map(|rest| self.names.get(&rest)).flatten().copied();
+        let mut found: Vec<&str> =
+            candidates.filter(|candidate| is_one_slip_apart(name, candidate)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Slips<'a> {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(all: I) -> Self {
+        let hasher = foldhash::fast::RandomState::default();
+        let mut names: Lookup<u64, Vec<&'a str>> = Lookup::default();
+        for name in all {
+            for rest in rests(name, &hasher) {
+                names.entry(rest).or_default().push(name);
+            }
+        }
+        Self { names, hasher }
+    }
+}
+
+/// Hashes of a name, and of what is left of it without each of its letters.
+fn rests(name: &str, hasher: &impl BuildHasher) -> impl Iterator<Item = u64> {
+    let without = name.char_indices().map(|(at, letter)| (&name[..at], letter.len_utf8()));
+    let without = without.map(|(start, length)| (start, &name[start.len() + length..]));
+    let all = std::iter::once((name, "")).chain(without);
+    all.map(|(start, end)| {
+        let letters = start.bytes().chain(end.bytes());
+        hasher.hash_one(letters.collect::<Vec<u8>>())
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_one_slip_apart;
+    use super::{Slips, is_one_slip_apart};
 
     #[test]
     fn one_slip_is_a_distance_of_one() {
@@ -61,6 +139,22 @@ mod tests {
                 let distance = strsim::damerau_levenshtein(one, other);
                 assert_eq!(is_one_slip_apart(one, other), distance == 1, "{one} and {other}");
             }
+        }
+    }
+
+    #[test]
+    fn slips_are_found_among_many_names() {
+        let names: Vec<String> = ["", "a", "\u{e4}", "ab", "ba", "b\u{e4}", "abc", "acb", "abcd"]
+            .iter()
+            .flat_map(|start| ["", "x", "xy"].map(|end| format!("{start}{end}")))
+            .collect();
+        let slips: Slips<'_> = names.iter().map(String::as_str).collect();
+        for name in &names {
+            let mut expected: Vec<&str> = names.iter().map(String::as_str).collect();
+            expected.retain(|other| is_one_slip_apart(name, other));
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(slips.of(name), expected, "{name}");
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::limits::Allowance;
 use super::stroke::{Author, States};
 use super::{Making, Rendered};
 use crate::graph::{DocId, Graph};
@@ -56,7 +55,7 @@ pub fn data_without(
     rendered.data(doc)?;
     let ready =
         |needed: DocId| rendered.data(needed).expect("what was made needs only what was made");
-    let mut making = Making::new(graph, doc, &ready, Allowance::of_each(graph));
+    let mut making = Making::new(graph, doc, &ready, rendered.allowance);
     making.left_out.clone_from(steps);
     Some(making.run(&ready).data)
 }

@@ -10,7 +10,7 @@ use crate::yaml::{Limit, Node, Value};
 
 /// What one document may still cost. The shares do not depend on what other
 /// documents cost, so that they do not depend on any order.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     /// Bytes of the texts that its patterns search and put in.
     work: u64,
@@ -84,9 +84,11 @@ struct Size {
     height: usize,
 }
 
-/// Measures values, each shared value once.
+/// Measures values. Written out, those that are shared may be without end: once
+/// many have been measured, each shared value is measured once.
 #[derive(Default)]
 struct Sizes {
+    measured: usize,
     known: HashMap<usize, Size, foldhash::fast::RandomState>,
 }
 
@@ -94,6 +96,9 @@ impl Sizes {
     /// Rendered data may be nested this deep: what a file may be, several
     /// times substituted into itself.
     const DEPTH: usize = 4 * Limit::DEPTH;
+    /// Hardly any document has so many mappings and lists: to look each up costs
+    /// more than to measure it again.
+    const FEW: usize = 20_000;
 
     /// The size; none where the nesting is beyond [`Sizes::DEPTH`].
     fn of(&mut self, node: &Node) -> Option<Size> {
@@ -125,7 +130,9 @@ impl Sizes {
         bytes: u64,
         children: impl Iterator<Item = &'a Node>,
     ) -> Option<Size> {
-        if let Some(known) = self.known.get(&address) {
+        self.measured += 1;
+        let is_kept = self.measured > Self::FEW;
+        if is_kept && let Some(known) = self.known.get(&address) {
             return (depth + known.height <= Self::DEPTH).then_some(*known);
         }
         let mut total = Size { nodes: 1, bytes, height: 0 };
@@ -135,7 +142,9 @@ impl Sizes {
             total.bytes = total.bytes.saturating_add(size.bytes);
             total.height = total.height.max(size.height + 1);
         }
-        self.known.insert(address, total);
+        if is_kept {
+            self.known.insert(address, total);
+        }
         Some(total)
     }
 }

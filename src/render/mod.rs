@@ -38,6 +38,8 @@ pub struct Rendered {
     outcomes: Vec<Outcome>,
     traces: Vec<Arc<[Write]>>,
     untouched: Vec<Option<DocId>>,
+    /// What each document was allowed to cost, for those that are made again.
+    allowance: Allowance,
     /// What went wrong, by document and step.
     pub problems: Vec<Problem>,
 }
@@ -316,7 +318,7 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
             made[doc.index()] = Some(outcome);
         }
     }
-    collect(graph, made, order.cycles, stock.into_untouched())
+    collect(graph, made, order.cycles, stock.into_untouched(), allowance)
 }
 
 /// One document and what happened on the way.
@@ -331,10 +333,11 @@ fn collect(
     made: Vec<Option<Made>>,
     cycles: Vec<Vec<Edge>>,
     untouched: Vec<Option<DocId>>,
+    allowance: Allowance,
 ) -> Rendered {
     let blockers = blockers(graph, &made, &cycles);
     let (outcomes, traces, problems) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rendered = Rendered { outcomes, traces, untouched, problems };
+    let mut rendered = Rendered { outcomes, traces, untouched, allowance, problems };
     for (index, made) in made.into_iter().enumerate() {
         let made = made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index))));
         let blocker = blockers.get(&DocId::at(index));

@@ -9,7 +9,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::limits::Allowance;
 use super::{Making, Rendered};
 use crate::graph::{Destination, DocId, Graph, Lay, Op, Part, Recipe, Step, Substitution};
 use crate::merge::deckhand::{Method, Semantics, extended_list, list_is_popped, side_laid_over};
@@ -185,8 +184,7 @@ impl States {
         let end = rendered.data(doc)?;
         let ready =
             |needed: DocId| rendered.data(needed).expect("what was made needs only what was made");
-        let allowance = Allowance::of_each(graph);
-        let mut making = Making::new(graph, doc, &ready, allowance);
+        let mut making = Making::new(graph, doc, &ready, rendered.allowance);
         making.strokes = Some(Strokes::of(graph.recipe(doc), &making.data, end));
         let strokes = making.run(&ready).strokes.expect("strokes are kept");
         Some(strokes.states())

@@ -28,6 +28,11 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         if actions.len() < 2 || actions.len() > MOST_TRIED {
             continue;
         }
+        // To see what each of them does, the document is made again.
+        let can_be_idle = |step: &usize| making_idle(facts, doc, *step, &BTreeSet::new()).is_some();
+        if !actions.iter().any(can_be_idle) {
+            continue;
+        }
         let effects = effects(facts.graph, facts.rendered, doc);
         let ineffective = ineffective(facts, doc, &actions, &effects);
         found.extend(ineffective.iter().map(|step| (doc, word(facts, doc, *step, &ineffective))));

@@ -18,11 +18,22 @@ super::rule!(
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
-        let whole = writes.iter().filter(|write| write.kind == WriteKind::Whole).count();
-        if whole > 0 && writes.len() > 1 {
+        // What the last of them leaves behind nothing changes any more.
+        let before_last = &writes[..writes.len().saturating_sub(1)];
+        if before_last.iter().any(|write| is_of_source(facts, doc, write)) {
             check_document(facts, doc, writes, found);
         }
     }
+}
+
+/// Whether a write puts a list or a mapping somewhere that is then the source's
+/// too.
+fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
+    let shares = |substitution: &Substitution| {
+        let value = facts.source_value(substitution);
+        !substitution.deepcopy && value.is_some_and(|value| value.is_collection())
+    };
+    write.kind == WriteKind::Whole && facts.substitution(doc, write).is_some_and(shares)
 }
 
 fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {

@@ -20,15 +20,12 @@ super::rule!(
 const SHORTEST: usize = 5;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let placeholders = Placeholders::of(facts);
-    if placeholders.replaced.is_empty() {
-        return;
-    }
-    let owners = Owners::of(facts);
+    let placeholders = placeholders(facts);
     for (doc, recipe) in facts.graph.outputs() {
+        let Some(replaced) = placeholders.get(&*recipe.key.schema) else { continue };
         let Some(data) = facts.rendered.data(doc) else { continue };
         // Most documents hold none: places are kept only where one does.
-        if !placeholders.stand_in(&recipe.key.schema, data) {
+        if !stands_in(replaced, data) {
             continue;
         }
         // Every text is looked at: the search ends nowhere.
@@ -39,11 +36,11 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
                     continue;
                 }
                 met.push(word);
-                if let Some(pattern) = placeholders.replaced.get(&(&*recipe.key.schema, word))
+                if let Some(pattern) = replaced.get(word)
                     && !is_to_be_replaced(facts, doc, data, place, word)
                 {
                     let left = Left { doc, node, place, word, pattern: *pattern };
-                    found.push(self::word(facts, &owners, &left));
+                    found.push(self::word(facts, &left));
                 }
             }
             false
@@ -52,68 +49,47 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// The words that patterns of a schema's documents replace, and where one does.
-struct Placeholders<'a> {
-    replaced: HashMap<(&'a str, &'a str), Span, foldhash::fast::RandomState>,
-}
+type Replaced<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
 
-impl<'a> Placeholders<'a> {
-    fn of(facts: &'a SiteFacts<'_>) -> Self {
-        let mut replaced = HashMap::default();
-        for (_, recipe) in facts.graph.iter() {
-            for step in &recipe.steps {
-                let Op::Substitute(substitution) = &step.op else { continue };
-                for part in substitution.to.iter().filter_map(|to| to.part.as_ref()) {
-                    if let Some(word) = placeholder(part.pattern.value.text()) {
-                        replaced.entry((&*recipe.key.schema, word)).or_insert(part.pattern.span);
-                    }
+/// Of each schema what is replaced in its documents.
+fn placeholders<'a>(
+    facts: &'a SiteFacts<'_>,
+) -> HashMap<&'a str, Replaced<'a>, foldhash::fast::RandomState> {
+    let mut placeholders: HashMap<&str, Replaced<'_>, _> = HashMap::default();
+    for (_, recipe) in facts.graph.iter() {
+        for step in &recipe.steps {
+            let Op::Substitute(substitution) = &step.op else { continue };
+            for part in substitution.to.iter().filter_map(|to| to.part.as_ref()) {
+                if let Some(word) = placeholder(part.pattern.value.text()) {
+                    let replaced = placeholders.entry(&recipe.key.schema).or_default();
+                    replaced.entry(word).or_insert(part.pattern.span);
                 }
             }
         }
-        Self { replaced }
     }
+    placeholders
+}
 
-    /// Whether one of those of `schema` stands in a text of `node`.
-    fn stand_in(&self, schema: &str, node: &Node) -> bool {
-        match &node.value {
-            Value::String(_) => words(node).any(|word| self.replaced.contains_key(&(schema, word))),
-            Value::Mapping(mapping) => mapping.values().any(|node| self.stand_in(schema, node)),
-            Value::Sequence(items) => items.iter().any(|node| self.stand_in(schema, node)),
-            Value::Pairs(pairs) => {
-                let mut both = pairs.iter().flat_map(|(left, right)| [left, right]);
-                both.any(|node| self.stand_in(schema, node))
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::BigInt(_)
-            | Value::Float(_)
-            | Value::Date(_)
-            | Value::Timestamp(_)
-            | Value::Binary(_)
-            | Value::Set(_) => false,
+/// Whether one of those that are `replaced` elsewhere stands in a text of
+/// `node`.
+fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
+    match &node.value {
+        Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
+        Value::Mapping(mapping) => mapping.values().any(|node| stands_in(replaced, node)),
+        Value::Sequence(items) => items.iter().any(|node| stands_in(replaced, node)),
+        Value::Pairs(pairs) => {
+            let mut both = pairs.iter().flat_map(|(left, right)| [left, right]);
+            both.any(|node| stands_in(replaced, node))
         }
-    }
-}
-
-/// Which document a text stands in.
-struct Owners {
-    /// The texts of the documents, in order.
-    spans: Vec<(Span, DocId)>,
-}
-
-impl Owners {
-    fn of(facts: &SiteFacts<'_>) -> Self {
-        let mut spans: Vec<(Span, DocId)> =
-            facts.site.iter().map(|(doc, document)| (document.span, doc)).collect();
-        spans.sort_unstable_by_key(|(span, _)| (span.file, span.start));
-        Self { spans }
-    }
-
-    fn of_text(&self, at: Span) -> Option<DocId> {
-        let behind =
-            self.spans.partition_point(|(span, _)| (span.file, span.start) <= (at.file, at.start));
-        let (span, doc) = self.spans.get(behind.checked_sub(1)?)?;
-        span.contains(at).then_some(*doc)
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::Set(_) => false,
     }
 }
 
@@ -122,10 +98,11 @@ impl Owners {
 fn placeholder(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
-    let is_capital =
-        |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
-    let is_placeholder = word.len() >= SHORTEST && word.chars().all(is_capital);
-    is_placeholder.then_some(word)
+    (word.len() >= SHORTEST && word.bytes().all(is_capital)).then_some(word)
+}
+
+fn is_capital(letter: u8) -> bool {
+    letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == b'_'
 }
 
 /// Whether the document itself has a pattern for the word at this place: that
@@ -156,9 +133,16 @@ fn is_to_be_replaced(
 
 /// The words in capitals of a text, if it may be shown.
 fn words(node: &Node) -> impl Iterator<Item = &str> {
-    let text = node.as_str().filter(|_| !node.secret).unwrap_or_default();
+    let text = node.as_str().filter(|text| !node.secret && may_hold_words(text));
+    let text = text.unwrap_or_default();
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     words.filter(|word| placeholder(word).is_some())
+}
+
+/// Whether so many capitals may follow each other in a text that they make a
+/// word: one of them is at one of these places then. Hardly any text has one.
+fn may_hold_words(text: &str) -> bool {
+    text.bytes().skip(SHORTEST - 1).step_by(SHORTEST).any(is_capital)
 }
 
 /// A placeholder that is left.
@@ -171,7 +155,7 @@ struct Left<'a> {
     pattern: Span,
 }
 
-fn word(facts: &SiteFacts<'_>, owners: &Owners, left: &Left<'_>) -> Diagnostic {
+fn word(facts: &SiteFacts<'_>, left: &Left<'_>) -> Diagnostic {
     let Left { doc, word, pattern, .. } = *left;
     let text = at(facts, left.node, word);
     let (primary, label) = match brought(facts, doc, left.place) {
@@ -180,7 +164,7 @@ fn word(facts: &SiteFacts<'_>, owners: &Owners, left: &Left<'_>) -> Diagnostic {
     };
     let place = left.place.to_string();
     // The document to mend: others may have inherited the text from it.
-    let name = facts.name(owners.of_text(primary).unwrap_or(doc));
+    let name = facts.name(facts.site.document_at(primary).unwrap_or(doc));
     let message = format!("the placeholder `{word}` is left in `{place}` of `{name}`");
     let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(primary, label));
     if text != primary {

@@ -193,8 +193,6 @@ impl<'a> Outputs<'a> {
 
 /// What there is instead of the documents that are missing.
 struct Surroundings<'a> {
-    /// All documents, in the order of their texts.
-    by_place: Vec<(Span, DocId)>,
     by_name: BTreeMap<&'a str, Vec<DocId>>,
     /// Of each schema the names that may be meant; none where there are too
     /// many to compare.
@@ -207,27 +205,15 @@ impl<'a> Surroundings<'a> {
 
     fn of(facts: &SiteFacts<'a>, outputs: &Outputs<'a>, missing: usize) -> Self {
         let mut by_name: BTreeMap<&'a str, Vec<DocId>> = BTreeMap::new();
-        let mut by_place = Vec::new();
         for (doc, document) in facts.site.iter() {
             by_name.entry(&document.key.name).or_default().push(doc);
-            by_place.push((document.span, doc));
         }
-        by_place.sort_unstable();
         let few = |names: &BTreeMap<&str, DocId>| {
             names.len().saturating_mul(missing) <= Self::MOST_COMPARISONS
         };
         let near = outputs.names.iter().filter(|(_, names)| few(names));
         let near = near.map(|(schema, names)| (*schema, names.keys().copied().collect())).collect();
-        Self { by_place, by_name, near }
-    }
-
-    /// The document in which this stands.
-    fn at(&self, place: Span) -> Option<DocId> {
-        let before = self
-            .by_place
-            .partition_point(|(span, _)| (span.file, span.start) <= (place.file, place.start));
-        let (span, doc) = self.by_place.get(before.checked_sub(1)?)?;
-        span.contains(place).then_some(*doc)
+        Self { by_name, near }
     }
 
     fn named(&self, name: &str) -> &[DocId] {
@@ -250,7 +236,7 @@ fn word(
     docs: &[DocId],
 ) -> Diagnostic {
     let first = &facts.document(docs[0]).key;
-    let writer = surroundings.at(*at).map_or(first, |doc| &facts.document(doc).key);
+    let writer = facts.site.document_at(*at).map_or(first, |doc| &facts.document(doc).key);
     let message =
         format!("`{}` names `{name}`, and no `{target}` of that name is rendered", title(writer));
     let diagnostic = Diagnostic::new(rule, message, Label::new(*at, "names no rendered document"))

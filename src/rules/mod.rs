@@ -726,7 +726,8 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
 fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
     let is_told = !finding.subject.is_empty();
-    let in_metadata = || facts.site.iter().any(|(_, it)| it.metadata.span.contains(at));
+    let owner = || facts.site.document_at(at).map(|doc| facts.document(doc));
+    let in_metadata = || owner().is_some_and(|owner| owner.metadata.span.contains(at));
     if !is_told && in_metadata() {
         let line = facts.sources.slice(facts.first_line(at));
         line.trim_matches(['"', '\'']).trim_end().clone_into(&mut finding.subject);
@@ -738,7 +739,7 @@ fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
 /// at, although the documents that are rendered with it have other names there.
 fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
-    let Some((_, owner)) = facts.site.iter().find(|(_, it)| it.span.contains(at)) else { return };
+    let Some(owner) = facts.site.document_at(at).map(|doc| facts.document(doc)) else { return };
     finding.documents.retain(|key| *key != owner.key);
     finding.documents.insert(0, owner.key.clone());
 }

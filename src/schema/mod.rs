@@ -18,12 +18,13 @@ pub use self::reading::{Fault, Problem};
 pub use self::violation::{Bound, Violation, Wrong};
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use jsonschema::{Draft, Validator};
 use serde_json::Value as Json;
 
 use self::tree::Tree;
-use crate::merge::pattern::Pattern;
+use crate::merge::pattern::Patterns;
 use crate::yaml::Node;
 use crate::yaml::path::Location;
 
@@ -49,17 +50,23 @@ impl Schema {
     /// Makes a schema of what is written at `root`, and says what is wrong with
     /// it.
     pub fn compile(root: &Node) -> (Self, Vec<Problem>) {
+        Self::compile_with(root, &Arc::default())
+    }
+
+    /// As [`Schema::compile`], with patterns that other schemas may have, too.
+    pub fn compile_with(root: &Node, patterns: &Arc<Patterns>) -> (Self, Vec<Problem>) {
         if limits::is_too_large(root) {
             let anything = Json::Object(serde_json::Map::new());
-            let validator = build(&anything).unwrap_or_else(|_| unreachable!("it demands nothing"));
+            let validator =
+                build(&anything, patterns).unwrap_or_else(|_| unreachable!("it demands nothing"));
             let problem =
                 Problem { span: root.span, location: Location::root(), fault: Fault::TooLarge };
             return (Self { root: root.clone(), validator }, vec![problem]);
         }
-        let reading::Reading { mut json, mut problems } = reading::read(root);
+        let reading::Reading { mut json, mut problems } = reading::read(root, patterns);
         let mut refused = HashSet::new();
         let validator = loop {
-            match build(&json) {
+            match build(&json, patterns) {
                 Ok(validator) => break validator,
                 Err(error) => {
                     let place = error.place;
@@ -107,14 +114,15 @@ struct BuildError {
     reason: String,
 }
 
-fn build(schema: &Json) -> Result<Validator<Tree>, BuildError> {
+fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<Tree>, BuildError> {
+    let patterns = Arc::clone(patterns);
     let options = jsonschema::options_for::<Tree>()
         .with_draft(Draft::Draft4)
         .offline()
         .with_keyword(tree::ONLY_JSON, |_, _, _| Ok(tree::only_json()))
         .with_keyword(tree::ONLY_TEXT_KEYS, |_, _, _| Ok(tree::only_text_keys()))
-        .with_keyword(tree::PATTERN, |_, pattern, _| {
-            let pattern = pattern.as_str().and_then(|text| Pattern::parse(text).ok());
+        .with_keyword(tree::PATTERN, move |_, pattern, _| {
+            let pattern = pattern.as_str().and_then(|text| patterns.parse(text).ok());
             Ok(tree::matching(pattern.expect("patterns were read before")))
         });
     options.build(schema).map_err(|error| {

@@ -224,13 +224,13 @@ pub(super) struct Reading {
 }
 
 /// Reads the schema at `root`.
-pub(super) fn read(root: &Node) -> Reading {
+pub(super) fn read(root: &Node, patterns: &Patterns) -> Reading {
     let mut reader = Reader {
         root,
         here: Location::root(),
         targets: reference_targets(root),
         read: HashSet::new(),
-        patterns: Patterns::default(),
+        patterns,
         problems: Vec::new(),
     };
     let mut json = reader.schema(root, root.span, "").unwrap_or_else(anything);
@@ -335,7 +335,7 @@ struct Reader<'a> {
     targets: Vec<(String, Location)>,
     /// The places of the schemas that were read.
     read: HashSet<Location>,
-    patterns: Patterns,
+    patterns: &'a Patterns,
     problems: Vec<Problem>,
 }
 

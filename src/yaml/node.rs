@@ -473,6 +473,14 @@ impl Mapping {
         self.entries.get_key_value(key)
     }
 
+    /// The key as it is written, and its value, to change.
+    pub fn get_entry_mut<Q: ?Sized + Hash + Equivalent<Key>>(
+        &mut self,
+        key: &Q,
+    ) -> Option<(&Key, &mut Node)> {
+        self.entries.get_full_mut(key).map(|(_, key, node)| (key, node))
+    }
+
     /// Puts `node` at `key`. A key that is there keeps its place and its
     /// span, as in Python; the value it had is given back.
     pub fn insert(&mut self, key: Key, node: Node) -> Option<Node> {

@@ -42,8 +42,12 @@ struct Inner {
 }
 
 enum Matcher {
-    /// A text without metacharacters: found without the engine.
-    Literal,
+    /// A text without metacharacters, or such a text as the only group: found
+    /// without the engine.
+    Literal {
+        text: Box<str>,
+        groups: usize,
+    },
     Expression(Box<Expression>),
 }
 
@@ -123,10 +127,13 @@ impl Pattern {
     /// # Errors
     /// Where it is no regular expression of Python's.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
-        let matcher = if text.contains(is_special) {
-            Matcher::Expression(Box::new(Expression::compile(text)?))
-        } else {
-            Matcher::Literal
+        let grouped = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let literal = grouped.map_or((text, 0), |inner| (inner, 1));
+        let matcher = match literal {
+            (text, groups) if !text.contains(is_special) => {
+                Matcher::Literal { text: text.into(), groups }
+            }
+            _ => Matcher::Expression(Box::new(Expression::compile(text)?)),
         };
         Ok(Self { inner: Arc::new(Inner { text: text.into(), matcher }) })
     }
@@ -191,7 +198,10 @@ impl Pattern {
     /// The spans of the groups of the first match from byte `from` on.
     fn find(&self, text: &str, from: usize, empty: Empty) -> Result<Option<Spans>, PatternFailure> {
         let expression = match &self.inner.matcher {
-            Matcher::Literal => return Ok(find_literal(self.text(), text, from, empty)),
+            Matcher::Literal { text: literal, groups } => {
+                let found = find_literal(literal, text, from, empty);
+                return Ok(found.map(|span| vec![Some(span); 1 + groups]));
+            }
             Matcher::Expression(expression) => expression,
         };
         let regex = match empty {
@@ -209,14 +219,14 @@ impl Pattern {
     /// How many groups there are, the whole match not counted.
     fn groups(&self) -> usize {
         match &self.inner.matcher {
-            Matcher::Literal => 0,
+            Matcher::Literal { groups, .. } => *groups,
             Matcher::Expression(expression) => expression.source.groups,
         }
     }
 
     fn group_named(&self, name: &str) -> Option<usize> {
         match &self.inner.matcher {
-            Matcher::Literal => None,
+            Matcher::Literal { .. } => None,
             Matcher::Expression(expression) => expression.source.names.get(name).copied(),
         }
     }
@@ -232,14 +242,15 @@ enum Empty {
     NotAtStart,
 }
 
-fn find_literal(literal: &str, text: &str, from: usize, empty: Empty) -> Option<Spans> {
+/// Where a text without metacharacters stands next.
+fn find_literal(literal: &str, text: &str, from: usize, empty: Empty) -> Option<(usize, usize)> {
     if literal.is_empty() && empty == Empty::NotAtStart {
         let next = text[from..].chars().next()?;
         let at = from + next.len_utf8();
-        return Some(vec![Some((at, at))]);
+        return Some((at, at));
     }
     let start = from + text[from..].find(literal)?;
-    Some(vec![Some((start, start + literal.len()))])
+    Some((start, start + literal.len()))
 }
 
 /// Whether Python's `re` may take the character for more than itself.

@@ -9,7 +9,7 @@ pub mod read;
 pub mod schema;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::catalog::Catalog;
 use self::document::Document;
@@ -53,6 +53,8 @@ pub struct Site<'a> {
     parents: Vec<Option<DocId>>,
     replaced_by: Vec<Option<DocId>>,
     sources: Lookup<(Arc<str>, Arc<str>), DocId>,
+    /// The texts of the documents, in order; made when somebody asks.
+    places: OnceLock<Vec<(Span, DocId)>>,
 }
 
 /// Something wrong with how documents are related.
@@ -269,6 +271,7 @@ impl<'a> Site<'a> {
             parents,
             replaced_by,
             sources: Lookup::default(),
+            places: OnceLock::new(),
         };
         site.sources = site.index_sources();
         site
@@ -282,6 +285,20 @@ impl<'a> Site<'a> {
     /// Every document with its id.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, &'a Document)> {
         self.documents.iter().enumerate().map(|(index, document)| (DocId::at(index), *document))
+    }
+
+    /// The document in whose text this stands.
+    pub fn document_at(&self, at: Span) -> Option<DocId> {
+        let places = self.places.get_or_init(|| {
+            let mut places: Vec<(Span, DocId)> =
+                self.iter().map(|(doc, document)| (document.span, doc)).collect();
+            places.sort_unstable_by_key(|(span, doc)| (span.file, span.start, *doc));
+            places
+        });
+        let behind =
+            places.partition_point(|(span, _)| (span.file, span.start) <= (at.file, at.start));
+        let (span, doc) = places.get(behind.checked_sub(1)?)?;
+        span.contains(at).then_some(*doc)
     }
 
     /// The parent of a document, as its selector finds it.

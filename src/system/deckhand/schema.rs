@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use super::document::Document;
 use super::{Lookup, Site};
 use crate::graph::{DocId, Graph};
+use crate::merge::pattern::Patterns;
 use crate::schema::{Fault, Problem, Schema, Violation};
 use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
@@ -26,8 +27,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    fn of(root: &Node) -> Arc<Self> {
-        let (schema, problems) = Schema::compile(root);
+    fn of(root: &Node, patterns: &Arc<Patterns>) -> Arc<Self> {
+        let (schema, problems) = Schema::compile_with(root, patterns);
         Arc::new(Self { schema, problems })
     }
 }
@@ -37,6 +38,8 @@ impl Compiled {
 pub struct Schemas {
     /// By the mapping they were read from, which they keep.
     known: Mutex<Lookup<usize, Place>>,
+    /// The patterns in them.
+    patterns: Arc<Patterns>,
     /// By the addresses of schema and data: what documents say themselves that
     /// is known to be valid. Both are kept, so that no address is used again.
     valid: Mutex<Lookup<(usize, usize), Valid>>,
@@ -129,14 +132,16 @@ impl Schemas {
 
     /// The schema that is written at `root`.
     pub fn compiled(&self, root: &Node) -> Arc<Compiled> {
-        let Value::Mapping(mapping) = &root.value else { return Compiled::of(root) };
+        let Value::Mapping(mapping) = &root.value else {
+            return Compiled::of(root, &self.patterns);
+        };
         let identity = Arc::as_ptr(mapping).addr();
         let place = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             known.entry(identity).or_default().clone()
         };
         // The schema keeps the mapping, so that its address stays its own.
-        place.get_or_init(|| Compiled::of(root)).clone()
+        place.get_or_init(|| Compiled::of(root, &self.patterns)).clone()
     }
 
     /// What `compiled` refuses of `data`, which a document renders to. Sites
@@ -295,7 +300,8 @@ static OWN: LazyLock<Vec<(&'static str, Arc<Compiled>)>> = LazyLock::new(|| {
         .into_iter()
         .chain([("deckhand/ValidationPolicy/v1", VALIDATION_POLICY)])
         .chain(TEXT_KINDS.map(|kind| (kind, TEXT)));
-    texts.map(|(kind, text)| (kind, Compiled::of(&root_of(text)))).collect()
+    let patterns = Arc::default();
+    texts.map(|(kind, text)| (kind, Compiled::of(&root_of(text), &patterns))).collect()
 });
 
 /// Deckhand's own schema for documents of a kind, which no DataSchema can take

@@ -108,21 +108,20 @@ impl Cursor<'_> {
         missing: fn() -> Value,
         new: &mut Option<New>,
     ) -> Result<Self, WalkError> {
-        let made_at = self.made_at;
         let has = self.has(key)?;
-        let Value::Mapping(mapping) = &mut self.node.value else {
+        let Cursor { node, mut here, made_at } = self;
+        let Value::Mapping(mapping) = &mut node.value else {
             unreachable!("it has just been asked for a key")
         };
         let mapping = Arc::make_mut(mapping);
-        let here = match mapping.get_entry(key) {
-            Some((key, _)) => self.here.join(Piece::Key(key.clone())),
-            None => self.here.join(Piece::Key(Key::string(key, made_at))),
-        };
         if !has {
             mapping.insert(Key::string(key, made_at), Node::made(missing(), made_at));
+        }
+        let (key, node) = mapping.get_entry_mut(key).expect("it is there or was just inserted");
+        here.0.push(Piece::Key(key.clone()));
+        if !has {
             new.get_or_insert_with(|| New { top: here.clone(), length: None });
         }
-        let node = mapping.get_mut(key).expect("it is there or was just inserted");
         Ok(Cursor { node, here, made_at })
     }
 

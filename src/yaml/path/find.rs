@@ -37,6 +37,20 @@ pub(super) fn find_plain<'a>(
     Ok(Some(Match { node, location: Location(pieces) }))
 }
 
+/// Whether names alone lead to a place; nothing is said where there is an index
+/// among them.
+pub(super) fn lead_to_a_place(segments: &[Segment], data: &Node) -> Option<bool> {
+    let mut node = data;
+    for segment in segments {
+        let Segment::Name(name) = segment else { return None };
+        match node.as_mapping().and_then(|mapping| mapping.get(&**name)) {
+            Some(next) => node = next,
+            None => return Some(false),
+        }
+    }
+    Some(true)
+}
+
 /// All the places that `expressions`, in postfix order, lead to.
 pub(super) fn find_tree<'a>(
     expressions: &[Expression],

@@ -213,6 +213,17 @@ impl Path {
         }
     }
 
+    /// Whether there is a match.
+    fn leads_somewhere(&self, data: &Node) -> Result<bool, WalkError> {
+        match &self.inner.shape {
+            Shape::Plain(segments) => match find::lead_to_a_place(segments, data) {
+                Some(leads) => Ok(leads),
+                None => Ok(find::find_plain(segments, data)?.is_some()),
+            },
+            Shape::Tree(expressions) => Ok(!find::find_tree(expressions, data)?.is_empty()),
+        }
+    }
+
     /// Stores `value` at all matches, as jsonpath_ng's `update` does (10.5).
     /// Gives the places written, in order; a place inside a value that this
     /// same call stored may be among them.
@@ -261,7 +272,7 @@ impl Path {
         made_at: Span,
     ) -> Result<Written, WalkError> {
         self.require_rooted()?;
-        if self.first(data)?.is_some() {
+        if self.leads_somewhere(data)? {
             let locations = self.update(data, value, lists)?;
             return Ok(Written { locations, created: None });
         }
