@@ -222,7 +222,7 @@ const ACCOUNTS: usize = 20;
 /// # Errors
 /// Where a file cannot be written.
 pub fn write(folder: &Path, scale: usize) -> io::Result<Size> {
-    let mut out = Output { folder, size: Size::default() };
+    let mut out = Output::new(folder);
     let order = "  layerOrder:\n  - global\n  - type\n  - site\n";
     let policy = Head { control: true, ..Head::new("deckhand/LayeringPolicy/v1", "layers", "") };
     out.write("global/layering-policy.yaml", &[policy.document(order)])?;
@@ -239,13 +239,23 @@ pub fn write(folder: &Path, scale: usize) -> io::Result<Size> {
 }
 
 /// Where files go.
-struct Output<'a> {
+pub struct Output<'a> {
     folder: &'a Path,
-    size: Size,
+    /// What was written so far.
+    pub size: Size,
 }
 
-impl Output<'_> {
-    fn write(&mut self, path: &str, documents: &[String]) -> io::Result<()> {
+impl<'a> Output<'a> {
+    pub fn new(folder: &'a Path) -> Self {
+        Self { folder, size: Size::default() }
+    }
+
+    /// Whether nothing is in this folder yet.
+    pub fn begins(&self, folder: &str) -> bool {
+        !self.folder.join(folder).exists()
+    }
+
+    pub fn write(&mut self, path: &str, documents: &[String]) -> io::Result<()> {
         let text = documents.concat();
         let file = self.folder.join(path);
         fs::create_dir_all(file.parent().expect("every file is in a folder"))?;

@@ -1,104 +1,143 @@
-//! What checking a repository costs, stage by stage and as a whole process, at
-//! 1, 10 and 50 times the size of treasuremap (`docs/performance.md`).
+//! What checking a repository costs, whole processes and stage by stage, for
+//! repositories of many shapes and sizes (`docs/performance.md`).
 //!
-//! `cargo bench` runs it. `cargo bench -- 1 10` measures these sizes only;
-//! `cargo bench -- write FOLDER 10` writes the repository of a size and
-//! measures nothing; `cargo bench -- at FOLDER` measures the stages of a
-//! repository that is there.
+//! | command | what it does |
+//! |---|---|
+//! | `cargo bench` | measures the usual shapes, and prints the tables |
+//! | `cargo bench -- --all` | the largest too, which take 6 GB and many minutes |
+//! | `cargo bench -- times-1 deep` | measures these |
+//! | `cargo bench -- at FOLDER` | measures a clone of a repository that is there |
+//! | `cargo bench -- table ...` | as the others, and puts the tables into the page |
+//! | `cargo bench -- write FOLDER NAME` | writes a repository, and measures nothing |
+//!
+//! Everything is made in a folder for what is temporary, one repository at a
+//! time, and removed. Measured is on Linux only.
 
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     clippy::disallowed_methods,
-    clippy::needless_for_each,
+    clippy::print_stderr,
     clippy::print_stdout,
     clippy::struct_excessive_bools,
     unreachable_pub,
     reason = "a bench runs processes and prints their figures, which are ratios"
 )]
 
+#[cfg(target_os = "linux")]
+mod figures;
 mod generator;
+#[cfg(target_os = "linux")]
 mod processes;
-mod stages;
+#[cfg(target_os = "linux")]
+mod repository;
+mod shapes;
+#[cfg(target_os = "linux")]
+mod tables;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+
+use self::shapes::Shape;
 
 fn main() -> io::Result<()> {
     // `cargo bench` adds `--bench`.
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    match &arguments[..] {
-        [] => measure(&[1, 10, 50]),
-        [verb, folder, scale] if verb == "write" => {
-            let size = generator::write(Path::new(folder), number(scale)?)?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["write", folder, name] => {
+            let size = shape(name)?.write(Path::new(folder))?;
             println!("{} files, {} documents, {} bytes", size.files, size.documents, size.bytes);
             Ok(())
         }
-        [verb, folder] if verb == "at" => {
-            let (root, size) = (PathBuf::from(folder), generator::Size::default());
-            stages::measure(&[Repository { scale: 1, root, size }]);
-            Ok(())
-        }
-        scales => {
-            measure(&scales.iter().map(|scale| number(scale)).collect::<Result<Vec<_>, _>>()?)
-        }
+        ["table", ref wanted @ ..] => measure(&inputs(wanted)?, Then::Write),
+        ref wanted => measure(&inputs(wanted)?, Then::Print),
     }
 }
 
-fn number(text: &str) -> io::Result<usize> {
-    text.parse().map_err(|_| io::Error::other(format!("`{text}` is no size")))
+/// What is measured.
+enum Input {
+    Shape(Shape),
+    At(PathBuf),
 }
 
-fn measure(scales: &[usize]) -> io::Result<()> {
-    // A single thread, so that the time taken is the work done.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-    pool.build_global().map_err(io::Error::other)?;
-    let folder = tempfile::tempdir()?;
-    let mut repositories = Vec::new();
-    for scale in scales {
-        repositories.push(Repository::make(folder.path(), *scale)?);
+/// What becomes of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Print,
+    /// They are printed, and put into the page.
+    Write,
+}
+
+fn inputs(wanted: &[&str]) -> io::Result<Vec<Input>> {
+    let shapes = |shapes: &[Shape]| shapes.iter().copied().map(Input::Shape).collect();
+    if wanted.is_empty() {
+        return Ok(shapes(&Shape::USUAL));
     }
-    // First, because a process starts with the peak memory of its parent.
-    processes::measure(&repositories)?;
-    stages::measure(&repositories);
+    let mut inputs: Vec<Input> = Vec::new();
+    let mut wanted = wanted.iter();
+    while let Some(word) = wanted.next() {
+        match (*word, wanted.as_slice().first()) {
+            ("--all", _) => inputs.extend::<Vec<Input>>(shapes(&Shape::ALL)),
+            ("at", Some(folder)) => {
+                inputs.push(Input::At(PathBuf::from(*folder)));
+                wanted.next();
+            }
+            (name, _) => inputs.push(Input::Shape(shape(name)?)),
+        }
+    }
+    Ok(inputs)
+}
+
+fn shape(name: &str) -> io::Result<Shape> {
+    let names = || Shape::ALL.map(Shape::name).join(", ");
+    Shape::named(name)
+        .ok_or_else(|| io::Error::other(format!("`{name}` is no shape; there are {}", names())))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure(_: &[Input], _: Then) -> io::Result<()> {
+    println!("What processes cost is measured on Linux only.");
     Ok(())
 }
 
-/// A generated repository.
-struct Repository {
-    scale: usize,
-    root: PathBuf,
-    size: generator::Size,
-}
+/// Measures one after the other, and removes each before the next is made.
+#[cfg(target_os = "linux")]
+fn measure(inputs: &[Input], then: Then) -> io::Result<()> {
+    use std::time::Duration;
 
-impl Repository {
-    fn make(folder: &Path, scale: usize) -> io::Result<Self> {
-        let root = folder.join(format!("times-{scale}"));
-        std::fs::create_dir(&root)?;
-        let size = generator::write(&root, scale)?;
-        // As users have it; without git the files are listed by walking.
-        for arguments in [&["init", "--quiet"][..], &["add", "--all"]] {
-            let git = Command::new("git").arg("-C").arg(&root).args(arguments).output();
-            if !git.is_ok_and(|output| output.status.success()) {
-                println!(
-                    "git failed or is not here: the repository of size {scale} is a plain folder"
-                );
-                break;
-            }
-        }
-        Ok(Self { scale, root, size })
+    use self::figures::{Extent, Figures, tables};
+    use self::repository::Repository;
+
+    const EXTENT: Extent = Extent { time: Duration::from_secs(20), most_bytes_counted: 2_000_000 };
+    let mut all = Vec::new();
+    for input in inputs {
+        let folder = tempfile::tempdir()?;
+        let repository = match input {
+            Input::Shape(shape) => Repository::make(folder.path(), *shape)?,
+            Input::At(path) => Repository::clone(folder.path(), path)?,
+        };
+        eprintln!("measuring {}", repository.name);
+        all.push(Figures::of(&repository, EXTENT)?);
+    }
+    let tables = tables(&all);
+    for (name, text) in &tables {
+        println!("{name}\n\n{text}");
+    }
+    match then {
+        Then::Print => Ok(()),
+        Then::Write => write_page(&tables),
     }
 }
 
-/// The middle one, or the higher of the two in the middle.
-fn median<T: Ord + Copy>(mut values: Vec<T>) -> T {
-    values.sort_unstable();
-    values[values.len() / 2]
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+#[cfg(target_os = "linux")]
+fn write_page(tables: &[(&str, String)]) -> io::Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/performance.md");
+    let mut page = std::fs::read_to_string(&path)?;
+    for (name, text) in tables {
+        page = self::tables::put(&page, name, text)?;
+    }
+    std::fs::write(path, page)
 }

@@ -1,104 +1,193 @@
-//! Whole processes: `lint` in units of `debug parse`.
+//! What whole processes cost: runs of the program, in turn, to their end.
 
+use std::fs;
 use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::Repository;
+use serde_json::Value as Json;
+use wait4::Wait4;
 
-/// Runs both in turn over every repository and prints a table.
-#[cfg(not(target_os = "linux"))]
-pub fn measure(_: &[Repository]) -> io::Result<()> {
-    println!("The cost of whole processes is measured on Linux only.\n");
+use crate::repository::Repository;
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// The unit.
+    Parse,
+    Lint,
+    Since,
+    /// What the hook runs.
+    Staged,
+}
+
+impl Run {
+    pub fn arguments(self) -> Vec<&'static str> {
+        match self {
+            Run::Parse => vec!["debug", "parse"],
+            Run::Lint => vec!["lint", "--exit-zero"],
+            Run::Since => vec!["lint", "--since", "HEAD~1", "--exit-zero"],
+            Run::Staged => hook().chain(["--exit-zero"]).collect(),
+        }
+    }
+}
+
+/// The flags of the hook, off the file that pre-commit reads.
+fn hook() -> impl Iterator<Item = &'static str> {
+    let hooks = include_str!("../.pre-commit-hooks.yaml");
+    let entry = hooks.lines().find_map(|line| line.trim().strip_prefix("entry: layercake "));
+    entry.expect("the first hook runs layercake").split(' ')
+}
+
+/// On how many threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// As many as there are processors.
+    All,
+    One,
+}
+
+/// What a process cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// User and system time.
+    pub cpu: Duration,
+    /// The time that passed.
+    pub wall: Duration,
+    /// The most memory it held, in bytes.
+    pub peak: u64,
+    /// What it had to wait for from disk, in bytes.
+    pub from_disk: u64,
+}
+
+/// The medians of runs in turn, as many rounds as fit into `time` (three at
+/// least, twenty at most); one before them fills the page cache and counts for
+/// nothing.
+pub fn in_turn(
+    repository: &Repository,
+    runs: &[(Run, Threads)],
+    time: Duration,
+) -> io::Result<Vec<Cost>> {
+    let all = || runs.iter().map(|(of, threads)| run(&repository.root, *of, *threads));
+    let first: Vec<Cost> = all().collect::<io::Result<_>>()?;
+    let round: Duration = first.iter().map(|cost| cost.wall).sum();
+    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(3.0, 20.0) as usize;
+    let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); runs.len()];
+    for _ in 0..rounds {
+        for (costs, cost) in costs.iter_mut().zip(all()) {
+            costs.push(cost?);
+        }
+    }
+    Ok(costs.iter().map(|costs| medians(costs)).collect())
+}
+
+fn medians(costs: &[Cost]) -> Cost {
+    Cost {
+        cpu: median(costs.iter().map(|cost| cost.cpu)),
+        wall: median(costs.iter().map(|cost| cost.wall)),
+        peak: costs.iter().map(|cost| cost.peak).max().unwrap_or_default(),
+        from_disk: median(costs.iter().map(|cost| cost.from_disk)),
+    }
+}
+
+/// The middle one, or the higher of the two in the middle.
+pub fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// Runs the program over a repository to its end.
+pub fn run(root: &Path, of: Run, threads: Threads) -> io::Result<Cost> {
+    let (disk, start) = (from_disk(), Instant::now());
+    let mut process = command(root, &of.arguments(), threads).stdout(Stdio::null()).spawn()?;
+    let ended = process.wait4()?;
+    let wall = start.elapsed();
+    if !ended.status.success() {
+        return Err(failed(&of.arguments()));
+    }
+    let used = ended.rusage;
+    let from_disk = from_disk() - disk;
+    Ok(Cost { cpu: used.utime + used.stime, wall, peak: used.maxrss, from_disk })
+}
+
+fn command(root: &Path, arguments: &[&str], threads: Threads) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
+    command.args(arguments).arg("-C").arg(root);
+    match threads {
+        Threads::All => {}
+        Threads::One => drop(command.env("RAYON_NUM_THREADS", "1")),
+    }
+    command
+}
+
+fn failed(arguments: &[&str]) -> io::Error {
+    io::Error::other(format!("`layercake {}` failed", arguments.join(" ")))
+}
+
+/// What the processes that have ended had read from disk.
+fn from_disk() -> u64 {
+    let counted = fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let bytes = counted.lines().find_map(|line| line.strip_prefix("read_bytes: "));
+    bytes.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or_default()
+}
+
+/// How a run on one thread splits, as `--timing` tells it.
+pub fn stages(repository: &Repository, of: Run) -> io::Result<Json> {
+    let arguments: Vec<&str> =
+        of.arguments().into_iter().chain(["--timing", "-o", "json"]).collect();
+    let mut process = command(&repository.root, &arguments, Threads::One);
+    let mut process = process.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let end = end_of(&mut process.stdout.take().expect("it is piped"))?;
+    if !process.wait()?.success() {
+        return Err(failed(&arguments));
+    }
+    let timing = end.rsplit_once("\"timing_ms\":").ok_or_else(|| failed(&arguments))?.1;
+    let mut values = serde_json::Deserializer::from_str(timing).into_iter::<Json>();
+    Ok(values.next().transpose()?.unwrap_or_default())
+}
+
+/// The last part of a text. A process begins with the peak memory of the one
+/// that starts it, so a report of many megabytes is not kept here.
+fn end_of(text: &mut impl io::Read) -> io::Result<String> {
+    const KEPT: usize = 1 << 18;
+    let (mut end, mut chunk) = (Vec::new(), vec![0; KEPT]);
+    loop {
+        let read = text.read(&mut chunk)?;
+        if read == 0 {
+            return Ok(String::from_utf8_lossy(&end).into_owned());
+        }
+        end.extend_from_slice(&chunk[..read]);
+        end.drain(..end.len().saturating_sub(KEPT));
+    }
+}
+
+/// Drops what the page cache has of a repository's files, which needs no
+/// rights, but may do nothing.
+pub fn chill(repository: &Repository) -> io::Result<()> {
+    use rustix::fs::{Advice, fadvise, fsync};
+    for path in repository.files()? {
+        let file = fs::File::open(path)?;
+        // What is not on disk yet cannot be dropped.
+        fsync(&file)?;
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+    }
     Ok(())
 }
 
-/// Runs both in turn over every repository and prints a table.
-#[cfg(target_os = "linux")]
-pub fn measure(repositories: &[Repository]) -> io::Result<()> {
-    use crate::{median, milliseconds};
-
-    println!("Whole processes, user and system time; one unit is `debug parse` of the same files");
-    println!(
-        "{:>5} {:>7} {:>10} {:>8} {:>9} {:>9} {:>6} {:>12} {:>12} {:>9}",
-        "times",
-        "files",
-        "documents",
-        "MB",
-        "unit ms",
-        "lint ms",
-        "units",
-        "unit growth",
-        "lint growth",
-        "peak MB"
-    );
-    let mut first: Option<(f64, f64)> = None;
-    for repository in repositories {
-        let runs = if repository.scale > 10 { 10 } else { 20 };
-        let (mut parse, mut lint, mut peak) = (Vec::new(), Vec::new(), 0);
-        // The first of each fills the page cache and counts for nothing.
-        for run in 0..=runs {
-            let (parsed, linted) = (
-                linux::run(repository, &["debug", "parse"])?,
-                linux::run(repository, &["lint", "--exit-zero"])?,
-            );
-            if run > 0 {
-                parse.push(parsed.time);
-                lint.push(linted.time);
-                peak = peak.max(linted.peak);
-            }
-        }
-        let (parse, lint) = (milliseconds(median(parse)), milliseconds(median(lint)));
-        let scale = repository.scale as f64;
-        let (one_parse, one_lint) = *first.get_or_insert((parse / scale, lint / scale));
-        println!(
-            "{:>5} {:>7} {:>10} {:>8.1} {:>9.1} {:>9.1} {:>6.2} {:>12.2} {:>12.2} {:>9.0}",
-            repository.scale,
-            repository.size.files,
-            repository.size.documents,
-            repository.size.bytes as f64 / 1e6,
-            parse,
-            lint,
-            lint / parse,
-            parse / scale / one_parse,
-            lint / scale / one_lint,
-            peak as f64 / 1e6
-        );
-    }
-    println!("Growth is the cost for each time of the size, against the first row.\n");
-    Ok(())
-}
-
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::io;
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
-
-    use wait4::Wait4;
-
-    use crate::Repository;
-
-    /// What a process cost.
-    pub struct Cost {
-        /// User and system time.
-        pub time: Duration,
-        /// The most memory it held, in bytes.
-        pub peak: u64,
-    }
-
-    /// Runs layercake over a repository to its end.
-    pub fn run(repository: &Repository, arguments: &[&str]) -> io::Result<Cost> {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_layercake"))
-            .args(arguments)
-            .arg("-C")
-            .arg(&repository.root)
-            .stdout(Stdio::null())
-            .spawn()?;
-        let ended = process.wait4()?;
-        if !ended.status.success() {
-            let message = format!("`layercake {}` failed", arguments.join(" "));
-            return Err(io::Error::other(message));
-        }
-        let used = ended.rusage;
-        Ok(Cost { time: used.utime + used.stime, peak: used.maxrss })
-    }
+/// The instructions of a run on one thread; none where valgrind is not here.
+pub fn instructions(repository: &Repository, of: Run) -> io::Result<Option<u64>> {
+    let layercake = env!("CARGO_BIN_EXE_layercake");
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", layercake]);
+    valgrind.args(of.arguments()).arg("-C").arg(&repository.root).env("RAYON_NUM_THREADS", "1");
+    let output = match valgrind.output() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        output => output?,
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    let counted = said.lines().find_map(|line| line.split_once("Collected : "));
+    let counted = counted.and_then(|(_, count)| count.trim().parse().ok());
+    counted.map(Some).ok_or_else(|| io::Error::other(format!("valgrind failed: {said}")))
 }

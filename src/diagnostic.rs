@@ -102,6 +102,9 @@ pub enum Trait {
     Everywhere,
     /// Deckhand itself refuses what it finds.
     Refused,
+    /// What it finds is told whatever is configured, selected, asked for or was
+    /// accepted before.
+    Always,
 }
 
 impl Rule {

@@ -18,6 +18,8 @@ pub enum ErrorKind {
     /// A configuration file that says what it cannot; a line of the message
     /// for each fault.
     Configuration,
+    /// A fault of layercake itself.
+    Internal,
 }
 
 /// Why layercake could not do its work, and what cures it.

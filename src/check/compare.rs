@@ -2,8 +2,8 @@
 //! site; what is the same on both is read, parsed and rendered once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
@@ -20,10 +20,12 @@ use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, Text};
 use crate::error::Error;
 use crate::graph::{DocId, Graph};
+use crate::guard::{Place, guarded};
 use crate::merge::pattern::Patterns;
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
-use crate::rules::{self, Found, SiteFacts};
+use crate::rules::{self, Found, SiteFacts, Undone};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
+use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
@@ -107,18 +109,25 @@ pub fn compare_with<T: Send>(
     loaded.ensure_sites(plan)?;
     let base = loaded.base.as_ref().unwrap_or(&loaded.head);
     let sides = Sides { plan, settings, loaded: &loaded, base, head: &loaded.head };
-    let sources = Documents::of(&sides);
-    let edits = edits(sources.base, sources.head, &sources.unedited);
+    let sources = lap(Stage::Pair, || Documents::of(&sides));
+    let edits = lap(Stage::Pair, || edits(sources.base, sources.head, &sources.unedited));
+    did(Stage::Pair, || edits.edits.len());
     let pairs = sides.pairs();
     plan.progress.sites.store(pairs.len(), Relaxed);
-    let sites: Vec<(ComparedSite, Option<T>)> = pairs
-        .par_iter()
-        .map(|pair| sides.site(pair, &edits, &sources.unedited, &per_site))
-        .collect();
+    let split = split();
+    let one = |pair: &SetPair<'_>| {
+        let _part = split.part();
+        sides.site(pair, &edits, &sources.unedited, &per_site)
+    };
+    let sites: Vec<(ComparedSite, Option<T>)> = pairs.par_iter().map(one).collect();
+    drop(split);
     let (sites, taken): (Vec<ComparedSite>, Vec<Option<T>>) = sites.into_iter().unzip();
 
-    let internal_error = loaded.has_failed() || sites.iter().any(|site| site.has_failed);
-    let mut findings = sides.findings(&sites, &edits.edits);
+    let (mut findings, has_failed) = lap(Stage::Judge, || sides.findings(&sites, &edits.edits));
+    let internal_error = loaded.has_failed() || has_failed;
+    did(Stage::Judge, || {
+        sites.iter().map(|site| site.base_findings.len() + site.head_findings.len()).sum()
+    });
     let mut found = Vec::new();
     let mut checked = Vec::new();
     let mut concerned = BTreeSet::new();
@@ -129,7 +138,8 @@ pub fn compare_with<T: Send>(
     }
     let edited: BTreeSet<FileId> = sources.edited;
     let written_in = |file| loaded.sources.written(Span::point(file, 0)).file;
-    let mut comparison = gather(edits.edits, found, &|file| edited.contains(&written_in(file)));
+    let is_edited = |file| edited.contains(&written_in(file));
+    let mut comparison = lap(Stage::Route, || gather(edits.edits, found, &is_edited));
     sides.limit(&mut comparison, &mut findings, &concerned);
     let files = edited.iter().map(|file| loaded.sources.get(*file));
     let real = files.filter(|file| file.decoded_from().is_none());
@@ -218,7 +228,15 @@ struct ComparedSite {
     caused: BTreeMap<usize, Vec<EditId>>,
     /// The edits of documents that it has on one of the sides.
     concerned: Vec<EditId>,
-    has_failed: bool,
+}
+
+impl SetPair<'_> {
+    /// What tells that layercake itself failed at the site.
+    fn word_internal(&self, undone: Undone) -> Option<Diagnostic> {
+        let file = self.head.or(self.base)?.first_file();
+        let finding = rules::word_internal(file, undone);
+        Some(Diagnostic { sites: self.name.iter().cloned().collect(), ..finding })
+    }
 }
 
 impl<'a> Sides<'a> {
@@ -262,23 +280,19 @@ impl<'a> Sides<'a> {
         unedited: &'a [Located<'a>],
         per_site: &(impl Fn(&BothSides<'_>) -> T + Sync),
     ) -> (ComparedSite, Option<T>) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            SiteRun { sides: self, pair, edits, unedited }.run(per_site)
-        }));
+        let name = pair.name.as_deref().unwrap_or_default();
+        let run = SiteRun { sides: self, pair, edits, unedited };
+        let outcome = guarded(Place::Site(name), || run.run(per_site));
         self.plan.progress.sites_rendered.fetch_add(1, Relaxed);
-        let of_outcome = outcome.map(|(compared, taken)| (compared, Some(taken)));
-        of_outcome.unwrap_or_else(|_| {
-            let files = pair.head.or(pair.base).map(|set| &set.files);
-            let first = files.and_then(|files| files.first());
+        outcome.unwrap_or_else(|| {
             let reach = SiteReach { site: pair.name.clone(), base: None, head: None };
             let compared = ComparedSite {
                 checked: None,
                 found: SiteChanges::nothing(reach),
                 base_findings: Vec::new(),
-                head_findings: first.map(rules::word_internal).into_iter().collect(),
+                head_findings: pair.word_internal(Undone::Checking).into_iter().collect(),
                 caused: BTreeMap::new(),
                 concerned: Vec::new(),
-                has_failed: true,
             };
             (compared, None)
         })
@@ -307,10 +321,14 @@ impl<'a> Sides<'a> {
         findings.renumber(&numbers);
     }
 
-    /// The findings of both sides, told apart.
-    fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> triage::Compared {
+    /// The findings of both sides, told apart, and whether one of them tells a
+    /// fault of layercake itself. Such a one is new whichever side it is on: it
+    /// says that this run found less than there is.
+    fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> (triage::Compared, bool) {
         let of_files = |side: &LoadedSide| {
-            let mut findings = self.loaded.file_findings(side, &self.plan.rules);
+            let mut findings =
+                lap(Stage::Rules, || self.loaded.file_findings(side, &self.plan.rules));
+            did(Stage::Rules, || findings.len());
             findings.extend(side.layout_findings());
             findings
         };
@@ -326,6 +344,9 @@ impl<'a> Sides<'a> {
         base.extend(self.loaded.configuration_findings(self.plan, self.base));
         head.extend(self.loaded.configuration_findings(self.plan, self.head));
         head.extend(self.loaded.configured.change());
+        let (internal, base): (Vec<_>, Vec<_>) = base.into_iter().partition(rules::is_internal);
+        head.extend(internal);
+        let has_failed = head.iter().any(rules::is_internal);
         let mut base = self.loaded.judge(self.plan, self.base, base);
         let mut head = self.loaded.judge(self.plan, self.head, head);
         if let Some(globs) = &self.plan.sites {
@@ -339,7 +360,8 @@ impl<'a> Sides<'a> {
         };
         let only = &self.plan.only;
         let compared = triage::Compared::new(base, head, sources, only, &causes);
-        triage::Compared { added_ignores: self.loaded.added_ignores(), ..compared }
+        let added_ignores = self.loaded.added_ignores();
+        (triage::Compared { added_ignores, ..compared }, has_failed)
     }
 }
 
@@ -390,7 +412,18 @@ struct OneSide<'a> {
 }
 
 impl<'a> SiteRun<'_, 'a> {
-    fn run<T>(&self, per_site: impl Fn(&BothSides<'_>) -> T) -> (ComparedSite, T) {
+    fn run<T>(&self, per_site: impl Fn(&BothSides<'_>) -> T) -> (ComparedSite, Option<T>) {
+        let name = self.pair.name.as_deref().unwrap_or_default();
+        let take = |sides: &BothSides<'_>| guarded(Place::Taking(name), || per_site(sides));
+        let (mut compared, taken) = self.compared_and(&take);
+        if taken.is_none() {
+            compared.head_findings.extend(self.pair.word_internal(Undone::Taking));
+        }
+        (compared, taken)
+    }
+
+    /// The site compared, and what `take` takes from it.
+    fn compared_and<T>(&self, take: &dyn Fn(&BothSides<'_>) -> T) -> (ComparedSite, T) {
         let sources = &self.sides.loaded.sources;
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
             && base.files == head.files
@@ -398,60 +431,88 @@ impl<'a> SiteRun<'_, 'a> {
         {
             let side = self.one_side(self.sides.head, head, None);
             let at_hand = || Some(side.at_hand(sources));
-            let taken = per_site(&BothSides { base: at_hand(), head: at_hand() });
+            let taken = take(&BothSides { base: at_hand(), head: at_hand() });
             return (self.unchanged(head, side), taken);
         }
         let head = self.pair.head.map(|set| self.one_side(self.sides.head, set, None));
         let base = self.pair.base.map(|set| self.one_side(self.sides.base, set, head.as_ref()));
-        let taken = per_site(&BothSides {
+        let taken = take(&BothSides {
             base: base.as_ref().map(|side| side.at_hand(sources)),
             head: head.as_ref().map(|side| side.at_hand(sources)),
         });
-        (self.compared(base, head), taken)
+        let name = self.pair.name.as_deref().unwrap_or_default();
+        let compared = guarded(Place::Comparison(name), || self.compared(&base, &head));
+        (compared.unwrap_or_else(|| self.not_compared(&base, &head)), taken)
     }
 
-    fn compared(&self, base: Option<OneSide<'a>>, head: Option<OneSide<'a>>) -> ComparedSite {
+    /// A site of which only the findings of both sides are known.
+    fn not_compared(&self, base: &Option<OneSide<'a>>, head: &Option<OneSide<'a>>) -> ComparedSite {
+        let mut head_findings = findings_of(head);
+        head_findings.extend(self.pair.word_internal(Undone::Comparing));
+        ComparedSite {
+            checked: self.pair.head.zip(head.as_ref()).map(|(set, side)| side.checked(set)),
+            found: SiteChanges::nothing(self.reach(base, head)),
+            base_findings: findings_of(base),
+            head_findings,
+            caused: BTreeMap::new(),
+            concerned: Vec::new(),
+        }
+    }
+
+    fn reach(&self, base: &Option<OneSide<'a>>, head: &Option<OneSide<'a>>) -> SiteReach {
+        let outputs = |side: &Option<OneSide<'_>>| side.as_ref().map(OneSide::outputs);
+        SiteReach { site: self.pair.name.clone(), base: outputs(base), head: outputs(head) }
+    }
+
+    fn compared(&self, base: &Option<OneSide<'a>>, head: &Option<OneSide<'a>>) -> ComparedSite {
         let (before, after) = (base.as_ref().map(OneSide::side), head.as_ref().map(OneSide::side));
-        let site = self.site_pair();
-        let concerned = self.edits.of_site(&site);
+        let (site, concerned) = lap(Stage::Pair, || {
+            let site = self.site_pair();
+            let concerned = self.edits.of_site(&site);
+            (site, concerned)
+        });
         let trying = Trying {
             edits: self.edits,
             site: &site,
             sides: self.sides,
             patterns: Patterns::default(),
             earlier: [base.as_ref(), head.as_ref()],
+            has_failed: AtomicBool::new(false),
         };
         let rerender = |chosen: &[EditId], wanted: Wanted<'_>| {
             let extent = |graph: &Graph| Extent::Only(wanted(graph));
             let is_chosen = |edit| chosen.binary_search(&edit).is_ok();
             trying.with(&is_chosen, &extent, trial)
         };
-        let mut changes = changes_of(before.as_ref(), after.as_ref(), &self.sides.settings.keys);
+        let keys = &self.sides.settings.keys;
+        let mut changes = lap(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), keys));
+        did(Stage::Differ, || changes.len());
         let question = Question {
             base: before.as_ref(),
             head: after.as_ref(),
             edits: &self.edits.edits,
             concerned: &concerned,
             rerender: &rerender,
-            keys: &self.sides.settings.keys,
+            keys,
             attribution: self.sides.settings.attribution,
         };
-        let proofs = attribute(&question, &mut changes);
-        let shields = shields(&question);
-        let findings = |side: &Option<OneSide<'_>>| -> Vec<Diagnostic> {
-            side.as_ref().map(|side| side.findings.clone()).unwrap_or_default()
-        };
-        let (base_findings, head_findings) = (findings(&base), findings(&head));
+        let proofs = lap(Stage::Cause, || attribute(&question, &mut changes));
+        let shields = lap(Stage::Route, || shields(&question));
+        let (base_findings, mut head_findings) = (findings_of(base), findings_of(head));
         let loaded = self.sides.loaded;
-        let caused = self.caused(&base_findings, &head_findings, &concerned, &|chosen| {
+        let findings_with = |chosen| {
             let is_chosen = |edit| edit == chosen;
             trying.with(&is_chosen, &|_| Extent::All, |tried| {
                 tried.findings(loaded, &self.sides.plan.rules)
             })
+        };
+        let caused = lap(Stage::Cause, || {
+            self.caused(&base_findings, &head_findings, &concerned, &findings_with)
         });
-        let outputs = |side: &Option<OneSide<'_>>| side.as_ref().map(OneSide::outputs);
-        let reach =
-            SiteReach { site: self.pair.name.clone(), base: outputs(&base), head: outputs(&head) };
+        if trying.has_failed.load(Relaxed) {
+            head_findings.extend(self.pair.word_internal(Undone::Trying));
+        }
+        let reach = self.reach(base, head);
         ComparedSite {
             checked: self.pair.head.zip(head.as_ref()).map(|(set, side)| side.checked(set)),
             found: SiteChanges { reach, changes, shields, proofs },
@@ -459,7 +520,6 @@ impl<'a> SiteRun<'_, 'a> {
             head_findings,
             caused,
             concerned,
-            has_failed: false,
         }
     }
 
@@ -474,7 +534,6 @@ impl<'a> SiteRun<'_, 'a> {
             head_findings: side.findings,
             caused: BTreeMap::new(),
             concerned: Vec::new(),
-            has_failed: false,
         }
     }
 
@@ -490,15 +549,23 @@ impl<'a> SiteRun<'_, 'a> {
             set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let name = set.name.clone();
         let sets = loaded.sets(plan, side, set);
-        let related = related(plan, &loaded.configured, name, documents, sets);
-        let identities = identities(&related);
+        let (related, identities) = lap(Stage::Relate, || {
+            let related = related(plan, &loaded.configured, name, documents, sets);
+            let identities = identities(&related);
+            (related, identities)
+        });
+        did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
         let other: Vec<Earlier<'_>> = earlier
             .into_iter()
             .map(|side| side.earlier(&identities, self.sides.settings.alike))
             .collect();
-        let rendered = render_again(&graph, &other, Extent::All);
+        let rendered = lap(Stage::Render, || render_again(&graph, &other, Extent::All));
         drop(other);
+        did(Stage::Render, || {
+            let outputs = graph.outputs();
+            outputs.filter(|(doc, _)| rendered.untouched(*doc).is_none()).count()
+        });
         let facts = SiteFacts {
             sources: &loaded.sources,
             site: &site,
@@ -508,8 +575,9 @@ impl<'a> SiteRun<'_, 'a> {
             schemas: &loaded.schemas,
             settings: &self.sides.plan.rules,
         };
-        let of_documents = of_documents(&facts, earlier);
-        let mut findings = rules::word_problems(&facts);
+        let (of_documents, mut findings) =
+            lap(Stage::Rules, || (of_documents(&facts, earlier), rules::word_problems(&facts)));
+        did(Stage::Rules, || of_documents.len() + findings.len());
         findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
@@ -589,6 +657,10 @@ impl<'a> SiteRun<'_, 'a> {
         };
         concerned.iter().filter(meets).copied().collect()
     }
+}
+
+fn findings_of(side: &Option<OneSide<'_>>) -> Vec<Diagnostic> {
+    side.as_ref().map(|side| side.findings.clone()).unwrap_or_default()
 }
 
 /// The findings of a side's rendered documents; of those that are the same on
@@ -679,6 +751,8 @@ struct Trying<'t, 'a> {
     sides: &'t Sides<'t>,
     patterns: Patterns,
     earlier: [Option<&'t OneSide<'a>>; 2],
+    /// Whether layercake itself failed at a document that neither side has so.
+    has_failed: AtomicBool,
 }
 
 impl Trying<'_, '_> {
@@ -689,6 +763,7 @@ impl Trying<'_, '_> {
         extent: &dyn Fn(&Graph) -> Extent,
         look: impl FnOnce(Tried<'_>) -> T,
     ) -> T {
+        did(Stage::Cause, || 1);
         let versions = self.edits.apply(self.site, chosen, &self.patterns);
         let mut documents = Vec::new();
         let mut parts: BTreeMap<&RepoPath, Given<'_>> = BTreeMap::new();
@@ -715,6 +790,7 @@ impl Trying<'_, '_> {
         let earlier: Vec<Earlier<'_>> =
             earlier.map(|side| side.earlier(&identities, Alike::Value)).collect();
         let rendered = render_again(&graph, &earlier, extent(&graph));
+        self.has_failed.fetch_or(rendered.has_failed(), Relaxed);
         look(Tried { site: &site, sets: &sets, graph, rendered })
     }
 }

@@ -2,7 +2,6 @@
 //! of them make a site. What is wrong with a file by itself is told from here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,6 +14,7 @@ use super::sets::PartGlobs;
 use super::{AcceptedBy, Further, Plan, Progress, Scope, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileFacts, Holds, Settings, UserDataFacts};
@@ -22,6 +22,7 @@ use crate::source::{
     ContentId, DocKey, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
     offset,
 };
+use crate::stopwatch::{Stage, did, lap, split_for};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
 use crate::system::cloud_init::read::UserData;
@@ -43,6 +44,13 @@ pub(super) struct SetFiles {
     pub(super) part_paths: BTreeSet<RepoPath>,
 }
 
+impl SetFiles {
+    /// The file that the set begins with; the first of all where it has none.
+    pub(super) fn first_file(&self) -> FileId {
+        self.files.first().or(self.parts.first()).copied().unwrap_or_default()
+    }
+}
+
 impl From<SiteFiles> for SetFiles {
     fn from(site: SiteFiles) -> Self {
         let SiteFiles { name, site_type, repositories, files } = site;
@@ -53,7 +61,7 @@ impl From<SiteFiles> for SetFiles {
 }
 
 /// What one file holds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LoadedFile {
     problems: Vec<yaml::Problem>,
     pub(super) documents: Vec<Document>,
@@ -171,6 +179,7 @@ impl Parse {
         for (index, repository) in further.iter().enumerate() {
             layout.add_repository(index, repository.tree, &repository.root)?;
         }
+        did(Stage::List, || layout.files.len());
         layout.ensure_present(tree, None)?;
         for (index, repository) in further.iter().enumerate() {
             layout.ensure_present(repository.tree, Some(index))?;
@@ -195,6 +204,7 @@ impl Parse {
     fn set(&mut self, plan: &Plan<'_>, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Side, Error> {
         let mut files = files_of_set(plan, tree, paths)?;
         files.retain(|path| !self.part_globs.has(path) && !plan.configuration.is_at(path));
+        did(Stage::List, || files.len());
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
         let ids = self.read(plan, &files)?.into_iter();
@@ -306,11 +316,13 @@ impl Loaded {
     pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
         let Parse { mut sources, parsed, mut head, mut base, .. } = Parse::new(plan)?;
         for side in std::iter::once(&mut head).chain(&mut base) {
-            side.find_sets(plan, &mut sources, &parsed);
+            lap(Stage::List, || side.find_sets(plan, &mut sources, &parsed));
             side.find_parts(plan);
         }
         let schemas = Schemas::default();
-        let mut files = documents_of(&sources, parsed, &schemas, &plan.configuration.secrets);
+        let secrets = &plan.configuration.secrets;
+        let mut files = documents_of(&sources, parsed, &schemas, secrets);
+        did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
             add_part_file(file, &sources, &mut files);
         }
@@ -567,6 +579,13 @@ fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
 }
 
 impl LoadedFile {
+    /// A file at which layercake itself failed: nothing of it is known, so that
+    /// all of it may be secret.
+    fn failed(file: FileId, source: &Source) -> Self {
+        let whole = Span::new(file, 0, offset(source.text().len()));
+        Self { problems: vec![failure(file)], secrets: vec![whole], ..Self::default() }
+    }
+
     /// Keeps what a part that stands in the file says of findings, and where it
     /// is secret.
     fn add_part(&mut self, part: &Part) {
@@ -717,10 +736,12 @@ fn parse_all(
 ) -> Result<Vec<Read>, Error> {
     progress.files.fetch_add(files.len(), Relaxed);
     let first = &*sources;
+    let split = split_for(Stage::Read);
     let read: Vec<Result<(Source, Read), Error>> = files
         .par_iter()
         .enumerate()
         .map(|(index, file)| {
+            let _part = split.part();
             let id = first.upcoming(index);
             let bytes = file.tree.read(file.path);
             if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
@@ -732,13 +753,16 @@ fn parse_all(
             };
             let source = Source::new(file.path.clone(), bytes);
             let parsed = match file.text {
-                Text::Documents => parse_guarded(id, &source),
+                Text::Documents => lap(Stage::Parse, || parse_guarded(id, &source)),
                 Text::Other => Parsed::default(),
             };
             progress.files_read.fetch_add(1, Relaxed);
             Ok((source, Read { id, content, parsed }))
         })
         .collect();
+    drop(split);
+    did(Stage::Read, || files.len());
+    did(Stage::Parse, || files.iter().filter(|file| file.text == Text::Documents).count());
     read.into_iter()
         .map(|read| {
             let (source, read) = read?;
@@ -752,11 +776,11 @@ fn parse_all(
 /// the others go on, and nothing of what it left is used.
 fn parse_guarded(file: FileId, source: &Source) -> Parsed {
     let parse = || yaml::parse(file, whole_documents(source));
-    catch_unwind(AssertUnwindSafe(parse))
-        .unwrap_or_else(|_| Parsed { problems: vec![failure(file)], ..Parsed::default() })
+    guarded(Guarded::File(source.path().as_str()), parse)
+        .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
 }
 
-fn failure(file: FileId) -> yaml::Problem {
+pub(super) fn failure(file: FileId) -> yaml::Problem {
     yaml::Problem { span: Span::point(file, 0), kind: yaml::ProblemKind::Internal }
 }
 
@@ -886,44 +910,49 @@ fn documents_of(
     secrets: &SecretKinds,
 ) -> Vec<LoadedFile> {
     let patterns = Patterns::default();
+    let split = split_for(Stage::Documents);
     parsed
         .into_par_iter()
         .map(|(file, parsed)| {
+            let _part = split.part();
             let source = sources.get(file);
-            let text = source.text();
-            let mut loaded = LoadedFile {
-                problems: parsed.problems,
-                documents: Vec::new(),
-                others: Vec::new(),
-                secrets: Vec::new(),
-                comments: parsed.comments,
-                ignores: ignore::Comments::default(),
-                has_parts: false,
-            };
-            for document in &parsed.documents {
-                let reading = || read(document, text, &patterns, secrets);
-                match catch_unwind(AssertUnwindSafe(reading)) {
-                    Ok(Reading::Document(document)) => loaded.documents.push(*document),
-                    Ok(Reading::Nothing(fault)) => loaded.others.push(fault),
-                    Err(_) => loaded.problems.push(failure(file)),
-                }
-            }
-            for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
-                // Here it is done in parallel.
-                schemas.compiled(&schema.data);
-            }
-            loaded.secrets = secrets_of(file, source, &loaded, secrets);
-            loaded.ignores = ignore::read(file, source, &loaded.comments, &rules::ignorable);
-            let is_lost = loaded.is_opaque(source.text(), secrets);
-            let whole = Span::new(file, 0, offset(source.text().len()));
-            loaded.ignores.hide(if is_lost {
-                std::slice::from_ref(&whole)
-            } else {
-                &loaded.secrets
-            });
-            loaded
+            let place = Guarded::Documents(source.path().as_str());
+            let reading = || documents_of_file(file, source, parsed, schemas, &patterns, secrets);
+            guarded(place, reading).unwrap_or_else(|| LoadedFile::failed(file, source))
         })
         .collect()
+}
+
+fn documents_of_file(
+    file: FileId,
+    source: &Source,
+    parsed: Parsed,
+    schemas: &Schemas,
+    patterns: &Patterns,
+    secrets: &SecretKinds,
+) -> LoadedFile {
+    let text = source.text();
+    let (problems, comments) = (parsed.problems, parsed.comments);
+    let mut loaded = LoadedFile { problems, comments, ..LoadedFile::default() };
+    for document in &parsed.documents {
+        let reading = || read(document, text, patterns, secrets);
+        match guarded(Guarded::Reading(source.path().as_str()), reading) {
+            Some(Reading::Document(document)) => loaded.documents.push(*document),
+            Some(Reading::Nothing(fault)) => loaded.others.push(fault),
+            None => loaded.problems.push(failure(file)),
+        }
+    }
+    for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
+        // Here it is done in parallel.
+        lap(Stage::Validate, || schemas.compiled(&schema.data));
+    }
+    loaded.secrets = secrets_of(file, source, &loaded, secrets);
+    loaded.ignores = ignore::read(file, source, &loaded.comments, &rules::ignorable);
+    let is_lost = loaded.is_opaque(text, secrets);
+    let whole = Span::new(file, 0, offset(text.len()));
+    let hidden = if is_lost { std::slice::from_ref(&whole) } else { &loaded.secrets[..] };
+    loaded.ignores.hide(hidden);
+    loaded
 }
 
 /// Where the secrets of a file stand: the data of its secret documents, and

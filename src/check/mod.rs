@@ -12,7 +12,6 @@ mod load;
 mod parts;
 mod sets;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,9 +29,11 @@ use self::load::{Loaded, Parse, SetFiles};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::guard::{Place, guarded};
 use crate::render::{self, Rendered};
-use crate::rules::{self, SiteFacts};
+use crate::rules::{self, SiteFacts, Undone};
 use crate::source::{FileId, RepoPath, SourceMap, Span, Tree};
+use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::layout::Layout;
@@ -251,19 +252,28 @@ pub fn check<T: Send>(
     loaded.ensure_sites(plan)?;
     let wanted = loaded.head.wanted(plan);
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = loaded.file_findings(&loaded.head, &plan.rules);
+    let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules));
+    did(Stage::Rules, || diagnostics.len());
     diagnostics.extend(loaded.head.layout_findings());
-    let sites: Vec<(CheckedSite<T>, Vec<Diagnostic>)> =
-        wanted.par_iter().map(|files| site(plan, &loaded, files, &per_site)).collect();
-    let internal_error = loaded.has_failed() || sites.iter().any(|(site, _)| site.taken.is_none());
+    let split = split();
+    let one = |files: &&SetFiles| {
+        let _part = split.part();
+        site(plan, &loaded, files, &per_site)
+    };
+    let sites: Vec<(CheckedSite<T>, Vec<Diagnostic>)> = wanted.par_iter().map(one).collect();
+    drop(split);
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
     diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
-    let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
-    if let Some(globs) = &plan.sites {
-        diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
-    }
-    let findings = Findings::new(diagnostics, &loaded.sources, &plan.only);
+    let internal_error = loaded.has_failed() || diagnostics.iter().any(rules::is_internal);
+    did(Stage::Judge, || diagnostics.len());
+    let findings = lap(Stage::Judge, || {
+        let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
+        if let Some(globs) = &plan.sites {
+            diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
+        }
+        Findings::new(diagnostics, &loaded.sources, &plan.only)
+    });
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &wanted);
     let sources = loaded.sources;
@@ -301,6 +311,11 @@ pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     })
 }
 
+/// On how many threads files are read, and sites rendered.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
 /// Renders and judges one site.
 fn site<T>(
     plan: &Plan<'_>,
@@ -311,13 +326,17 @@ fn site<T>(
     let documents: Vec<&Document> =
         files.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
     let count = documents.len();
-    // A fault in layercake itself costs this site and says so; the others go
-    // on. Nothing of the site is used after one, so no state can be torn.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
+    let name = files.name.as_deref().unwrap_or_default();
+    // A fault in layercake itself costs this site, or what was to be taken from
+    // it, and says so; the others go on.
+    let outcome = guarded(Place::Site(name), || {
         let sets = loaded.sets(plan, &loaded.head, files);
-        let Related { site, sets, graph } =
-            related(plan, &loaded.configured, files.name.clone(), documents, sets);
-        let rendered = render::render(&graph);
+        let Related { site, sets, graph } = lap(Stage::Relate, || {
+            related(plan, &loaded.configured, files.name.clone(), documents, sets)
+        });
+        did(Stage::Relate, || 1);
+        let rendered = lap(Stage::Render, || render::render(&graph));
+        did(Stage::Render, || graph.outputs().count());
         let sources = &loaded.sources;
         let facts = SiteFacts {
             sources,
@@ -328,16 +347,22 @@ fn site<T>(
             schemas: &loaded.schemas,
             settings: &plan.rules,
         };
-        let found = rules::word_site(&facts);
+        let found = lap(Stage::Rules, || rules::word_site(&facts));
+        did(Stage::Rules, || found.len());
         let outputs = graph.outputs().count();
         let at_hand =
             RenderedSite { site: &site, sets: &sets, graph: &graph, rendered: &rendered, sources };
-        (outputs, found, per_site(&at_hand))
-    }));
-    let (outputs, mut found, taken) = match outcome {
-        Ok((outputs, found, taken)) => (outputs, found, Some(taken)),
-        Err(_) => (0, files.files.first().map(rules::word_internal).into_iter().collect(), None),
+        let taken = guarded(Place::Taking(name), || per_site(&at_hand));
+        lap(Stage::Free, || drop((rendered, graph, sets, site)));
+        (outputs, found, taken)
+    });
+    let undone = match &outcome {
+        None => Some(Undone::Checking),
+        Some((_, _, None)) => Some(Undone::Taking),
+        Some((_, _, Some(_))) => None,
     };
+    let (outputs, mut found, taken) = outcome.unwrap_or((0, Vec::new(), None));
+    found.extend(undone.map(|undone| rules::word_internal(files.first_file(), undone)));
     for diagnostic in &mut found {
         diagnostic.sites = files.name.iter().cloned().collect();
     }

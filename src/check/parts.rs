@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::load::{Loaded, Parse, SetFiles, Side, ToRead};
+use super::load::{Loaded, Parse, SetFiles, Side, ToRead, failure};
 use super::sets::{PartGlobs, sets_of_site};
 use super::{GivenHeader, Plan};
 use crate::error::Error;
+use crate::guard::{Place, guarded};
 use crate::source::{
     Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, Spanned, Tree, offset,
 };
@@ -100,12 +101,18 @@ impl Parse {
                 Included::Missing
             })
         };
-        let mut read = if globs.is_user_data(path) {
-            read_with(file, headers, &mut sources, &mut include)
-        } else {
-            UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
-        };
-        self.sources = sources;
+        let read = guarded(Place::Parts(path.as_str()), || match globs.is_user_data(path) {
+            true => read_with(file, headers, &mut sources, &mut include),
+            false => {
+                UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
+            }
+        });
+        let failed = || UserData { problems: vec![failure(file)], ..UserData::default() };
+        let mut read = read.unwrap_or_else(failed);
+        // Where it failed while it included a file, they are where it put them.
+        if sources.upcoming(0) > self.sources.upcoming(0) {
+            self.sources = sources;
+        }
         self.fill();
         if let Some(error) = error {
             return Err(error);

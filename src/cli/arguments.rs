@@ -1,6 +1,7 @@
 //! The flags and arguments of every verb, what their help says, and what is
 //! asked by them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -307,6 +308,10 @@ pub(super) struct Global {
     /// Show no progress, which long runs show on a terminal
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
+
+    /// Tell on standard error where the time of the run went
+    #[arg(long, global = true)]
+    pub(super) timing: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -633,6 +638,17 @@ pub(super) enum Debug {
     Side {
         #[command(flatten)]
         comparison: ComparisonArgs,
+    },
+
+    /// Run a command line while layercake itself fails at some places
+    Fail {
+        /// What fails: `document:NAME`, `rule:NAME`, and what else `guard.rs` lists
+        #[arg(long = "at", value_name = "PLACE", required = true)]
+        places: Vec<String>,
+
+        /// The command line, without the name of the program
+        #[arg(value_name = "ARGUMENT", last = true, required = true)]
+        arguments: Vec<OsString>,
     },
 }
 

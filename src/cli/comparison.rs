@@ -18,6 +18,7 @@ use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::report::json::Report;
 use layercake::report::{self, Compared, Format, Ignored, Links, Listing, Manner, Timing, View};
 use layercake::rules::RULES;
+use layercake::stopwatch::times;
 use layercake::triage::Findings;
 
 use super::arguments::{
@@ -293,7 +294,9 @@ fn tell(
         Ignored::Shown => findings.with_suppressed(&checked.sources),
     };
     let statistics = report::statistics::of_findings(findings);
-    let report = LazyCell::new(|| Report::of_findings(findings, &totals, &view).with_links(links));
+    let report = LazyCell::new(|| {
+        Report::of_findings(findings, &totals, &view).with_links(links).with_times(times())
+    });
     let manner = look.manner();
     deliver(&outputs, &selection.directory, terminal, |format, style, out| {
         match (format, look.told) {
@@ -346,7 +349,9 @@ fn write_lint(
         }
     };
     let statistics = report::statistics::of_comparison(findings);
-    let report = LazyCell::new(|| Report::of_comparison(&compared, &view).with_links(links));
+    let report = LazyCell::new(|| {
+        Report::of_comparison(&compared, &view).with_links(links).with_times(times())
+    });
     let manner = look.manner();
     deliver(&outputs, &selection.directory, terminal, |format, style, out| {
         match (format, look.told) {
@@ -398,7 +403,9 @@ pub(super) fn diff(
     let compared = told(&outcome, start.elapsed());
     let view = view(&outcome.compared.checked);
     let links = outputs.links(&outcome.configured);
-    let report = LazyCell::new(|| Report::of_comparison(&compared, &view).with_links(links));
+    let report = LazyCell::new(|| {
+        Report::of_comparison(&compared, &view).with_links(links).with_times(times())
+    });
     let manner = LintLook::of_diff(look).manner();
     let outputs = or_full(outputs.output);
     deliver(&outputs, &selection.directory, terminal, |format, style, out| match format {

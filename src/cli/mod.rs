@@ -7,11 +7,13 @@ mod comparison;
 mod completions;
 mod config;
 mod demo;
+mod fault;
 mod hygiene;
 mod manual;
 mod saved;
 mod terminal;
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,17 +21,19 @@ use std::time::Duration;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use layercake::check::{Checked, Progress};
-use layercake::commands::configuration::Place;
+use layercake::check::{Checked, Progress, threads};
+use layercake::commands::configuration::Place as ConfigurationPlace;
 use layercake::commands::provenance::Question;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
+use layercake::guard::{self, Place};
 use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
 use layercake::report::{self, Format, Ignored, Style, View};
 use layercake::source::{Source, text_at, write_file};
+use layercake::stopwatch::{Stage, Stopwatch, lap};
 use layercake::triage::Suppressed;
 
 use self::arguments::{
@@ -40,11 +44,37 @@ use self::comparison::{LintLook, Told};
 use self::terminal::{PAGE, Terminal};
 
 /// Runs the command line.
+#[expect(clippy::disallowed_methods, reason = "this is where the command line is read")]
 pub(crate) fn run() -> ExitCode {
-    let done = match Cli::try_parse() {
-        Ok(cli) => verb(cli),
-        Err(refusal) => refuse(&refusal),
-    };
+    fault::tell_where();
+    let arguments = std::env::args_os();
+    guard::guarded(Place::Run, || parsed(arguments)).unwrap_or_else(|| {
+        complain(fault::GIVEN_UP);
+        ExitCode::from(2)
+    })
+}
+
+fn parsed(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) if cli.global.timing => timed(|| ended(verb(cli))),
+        Ok(cli) => ended(verb(cli)),
+        Err(refusal) => ended(refuse(&refusal)),
+    }
+}
+
+/// Does `work`, and tells on standard error where its time went.
+fn timed(work: impl FnOnce() -> ExitCode) -> ExitCode {
+    let stopwatch = Stopwatch::start();
+    let code = stopwatch.time(work);
+    let mut table = Vec::new();
+    report::timing::write(&stopwatch.times(), threads(), &mut table)
+        .expect("a table in memory takes all lines");
+    complain(&String::from_utf8_lossy(&table));
+    code
+}
+
+/// The exit code; why a verb did not come to its end is told.
+fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(Failure::Work(error)) => {
@@ -127,7 +157,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             let (selectors, baseline) = (rules.selectors(), baseline.choice());
             let selection = selection.selection(directory);
             let configuration =
-                if config_from_base { Place::Base } else { selection.configuration };
+                if config_from_base { ConfigurationPlace::Base } else { selection.configuration };
             let selection = Selection { selectors, baseline, configuration, ..selection };
             let fail_on = if exit_zero { FailOn::Never } else { fail_on };
             let asked = comparison::Asked { request, look, mend, fail_on, outputs };
@@ -189,6 +219,10 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Verb::Debug(Debug::Side { comparison }) => side(&directory, &comparison.wanted()),
+        Verb::Debug(Debug::Fail { places, arguments }) => {
+            guard::plant(places);
+            Ok(parsed(std::iter::once("layercake".into()).chain(arguments)))
+        }
     }
 }
 
@@ -233,7 +267,7 @@ fn deliver(
     for output in outputs {
         let Some(file) = &output.file else { continue };
         let mut bytes = Vec::new();
-        write(output.format, &page, &mut bytes)?;
+        lap(Stage::Report, || write(output.format, &page, &mut bytes))?;
         write_file(&directory.join(file), &bytes)?;
     }
     for output in outputs.iter().filter(|output| output.file.is_none()) {
@@ -550,8 +584,10 @@ fn problems<T>(checked: &Checked<T>) -> io::Result<String> {
 #[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out)?;
-    out.flush()
+    lap(Stage::Report, || {
+        write(&mut out)?;
+        out.flush()
+    })
 }
 
 /// Writes to standard error; where that is closed there is nobody to tell.

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use layercake::check::Progress;
@@ -45,12 +46,23 @@ impl Terminal {
         }
         let (progress, done) = (Progress::default(), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| show_progress(&progress, &done));
-            let result = work(&progress);
-            done.store(true, Relaxed);
-            watcher.thread().unpark();
-            result
+            let watcher = scope.spawn(|| show_progress(&progress, &done)).thread().clone();
+            let _watched = Watched { done: &done, watcher };
+            work(&progress)
         })
+    }
+}
+
+/// Work that is watched: when it ends, were it by a fault, so does the watching.
+struct Watched<'w> {
+    done: &'w AtomicBool,
+    watcher: Thread,
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Relaxed);
+        self.watcher.unpark();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{BaselineChoice, Selection, Start, Workspace, work_tree};
-use crate::check::{self, Progress, check};
+use crate::check::{self, Checked, Plan, Progress, check};
 use crate::diagnostic::Suppression;
 use crate::error::{Error, ErrorKind};
 use crate::report::BaselineRow;
@@ -21,8 +21,6 @@ pub struct Written {
     pub accepted: usize,
     /// How many fewer these are than before; none where there was no baseline.
     pub gone: Option<usize>,
-    /// Whether a part of layercake failed, so that findings may lack.
-    pub internal_error: bool,
 }
 
 /// Writes a baseline that accepts all that is reported without one.
@@ -33,11 +31,11 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<Written, Erro
     let (path, file) = place(selection)?;
     let nothing = Selection { baseline: BaselineChoice::Nothing, ..selection.clone() };
     let workspace = open_whole(&nothing)?;
-    let checked = check(&workspace.plan(progress), |_| ())?;
+    let checked = check_whole(&workspace.plan(progress))?;
     let baseline = Baseline::of(&checked.findings.diagnostics, &checked.sources);
     write_file(&file, baseline.to_text().as_bytes())?;
     let accepted = count(&baseline);
-    Ok(Written { path, accepted, gone: None, internal_error: checked.internal_error })
+    Ok(Written { path, accepted, gone: None })
 }
 
 /// Takes out of the baseline what nobody finds any more.
@@ -49,7 +47,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
     let old = read(selection, &path)?;
     let workspace = open_whole(selection)?;
     let plan = workspace.plan(progress);
-    let checked = check(&plan, |_| ())?;
+    let checked = check_whole(&plan)?;
     let is_off = |entry: &Entry| {
         let rule = rules::find(&entry.rule);
         rule.is_some_and(|rule| !plan.policy.levels.can_count_at(rule, entry.file.as_str()))
@@ -71,7 +69,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
         write_file(&file, kept.to_text().as_bytes())?;
     }
     let gone = Some(before - accepted);
-    Ok(Written { path, accepted, gone, internal_error: checked.internal_error })
+    Ok(Written { path, accepted, gone })
 }
 
 /// What the baseline accepts.
@@ -104,6 +102,18 @@ fn open_whole(selection: &Selection) -> Result<Workspace, Error> {
         );
     }
     Ok(workspace)
+}
+
+/// What the plan finds, which must be all that there is: a baseline without what
+/// layercake failed to find would be a damaged one.
+fn check_whole(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
+    let checked = check(plan, |_| ())?;
+    if checked.internal_error {
+        let message = "layercake itself failed, and may not have found all that there is";
+        return Err(Error::new(ErrorKind::Internal, message)
+            .with_help("`layercake lint` shows where; the baseline is as it was"));
+    }
+    Ok(checked)
 }
 
 /// Where the baseline is, or is to be.

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::report::{Extent, SideKind, SideText, Sides};
 use crate::rules::{Gates, Unchanged, word_reach};
 use crate::source::{Repository, Spanned, WorkTree};
+use crate::stopwatch::{Stage, lap};
 
 /// What is asked of a comparison.
 #[derive(Clone, Debug, Default)]
@@ -67,9 +68,8 @@ pub fn run(
     request: &Request,
     progress: &Progress,
 ) -> Result<Option<Outcome>, Error> {
-    let Some(repository) = repository(&selection.directory, &request.wanted)? else {
-        return Ok(None);
-    };
+    let repository = lap(Stage::Start, || repository(&selection.directory, &request.wanted))?;
+    let Some(repository) = repository else { return Ok(None) };
     run_in(&repository, selection, request, progress)
 }
 
@@ -84,7 +84,8 @@ pub fn run_in(
     request: &Request,
     progress: &Progress,
 ) -> Result<Option<Outcome>, Error> {
-    let opened = open_in(repository, selection, &request.wanted, &request.environment)?;
+    let (wanted, environment) = (&request.wanted, &request.environment);
+    let opened = lap(Stage::Start, || open_in(repository, selection, wanted, environment))?;
     let Some((chosen, workspace)) = opened else { return Ok(None) };
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);

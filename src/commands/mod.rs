@@ -38,6 +38,7 @@ use self::sides::{Side, Sides};
 use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind};
 use crate::source::{Excluding, Labelled, Overlay, RepoPath, Repository, Tree, WorkTree};
+use crate::stopwatch::{Stage, lap};
 use crate::system::deckhand::layout::Layout;
 
 /// What every verb that reads documents is told.
@@ -133,7 +134,7 @@ impl Workspace {
     /// Where there is no site repository, or a path, glob or revision means
     /// nothing.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        Self::from(Start::find(selection)?, selection)
+        lap(Stage::Start, || Self::from(Start::find(selection)?, selection))
     }
 
     /// Opens both sides of a comparison of what the selection names.
@@ -145,7 +146,9 @@ impl Workspace {
         repository: &Repository,
         sides: &Sides,
     ) -> Result<Self, Error> {
-        Self::from(Start::on_sides(repository, sides, &selection.directory)?, selection)
+        lap(Stage::Start, || {
+            Self::from(Start::on_sides(repository, sides, &selection.directory)?, selection)
+        })
     }
 
     fn from(start: Start, selection: &Selection) -> Result<Self, Error> {
@@ -156,7 +159,8 @@ impl Workspace {
         for file in &selection.files {
             given.push(start.path_of(&selection.directory, file)?);
         }
-        let (layout, base_layout) = if selection.set { (None, None) } else { start.layouts()? };
+        let (layout, base_layout) =
+            if selection.set { (None, None) } else { lap(Stage::List, || start.layouts())? };
         let (scope, only) = match layout {
             Some(layout) => (WorkspaceScope::Repository(layout), given),
             None if given.is_empty() && !selection.set => return Err(no_repository(&start)),

@@ -25,10 +25,12 @@ use self::again::Stock;
 use self::limits::Allowance;
 use self::stroke::{Author, Stroke, Strokes};
 use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe};
+use crate::guard::{self, Place};
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
 use crate::merge::pattern::PatternFailure;
 use crate::merge::{Failure, Notice};
 use crate::source::{Span, Spanned};
+use crate::stopwatch;
 use crate::yaml::path::{Location, Path, Segment, WalkError};
 use crate::yaml::{Limit, Node, Value};
 
@@ -49,7 +51,8 @@ pub struct Rendered {
 pub enum Outcome {
     /// Its rendered data.
     Ready(Node),
-    /// Not made: it is on a cycle, or needs this document, which is.
+    /// Not made: it is on a cycle, or layercake failed at it, or it needs this
+    /// document, of which one of these is true.
     Blocked(DocId),
 }
 
@@ -235,12 +238,19 @@ pub enum ProblemKind {
     PatternFailure(PatternFailure),
     /// A document that grew beyond a limit.
     OverLimit(Limit),
+    /// layercake itself failed while it made the document.
+    Failed,
 }
 
 impl Rendered {
     /// What became of a document.
     pub fn outcome(&self, doc: DocId) -> &Outcome {
         &self.outcomes[doc.index()]
+    }
+
+    /// Whether layercake itself failed at a document.
+    pub fn has_failed(&self) -> bool {
+        self.problems.iter().any(|problem| matches!(problem.kind, ProblemKind::Failed))
     }
 
     /// A document's rendered data, if it was made.
@@ -289,9 +299,13 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
     };
     let mut made: Vec<Option<Made>> = Vec::new();
     made.resize_with(graph.recipes.len(), || None);
+    let mut failures = Vec::new();
     for wave in &order.waves {
         let mut fresh = Vec::new();
         for doc in wave {
+            if !failures.is_empty() && !needs_made(graph, *doc, &made) {
+                continue;
+            }
             let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted[doc.index()]);
             let known = if is_wanted {
                 stock.take(*doc, &made)
@@ -303,22 +317,40 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
                 None => fresh.push(*doc),
             }
         }
-        let outcomes: Vec<(DocId, Made)> = fresh
+        let split = stopwatch::split();
+        let outcomes: Vec<(DocId, Option<Made>)> = fresh
             .par_iter()
             .with_min_len(32)
             .map(|doc| {
+                let _part = split.part();
                 let ready = |doc: DocId| {
                     let made = made[doc.index()].as_ref();
                     &made.expect("a wave needs only what earlier waves made").data
                 };
-                (*doc, Making::new(graph, *doc, &ready, allowance).run(&ready).made())
+                let making = || Making::new(graph, *doc, &ready, allowance).run(&ready).made();
+                (*doc, guard::guarded(Place::Document(&graph.recipe(*doc).key.name), making))
             })
             .collect();
+        drop(split);
         for (doc, outcome) in outcomes {
-            made[doc.index()] = Some(outcome);
+            failures.extend(outcome.is_none().then_some(doc));
+            made[doc.index()] = outcome;
         }
     }
-    collect(graph, made, order.cycles, stock.into_untouched(), allowance)
+    let unmade = Unmade { cycles: order.cycles, failures };
+    collect(graph, made, unmade, stock.into_untouched(), allowance)
+}
+
+/// Whether all that a document needs was made.
+fn needs_made(graph: &Graph, doc: DocId, made: &[Option<Made>]) -> bool {
+    graph.recipe(doc).needs.iter().all(|need| made[need.doc.index()].is_some())
+}
+
+/// Why documents were not made.
+struct Unmade {
+    cycles: Vec<Vec<Edge>>,
+    /// Those at which layercake itself failed.
+    failures: Vec<DocId>,
 }
 
 /// One document and what happened on the way.
@@ -331,11 +363,11 @@ struct Made {
 fn collect(
     graph: &Graph,
     made: Vec<Option<Made>>,
-    cycles: Vec<Vec<Edge>>,
+    unmade: Unmade,
     untouched: Vec<Option<DocId>>,
     allowance: Allowance,
 ) -> Rendered {
-    let blockers = blockers(graph, &made, &cycles);
+    let blockers = blockers(graph, &made, &unmade);
     let (outcomes, traces, problems) = (Vec::new(), Vec::new(), Vec::new());
     let mut rendered = Rendered { outcomes, traces, untouched, allowance, problems };
     for (index, made) in made.into_iter().enumerate() {
@@ -348,7 +380,12 @@ fn collect(
         rendered.traces.push(made.writes);
         rendered.problems.extend(made.problems);
     }
-    rendered.problems.extend(cycles.into_iter().map(|cycle| Problem {
+    rendered.problems.extend(unmade.failures.into_iter().map(|doc| Problem {
+        doc,
+        at: graph.recipe(doc).span,
+        kind: ProblemKind::Failed,
+    }));
+    rendered.problems.extend(unmade.cycles.into_iter().map(|cycle| Problem {
         doc: cycle[0].doc,
         at: cycle[0].need.at,
         kind: ProblemKind::Cycle(cycle),
@@ -356,15 +393,17 @@ fn collect(
     rendered
 }
 
-/// For every document that was not made, the member of a cycle to blame: for
-/// a member itself, for another the one its first unmade need leads to.
+/// For every document that was not made, the one to blame, which is a member of
+/// a cycle or failed: for such a one itself, for another the one its first unmade
+/// need leads to.
 fn blockers(
     graph: &Graph,
     made: &[Option<Made>],
-    cycles: &[Vec<Edge>],
+    unmade: &Unmade,
 ) -> HashMap<DocId, DocId, foldhash::fast::RandomState> {
+    let members = unmade.cycles.iter().flatten().map(|edge| edge.doc);
     let mut blockers: HashMap<_, _, _> =
-        cycles.iter().flatten().map(|edge| (edge.doc, edge.doc)).collect();
+        members.chain(unmade.failures.iter().copied()).map(|doc| (doc, doc)).collect();
     for (doc, _) in graph.iter().filter(|(doc, _)| made[doc.index()].is_none()) {
         let mut way = Vec::new();
         let mut at = doc;

@@ -27,6 +27,7 @@
 //! | `settings` | what is configured, and where |
 //! | `sites` | the table of sites |
 //! | `statistics` | how many findings there are of each rule |
+//! | `timing` | where the time of a run went |
 //! | `compared` | what a verb says of a comparison |
 //! | `restored` | a saved report, for the reports for people |
 //! | `provenance` | where values come from, and where they could be changed |
@@ -68,6 +69,7 @@ pub mod since;
 pub mod sites;
 pub mod statistics;
 pub mod terminal;
+pub mod timing;
 mod view;
 
 pub use baseline::BaselineRow;

@@ -55,7 +55,8 @@ pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         | Kind::DifferentRecursion { .. }
         | Kind::BackslashInPatternValue { .. }
         | Kind::DifferentPatternText { .. }
-        | Kind::OverLimit(_) => unreachable!("these are put into words by rules of their own"),
+        | Kind::OverLimit(_)
+        | Kind::Failed => unreachable!("these are put into words by rules of their own"),
     }
 }
 

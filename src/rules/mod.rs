@@ -11,11 +11,13 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
+use crate::guard::{Place, guarded};
 use crate::ignore;
 use crate::merge::deckhand::Semantics;
 use crate::merge::pattern::PatternFailure;
 use crate::render::{self, Rendered, Write};
 use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
+use crate::stopwatch::{self, RuleNames};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
 use crate::system::deckhand::layout;
@@ -310,6 +312,13 @@ type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
 struct Check<F: 'static> {
     rules: &'static [&'static Rule],
     run: F,
+}
+
+impl<F> Check<F> {
+    /// By what its time is known.
+    fn names(&self) -> RuleNames {
+        (self.rules[0].name, self.rules.len() - 1)
+    }
 }
 
 /// The rules that look at files.
@@ -648,12 +657,20 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     if let Some(fault) = facts.sources.get(facts.file).fault() {
         found.extend(word_text(facts, fault));
     }
-    found.extend(facts.problems.iter().map(|problem| word_yaml(facts, problem)));
-    found.extend(facts.others.iter().map(|fault| word_fault(facts, fault, "")));
+    found.extend(
+        facts
+            .problems
+            .iter()
+            .map(|problem| worded("yaml", problem.span, || word_yaml(facts, problem))),
+    );
+    found.extend(
+        facts.others.iter().map(|fault| worded("fault", fault.at, || word_fault(facts, fault, ""))),
+    );
     for document in facts.documents {
         let faults = document.faults.iter();
         found.extend(faults.map(|fault| {
-            let worded = word_fault(facts, fault, title(&document.key));
+            let title = title(&document.key);
+            let worded = worded("fault", fault.at, || word_fault(facts, fault, title));
             worded.about(subject_of(fault)).document(document.key.clone())
         }));
     }
@@ -662,7 +679,10 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         Holds::Parts => PART_FILE_CHECKS,
     };
     for check in checks.iter().filter(|check| facts.settings.want(check.rules)) {
-        (check.run)(facts, &mut found);
+        let failed = |rules: &str| internal_error::word_rule(facts.file, rules);
+        stopwatch::rule(check.names(), || {
+            guard_check(check.rules, &mut found, |found| (check.run)(facts, found), failed);
+        });
     }
     match facts.holds {
         Holds::Documents => {}
@@ -687,14 +707,23 @@ pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 /// The problems that the engine met in a site, in words, and what the rules
 /// find that look at a site as a whole.
 pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let related = facts.site.problems.iter().map(|problem| word_relation(facts, problem));
+    let start = Span::point(first_file(facts), 0);
+    let related = facts.site.problems.iter();
+    let related =
+        related.map(|problem| worded("relation", start, || word_relation(facts, problem)));
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
-    let mut found: Vec<Diagnostic> =
-        related.chain(rendered.map(|problem| word_rendering(facts, problem))).collect();
+    let mut found: Vec<Diagnostic> = related
+        .chain(
+            rendered
+                .map(|problem| worded("rendering", problem.at, || word_rendering(facts, problem))),
+        )
+        .collect();
     found.extend(cloud_init::word(facts));
     for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
-        (check.run)(facts, &mut found);
+        stopwatch::rule(check.names(), || {
+            guard_site_check(facts, check.rules, &mut found, |found| (check.run)(facts, found));
+        });
     }
     for finding in &mut found {
         name_subject(facts, finding);
@@ -711,13 +740,88 @@ pub type Found = (DocId, Diagnostic);
 pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
     let mut found = Vec::new();
     for check in DOCUMENT_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
-        (check.run)(facts, docs, &mut found);
+        stopwatch::rule(check.names(), || {
+            let before = found.len();
+            if guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found)).is_none() {
+                found.truncate(before);
+                found.extend(check_each(facts, docs, check));
+            }
+        });
     }
     for (_, finding) in &mut found {
         name_subject(facts, finding);
         put_owner_first(facts, finding);
     }
     found
+}
+
+/// What a rule finds that failed at some of these documents: it looks at each by
+/// itself, so that only those at which it does are not looked at. These are told
+/// in one finding.
+fn check_each(facts: &SiteFacts<'_>, docs: &[DocId], check: &Check<DocumentCheck>) -> Vec<Found> {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    for doc in docs {
+        let before = found.len();
+        let run = || (check.run)(facts, std::slice::from_ref(doc), &mut found);
+        if guarded(place_of(check.rules), run).is_none() {
+            found.truncate(before);
+            failed.push(*doc);
+        }
+    }
+    if let Some(first) = failed.first() {
+        let rules = listed(check.rules);
+        found.push((*first, internal_error::word_rule_at(facts, &failed, &rules)));
+    }
+    found
+}
+
+/// Runs a rule that looks at a site; where layercake fails in it, the others go
+/// on.
+fn guard_site_check(
+    facts: &SiteFacts<'_>,
+    rules: &[&'static Rule],
+    found: &mut Vec<Diagnostic>,
+    run: impl FnOnce(&mut Vec<Diagnostic>),
+) {
+    let failed = |rules: &str| internal_error::word_rule(first_file(facts), rules);
+    guard_check(rules, found, run, failed);
+}
+
+/// Runs a rule; where layercake fails in it, what it had found by then is left
+/// out, and `failed` tells it.
+fn guard_check(
+    rules: &[&'static Rule],
+    found: &mut Vec<Diagnostic>,
+    run: impl FnOnce(&mut Vec<Diagnostic>),
+    failed: impl FnOnce(&str) -> Diagnostic,
+) {
+    let before = found.len();
+    if guarded(place_of(rules), || run(found)).is_none() {
+        found.truncate(before);
+        found.push(failed(&listed(rules)));
+    }
+}
+
+/// The place of a check, which its first rule names.
+fn place_of(rules: &[&'static Rule]) -> Place<'static> {
+    Place::Rule(rules.first().expect("a check has a rule").name)
+}
+
+/// The names of rules as a message has them.
+fn listed(rules: &[&Rule]) -> String {
+    rules.iter().map(|rule| format!("`{}`", rule.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The words for a problem at `at`; where layercake fails to find them, that it
+/// did.
+fn worded(what: &str, at: Span, word: impl FnOnce() -> Diagnostic) -> Diagnostic {
+    guarded(Place::Words(what), word).unwrap_or_else(|| internal_error::word_words(at))
+}
+
+/// The file with the first document of a site; the first of all where it has
+/// none.
+fn first_file(facts: &SiteFacts<'_>) -> FileId {
+    facts.site.iter().next().map(|(_, document)| document.span.file).unwrap_or_default()
 }
 
 /// Says what a finding is about where its rule does not: what is written at its
@@ -781,10 +885,28 @@ pub fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Dia
     stale_baseline::word(at, rule, file, gone)
 }
 
+/// What could not be done with a whole site because layercake itself failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// It is not checked.
+    Checking,
+    /// What was asked for is not taken from it.
+    Taking,
+    /// Its sides are not compared.
+    Comparing,
+    /// Not all that could have caused its changes was tried.
+    Trying,
+}
+
 /// The finding for a fault of layercake itself, met in the set of documents
 /// that `file` begins.
-pub fn word_internal(file: &FileId) -> Diagnostic {
-    internal_error::word(*file)
+pub fn word_internal(file: FileId, undone: Undone) -> Diagnostic {
+    internal_error::word(file, undone)
+}
+
+/// Whether a finding tells a fault of layercake itself.
+pub fn is_internal(finding: &Diagnostic) -> bool {
+    finding.rule.name == internal_error::RULE.name
 }
 
 /// None where what is in the file says what its bytes are to be: then it is a
@@ -971,6 +1093,7 @@ fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnosti
             PatternFailure::Template(_) => invalid_substitution::word(facts, problem),
         },
         Kind::OverLimit(limit) => over_limit::word_rendered(problem, title, *limit),
+        Kind::Failed => return internal_error::word_document(facts, problem.doc),
         Kind::NotLaid { .. } | Kind::Laid { .. } => {
             unreachable!("Deckhand lays no documents over others")
         }

@@ -7,6 +7,7 @@ use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::schema::{Bound, Violation, Wrong};
 use crate::source::Span;
+use crate::stopwatch::{Stage, did, lap};
 use crate::system::deckhand::schema::{Violated, violations};
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Node, Value};
@@ -19,7 +20,10 @@ super::rule!(
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
-    let violated = violations(facts.site, facts.schemas, |doc| facts.rendered.data(doc));
+    let violated = lap(Stage::Validate, || {
+        violations(facts.site, facts.schemas, |doc| facts.rendered.data(doc))
+    });
+    did(Stage::Validate, || 1);
     // What is wrong with a policy of layers is told where it is read.
     let told = violated.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
     let told: Vec<&Violated> = told.collect();

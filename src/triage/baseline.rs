@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Findable, Told, fingerprint, told};
-use crate::diagnostic::{Diagnostic, Suppression};
+use crate::diagnostic::{Diagnostic, Suppression, Trait};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, offset};
 
 /// The name of the form.
@@ -214,7 +214,8 @@ impl Alike {
 
 impl Open {
     fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
-        let open = findings.iter().filter(|finding| finding.suppressed.is_none());
+        let can_be = |it: &&Diagnostic| it.suppressed.is_none() && !it.rule.is(Trait::Always);
+        let open = findings.iter().filter(can_be);
         let in_order: BTreeMap<Told, &Diagnostic> =
             open.map(|finding| (told(finding, sources), finding)).collect();
         let mut groups: BTreeMap<(String, RepoPath), Alike> = BTreeMap::new();

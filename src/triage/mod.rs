@@ -14,7 +14,7 @@ pub use policy::{Findable, Judged, Levels, Policy};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Severity, Suppression};
+use crate::diagnostic::{Diagnostic, Severity, Suppression, Trait};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
@@ -254,7 +254,8 @@ fn folded(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagnostic> 
 
 fn touches(diagnostic: &Diagnostic, sources: &SourceMap, paths: &[RepoPath]) -> bool {
     let mut labels = std::iter::once(&diagnostic.primary).chain(&diagnostic.related);
-    labels.any(|label| concerns(paths, sources.path_of(label.span)))
+    diagnostic.rule.is(Trait::Always)
+        || labels.any(|label| concerns(paths, sources.path_of(label.span)))
 }
 
 /// Whether `path` is one of `paths` or below one; where there are none, every

@@ -37,6 +37,9 @@ pub struct Levels {
 impl Levels {
     /// The level of `rule` for a finding in the file at `path`, in `site`.
     pub fn of(&self, rule: &Rule, path: &str, site: Option<&str>) -> Level {
+        if rule.is(Trait::Always) {
+            return rule.level();
+        }
         let of_site = self.per_site.iter().rev().find_map(|(sites, levels)| {
             levels.get(rule.name).filter(|_| site.is_some_and(|site| sites.is_match(site)))
         });
@@ -55,7 +58,7 @@ impl Levels {
         let raises = |levels: &BTreeMap<&'static str, Level>| {
             levels.get(rule.name).is_some_and(|level| *level != Level::Off)
         };
-        general != Level::Off || special.any(|(_, levels)| raises(levels))
+        rule.is(Trait::Always) || general != Level::Off || special.any(|(_, levels)| raises(levels))
     }
 
     /// Whether findings of `rule` can count in the file at `path`, in whatever

@@ -7,6 +7,7 @@ mod cloud_config;
 mod comparison;
 mod decoded;
 mod errors;
+mod faults;
 mod flags;
 mod git;
 mod hygiene;
@@ -17,6 +18,7 @@ mod secret_changes;
 mod secret_parts;
 mod secrets;
 pub mod teaching;
+mod timing;
 mod verbs;
 
 use std::fs;

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 const TABLE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("near", &[]),
+    ("stopwatch", &[]),
+    ("guard", &[]),
     ("source", &["error"]),
     ("diagnostic", &["source"]),
     ("yaml", &["source", "near"]),
@@ -23,11 +25,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("graph", &["merge", "yaml", "source"]),
     ("edit", &["yaml", "source"]),
     ("system", &["schema", "edit", "graph", "merge", "yaml", "source", "near", "error"]),
-    ("render", &["graph", "merge", "yaml", "source"]),
+    ("render", &["guard", "graph", "merge", "yaml", "source", "stopwatch"]),
     ("compare", &["render", "edit", "graph", "yaml", "source"]),
     (
         "rules",
         &[
+            "guard",
             "ignore",
             "schema",
             "compare",
@@ -40,13 +43,28 @@ const TABLE: &[(&str, &[&str])] = &[
             "diagnostic",
             "source",
             "near",
+            "stopwatch",
         ],
     ),
     ("triage", &["ignore", "diagnostic", "edit", "yaml", "source"]),
-    ("report", &["triage", "diagnostic", "compare", "edit", "render", "graph", "yaml", "source"]),
+    (
+        "report",
+        &[
+            "triage",
+            "diagnostic",
+            "compare",
+            "edit",
+            "render",
+            "graph",
+            "yaml",
+            "source",
+            "stopwatch",
+        ],
+    ),
     (
         "check",
         &[
+            "guard",
             "rules",
             "triage",
             "ignore",
@@ -60,6 +78,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "diagnostic",
             "source",
             "error",
+            "stopwatch",
         ],
     ),
     (
@@ -82,6 +101,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "source",
             "near",
             "error",
+            "stopwatch",
         ],
     ),
 ];
@@ -90,6 +110,7 @@ const TABLE: &[(&str, &[&str])] = &[
 const WALLS: &[(&str, &[&str])] = &[
     ("gix::", &["source/git/"]),
     ("std::process::Command", &[]),
+    ("Instant::now", &["stopwatch.rs", "cli/"]),
     ("std::fs", &["source/tree.rs", "source/write.rs"]),
     ("std::env", &["cli/"]),
     ("stdout()", &["cli/"]),

@@ -38,6 +38,7 @@ mod schema;
 mod seeds;
 mod sides;
 mod sites;
+mod stopwatch;
 mod stories;
 mod support;
 mod yaml;

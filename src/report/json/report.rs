@@ -18,6 +18,7 @@ use crate::report::links::Links;
 use crate::report::statistics::{self, Row};
 use crate::report::terminal::Totals;
 use crate::report::{Compared, Ignored, Listing, Timing, View};
+use crate::stopwatch::{RuleTime, Stage, StageTime, Times};
 use crate::triage::{self, Findings};
 
 /// The name of the format, which its JSON Schema has as `$id`.
@@ -117,6 +118,30 @@ pub(in crate::report) struct TimingForm {
     pub(in crate::report) render: Option<u128>,
     pub(in crate::report) diff: Option<u128>,
     pub(in crate::report) attribute: Option<u128>,
+    /// Every stage, where the run was timed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::report) stages: Vec<StageForm>,
+    /// The rules, the dearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::report) rules: Vec<RuleForm>,
+}
+
+/// What a stage of the run took.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct StageForm {
+    pub(in crate::report) stage: String,
+    pub(in crate::report) passed: f64,
+    pub(in crate::report) threads: f64,
+    pub(in crate::report) count: Option<u64>,
+    pub(in crate::report) unit: Option<String>,
+}
+
+/// What rules took that are looked for together.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(in crate::report) struct RuleForm {
+    pub(in crate::report) rule: String,
+    pub(in crate::report) others: usize,
+    pub(in crate::report) threads: f64,
 }
 
 impl Report {
@@ -163,6 +188,15 @@ impl Report {
     #[must_use]
     pub fn with_links(self, links: Option<Links>) -> Self {
         Self { links: links.or(self.links), ..self }
+    }
+
+    /// The report with how the run split until now, if that is known.
+    #[must_use]
+    pub fn with_times(self, times: Option<Times>) -> Self {
+        match times {
+            Some(times) => Self { timing_ms: self.timing_ms.with(&times), ..self },
+            None => self,
+        }
     }
 
     fn of_changes(changes: Changes, timing: Timing) -> Self {
@@ -292,6 +326,50 @@ impl TimingForm {
             render: milliseconds(timing.render),
             diff: milliseconds(timing.diff),
             attribute: milliseconds(timing.attribute),
+            stages: Vec::new(),
+            rules: Vec::new(),
         }
     }
+
+    fn with(self, times: &Times) -> Self {
+        let passed = |stages: &[Stage]| {
+            let passed: Duration = stages.iter().map(|stage| times.of(*stage).passed).sum();
+            Some(passed.as_millis())
+        };
+        Self {
+            total: self.total,
+            read: passed(&[Stage::Read]),
+            parse: passed(&[Stage::Parse]),
+            render: passed(&[Stage::Render]),
+            diff: passed(&[Stage::Pair, Stage::Differ]),
+            attribute: passed(&[Stage::Cause]),
+            stages: times.stages.iter().map(StageForm::new).collect(),
+            rules: times.rules.iter().map(RuleForm::new).collect(),
+        }
+    }
+}
+
+impl StageForm {
+    fn new(of: &StageTime) -> Self {
+        let unit = of.stage.unit();
+        Self {
+            stage: of.stage.as_str().to_owned(),
+            passed: milliseconds(of.passed),
+            threads: milliseconds(of.threads),
+            count: unit.map(|_| of.count),
+            unit: unit.map(str::to_owned),
+        }
+    }
+}
+
+impl RuleForm {
+    fn new(of: &RuleTime) -> Self {
+        let (rule, others) = of.rules;
+        Self { rule: rule.to_owned(), others, threads: milliseconds(of.threads) }
+    }
+}
+
+/// Milliseconds, to a thousandth.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
 }

@@ -12,7 +12,7 @@ use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification};
 use crate::render::{Problem, ProblemKind};
-use crate::rules::{SiteFacts, over_limit};
+use crate::rules::{SiteFacts, internal_error, over_limit};
 use crate::source::Span;
 use crate::system::cloud_init::part::Part;
 use crate::system::cloud_init::{Member, SourceKind};
@@ -37,6 +37,9 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             }
             ProblemKind::OverLimit(limit) => {
                 found.push(over_limit::word_merged(problem, &facts.set.name, *limit));
+            }
+            ProblemKind::Failed => {
+                found.push(internal_error::word_document(facts.facts, problem.doc));
             }
             ProblemKind::Cycle(_)
             | ProblemKind::MissingActionPath { .. }

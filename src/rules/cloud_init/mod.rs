@@ -33,7 +33,7 @@ pub(super) mod unused_vendor_data;
 
 use std::collections::HashSet;
 
-use super::{Check, SiteFacts, over_limit};
+use super::{Check, SiteFacts, guard_site_check, internal_error, over_limit};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Settings, Specification};
 use crate::render::Problem;
@@ -60,6 +60,7 @@ const CHECKS: &[Check<SetCheck>] = &[
         rules: &[
             &displaced_value::RULE,
             &exploded_value::RULE,
+            &internal_error::RULE,
             &lost_value::RULE,
             &null_without_delete::RULE,
             &over_limit::RULE,
@@ -254,7 +255,9 @@ pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         let facts_of_set = SetFacts { facts, set, index };
         let mut of_set = Vec::new();
         for check in CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
-            (check.run)(&facts_of_set, &mut of_set);
+            guard_site_check(facts, check.rules, &mut of_set, |found| {
+                (check.run)(&facts_of_set, found);
+            });
         }
         for finding in &mut of_set {
             name_origin(facts.sources, finding);

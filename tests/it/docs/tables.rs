@@ -71,3 +71,34 @@ fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     };
     rows.map(cells).collect()
 }
+
+/// The tables that `cargo bench -- table` writes.
+#[path = "../../../benches/tables.rs"]
+mod measured;
+
+/// The page of costs has every table that the bench makes, as it makes it, and
+/// figures in each.
+#[test]
+fn the_page_of_costs_has_every_table() {
+    let page = fs::read_to_string(root().join("docs/performance.md")).unwrap();
+    let mut written = page.clone();
+    for table in &measured::TABLES {
+        let (begin, end) = measured::markers(table.name);
+        let (_, rest) =
+            page.split_once(&begin).unwrap_or_else(|| panic!("{} is there", table.name));
+        let text = rest.split_once(&end).unwrap_or_else(|| panic!("{} ends", table.name)).0;
+        let mut lines = text.trim_start().lines();
+        assert_eq!(lines.next(), Some(table.head), "write it: `cargo bench -- table`");
+        assert_eq!(lines.next(), Some(&*measured::rule_of(table.head)));
+        let columns = table.head.matches('|').count();
+        let mut rows = 0;
+        for row in lines {
+            assert_eq!(row.matches('|').count(), columns, "{}: {row}", table.name);
+            rows += 1;
+        }
+        assert!(rows > 0, "`{}` has figures: `cargo bench -- table`", table.name);
+        written = measured::put(&written, table.name, text.trim_start_matches('\n')).unwrap();
+    }
+    assert_eq!(written, page, "writing the same tables changes nothing");
+    assert!(measured::put("no table", "costs", "").is_err());
+}

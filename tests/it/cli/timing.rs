@@ -1,0 +1,145 @@
+//! `--timing`: where the time of a run went, on standard error, and nothing
+//! else changed.
+
+use serde_json::Value as Json;
+
+use super::{Sandbox, assert_valid, document};
+
+/// Verbs that look at documents, with flags that make them do it.
+const VERBS: [&[&str]; 8] = [
+    &["lint"],
+    &["lint", "-o", "json"],
+    &["lint", "--since", "HEAD~1"],
+    &["diff", "HEAD~1"],
+    &["diff", "HEAD~1", "-o", "json"],
+    &["render"],
+    &["impact", "global/chart.yaml"],
+    &["sites"],
+];
+
+/// Two sites, a fault, and an edit in the last commit that reaches both.
+fn edited() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.commit();
+    sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
+    sandbox.commit();
+    sandbox
+}
+
+#[test]
+fn timing_goes_to_standard_error_and_changes_nothing_else() {
+    let sandbox = edited();
+    for verb in VERBS {
+        let plain = sandbox.run(verb);
+        let timed = [verb, &["--timing"]].concat();
+        assert_eq!(still(&printed(&sandbox, &timed)), still(&printed(&sandbox, verb)), "{verb:?}");
+        let timed = sandbox.run(&timed);
+        assert_eq!(timed.code, plain.code, "{verb:?}");
+        let table = timed.stderr.strip_prefix(&plain.stderr);
+        let table = table.unwrap_or_else(|| panic!("{verb:?}: what was told is told: {timed:?}"));
+        let rows = rows(table);
+        assert!(table.starts_with("timing: ") && !plain.stderr.contains("timing: "), "{table}");
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{verb:?}: {table}");
+        for stage in ["start", "read", "parse", "relate", "render", "report"] {
+            assert!(rows.iter().any(|row| row.0 == stage), "{verb:?} has {stage}: {table}");
+        }
+        let compares = rows.iter().any(|row| row.0 == "differ");
+        assert_eq!(compares, verb.join(" ").contains("HEAD~1"), "{verb:?}: {table}");
+    }
+}
+
+/// What a run prints, as it is.
+fn printed(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    String::from_utf8(sandbox.command(arguments).output().unwrap().stdout).unwrap()
+}
+
+/// Without what differs from run to run.
+fn still(text: &str) -> String {
+    let until_timing = text.split("\"timing_ms\": {").next().unwrap();
+    let is_time = |word: &str| word.strip_suffix('s').is_some_and(|it| it.parse::<f64>().is_ok());
+    let words = until_timing.split_inclusive(char::is_whitespace);
+    words.filter(|word| !is_time(word.trim())).collect()
+}
+
+/// The rows of a table, each with the time that passed and what all threads
+/// spent, in milliseconds.
+fn rows(table: &str) -> Vec<(String, Vec<f64>)> {
+    let stages = table.lines().skip(2).filter(|line| !line.starts_with("    "));
+    let stages = stages.filter_map(|line| line.strip_prefix("  "));
+    stages
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let times = words.windows(2).filter_map(|pair| match pair {
+                [figure, "ms"] => Some(figure.parse().unwrap()),
+                [figure, "s"] => Some(figure.parse::<f64>().unwrap() * 1e3),
+                _ => None,
+            });
+            (words[0].to_owned(), times.collect())
+        })
+        .collect()
+}
+
+/// What passed in the stages is all that passed, and what it was done for is
+/// what there is.
+#[test]
+fn the_stages_are_the_whole_run() {
+    let sandbox = edited();
+    let ran = sandbox.run(&["lint", "--since", "HEAD~1", "--timing"]);
+    let rows = rows(&ran.stderr);
+    let (all, stages) = rows.split_last().unwrap();
+    assert_eq!(all.0, "all");
+    let passed: f64 = stages.iter().map(|(_, times)| times[0]).sum();
+    let rounded = 0.06 * stages.len() as f64 + all.1[0] * 0.02;
+    assert!((passed - all.1[0]).abs() <= rounded, "{passed} of {all:?}: {}", ran.stderr);
+    let line = |stage: &str| {
+        let stage = format!("  {stage} ");
+        ran.stderr.lines().find(|line| line.starts_with(&stage)).unwrap().to_owned()
+    };
+    // 8 files, and the chart once more as it was.
+    assert!(line("read").ends_with("  9 files"), "{}", ran.stderr);
+    assert!(line("parse").ends_with("  9 files"), "{}", ran.stderr);
+    assert!(line("documents").ends_with("  9 documents"), "{}", ran.stderr);
+    // Both sites, on both sides.
+    assert!(line("relate").ends_with("  4 sites"), "{}", ran.stderr);
+    assert!(line("pair").ends_with("  1 edit"), "{}", ran.stderr);
+    assert!(line("differ").ends_with("  2 changes"), "{}", ran.stderr);
+    let rules: Vec<&str> = ran.stderr.lines().filter(|it| it.starts_with("    ")).collect();
+    assert!(rules.len() == 6 && rules[5].contains(" others "), "{}", ran.stderr);
+}
+
+#[test]
+fn the_report_has_the_stages_where_they_are_asked_for() {
+    let sandbox = edited();
+    for verb in [&["lint", "-o", "json"][..], &["diff", "HEAD~1", "-o", "json"]] {
+        let run = |arguments: &[&str]| -> Json {
+            serde_json::from_str(&printed(&sandbox, arguments)).unwrap()
+        };
+        let plain = run(verb);
+        let keys: Vec<&str> =
+            plain["timing_ms"].as_object().unwrap().keys().map(|it| &**it).collect();
+        assert_eq!(keys, ["total", "read", "parse", "render", "diff", "attribute"]);
+        assert!(plain["timing_ms"]["read"].is_null());
+        let report = run(&[verb, &["--timing"]].concat());
+        assert_valid(&report);
+        let timing = &report["timing_ms"];
+        assert!(timing["read"].is_u64() && timing["attribute"].is_u64(), "{timing:#}");
+        let stages = timing["stages"].as_array().unwrap();
+        let parse = stages.iter().find(|it| it["stage"] == "parse").unwrap();
+        assert!(parse["threads"].as_f64().unwrap() > 0.0, "{parse}");
+        assert_eq!(parse["unit"], "file", "{parse}");
+        assert!(!timing["rules"].as_array().unwrap().is_empty(), "{timing:#}");
+        // It can be read again, and told.
+        let saved = sandbox.beside("timed.json");
+        std::fs::write(&saved, report.to_string()).unwrap();
+        assert!(sandbox.run(&["report", saved.to_str().unwrap()]).code < 2);
+    }
+}
+
+#[test]
+fn a_run_that_fails_is_timed_too() {
+    let ran = Sandbox::with_sites().run(&["lint", "--site", "nosuch", "--timing"]);
+    let (error, table) = ran.stderr.split_once("timing: ").unwrap();
+    assert!(error.starts_with("error: no site matches `--site`"), "{ran:?}");
+    assert!(ran.code == 2 && table.contains("\n  parse "), "{ran:?}");
+}

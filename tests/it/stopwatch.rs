@@ -1,0 +1,173 @@
+//! How a run splits: time counts once, for what a thread is really at.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
+
+use layercake::report::timing;
+use layercake::stopwatch::{
+    RuleTime, Stage, StageTime, Stopwatch, Times, did, lap, rule, split, split_for, times,
+};
+
+const NAP: Duration = Duration::from_millis(20);
+
+fn nap() {
+    thread::sleep(NAP);
+}
+
+#[test]
+fn time_counts_for_the_innermost_stage() {
+    let stopwatch = Stopwatch::start();
+    stopwatch.time(|| {
+        lap(Stage::Render, || {
+            nap();
+            lap(Stage::Parse, || thread::sleep(NAP * 10));
+            did(Stage::Parse, || 3);
+        });
+        rule(("one", 0), nap);
+    });
+    let times = stopwatch.times();
+    let (render, parse, rules) =
+        (times.of(Stage::Render), times.of(Stage::Parse), times.of(Stage::Rules));
+    assert!(render.threads >= NAP && render.threads < NAP * 10, "{times:?}");
+    assert!(parse.threads >= NAP * 10 && parse.count == 3, "{times:?}");
+    assert!(rules.threads >= NAP && times.rules.len() == 1, "{times:?}");
+    assert_eq!(times.rules[0].rules, ("one", 0));
+    assert_eq!(render.passed, render.threads, "alone, what passes is what is spent");
+    assert!(times.threads() <= times.total, "{times:?}");
+}
+
+/// Two threads at a stage each take half of the time that passed.
+#[test]
+fn time_of_several_threads_is_theirs_and_passes_once() {
+    let stopwatch = Stopwatch::start();
+    stopwatch.time(|| {
+        lap(Stage::Render, || {
+            let split = split();
+            thread::scope(|scope| {
+                for stage in [Stage::Rules, Stage::Validate] {
+                    let split = &split;
+                    scope.spawn(move || {
+                        let _part = split.part();
+                        lap(stage, || thread::sleep(NAP * 5));
+                    });
+                }
+            });
+        });
+    });
+    let times = stopwatch.times();
+    for stage in [Stage::Rules, Stage::Validate] {
+        let of = times.of(stage);
+        assert!(of.threads >= NAP * 5 && of.passed < of.threads, "{times:?}");
+    }
+    // The one that waited spent nothing.
+    assert!(times.of(Stage::Render).threads < NAP * 5, "{times:?}");
+    let passed: Duration = times.stages.iter().map(|it| it.passed).sum();
+    assert!(passed <= times.total && passed >= NAP * 5, "{times:?}");
+}
+
+/// A thread that waits may be given work of another stage, and goes back.
+#[test]
+fn parts_belong_to_what_was_split_wherever_they_are_done() {
+    let stopwatch = Stopwatch::start();
+    stopwatch.time(|| {
+        let split = split_for(Stage::Documents);
+        lap(Stage::Judge, || {
+            let part = split.part();
+            nap();
+            drop(part);
+            nap();
+        });
+        drop(split);
+        nap();
+    });
+    let times = stopwatch.times();
+    for stage in [Stage::Documents, Stage::Judge, Stage::Rest] {
+        let spent = times.of(stage).threads;
+        assert!(spent >= NAP && spent < NAP * 3, "{stage:?}: {times:?}");
+    }
+}
+
+#[test]
+fn a_panic_ends_the_stage_it_is_in() {
+    let stopwatch = Stopwatch::start();
+    stopwatch.time(|| {
+        let panics = || lap(Stage::Render, || std::panic::resume_unwind(Box::new(())));
+        let outcome: Result<(), _> = catch_unwind(AssertUnwindSafe(panics));
+        assert!(outcome.is_err());
+        thread::sleep(NAP * 2);
+    });
+    let times = stopwatch.times();
+    assert!(times.of(Stage::Rest).threads >= NAP * 2, "{times:?}");
+    assert!(times.of(Stage::Render).threads < NAP * 2, "{times:?}");
+}
+
+#[test]
+fn nothing_is_counted_where_nobody_holds_a_stopwatch() {
+    lap(Stage::Render, || did(Stage::Render, || unreachable!("nobody wants to know")));
+    let split = split();
+    drop(split.part());
+    assert_eq!(times(), None);
+    let stopwatch = Stopwatch::start();
+    assert_eq!(stopwatch.time(times).map(|it| it.rules), Some(Vec::new()));
+    assert_eq!(times(), None, "the run is over");
+}
+
+#[test]
+fn the_table_names_what_takes_most_and_what_helps() {
+    let stage = |stage, passed, threads, count| StageTime {
+        stage,
+        passed: Duration::from_millis(passed),
+        threads: Duration::from_millis(threads),
+        count,
+    };
+    let rules = |rules, threads| RuleTime { rules, threads: Duration::from_micros(threads) };
+    let dearest = vec![
+        rules(("uncommon-destination", 0), 1_200_000),
+        rules(("plain-scalar", 4), 90_000),
+        rules(("a", 0), 900),
+        rules(("b", 0), 800),
+        rules(("c", 0), 700),
+        rules(("d", 0), 600),
+        rules(("e", 0), 500),
+    ];
+    let times = Times {
+        total: Duration::from_millis(12_345),
+        stages: vec![
+            stage(Stage::Start, 12, 12, 0),
+            stage(Stage::Parse, 333, 500, 45_057),
+            stage(Stage::Rules, 12_000, 1_300, 1),
+        ],
+        rules: dearest,
+    };
+    let table = "timing: 12.3 s on 2 threads
+  stage                              passed  threads  share  for
+  start                             12.0 ms  12.0 ms     1%
+  parse                              333 ms   500 ms    28%  45057 files
+  rules                              12.0 s  1300 ms    72%  1 finding
+    uncommon-destination                     1200 ms    66%
+    plain-scalar and 4 more                  90.0 ms     5%
+    a                                         0.9 ms     0%
+    b                                         0.8 ms     0%
+    c                                         0.7 ms     0%
+    2 others                                  1.1 ms     0%
+  all                                12.3 s  1812 ms   100%
+help: `lint --ignore uncommon-destination` leaves out the rule that takes most of this
+";
+    assert_eq!(written(&times), table);
+
+    let slow =
+        |of| Times { stages: vec![stage(of, 300, 300, 0)], rules: Vec::new(), ..times.clone() };
+    let help = |of| written(&slow(of)).lines().last().unwrap().to_owned();
+    assert!(help(Stage::Parse).starts_with("help: most goes into parsing; "));
+    assert!(help(Stage::Cause).contains("--verify-attribution"));
+    assert!(help(Stage::Judge).starts_with("  all "), "nothing that a user can do");
+    let short = Times { total: Duration::from_millis(100), ..slow(Stage::Parse) };
+    assert!(!written(&short).contains("help: "), "nobody waits for that");
+}
+
+fn written(times: &Times) -> String {
+    let mut out = Vec::new();
+    timing::write(times, 2, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
