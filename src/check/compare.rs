@@ -1,35 +1,33 @@
 //! The pipeline over two sides: both are rendered and judged whole, site by
 //! site; what is the same on both is read, parsed and rendered once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use rayon::prelude::*;
-
 use super::configuration::{Related, related};
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
-use super::{Checked, CheckedSite, Plan, RenderedSite, counts_for};
+use super::side::{OneSide, identities};
+use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
 use crate::compare::{
-    Attribution, Question, Side, Trial, Wanted, attribute, compare as changes_of, shields,
+    Attribution, Question, Trial, Wanted, attribute, compare as changes_of, shields,
 };
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, Text};
 use crate::error::Error;
-use crate::graph::{DocId, Graph};
+use crate::graph::Graph;
 use crate::guard::{Place, guarded};
 use crate::merge::pattern::Patterns;
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
-use crate::rules::{self, Found, SiteFacts, Undone};
-use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
+use crate::rules::{self, SiteFacts, Undone};
+use crate::source::{FileId, RepoPath, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
-use crate::system::deckhand::document::Document;
 use crate::system::edits::{Edits, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
@@ -115,11 +113,14 @@ pub fn compare_with<T: Send>(
     let pairs = sides.pairs();
     plan.progress.sites.store(pairs.len(), Relaxed);
     let split = split();
-    let one = |pair: &SetPair<'_>| {
+    let unedited = &sources.unedited[..];
+    let site_type = |pair: &SetPair<'_>| pair.head.or(pair.base).map(|set| set.site_type.clone());
+    let sites = after_its_like(&pairs, site_type, |pair, like| {
         let _part = split.part();
-        sides.site(pair, &edits, &sources.unedited, &per_site)
-    };
-    let sites: Vec<(ComparedSite, Option<T>)> = pairs.par_iter().map(one).collect();
+        let run = SiteRun { sides: &sides, pair, edits: &edits, unedited, like };
+        let (compared, taken, head) = sides.site(&run, &per_site);
+        ((compared, taken), head)
+    });
     drop(split);
     let (sites, taken): (Vec<ComparedSite>, Vec<Option<T>>) = sites.into_iter().unzip();
 
@@ -233,9 +234,7 @@ struct ComparedSite {
 impl SetPair<'_> {
     /// What tells that layercake itself failed at the site.
     fn word_internal(&self, undone: Undone) -> Option<Diagnostic> {
-        let file = self.head.or(self.base)?.first_file();
-        let finding = rules::word_internal(file, undone);
-        Some(Diagnostic { sites: self.name.iter().cloned().collect(), ..finding })
+        Some(self.head.or(self.base)?.word_internal(undone))
     }
 }
 
@@ -275,13 +274,11 @@ impl<'a> Sides<'a> {
     /// costs this site and says so.
     fn site<T>(
         &self,
-        pair: &SetPair<'a>,
-        edits: &Edits<'a>,
-        unedited: &'a [Located<'a>],
+        run: &SiteRun<'_, 'a>,
         per_site: &(impl Fn(&BothSides<'_>) -> T + Sync),
-    ) -> (ComparedSite, Option<T>) {
+    ) -> (ComparedSite, Option<T>, Option<OneSide<'a>>) {
+        let pair = run.pair;
         let name = pair.name.as_deref().unwrap_or_default();
-        let run = SiteRun { sides: self, pair, edits, unedited };
         let outcome = guarded(Place::Site(name), || run.run(per_site));
         self.plan.progress.sites_rendered.fetch_add(1, Relaxed);
         outcome.unwrap_or_else(|| {
@@ -294,7 +291,7 @@ impl<'a> Sides<'a> {
                 caused: BTreeMap::new(),
                 concerned: Vec::new(),
             };
-            (compared, None)
+            (compared, None, None)
         })
     }
 
@@ -325,14 +322,16 @@ impl<'a> Sides<'a> {
     /// fault of layercake itself. Such a one is new whichever side it is on: it
     /// says that this run found less than there is.
     fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> (triage::Compared, bool) {
-        let of_files = |side: &LoadedSide| {
-            let mut findings =
-                lap(Stage::Rules, || self.loaded.file_findings(side, &self.plan.rules));
-            did(Stage::Rules, || findings.len());
-            findings.extend(side.layout_findings());
-            findings
+        let of_files = |side: &LoadedSide, other: Option<(&LoadedSide, &[Diagnostic])>| {
+            let found =
+                lap(Stage::Rules, || self.loaded.file_findings(side, &self.plan.rules, other));
+            did(Stage::Rules, || found.len());
+            found
         };
-        let (mut base, mut head) = (of_files(self.base), of_files(self.head));
+        let mut head = of_files(self.head, None);
+        let mut base = of_files(self.base, Some((self.head, &head)));
+        base.extend(self.base.layout_findings());
+        head.extend(self.head.layout_findings());
         let mut caused: BTreeMap<Told<'_>, &[EditId]> = BTreeMap::new();
         for site in sites {
             base.extend(site.base_findings.iter().cloned());
@@ -394,55 +393,50 @@ struct SiteRun<'r, 'a> {
     pair: &'r SetPair<'a>,
     edits: &'r Edits<'a>,
     unedited: &'a [Located<'a>],
-}
-
-/// A site as it is on one side, rendered and judged.
-struct OneSide<'a> {
-    site: Site<'a>,
-    sets: Sets<'a>,
-    graph: Graph,
-    rendered: Rendered,
-    findings: Vec<Diagnostic>,
-    /// Those of rendered documents, among the others.
-    of_documents: Vec<Found>,
-    /// Where each document went.
-    ids: HashMap<Identity, DocId>,
-    /// What documents have that are none of Deckhand's.
-    no_metadata: Node,
+    /// The head of another site, which is probably much like this one's.
+    like: Option<&'r OneSide<'a>>,
 }
 
 impl<'a> SiteRun<'_, 'a> {
-    fn run<T>(&self, per_site: impl Fn(&BothSides<'_>) -> T) -> (ComparedSite, Option<T>) {
+    fn run<T>(
+        &self,
+        per_site: impl Fn(&BothSides<'_>) -> T,
+    ) -> (ComparedSite, Option<T>, Option<OneSide<'a>>) {
         let name = self.pair.name.as_deref().unwrap_or_default();
         let take = |sides: &BothSides<'_>| guarded(Place::Taking(name), || per_site(sides));
-        let (mut compared, taken) = self.compared_and(&take);
+        let (mut compared, taken, head) = self.compared_and(&take);
         if taken.is_none() {
             compared.head_findings.extend(self.pair.word_internal(Undone::Taking));
         }
-        (compared, taken)
+        (compared, taken, head)
     }
 
-    /// The site compared, and what `take` takes from it.
-    fn compared_and<T>(&self, take: &dyn Fn(&BothSides<'_>) -> T) -> (ComparedSite, T) {
+    /// The site compared, what `take` takes from it, and the head.
+    fn compared_and<T>(
+        &self,
+        take: &dyn Fn(&BothSides<'_>) -> T,
+    ) -> (ComparedSite, T, Option<OneSide<'a>>) {
+        let like = self.like.map(|like| (like, Alike::Text));
         let sources = &self.sides.loaded.sources;
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
             && base.files == head.files
             && base.parts == head.parts
         {
-            let side = self.one_side(self.sides.head, head, None);
+            let side = self.one_side(self.sides.head, head, like);
             let at_hand = || Some(side.at_hand(sources));
             let taken = take(&BothSides { base: at_hand(), head: at_hand() });
-            return (self.unchanged(head, side), taken);
+            return (self.unchanged(head, &side), taken, Some(side));
         }
-        let head = self.pair.head.map(|set| self.one_side(self.sides.head, set, None));
-        let base = self.pair.base.map(|set| self.one_side(self.sides.base, set, head.as_ref()));
+        let head = self.pair.head.map(|set| self.one_side(self.sides.head, set, like));
+        let same = head.as_ref().map(|head| (head, self.sides.settings.alike));
+        let base = self.pair.base.map(|set| self.one_side(self.sides.base, set, same));
         let taken = take(&BothSides {
             base: base.as_ref().map(|side| side.at_hand(sources)),
             head: head.as_ref().map(|side| side.at_hand(sources)),
         });
         let name = self.pair.name.as_deref().unwrap_or_default();
         let compared = guarded(Place::Comparison(name), || self.compared(&base, &head));
-        (compared.unwrap_or_else(|| self.not_compared(&base, &head)), taken)
+        (compared.unwrap_or_else(|| self.not_compared(&base, &head)), taken, head)
     }
 
     /// A site of which only the findings of both sides are known.
@@ -450,7 +444,11 @@ impl<'a> SiteRun<'_, 'a> {
         let mut head_findings = findings_of(head);
         head_findings.extend(self.pair.word_internal(Undone::Comparing));
         ComparedSite {
-            checked: self.pair.head.zip(head.as_ref()).map(|(set, side)| side.checked(set)),
+            checked: self
+                .pair
+                .head
+                .zip(head.as_ref())
+                .map(|(set, side)| side.checked(set, Some(()))),
             found: SiteChanges::nothing(self.reach(base, head)),
             base_findings: findings_of(base),
             head_findings,
@@ -514,7 +512,11 @@ impl<'a> SiteRun<'_, 'a> {
         }
         let reach = self.reach(base, head);
         ComparedSite {
-            checked: self.pair.head.zip(head.as_ref()).map(|(set, side)| side.checked(set)),
+            checked: self
+                .pair
+                .head
+                .zip(head.as_ref())
+                .map(|(set, side)| side.checked(set, Some(()))),
             found: SiteChanges { reach, changes, shields, proofs },
             base_findings,
             head_findings,
@@ -524,68 +526,27 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     /// A site of the same files on both sides.
-    fn unchanged(&self, set: &'a SetFiles, side: OneSide<'a>) -> ComparedSite {
+    fn unchanged(&self, set: &'a SetFiles, side: &OneSide<'a>) -> ComparedSite {
         let outputs = Some(side.outputs());
         let reach = SiteReach { site: self.pair.name.clone(), base: outputs, head: outputs };
         ComparedSite {
-            checked: Some(side.checked(set)),
+            checked: Some(side.checked(set, Some(()))),
             found: SiteChanges::nothing(reach),
             base_findings: side.findings.clone(),
-            head_findings: side.findings,
+            head_findings: side.findings.clone(),
             caused: BTreeMap::new(),
             concerned: Vec::new(),
         }
     }
 
-    /// One side, with what it has alike taken from the other.
+    /// One side, with what is alike in an earlier rendering taken from there.
     fn one_side(
         &self,
         side: &'a LoadedSide,
         set: &'a SetFiles,
-        earlier: Option<&OneSide<'a>>,
+        earlier: Option<(&OneSide<'a>, Alike)>,
     ) -> OneSide<'a> {
-        let (loaded, plan) = (self.sides.loaded, self.sides.plan);
-        let documents: Vec<&'a Document> =
-            set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
-        let name = set.name.clone();
-        let sets = loaded.sets(plan, side, set);
-        let (related, identities) = lap(Stage::Relate, || {
-            let related = related(plan, &loaded.configured, name, documents, sets);
-            let identities = identities(&related);
-            (related, identities)
-        });
-        did(Stage::Relate, || 1);
-        let Related { site, sets, graph } = related;
-        let other: Vec<Earlier<'_>> = earlier
-            .into_iter()
-            .map(|side| side.earlier(&identities, self.sides.settings.alike))
-            .collect();
-        let rendered = lap(Stage::Render, || render_again(&graph, &other, Extent::All));
-        drop(other);
-        did(Stage::Render, || {
-            let outputs = graph.outputs();
-            outputs.filter(|(doc, _)| rendered.untouched(*doc).is_none()).count()
-        });
-        let facts = SiteFacts {
-            sources: &loaded.sources,
-            site: &site,
-            sets: &sets,
-            graph: &graph,
-            rendered: &rendered,
-            schemas: &loaded.schemas,
-            settings: &self.sides.plan.rules,
-        };
-        let (of_documents, mut findings) =
-            lap(Stage::Rules, || (of_documents(&facts, earlier), rules::word_problems(&facts)));
-        did(Stage::Rules, || of_documents.len() + findings.len());
-        findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
-        for finding in &mut findings {
-            finding.sites = set.name.iter().cloned().collect();
-        }
-        let ids = identities.into_iter().enumerate();
-        let ids = ids.map(|(at, identity)| (identity, DocId::at(at))).collect();
-        let no_metadata = Node::new(Value::Null, Span::point(FileId::default(), 0));
-        OneSide { site, sets, graph, rendered, findings, of_documents, ids, no_metadata }
+        OneSide::of(self.sides.plan, self.sides.loaded, (side, set), earlier)
     }
 
     fn site_pair(&self) -> SitePair<'a> {
@@ -661,87 +622,6 @@ impl<'a> SiteRun<'_, 'a> {
 
 fn findings_of(side: &Option<OneSide<'_>>) -> Vec<Diagnostic> {
     side.as_ref().map(|side| side.findings.clone()).unwrap_or_default()
-}
-
-/// The findings of a side's rendered documents; of those that are the same on
-/// the other side they are taken from there.
-fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found> {
-    let mut known: HashMap<DocId, DocId> = HashMap::new();
-    let mut fresh = Vec::new();
-    for (doc, _) in facts.site.iter() {
-        match facts.rendered.untouched(doc) {
-            Some(twin) => drop(known.insert(twin, doc)),
-            None => fresh.push(doc),
-        }
-    }
-    let taken = other.into_iter().flat_map(|side| &side.of_documents);
-    let taken = taken.filter_map(|(twin, finding)| Some((*known.get(twin)?, finding.clone())));
-    let mut found: Vec<Found> = taken.collect();
-    found.extend(rules::check_documents(facts, &fresh));
-    found
-}
-
-impl OneSide<'_> {
-    fn side(&self) -> Side<'_> {
-        let metadata = self.site.documents.iter().map(|document| &document.metadata);
-        let others = self.sets.iter().map(|_| &self.no_metadata);
-        Side::new(&self.graph, &self.rendered, metadata.chain(others).collect())
-    }
-
-    fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
-        let Self { site, sets, graph, rendered, .. } = self;
-        RenderedSite { site, sets, graph, rendered, sources }
-    }
-
-    /// What documents can take from this.
-    fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
-        let twin = |identity: &Identity| self.ids.get(identity).copied();
-        Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
-    }
-
-    fn outputs(&self) -> usize {
-        self.graph.outputs().count()
-    }
-
-    fn checked(&self, set: &SetFiles) -> CheckedSite<()> {
-        CheckedSite {
-            name: set.name.clone(),
-            site_type: set.site_type.clone(),
-            files: set.files.len(),
-            documents: self.site.documents.len(),
-            outputs: self.outputs(),
-            taken: Some(()),
-        }
-    }
-}
-
-/// By what a document is known to be the one of another rendering.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Identity {
-    /// By its place in memory: it was read once.
-    Document(usize),
-    /// A part, in one of the sets.
-    Part(Arc<str>, usize),
-    /// What is merged of some, by name, and whether it begins as nothing.
-    Merged(DocKey, bool),
-}
-
-/// The identities of all documents of a site, in their order.
-fn identities(related: &Related<'_>) -> Vec<Identity> {
-    let documents = related.site.documents.iter();
-    let documents =
-        documents.map(|document| Identity::Document(Written::Deckhand(document).address()));
-    let members = related.sets.iter().map(|(doc, member)| match member.part {
-        Some(part) => {
-            let set = related.sets.sets[member.set].name.clone();
-            Identity::Part(set, Written::Part(part).address())
-        }
-        None => {
-            let recipe = related.graph.recipe(doc);
-            Identity::Merged(recipe.key.clone(), recipe.data.is_null())
-        }
-    });
-    documents.chain(members).collect()
 }
 
 /// What is needed to render a site with some of the edits.

@@ -22,7 +22,7 @@ use crate::source::{
     ContentId, DocKey, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
     offset,
 };
-use crate::stopwatch::{Stage, did, lap, split_for};
+use crate::stopwatch::{Stage, did, lap, split, split_for};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
 use crate::system::cloud_init::read::UserData;
@@ -115,6 +115,12 @@ pub(super) struct SideFile {
     pub(super) repository: Option<usize>,
     /// Which sites it counts for; none for a file of a set.
     pub(super) place: Option<Place>,
+}
+
+impl SideFile {
+    fn with_place(&self) -> (FileId, Option<&Place>) {
+        (self.id, self.place.as_ref())
+    }
 }
 
 /// All files of a run, parsed, and how they lie.
@@ -387,11 +393,21 @@ impl Loaded {
     }
 
     /// The findings of a side's files by themselves, with the sites they count
-    /// for.
-    pub(super) fn file_findings(&self, side: &Side, settings: &Settings) -> Vec<Diagnostic> {
+    /// for. Those of files that are the same on the `other` side are among what
+    /// was found there.
+    pub(super) fn file_findings(
+        &self,
+        side: &Side,
+        settings: &Settings,
+        other: Option<(&Side, &[Diagnostic])>,
+    ) -> Vec<Diagnostic> {
         let sites = side.sites_of_files();
-        let documents = side.files.iter();
-        let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
+        let same: HashMap<FileId, Option<&Place>, foldhash::fast::RandomState> =
+            other.iter().flat_map(|(side, _)| &side.files).map(SideFile::with_place).collect();
+        let is_known = |file: FileId, place| same.get(&file).is_some_and(|there| *there == place);
+        let fresh = side.files.iter().map(SideFile::with_place);
+        let fresh = fresh.filter(|(file, place)| !is_known(*file, *place));
+        let documents = fresh.map(|(file, place)| (file, Holds::Documents, place));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
         let of_parts = side.parts.iter().flat_map(|file| self.part_findings(side, file));
         let facts = documents.chain(parts).map(|(file, holds, place)| {
@@ -411,17 +427,33 @@ impl Loaded {
                 settings,
             }
         });
-        facts
-            .flat_map(|facts| {
-                let mut found = rules::word_file(&facts);
-                let concerned = sites.get(&facts.file);
-                for diagnostic in &mut found {
-                    diagnostic.sites = concerned.into_iter().flatten().cloned().collect();
-                }
-                found
+        let facts: Vec<FileFacts<'_>> = facts.collect();
+        let split = split();
+        let found: Vec<Vec<Diagnostic>> = facts
+            .par_iter()
+            .map(|facts| {
+                let _part = split.part();
+                rules::word_file(facts)
             })
-            .chain(of_parts)
-            .collect()
+            .collect();
+        drop(split);
+        let known: HashMap<FileId, Option<&Place>, foldhash::fast::RandomState> = side
+            .files
+            .iter()
+            .map(SideFile::with_place)
+            .filter(|(file, place)| is_known(*file, *place))
+            .collect();
+        let known_findings = other.into_iter().flat_map(|(_, found)| found);
+        let known_findings =
+            known_findings.filter(|finding| known.contains_key(&finding.primary.span.file));
+        let mut found: Vec<Diagnostic> =
+            found.into_iter().flatten().chain(known_findings.cloned()).collect();
+        for diagnostic in &mut found {
+            let concerned = sites.get(&diagnostic.primary.span.file);
+            diagnostic.sites = concerned.into_iter().flatten().cloned().collect();
+        }
+        found.extend(of_parts);
+        found
     }
 
     /// What is wrong with what a file gives cloud-init, with the sites that use

@@ -11,7 +11,9 @@ mod configuration;
 mod load;
 mod parts;
 mod sets;
+mod side;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,18 +26,17 @@ pub use sets::DeclaredSet;
 use globset::GlobSet;
 use rayon::prelude::*;
 
-use self::configuration::{Related, related};
 use self::load::{Loaded, Parse, SetFiles};
+use self::side::OneSide;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::guard::{Place, guarded};
-use crate::render::{self, Rendered};
-use crate::rules::{self, SiteFacts, Undone};
+use crate::render::{Alike, Rendered};
+use crate::rules::{self, Undone};
 use crate::source::{FileId, RepoPath, SourceMap, Span, Tree};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init::Sets;
-use crate::system::deckhand::document::Document;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::{Options, Site};
 use crate::triage::{self, Findings, Policy};
@@ -252,15 +253,19 @@ pub fn check<T: Send>(
     loaded.ensure_sites(plan)?;
     let wanted = loaded.head.wanted(plan);
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules));
+    let mut diagnostics =
+        lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules, None));
     did(Stage::Rules, || diagnostics.len());
     diagnostics.extend(loaded.head.layout_findings());
     let split = split();
-    let one = |files: &&SetFiles| {
-        let _part = split.part();
-        site(plan, &loaded, files, &per_site)
-    };
-    let sites: Vec<(CheckedSite<T>, Vec<Diagnostic>)> = wanted.par_iter().map(one).collect();
+    let sites = after_its_like(
+        &wanted,
+        |files| files.site_type.as_deref(),
+        |files, like| {
+            let _part = split.part();
+            site(plan, &loaded, files, like, &per_site)
+        },
+    );
     drop(split);
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
@@ -316,64 +321,99 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Renders and judges one site.
-fn site<T>(
+/// Renders and judges one site, and gives it back for those that are `like` it.
+fn site<'l, T>(
     plan: &Plan<'_>,
-    loaded: &Loaded,
+    loaded: &'l Loaded,
     files: &SetFiles,
+    like: Option<&OneSide<'l>>,
     per_site: &(impl Fn(&RenderedSite<'_>) -> T + Sync),
-) -> (CheckedSite<T>, Vec<Diagnostic>) {
-    let documents: Vec<&Document> =
-        files.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
-    let count = documents.len();
+) -> ((CheckedSite<T>, Vec<Diagnostic>), Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();
     // A fault in layercake itself costs this site, or what was to be taken from
     // it, and says so; the others go on.
-    let outcome = guarded(Place::Site(name), || {
-        let sets = loaded.sets(plan, &loaded.head, files);
-        let Related { site, sets, graph } = lap(Stage::Relate, || {
-            related(plan, &loaded.configured, files.name.clone(), documents, sets)
-        });
-        did(Stage::Relate, || 1);
-        let rendered = lap(Stage::Render, || render::render(&graph));
-        did(Stage::Render, || graph.outputs().count());
-        let sources = &loaded.sources;
-        let facts = SiteFacts {
-            sources,
-            site: &site,
-            sets: &sets,
-            graph: &graph,
-            rendered: &rendered,
-            schemas: &loaded.schemas,
-            settings: &plan.rules,
-        };
-        let found = lap(Stage::Rules, || rules::word_site(&facts));
-        did(Stage::Rules, || found.len());
-        let outputs = graph.outputs().count();
-        let at_hand =
-            RenderedSite { site: &site, sets: &sets, graph: &graph, rendered: &rendered, sources };
-        let taken = guarded(Place::Taking(name), || per_site(&at_hand));
-        lap(Stage::Free, || drop((rendered, graph, sets, site)));
-        (outputs, found, taken)
+    let mut side = guarded(Place::Site(name), || {
+        OneSide::of(plan, loaded, (&loaded.head, files), like.map(|like| (like, Alike::Text)))
     });
-    let undone = match &outcome {
-        None => Some(Undone::Checking),
-        Some((_, _, None)) => Some(Undone::Taking),
-        Some((_, _, Some(_))) => None,
+    let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
+    let taken = at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site)));
+    let undone = match (&side, &taken) {
+        (None, _) => Some(Undone::Checking),
+        (Some(_), None) => Some(Undone::Taking),
+        (Some(_), Some(_)) => None,
     };
-    let (outputs, mut found, taken) = outcome.unwrap_or((0, Vec::new(), None));
-    found.extend(undone.map(|undone| rules::word_internal(files.first_file(), undone)));
-    for diagnostic in &mut found {
-        diagnostic.sites = files.name.iter().cloned().collect();
-    }
-    let checked = CheckedSite {
-        name: files.name.clone(),
-        site_type: files.site_type.clone(),
-        files: files.files.len(),
-        documents: count,
-        outputs,
-        taken,
+    let mut found =
+        side.as_mut().map(|side| std::mem::take(&mut side.findings)).unwrap_or_default();
+    found.extend(undone.map(|undone| files.word_internal(undone)));
+    let checked = match &side {
+        Some(side) => side.checked(files, taken),
+        None => CheckedSite::failed(loaded, files),
     };
     plan.progress.sites_rendered.fetch_add(1, Relaxed);
-    (checked, found)
+    ((checked, found), side)
+}
+
+impl<T> CheckedSite<T> {
+    /// A site at which layercake itself failed.
+    fn failed(loaded: &Loaded, files: &SetFiles) -> Self {
+        let documents = files.files.iter().map(|file| loaded.file(*file).documents.len());
+        Self {
+            name: files.name.clone(),
+            site_type: files.site_type.clone(),
+            files: files.files.len(),
+            documents: documents.sum(),
+            outputs: 0,
+            taken: None,
+        }
+    }
+}
+
+impl SetFiles {
+    /// The finding for what layercake failed to do with it.
+    fn word_internal(&self, undone: Undone) -> Diagnostic {
+        let sites = self.name.iter().cloned().collect();
+        Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
+    }
+}
+
+/// Does `one` for each item: for the first, then for the first of each kind, and
+/// then for the others. Each is shown what was made of one that it is probably
+/// much like: the first of its kind, or else the first of all. What `one` gives
+/// comes in the order of the items.
+fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
+    items: &[I],
+    kind: impl Fn(&I) -> K,
+    one: impl Fn(&I, Option<&S>) -> (R, Option<S>) + Sync,
+) -> Vec<R> {
+    let Some(first) = items.first() else { return Vec::new() };
+    let (of_first, like_all) = one(first, None);
+    let mut members: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.iter().enumerate() {
+        members.entry(kind(item)).or_default().push(index);
+    }
+    let members: Vec<Vec<usize>> = members.into_values().collect();
+    let leader = |members: &Vec<usize>| {
+        let at = members[0];
+        // The first of all is the first of its kind.
+        (at > 0).then(|| {
+            let (made, like) = one(&items[at], like_all.as_ref());
+            (at, made, like.filter(|_| members.len() > 1))
+        })
+    };
+    let leaders: Vec<Option<(usize, R, Option<S>)>> = members.par_iter().map(leader).collect();
+    let likes: Vec<Option<&S>> = leaders
+        .iter()
+        .map(|leader| leader.as_ref().map_or(like_all.as_ref(), |(_, _, like)| like.as_ref()))
+        .collect();
+    let others: Vec<(usize, usize)> = members
+        .iter()
+        .enumerate()
+        .flat_map(|(kind, members)| members[1..].iter().map(move |at| (kind, *at)))
+        .collect();
+    let others: Vec<(usize, R)> =
+        others.par_iter().map(|(kind, at)| (*at, one(&items[*at], likes[*kind]).0)).collect();
+    let leaders = leaders.into_iter().flatten().map(|(at, made, _)| (at, made));
+    let mut made: BTreeMap<usize, R> = leaders.chain(others).collect();
+    made.insert(0, of_first);
+    made.into_values().collect()
 }

@@ -86,8 +86,10 @@ impl<'a> Stock<'a> {
         let Outcome::Ready(data) = rendered.outcome(twin) else { return None };
         self.taken[doc.index()] = Some(index);
         let mut needs = self.graph.recipe(doc).needs.iter();
-        let is_untouched =
-            index == 0 && needs.all(|need| self.untouched[need.doc.index()].is_some());
+        // Whether it is an output depends on others too: on what replaces it.
+        let is_untouched = index == 0
+            && self.graph.recipe(doc).emit == self.earlier[0].graph.recipe(twin).emit
+            && needs.all(|need| self.untouched[need.doc.index()].is_some());
         self.untouched[doc.index()] = Some(twin).filter(|_| is_untouched);
         let writes = rendered.traces[twin.index()].clone();
         Some(Made { data: data.clone(), writes, problems: Vec::new() })
@@ -144,9 +146,9 @@ impl Needed<'_> {
             || self.earlier.alike == Alike::Value
                 && self.data(now.source, then.source).is_some_and(|(new, old)| {
                     let path = &now.from.value;
-                    match (path.first(new), path.first(old)) {
+                    match (path.value(new), path.value(old)) {
                         (Ok(Some(new)), Ok(Some(old))) => {
-                            new.node.secret == old.node.secret && same(&new.node, &old.node)
+                            new.secret == old.secret && same(&new, &old)
                         }
                         _ => false,
                     }

@@ -69,6 +69,8 @@ pub struct Write {
     pub at: Span,
     /// The topmost place that had to be created for it, if any.
     pub created: Option<Location>,
+    /// Whether a whole list or mapping was put there.
+    pub is_collection: bool,
 }
 
 /// How much of a place a step wrote.
@@ -353,6 +355,14 @@ struct Unmade {
     failures: Vec<DocId>,
 }
 
+/// What a step put at a place.
+#[derive(Default)]
+struct Put {
+    /// The topmost place that had to be created.
+    created: Option<Location>,
+    is_collection: bool,
+}
+
 /// One document and what happened on the way.
 struct Made {
     data: Node,
@@ -523,23 +533,19 @@ impl<'a> Making<'a> {
     }
 
     fn wrote(&mut self, locations: Vec<Location>, kind: WriteKind, at: Span) {
-        self.wrote_into(locations, kind, at, None);
+        self.wrote_into(locations, kind, at, Put::default());
     }
 
-    fn wrote_into(
-        &mut self,
-        locations: Vec<Location>,
-        kind: WriteKind,
-        at: Span,
-        created: Option<Location>,
-    ) {
+    fn wrote_into(&mut self, locations: Vec<Location>, kind: WriteKind, at: Span, put: Put) {
         let step = self.step;
+        let Put { created, is_collection } = put;
         self.writes.extend(locations.into_iter().map(|location| Write {
             step,
             location,
             kind,
             at,
             created: created.clone(),
+            is_collection,
         }));
     }
 

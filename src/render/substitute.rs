@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::limits::cost;
 use super::stroke::Author;
-use super::{Making, ProblemKind, WriteKind};
+use super::{Making, ProblemKind, Put, WriteKind};
 use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
 use crate::merge::deckhand::{Semantics, laid_flat, pops};
 use crate::merge::pattern::{Pattern, PatternFailure, Replacement, python_text};
@@ -41,8 +41,8 @@ impl Making<'_> {
         let (path, at) = (&substitution.from.value, substitution.from.span);
         let document = substitution.source;
         let found = if source.as_mapping().is_some() {
-            match path.first(source) {
-                Ok(found) => found.map(|found| found.node),
+            match path.value(source) {
+                Ok(found) => found,
                 Err(error) => {
                     self.problem(at, ProblemKind::SourcePath { source: document, error });
                     return None;
@@ -123,7 +123,8 @@ impl Making<'_> {
         match path.write(&mut self.data, value, self.graph.semantics.list_write(), at) {
             Ok(written) => {
                 let created = written.created.and_then(|created| created.top);
-                self.wrote_into(written.locations, WriteKind::Whole, at, created);
+                let put = Put { created, is_collection: value.is_collection() };
+                self.wrote_into(written.locations, WriteKind::Whole, at, put);
             }
             Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
         }
@@ -139,7 +140,8 @@ impl Making<'_> {
         } else {
             self.data = value.clone();
         }
-        self.wrote(vec![Location::root()], WriteKind::Whole, at);
+        let put = Put { created: None, is_collection: value.is_collection() };
+        self.wrote_into(vec![Location::root()], WriteKind::Whole, at, put);
     }
 
     /// Replaces part of the text, or of the texts, at the destination.

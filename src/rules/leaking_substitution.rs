@@ -29,11 +29,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 /// Whether a write puts a list or a mapping somewhere that is then the source's
 /// too.
 fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
-    let shares = |substitution: &Substitution| {
-        let value = facts.source_value(substitution);
-        !substitution.deepcopy && value.is_some_and(|value| value.is_collection())
-    };
-    write.kind == WriteKind::Whole && facts.substitution(doc, write).is_some_and(shares)
+    write.is_collection && facts.substitution(doc, write).is_some_and(|it| !it.deepcopy)
 }
 
 fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {

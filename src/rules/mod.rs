@@ -7,7 +7,10 @@
 //! to the rules that put them into words. The other rules look at what was
 //! rendered themselves (`FILE_CHECKS`, `DOCUMENT_CHECKS`, `SITE_CHECKS`).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
@@ -561,16 +564,15 @@ impl SiteFacts<'_> {
     }
 
     /// The whole value that a substitution reads, if it reads a whole one.
-    pub fn source_value(&self, substitution: &Substitution) -> Option<Node> {
+    pub fn source_value(&self, substitution: &Substitution) -> Option<Cow<'_, Node>> {
         let source = self.rendered.data(substitution.source)?;
         if substitution.extract.is_some() {
             return None;
         }
         if source.as_mapping().is_none() {
-            return Some(source.clone());
+            return Some(Cow::Borrowed(source));
         }
-        let found = substitution.from.value.first(source).ok()??;
-        Some(found.node.into_owned())
+        substitution.from.value.value(source).ok()?
     }
 
     /// The place as text, unless a key of it stands in a secret mapping.
@@ -720,11 +722,11 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         )
         .collect();
     found.extend(cloud_init::word(facts));
-    for check in SITE_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
-        stopwatch::rule(check.names(), || {
-            guard_site_check(facts, check.rules, &mut found, |found| (check.run)(facts, found));
-        });
-    }
+    found.extend(side_by_side(SITE_CHECKS, facts.settings, |check| {
+        let mut found = Vec::new();
+        guard_site_check(facts, check.rules, &mut found, |found| (check.run)(facts, found));
+        found
+    }));
     for finding in &mut found {
         name_subject(facts, finding);
         put_owner_first(facts, finding);
@@ -738,21 +740,37 @@ pub type Found = (DocId, Diagnostic);
 /// What the other rules find in these documents. It depends on a document and
 /// on what it is made of, and on nothing else.
 pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
-    let mut found = Vec::new();
-    for check in DOCUMENT_CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
-        stopwatch::rule(check.names(), || {
-            let before = found.len();
-            if guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found)).is_none() {
-                found.truncate(before);
-                found.extend(check_each(facts, docs, check));
-            }
-        });
-    }
+    let mut found = side_by_side(DOCUMENT_CHECKS, facts.settings, |check| {
+        let mut found = Vec::new();
+        if guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found)).is_none() {
+            return check_each(facts, docs, check);
+        }
+        found
+    });
     for (_, finding) in &mut found {
         name_subject(facts, finding);
         put_owner_first(facts, finding);
     }
     found
+}
+
+/// What those of `checks` find that are wanted, in their order.
+fn side_by_side<F: Sync, T: Send>(
+    checks: &[Check<F>],
+    settings: &Settings,
+    run: impl Fn(&Check<F>) -> Vec<T> + Sync,
+) -> Vec<T> {
+    let wanted: Vec<&Check<F>> = checks.iter().filter(|check| settings.want(check.rules)).collect();
+    let split = stopwatch::split();
+    let found: Vec<Vec<T>> = wanted
+        .par_iter()
+        .map(|check| {
+            let _part = split.part();
+            stopwatch::rule(check.names(), || run(check))
+        })
+        .collect();
+    drop(split);
+    found.into_iter().flatten().collect()
 }
 
 /// What a rule finds that failed at some of these documents: it looks at each by

@@ -1,7 +1,9 @@
 //! `uncommon-destination`: a substitution creates a key that is nearly what other documents have there.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
 
 use super::SiteFacts;
 use super::near_destination::{created_keys, is_slip, near_key};
@@ -9,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near::Slips;
 use crate::render::Write;
-use crate::yaml::path::Location;
+use crate::yaml::path::{Location, Piece, child, children};
 use crate::yaml::{Key, Mapping, Node};
 
 super::rule!(
@@ -20,23 +22,19 @@ super::rule!(
 
 /// One document alone may be the one that is wrong.
 const FEWEST: usize = 2;
-/// So many places of documents are looked at: what a machine wrote has no
-/// slips of the hand.
-const MOST_PLACES: usize = 100_000;
 /// So few are compared one by one.
 const FEW_KEYS: usize = 200;
 /// A mapping of more keys holds names given by a machine.
 const MOST_KEYS: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let mut others =
-        Others { facts, by_schema: by_schema(facts), keys: HashMap::default(), left: MOST_PLACES };
+    let places = places(facts);
     for (doc, _) in facts.site.iter() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         for write in facts.rendered.writes(doc) {
             let mut created = created_keys(write);
             if let Some(found_here) =
-                created.find_map(|(around, new)| uncommon(&mut others, doc, data, around, new))
+                created.find_map(|(around, new)| uncommon(facts, &places, doc, data, around, new))
             {
                 found.push(word(facts, doc, write, &found_here));
             }
@@ -44,12 +42,78 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn by_schema<'a>(facts: &'a SiteFacts<'_>) -> BTreeMap<&'a str, Vec<DocId>> {
-    let mut by_schema: BTreeMap<&str, Vec<DocId>> = BTreeMap::new();
-    for (doc, recipe) in facts.graph.outputs() {
-        by_schema.entry(&recipe.key.schema).or_default().push(doc);
+/// By schema, the places in which substitutions create keys, and what its
+/// documents have there.
+type Places<'a> = HashMap<&'a str, Place<'a>, foldhash::fast::RandomState>;
+
+fn places<'a>(facts: &'a SiteFacts<'_>) -> Places<'a> {
+    let mut places = Places::default();
+    for (doc, recipe) in facts.graph.iter() {
+        for write in facts.rendered.writes(doc) {
+            for (around, _) in created_keys(write) {
+                places.entry(&recipe.key.schema).or_default().at(&around).is_asked = true;
+            }
+        }
     }
-    by_schema
+    for (doc, recipe) in facts.graph.outputs() {
+        if let (Some(place), Some(data)) =
+            (places.get_mut(&*recipe.key.schema), facts.rendered.data(doc))
+        {
+            place.add(doc, data);
+        }
+    }
+    places
+}
+
+/// A place, and those inside it.
+#[derive(Default)]
+struct Place<'a> {
+    is_asked: bool,
+    keys: Keys<'a>,
+    inside: IndexMap<Piece, Place<'a>, foldhash::fast::RandomState>,
+}
+
+impl<'a> Place<'a> {
+    /// The place `below` this one, which is made where it is missing.
+    fn at(&mut self, below: &Location) -> &mut Self {
+        below.0.iter().fold(self, |place, piece| place.inside.entry(piece.clone()).or_default())
+    }
+
+    /// The keys that documents have at the place `below` this one.
+    fn keys(&self, below: &Location) -> Option<&Keys<'a>> {
+        let mut way = below.0.iter();
+        way.try_fold(self, |place, piece| place.inside.get(piece)).map(|place| &place.keys)
+    }
+
+    /// Adds what a document has here and inside. Of all its places only those
+    /// are visited that somebody asks for and that it has.
+    fn add(&mut self, doc: DocId, node: &'a Node) {
+        if self.is_asked
+            && let Some(mapping) = counted(node)
+        {
+            mapping.keys().filter_map(Key::as_str).for_each(|key| self.keys.add(key, doc));
+        }
+        let entries = node.as_mapping().map(Mapping::len);
+        let entries = entries.or_else(|| node.as_sequence().map(<[Node]>::len));
+        if self.inside.len() <= entries.unwrap_or_default() {
+            for (piece, place) in &mut self.inside {
+                if let Some(child) = child(node, piece) {
+                    place.add(doc, child);
+                }
+            }
+        } else {
+            for (piece, child) in children(node) {
+                if let Some(place) = self.inside.get_mut(&piece) {
+                    place.add(doc, child);
+                }
+            }
+        }
+    }
+}
+
+/// The mapping that a node is, if its keys count.
+fn counted(node: &Node) -> Option<&Mapping> {
+    node.as_mapping().filter(|mapping| !node.secret && mapping.len() <= MOST_KEYS)
 }
 
 /// Keys that documents have at a place.
@@ -76,53 +140,20 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The keys that look like `new` mistyped, in their order.
+    /// The keys that look like `new` mistyped and that several documents have, in
+    /// their order.
     fn near(&self, new: &str) -> Vec<&'a str> {
-        let all = self.having.keys().copied();
-        let mut near: Vec<&str> = if all.len() > FEW_KEYS {
-            self.slips.get_or_init(|| all.collect()).of(new)
+        let common = self.having.iter().filter(|(_, having)| having.count >= FEWEST);
+        let common = common.map(|(key, _)| *key);
+        let mut near: Vec<&str> = if self.having.len() > FEW_KEYS {
+            self.slips.get_or_init(|| common.collect()).of(new)
         } else {
-            all.collect()
+            common.collect()
         };
         near.retain(|key| is_slip(new, key));
         near.sort_unstable();
         near
     }
-}
-
-/// What the other documents of a schema have at a place.
-struct Others<'a, 'f> {
-    facts: &'a SiteFacts<'f>,
-    by_schema: BTreeMap<&'a str, Vec<DocId>>,
-    keys: HashMap<(&'a str, Location), Keys<'a>, foldhash::fast::RandomState>,
-    left: usize,
-}
-
-impl<'a> Others<'a, '_> {
-    /// The keys that documents of the schema have at `around`.
-    fn keys(&mut self, schema: &'a str, around: &Location) -> &Keys<'a> {
-        let docs = self.by_schema.get(schema).map_or(&[][..], Vec::as_slice);
-        let (facts, left) = (self.facts, &mut self.left);
-        self.keys.entry((schema, around.clone())).or_insert_with(|| {
-            let mut keys = Keys::default();
-            if docs.len() > *left {
-                return keys;
-            }
-            *left -= docs.len();
-            for doc in docs {
-                let mapping = mapping_at(facts, *doc, around);
-                let names = mapping.into_iter().flat_map(Mapping::keys).filter_map(Key::as_str);
-                names.for_each(|key| keys.add(key, *doc));
-            }
-            keys
-        })
-    }
-}
-
-/// The mapping that a document has at a place, if its keys count.
-fn mapping_at<'a>(facts: &'a SiteFacts<'_>, doc: DocId, around: &Location) -> Option<&'a Mapping> {
-    let node = around.get(facts.rendered.data(doc)?).filter(|node| !node.secret)?;
-    node.as_mapping().filter(|mapping| mapping.len() <= MOST_KEYS)
 }
 
 /// A key that only this document has, and what others have instead.
@@ -136,21 +167,21 @@ struct Uncommon {
 
 /// What others have where this document creates `new`, if that is spelled
 /// nearly the same and far more common.
-fn uncommon<'a>(
-    others: &mut Others<'a, '_>,
+fn uncommon(
+    facts: &SiteFacts<'_>,
+    places: &Places<'_>,
     doc: DocId,
     data: &Node,
     around: Location,
     new: &str,
 ) -> Option<Uncommon> {
-    let facts = others.facts;
     let recipe = facts.graph.recipe(doc);
-    let keys = others.keys(&recipe.key.schema, &around);
+    let keys = places.get(&*recipe.key.schema)?.keys(&around)?;
     let near = keys.near(new);
     if near.is_empty() {
         return None;
     }
-    let own = mapping_at(facts, doc, &around).filter(|_| recipe.emit);
+    let own = around.get(data).and_then(counted).filter(|_| recipe.emit);
     let elsewhere = |key: &str| {
         let count = keys.having.get(key).map_or(0, |having| having.count);
         count - usize::from(own.is_some_and(|own| own.get(key).is_some()))

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use indexmap::map::{Entry, MutableEntryKey};
-use indexmap::{Equivalent, IndexMap};
+use indexmap::{Equivalent, IndexSet};
 
 use crate::source::{FileId, Span};
 
@@ -122,7 +121,10 @@ pub struct Key {
 /// A mapping that keeps the order of its keys.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
-    entries: IndexMap<Key, Node, foldhash::fast::RandomState>,
+    entries: Vec<(Key, Node)>,
+    /// The keys, in the same order, where there are many of them. Nearly all
+    /// mappings have a few: to compare these costs less than to keep a table.
+    index: Option<Box<IndexSet<Key, foldhash::fast::RandomState>>>,
 }
 
 impl Node {
@@ -443,6 +445,9 @@ impl Equivalent<Key> for str {
 }
 
 impl Mapping {
+    /// A mapping of more entries has an index.
+    const FEW: usize = 12;
+
     /// A mapping without entries.
     pub fn new() -> Self {
         Self::default()
@@ -460,17 +465,18 @@ impl Mapping {
 
     /// The value at `key`.
     pub fn get<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<&Node> {
-        self.entries.get(key)
+        self.position(key).map(|at| &self.entries[at].1)
     }
 
     /// The value at `key`, to change.
     pub fn get_mut<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<&mut Node> {
-        self.entries.get_mut(key)
+        self.position(key).map(|at| &mut self.entries[at].1)
     }
 
     /// The key as it is written, and its value.
     pub fn get_entry<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
-        self.entries.get_key_value(key)
+        let (key, node) = &self.entries[self.position(key)?];
+        Some((key, node))
     }
 
     /// The key as it is written, and its value, to change.
@@ -478,13 +484,26 @@ impl Mapping {
         &mut self,
         key: &Q,
     ) -> Option<(&Key, &mut Node)> {
-        self.entries.get_full_mut(key).map(|(_, key, node)| (key, node))
+        let at = self.position(key)?;
+        let (key, node) = &mut self.entries[at];
+        Some((key, node))
+    }
+
+    fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.get_index_of(key),
+            None => self.entries.iter().position(|(own, _)| key.equivalent(own)),
+        }
     }
 
     /// Puts `node` at `key`. A key that is there keeps its place and its
     /// span, as in Python; the value it had is given back.
     pub fn insert(&mut self, key: Key, node: Node) -> Option<Node> {
-        self.entries.insert(key, node)
+        if let Some(at) = self.position(&key) {
+            return Some(std::mem::replace(&mut self.entries[at].1, node));
+        }
+        self.push(key, node);
+        None
     }
 
     /// Puts `node` at `key`, and replaces a key that is there by this one, in
@@ -495,60 +514,73 @@ impl Mapping {
 
     /// As [`Mapping::replace`], and says where the key was written before.
     pub(super) fn put(&mut self, key: Key, node: Node) -> Option<(Span, Node)> {
-        let span = key.span;
-        match self.entries.entry(key) {
-            Entry::Occupied(mut entry) => {
-                let before = std::mem::replace(&mut entry.key_mut().span, span);
-                Some((before, entry.insert(node)))
-            }
-            Entry::Vacant(entry) => {
-                entry.insert(node);
-                None
-            }
+        if let Some(at) = self.position(&key) {
+            let (own, value) = &mut self.entries[at];
+            let before = std::mem::replace(&mut own.span, key.span);
+            return Some((before, std::mem::replace(value, node)));
         }
+        self.push(key, node);
+        None
+    }
+
+    /// Adds an entry whose key is not there.
+    fn push(&mut self, key: Key, node: Node) {
+        if let Some(index) = &mut self.index {
+            index.insert(key.clone());
+        } else if self.entries.len() >= Self::FEW {
+            let keys = self.entries.iter().map(|(key, _)| key);
+            self.index = Some(Box::new(keys.chain([&key]).cloned().collect()));
+        }
+        self.entries.push((key, node));
     }
 
     /// Takes the entry at `key` out; the others keep their order.
     pub fn remove<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<Node> {
-        self.entries.shift_remove(key)
+        let at = self.position(key)?;
+        if let Some(index) = &mut self.index {
+            index.shift_remove_index(at);
+        }
+        Some(self.entries.remove(at).1)
     }
 
     /// Keeps the entries whose keys are to be kept, in their order.
     pub fn retain(&mut self, mut keeps: impl FnMut(&Key) -> bool) {
-        self.entries.retain(|key, _| keeps(key));
+        let entries = std::mem::take(self).entries;
+        *self = entries.into_iter().filter(|(key, _)| keeps(key)).collect();
     }
 
     /// The entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
-        self.entries.iter()
+        self.entries.iter().map(|(key, node)| (key, node))
     }
 
     /// The entries, in order, with values to change.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Node)> {
-        self.entries.iter_mut()
+        self.entries.iter_mut().map(|(key, node)| (&*key, node))
     }
 
     /// The keys, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Key> {
-        self.entries.keys()
+        self.entries.iter().map(|(key, _)| key)
     }
 
     /// The values, in order.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Node> {
-        self.entries.values()
+        self.entries.iter().map(|(_, node)| node)
     }
 }
 
 impl PartialEq for Mapping {
     /// Equal as mappings: the same keys with equal values, in any order.
     fn eq(&self, other: &Self) -> bool {
-        self.entries == other.entries
+        self.len() == other.len()
+            && self.iter().all(|(key, node)| other.get(key).is_some_and(|twin| node == twin))
     }
 }
 
 impl IntoIterator for Mapping {
     type Item = (Key, Node);
-    type IntoIter = indexmap::map::IntoIter<Key, Node>;
+    type IntoIter = std::vec::IntoIter<(Key, Node)>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.into_iter()
@@ -557,6 +589,10 @@ impl IntoIterator for Mapping {
 
 impl FromIterator<(Key, Node)> for Mapping {
     fn from_iter<I: IntoIterator<Item = (Key, Node)>>(entries: I) -> Self {
-        Self { entries: entries.into_iter().collect() }
+        let mut mapping = Self::default();
+        for (key, node) in entries {
+            mapping.insert(key, node);
+        }
+        mapping
     }
 }

@@ -115,7 +115,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("std::env", &["cli/"]),
     ("stdout()", &["cli/"]),
     ("stderr()", &["cli/"]),
-    ("rayon::", &["check/", "render/mod.rs"]),
+    ("rayon::", &["check/", "render/mod.rs", "rules/mod.rs"]),
     ("serde::Serialize", &["report/"]),
     ("clap", &["cli/"]),
     ("roff::", &["cli/manual.rs"]),

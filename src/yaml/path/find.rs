@@ -37,18 +37,18 @@ pub(super) fn find_plain<'a>(
     Ok(Some(Match { node, location: Location(pieces) }))
 }
 
-/// Whether names alone lead to a place; nothing is said where there is an index
-/// among them.
-pub(super) fn lead_to_a_place(segments: &[Segment], data: &Node) -> Option<bool> {
+/// The value that names alone lead to, if there is one; nothing is said where
+/// there is an index among them.
+pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<Option<&'a Node>> {
     let mut node = data;
     for segment in segments {
         let Segment::Name(name) = segment else { return None };
         match node.as_mapping().and_then(|mapping| mapping.get(&**name)) {
             Some(next) => node = next,
-            None => return Some(false),
+            None => return Some(None),
         }
     }
-    Some(true)
+    Some(Some(node))
 }
 
 /// All the places that `expressions`, in postfix order, lead to.

@@ -124,7 +124,7 @@ impl Location {
 }
 
 /// The node at `piece` of `node`.
-fn child<'a>(node: &'a Node, piece: &Piece) -> Option<&'a Node> {
+pub(crate) fn child<'a>(node: &'a Node, piece: &Piece) -> Option<&'a Node> {
     match (&node.value, piece) {
         (Value::Mapping(mapping), Piece::Key(key)) => at_key(mapping, key),
         (Value::Sequence(items), Piece::Index(index)) => items.get(*index),

@@ -32,6 +32,7 @@ use crate::source::Span;
 pub use create::Created;
 use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
+pub(crate) use location::child;
 pub use location::{Location, Piece, children, first_inside};
 use parse::Expression;
 
@@ -213,15 +214,16 @@ impl Path {
         }
     }
 
-    /// Whether there is a match.
-    fn leads_somewhere(&self, data: &Node) -> Result<bool, WalkError> {
-        match &self.inner.shape {
-            Shape::Plain(segments) => match find::lead_to_a_place(segments, data) {
-                Some(leads) => Ok(leads),
-                None => Ok(find::find_plain(segments, data)?.is_some()),
-            },
-            Shape::Tree(expressions) => Ok(!find::find_tree(expressions, data)?.is_empty()),
+    /// The value of the first match: what Deckhand reads.
+    ///
+    /// # Errors
+    /// Where Deckhand's walk fails.
+    pub fn value<'a>(&self, data: &'a Node) -> Result<Option<Cow<'a, Node>>, WalkError> {
+        // To tell the place, too, costs far more than to go there.
+        if let Some(found) = self.segments().and_then(|segments| find::named(segments, data)) {
+            return Ok(found.map(Cow::Borrowed));
         }
+        Ok(self.first(data)?.map(|found| found.node))
     }
 
     /// Stores `value` at all matches, as jsonpath_ng's `update` does (10.5).
@@ -272,7 +274,7 @@ impl Path {
         made_at: Span,
     ) -> Result<Written, WalkError> {
         self.require_rooted()?;
-        if self.leads_somewhere(data)? {
+        if self.value(data)?.is_some() {
             let locations = self.update(data, value, lists)?;
             return Ok(Written { locations, created: None });
         }

@@ -1,0 +1,173 @@
+//! A site as it is on one side, rendered and judged. What it has alike with
+//! another rendering, of the other side or of another site, is taken from there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::configuration::{Related, related};
+use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::{CheckedSite, Plan, RenderedSite};
+use crate::compare::Side;
+use crate::diagnostic::Diagnostic;
+use crate::graph::{DocId, Graph};
+use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
+use crate::rules::{self, Found, SiteFacts};
+use crate::source::{DocKey, FileId, SourceMap, Span};
+use crate::stopwatch::{Stage, did, lap};
+use crate::system::Written;
+use crate::system::cloud_init::Sets;
+use crate::system::deckhand::Site;
+use crate::system::deckhand::document::Document;
+use crate::yaml::{Node, Value};
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// A site as it is on one side, rendered and judged.
+pub(super) struct OneSide<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) sets: Sets<'a>,
+    pub(super) graph: Graph,
+    pub(super) rendered: Rendered,
+    pub(super) findings: Vec<Diagnostic>,
+    /// Those of rendered documents, among the others.
+    of_documents: Vec<Found>,
+    /// Where each document went.
+    ids: Lookup<Identity, DocId>,
+    /// What documents have that are none of Deckhand's.
+    no_metadata: Node,
+}
+
+impl<'a> OneSide<'a> {
+    /// Renders and judges the files of `set`; what is alike in `earlier`, another
+    /// rendering, is taken from there.
+    pub(super) fn of(
+        plan: &Plan<'_>,
+        loaded: &'a Loaded,
+        (side, set): (&'a LoadedSide, &SetFiles),
+        earlier: Option<(&OneSide<'a>, Alike)>,
+    ) -> Self {
+        let documents: Vec<&'a Document> =
+            set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
+        let name = set.name.clone();
+        let sets = loaded.sets(plan, side, set);
+        let (related, identities) = lap(Stage::Relate, || {
+            let related = related(plan, &loaded.configured, name, documents, sets);
+            let identities = identities(&related);
+            (related, identities)
+        });
+        did(Stage::Relate, || 1);
+        let Related { site, sets, graph } = related;
+        let rendered = lap(Stage::Render, || {
+            let earlier = earlier.map(|(side, alike)| side.earlier(&identities, alike));
+            render_again(&graph, earlier.as_slice(), Extent::All)
+        });
+        did(Stage::Render, || {
+            let outputs = graph.outputs();
+            outputs.filter(|(doc, _)| rendered.untouched(*doc).is_none()).count()
+        });
+        let facts = SiteFacts {
+            sources: &loaded.sources,
+            site: &site,
+            sets: &sets,
+            graph: &graph,
+            rendered: &rendered,
+            schemas: &loaded.schemas,
+            settings: &plan.rules,
+        };
+        let (of_documents, mut findings) = lap(Stage::Rules, || {
+            (of_documents(&facts, earlier.map(|(side, _)| side)), rules::word_problems(&facts))
+        });
+        did(Stage::Rules, || of_documents.len() + findings.len());
+        findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
+        for finding in &mut findings {
+            finding.sites = set.name.iter().cloned().collect();
+        }
+        let ids = identities.into_iter().enumerate();
+        let ids = ids.map(|(at, identity)| (identity, DocId::at(at))).collect();
+        let no_metadata = Node::new(Value::Null, Span::point(FileId::default(), 0));
+        Self { site, sets, graph, rendered, findings, of_documents, ids, no_metadata }
+    }
+
+    /// What is compared of it.
+    pub(super) fn side(&self) -> Side<'_> {
+        let metadata = self.site.documents.iter().map(|document| &document.metadata);
+        let others = self.sets.iter().map(|_| &self.no_metadata);
+        Side::new(&self.graph, &self.rendered, metadata.chain(others).collect())
+    }
+
+    /// What callers see of it.
+    pub(super) fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
+        let Self { site, sets, graph, rendered, .. } = self;
+        RenderedSite { site, sets, graph, rendered, sources }
+    }
+
+    /// What documents can take from this.
+    pub(super) fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
+        let twin = |identity: &Identity| self.ids.get(identity).copied();
+        Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
+    }
+
+    /// How many documents it renders to.
+    pub(super) fn outputs(&self) -> usize {
+        self.graph.outputs().count()
+    }
+
+    /// What is told of it; `taken` is what the caller took.
+    pub(super) fn checked<T>(&self, set: &SetFiles, taken: Option<T>) -> CheckedSite<T> {
+        CheckedSite {
+            name: set.name.clone(),
+            site_type: set.site_type.clone(),
+            files: set.files.len(),
+            documents: self.site.documents.len(),
+            outputs: self.outputs(),
+            taken,
+        }
+    }
+}
+
+/// The findings of a side's rendered documents; of those that are the same in
+/// the other rendering they are taken from there.
+fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found> {
+    let mut known: Lookup<DocId, DocId> = Lookup::default();
+    let mut fresh = Vec::new();
+    for (doc, _) in facts.site.iter() {
+        match facts.rendered.untouched(doc) {
+            Some(twin) => drop(known.insert(twin, doc)),
+            None => fresh.push(doc),
+        }
+    }
+    let taken = other.into_iter().flat_map(|side| &side.of_documents);
+    let taken = taken.filter_map(|(twin, finding)| Some((*known.get(twin)?, finding.clone())));
+    let mut found: Vec<Found> = taken.collect();
+    found.extend(rules::check_documents(facts, &fresh));
+    found
+}
+
+/// By what a document is known to be the one of another rendering.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Identity {
+    /// By its place in memory: it was read once.
+    Document(usize),
+    /// A part, in one of the sets.
+    Part(Arc<str>, usize),
+    /// What is merged of some, by name, and whether it begins as nothing.
+    Merged(DocKey, bool),
+}
+
+/// The identities of all documents of a site, in their order.
+pub(super) fn identities(related: &Related<'_>) -> Vec<Identity> {
+    let documents = related.site.documents.iter();
+    let documents =
+        documents.map(|document| Identity::Document(Written::Deckhand(document).address()));
+    let members = related.sets.iter().map(|(doc, member)| match member.part {
+        Some(part) => {
+            let set = related.sets.sets[member.set].name.clone();
+            Identity::Part(set, Written::Part(part).address())
+        }
+        None => {
+            let recipe = related.graph.recipe(doc);
+            Identity::Merged(recipe.key.clone(), recipe.data.is_null())
+        }
+    });
+    documents.chain(members).collect()
+}
