@@ -194,6 +194,7 @@ fn threads(of: &Figures) -> Vec<String> {
         of.name.clone(),
         cores.to_string(),
         wall(of.lint),
+        wall(of.one_thread),
         wall(of.since),
         of.staged.map_or_else(unknown, |(_, staged)| wall(staged)),
         format!("{:.2}", ratio(of.lint.cpu, of.one_thread.cpu)),

@@ -25,7 +25,7 @@ pub const TABLES: [Table; 7] = [
     },
     Table {
         name: "threads",
-        head: "| repository | cores | time / CPU of `lint` | of `--since` | of `--staged` | CPU / CPU on one \
+        head: "| repository | cores | time / CPU of `lint` | on one thread | of `--since` | of `--staged` | CPU / CPU on one \
                thread | time / time on one thread |",
     },
     Table {

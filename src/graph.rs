@@ -1,9 +1,6 @@
 //! What is to be rendered, without any system's words: one recipe a document,
 //! the order in which they can be made, and the cycles that cannot.
 
-use petgraph::algo::kosaraju_scc;
-use petgraph::graphmap::DiGraphMap;
-
 use crate::merge::Strategy;
 use crate::merge::deckhand::{ActionPath, Method, Semantics};
 use crate::merge::pattern::Pattern;
@@ -277,13 +274,8 @@ impl Graph {
         if open.iter().all(|count| *count == 0) {
             return Vec::new();
         }
-        let mut needs = DiGraphMap::<DocId, ()>::new();
-        for (doc, recipe) in self.iter().filter(|(doc, _)| open[doc.index()] > 0) {
-            for need in recipe.needs.iter().filter(|need| open[need.doc.index()] > 0) {
-                needs.add_edge(doc, need.doc, ());
-            }
-        }
-        let mut cycles: Vec<_> = kosaraju_scc(&needs)
+        let mut cycles: Vec<_> = self
+            .knots(open)
             .into_iter()
             .filter_map(|mut knot| {
                 knot.sort_unstable();
@@ -292,6 +284,21 @@ impl Graph {
             .collect();
         cycles.sort_by_key(|cycle| cycle[0].doc);
         cycles
+    }
+
+    /// The documents whose needs stay open, in knots (Kosaraju's algorithm):
+    /// who is reached along needs, and then back along them.
+    fn knots(&self, open: &[usize]) -> Vec<Vec<DocId>> {
+        let docs = |needs: &[Need]| needs.iter().map(|need| need.doc).collect();
+        let needs: Vec<Vec<DocId>> = self.recipes.iter().map(|it| docs(&it.needs)).collect();
+        let users = self.users();
+        let closed: Vec<bool> = open.iter().map(|count| *count == 0).collect();
+        let mut reached = closed.clone();
+        let order: Vec<DocId> =
+            self.iter().flat_map(|(doc, _)| reach(doc, &needs, &mut reached)).collect();
+        let mut reached = closed;
+        let knots = order.into_iter().rev().map(|doc| reach(doc, &users, &mut reached));
+        knots.filter(|knot| !knot.is_empty()).collect()
     }
 
     /// The cycle met by following, from the first document of a knot, always
@@ -312,4 +319,29 @@ impl Graph {
             member = knot.binary_search(&need.doc).expect("the need is inside");
         }
     }
+}
+
+/// The documents that are reached from `start` and were not before, depth first:
+/// each after those it leads to. Without recursion, for chains of any length.
+fn reach(start: DocId, next: &[Vec<DocId>], reached: &mut [bool]) -> Vec<DocId> {
+    let mut done = Vec::new();
+    if std::mem::replace(&mut reached[start.index()], true) {
+        return done;
+    }
+    let mut way = vec![(start, 0)];
+    while let Some((doc, taken)) = way.last_mut() {
+        match next[doc.index()].get(*taken).copied() {
+            Some(to) => {
+                *taken += 1;
+                if !std::mem::replace(&mut reached[to.index()], true) {
+                    way.push((to, 0));
+                }
+            }
+            None => {
+                done.push(*doc);
+                way.pop();
+            }
+        }
+    }
+    done
 }

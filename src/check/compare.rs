@@ -55,7 +55,10 @@ impl Settings {
 impl Default for Settings {
     fn default() -> Self {
         let attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
-        Self { keys: ListKeys::default(), attribution, alike: Alike::Value }
+        // Rules ask which texts a value was written in: where some of what they
+        // look at named texts of the other side, they would find otherwise than
+        // they do where that side stands alone.
+        Self { keys: ListKeys::default(), attribution, alike: Alike::Text }
     }
 }
 
@@ -435,20 +438,18 @@ impl<'a> SiteRun<'_, 'a> {
             head: head.as_ref().map(|side| side.at_hand(sources)),
         });
         let name = self.pair.name.as_deref().unwrap_or_default();
-        let compared = guarded(Place::Comparison(name), || self.compared(&base, &head));
-        (compared.unwrap_or_else(|| self.not_compared(&base, &head)), taken, head)
+        let compared =
+            guarded(Place::Comparison(name), || self.compared(base.as_ref(), head.as_ref()));
+        let compared = compared.unwrap_or_else(|| self.not_compared(base.as_ref(), head.as_ref()));
+        (compared, taken, head)
     }
 
     /// A site of which only the findings of both sides are known.
-    fn not_compared(&self, base: &Option<OneSide<'a>>, head: &Option<OneSide<'a>>) -> ComparedSite {
+    fn not_compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
         let mut head_findings = findings_of(head);
         head_findings.extend(self.pair.word_internal(Undone::Comparing));
         ComparedSite {
-            checked: self
-                .pair
-                .head
-                .zip(head.as_ref())
-                .map(|(set, side)| side.checked(set, Some(()))),
+            checked: self.pair.head.zip(head).map(|(set, side)| side.checked(set, Some(()))),
             found: SiteChanges::nothing(self.reach(base, head)),
             base_findings: findings_of(base),
             head_findings,
@@ -457,13 +458,13 @@ impl<'a> SiteRun<'_, 'a> {
         }
     }
 
-    fn reach(&self, base: &Option<OneSide<'a>>, head: &Option<OneSide<'a>>) -> SiteReach {
-        let outputs = |side: &Option<OneSide<'_>>| side.as_ref().map(OneSide::outputs);
+    fn reach(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> SiteReach {
+        let outputs = |side: Option<&OneSide<'_>>| side.map(OneSide::outputs);
         SiteReach { site: self.pair.name.clone(), base: outputs(base), head: outputs(head) }
     }
 
-    fn compared(&self, base: &Option<OneSide<'a>>, head: &Option<OneSide<'a>>) -> ComparedSite {
-        let (before, after) = (base.as_ref().map(OneSide::side), head.as_ref().map(OneSide::side));
+    fn compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
+        let (before, after) = (base.map(OneSide::side), head.map(OneSide::side));
         let (site, concerned) = lap(Stage::Pair, || {
             let site = self.site_pair();
             let concerned = self.edits.of_site(&site);
@@ -474,7 +475,7 @@ impl<'a> SiteRun<'_, 'a> {
             site: &site,
             sides: self.sides,
             patterns: Patterns::default(),
-            earlier: [base.as_ref(), head.as_ref()],
+            earlier: [base, head],
             has_failed: AtomicBool::new(false),
         };
         let rerender = |chosen: &[EditId], wanted: Wanted<'_>| {
@@ -512,11 +513,7 @@ impl<'a> SiteRun<'_, 'a> {
         }
         let reach = self.reach(base, head);
         ComparedSite {
-            checked: self
-                .pair
-                .head
-                .zip(head.as_ref())
-                .map(|(set, side)| side.checked(set, Some(()))),
+            checked: self.pair.head.zip(head).map(|(set, side)| side.checked(set, Some(()))),
             found: SiteChanges { reach, changes, shields, proofs },
             base_findings,
             head_findings,
@@ -620,8 +617,8 @@ impl<'a> SiteRun<'_, 'a> {
     }
 }
 
-fn findings_of(side: &Option<OneSide<'_>>) -> Vec<Diagnostic> {
-    side.as_ref().map(|side| side.findings.clone()).unwrap_or_default()
+fn findings_of(side: Option<&OneSide<'_>>) -> Vec<Diagnostic> {
+    side.map(|side| side.findings.clone()).unwrap_or_default()
 }
 
 /// What is needed to render a site with some of the edits.

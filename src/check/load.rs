@@ -27,7 +27,9 @@ use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
 use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
-use crate::system::deckhand::layout::{Layout, Place, Problem as LayoutProblem, SiteFiles};
+use crate::system::deckhand::layout::{
+    Layout, Place, Problem as LayoutProblem, SiteFiles, clashes,
+};
 use crate::system::deckhand::read::{Reading, SecretKinds, read, secret_stretch};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::triage::{Baseline, Findable, Judged};
@@ -698,6 +700,8 @@ impl Side {
     }
 
     fn find_sets(&mut self, plan: &Plan<'_>, sources: &mut SourceMap, parsed: &[(FileId, Parsed)]) {
+        let files = self.files.iter().map(|file| (file.id, sources.get(file.id).path()));
+        self.layout_problems.extend(clashes(files));
         let further = match &plan.scope {
             Scope::Repository { further, .. } => further,
             Scope::Set(_) => {

@@ -101,11 +101,11 @@ impl Parse {
                 Included::Missing
             })
         };
-        let read = guarded(Place::Parts(path.as_str()), || match globs.is_user_data(path) {
-            true => read_with(file, headers, &mut sources, &mut include),
-            false => {
-                UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
+        let read = guarded(Place::Parts(path.as_str()), || {
+            if globs.is_user_data(path) {
+                return read_with(file, headers, &mut sources, &mut include);
             }
+            UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
         });
         let failed = || UserData { problems: vec![failure(file)], ..UserData::default() };
         let mut read = read.unwrap_or_else(failed);

@@ -34,7 +34,7 @@ use layercake::report::terminal::Totals;
 use layercake::report::{self, Format, Ignored, Style, View};
 use layercake::source::{Source, text_at, write_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
-use layercake::triage::Suppressed;
+use layercake::triage::{Suppressed, baseline};
 
 use self::arguments::{
     Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, Output, RenderFormat, RepositoryArgs,
@@ -44,7 +44,6 @@ use self::comparison::{LintLook, Told};
 use self::terminal::{PAGE, Terminal};
 
 /// Runs the command line.
-#[expect(clippy::disallowed_methods, reason = "this is where the command line is read")]
 pub(crate) fn run() -> ExitCode {
     fault::tell_where();
     let arguments = std::env::args_os();
@@ -236,6 +235,12 @@ fn allow(outputs: &[Output]) -> Result<(), Error> {
     }
     let mut files: Vec<&Path> = outputs.iter().filter_map(|it| it.file.as_deref()).collect();
     files.sort();
+    if let Some(file) = files.iter().find(|file| is_input(file)) {
+        let message =
+            format!("a report does not go to `{}`, which layercake reads", file.display());
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_help("name a file that is no YAML, no baseline and not in `.git`"));
+    }
     match files.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => {
             let message = format!("two reports cannot both go to `{}`", pair[0].display());
@@ -243,6 +248,15 @@ fn allow(outputs: &[Output]) -> Result<(), Error> {
         }
         None => Ok(()),
     }
+}
+
+/// Whether a file is one of those that runs read, or part of a repository's
+/// insides: writing a report there would destroy what it is about.
+fn is_input(file: &Path) -> bool {
+    let is_yaml = |it: &std::ffi::OsStr| it == "yaml" || it == "yml";
+    file.extension().is_some_and(is_yaml)
+        || file.file_name().is_some_and(|name| name == baseline::FILE)
+        || file.components().any(|part| part.as_os_str() == ".git")
 }
 
 /// Writes each report to where it goes, files first: what is printed last is

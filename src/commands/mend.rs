@@ -19,7 +19,7 @@ use crate::fix::{fixed, with_ignores};
 use crate::report::difference::{Texts, shown};
 use crate::report::{SideKind, View};
 use crate::rules;
-use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_file};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_files};
 
 /// What is to become of the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,8 +275,10 @@ impl Outcome {
                 return Err(Error::new(ErrorKind::Io, message).with_help(help));
             }
         }
-        let mut changes = self.changes.values();
-        changes.try_for_each(|change| write_file(&change.file, change.after.as_bytes()))
+        let changes = self.changes.values();
+        let files: Vec<_> =
+            changes.map(|change| (change.file.as_path(), change.after.as_bytes())).collect();
+        write_files(&files)
     }
 }
 

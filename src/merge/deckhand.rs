@@ -276,6 +276,12 @@ pub fn extended_list(path: &Path, semantics: Semantics) -> Option<Path> {
     }
 }
 
+/// Whether a merge at `path`, as documented, extends a list by entries that
+/// `over` has (D01): at an index that it has not, Deckhand's code fails.
+pub fn extends_list(path: &Path, over: &Node) -> bool {
+    list_of_index(path).is_some_and(|list| present(&list, over).is_ok())
+}
+
 /// D01 as documented: the parent's list, extended by the child's entries.
 fn extend(list: &Path, base: &mut Node, over: &Node, at: Span) -> Result<Applied, Failure> {
     let child = present(list, over)?;

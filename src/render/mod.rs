@@ -229,12 +229,8 @@ pub enum ProblemKind {
     DifferentPatternText {
         /// The value.
         value: Span,
-        /// What kind of value it is.
-        found: &'static str,
-        /// What the documentation's meaning puts in.
-        documented: String,
-        /// What Deckhand's code puts in.
-        deckhand: String,
+        /// What is put in; none where it is secret.
+        texts: Option<PatternTexts>,
     },
     /// A pattern that costs too much to look for.
     PatternFailure(PatternFailure),
@@ -242,6 +238,17 @@ pub enum ProblemKind {
     OverLimit(Limit),
     /// layercake itself failed while it made the document.
     Failed,
+}
+
+/// What a pattern puts in for a value that is no text.
+#[derive(Clone, Debug)]
+pub struct PatternTexts {
+    /// What kind of value it is.
+    pub found: &'static str,
+    /// What the documentation's meaning puts in.
+    pub documented: String,
+    /// What Deckhand's code puts in.
+    pub deckhand: String,
 }
 
 impl Rendered {
@@ -556,7 +563,13 @@ impl<'a> Making<'a> {
         if let Err(error) = self.pad(effective) {
             return self.problem(path.span, ProblemKind::ActionPath { method, error });
         }
-        match deckhand::apply(method, effective, &mut self.data, own, semantics, at) {
+        let applied = deckhand::apply(method, effective, &mut self.data, own, semantics, at);
+        if applied.is_err() && method == Method::Merge && deckhand::extends_list(effective, own) {
+            // Only Deckhand's code lacks something, which is no less a difference.
+            let difference = Difference::IndexMerge;
+            self.problem(path.span, ProblemKind::DifferentAction { method, difference });
+        }
+        match applied {
             Ok(applied) => {
                 if let Some(difference) = applied.difference {
                     self.problem(path.span, ProblemKind::DifferentAction { method, difference });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::limits::cost;
 use super::stroke::Author;
-use super::{Making, ProblemKind, Put, WriteKind};
+use super::{Making, PatternTexts, ProblemKind, Put, WriteKind};
 use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
 use crate::merge::deckhand::{Semantics, laid_flat, pops};
 use crate::merge::pattern::{Pattern, PatternFailure, Replacement, python_text};
@@ -212,10 +212,13 @@ impl Making<'_> {
             Value::String(text) => text.to_string(),
             _ => yaml_text(value),
         };
-        if value.as_str().is_none() && documented != deckhand && !secret {
-            let (documented, deckhand) = (documented.clone(), deckhand.clone());
-            let (value, found) = (value.span, value.value.kind());
-            let kind = ProblemKind::DifferentPatternText { value, found, documented, deckhand };
+        if value.as_str().is_none() && documented != deckhand {
+            let texts = (!secret).then(|| PatternTexts {
+                found: value.value.kind(),
+                documented: documented.clone(),
+                deckhand: deckhand.clone(),
+            });
+            let kind = ProblemKind::DifferentPatternText { value: value.span, texts };
             self.problem(part.pattern.span, kind);
         }
         if changes_as_template(&deckhand) {

@@ -58,6 +58,7 @@ mod ambiguous_property_name;
 mod backslash_in_pattern_value;
 mod boolean_key;
 mod boolean_word;
+mod clashing_path;
 mod config_changed;
 mod control_parent;
 mod declared_secret_missing;
@@ -177,6 +178,7 @@ pub static RULES: &[&Rule] = &[
     &boolean_key::RULE,
     &boolean_word::RULE,
     &cloud_init::broken_mime::RULE,
+    &clashing_path::RULE,
     &config_changed::RULE,
     &control_parent::RULE,
     &declared_secret_missing::RULE,
@@ -1000,6 +1002,9 @@ pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
     let (diagnostic, site) = match problem {
         Problem::Odd { file, oddity } => return unread_file::word(*file, *oddity),
         Problem::UnusedType { file, name } => return unused_type::word(*file, name),
+        Problem::Clash { file, path, other, other_path } => {
+            return clashing_path::word((*file, path), (*other, other_path));
+        }
         Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
         Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
         Problem::MissingType { site, site_type, near } => {
@@ -1102,8 +1107,8 @@ fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnosti
         Kind::BackslashInPatternValue { value, refused } => {
             backslash_in_pattern_value::word(facts, problem, *value, *refused)
         }
-        Kind::DifferentPatternText { value, found, documented, deckhand } => {
-            different_pattern_text::word(facts, problem, *value, found, documented, deckhand)
+        Kind::DifferentPatternText { value, texts } => {
+            different_pattern_text::word(facts, problem, *value, texts.as_ref())
         }
         Kind::PatternFailure(failure) => match failure {
             PatternFailure::TooManySteps => over_limit::word_search(problem, title),

@@ -20,7 +20,9 @@ pub use tree::{
     ContentId, Entry, EntryKind, Excluding, Labelled, MemoryTree, Named, Overlay, ReadError, Tree,
     WorkTree, bytes_at, names_in, text_at,
 };
-pub use write::{create_empty_folder, create_folder, create_new_folder, stays_inside, write_file};
+pub use write::{
+    create_empty_folder, create_folder, create_new_folder, stays_inside, write_file, write_files,
+};
 
 /// One path and one content; made by [`SourceMap`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -110,8 +110,9 @@ pub struct ContentId {
 }
 
 impl ContentId {
-    /// The id with these bytes, of which there are 20 or 32.
-    pub(super) fn new(bytes: &[u8]) -> Self {
+    /// The id with these bytes, of which there are 20 or 32: a hash of the
+    /// content, such as git's.
+    pub fn new(bytes: &[u8]) -> Self {
         let mut id = [0; 32];
         id[..bytes.len()].copy_from_slice(bytes);
         let length = u8::try_from(bytes.len()).expect("git's ids have 20 or 32 bytes");
@@ -323,18 +324,22 @@ impl Tree for WorkTree {
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        let (file, metadata) = self.resolve(on_disk_path(&self.root, path))?;
-        if metadata.is_dir() {
-            return Err(ReadError::new("a folder, not a file"));
+        for _ in 0..ATTEMPTS {
+            let (file, metadata) = self.resolve(on_disk_path(&self.root, path))?;
+            if metadata.is_dir() {
+                return Err(ReadError::new("a folder, not a file"));
+            }
+            if !metadata.is_file() {
+                return Err(ReadError::new("not a file"));
+            }
+            if metadata.len() > Source::MAX_BYTES {
+                return Err(ReadError::TooLarge(metadata.len()));
+            }
+            if let Some(bytes) = read_file(&file, &metadata).map_err(|error| unreadable(&error))? {
+                return Ok(bytes);
+            }
         }
-        // opening a pipe would wait for its other end
-        if !metadata.is_file() {
-            return Err(ReadError::new("not a file"));
-        }
-        if metadata.len() > Source::MAX_BYTES {
-            return Err(ReadError::TooLarge(metadata.len()));
-        }
-        read_file(&file, metadata.len()).map_err(|error| unreadable(&error))
+        Err(ReadError::new("it changes while it is read"))
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
@@ -350,13 +355,50 @@ fn on_disk_path(root: &Path, path: &RepoPath) -> PathBuf {
     file
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
-fn read_file(file: &Path, size: u64) -> io::Result<Vec<u8>> {
-    let capacity = usize::try_from(size).expect("the size is below the limit");
+/// So often a file is read that changes meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// The bytes of the plain file that was `seen` there; none where something else
+/// is there now, such as a link that leads out of the tree or a device without
+/// an end, or where it was changed while it was read.
+fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
+    let mut opened = open_now(file)?;
+    let before = opened.metadata()?;
+    if !is_same_file(&before, seen) {
+        return Ok(None);
+    }
+    let capacity = usize::try_from(before.len().min(Source::MAX_BYTES)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(capacity + 1);
-    // files may grow while they are read
-    File::open(file)?.take(Source::MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    (&mut opened).take(Source::MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    let after = opened.metadata()?;
+    let is_whole = bytes.len() as u64 == after.len() || after.len() > Source::MAX_BYTES;
+    let is_old = before.modified().ok() == after.modified().ok();
+    Ok((is_whole && is_old).then_some(bytes))
+}
+
+/// A file opened without waiting: opening a pipe would wait for its other end.
+#[cfg(unix)]
+fn open_now(file: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+fn open_now(file: &Path) -> io::Result<File> {
+    File::open(file)
+}
+
+/// Whether what was opened is the plain file that was seen.
+#[cfg(unix)]
+fn is_same_file(opened: &Metadata, seen: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    opened.is_file() && (opened.dev(), opened.ino()) == (seen.dev(), seen.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(opened: &Metadata, _seen: &Metadata) -> bool {
+    opened.is_file()
 }
 
 /// Whether there is anything at this place, were it a link to nothing.
@@ -386,7 +428,10 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
         let message = format!("`{}` is not a file of a usual size", path.display());
         return Err(Error::new(ErrorKind::Io, message));
     }
-    let bytes = read_file(path, metadata.len()).map_err(unreadable)?;
+    let bytes = read_file(path, &metadata).map_err(unreadable)?.ok_or_else(|| {
+        let message = format!("the file `{}` changes while it is read", path.display());
+        Error::new(ErrorKind::Io, message)
+    })?;
     String::from_utf8(bytes).map_err(|cause| {
         let message = format!("the file `{}` is not UTF-8", path.display());
         Error::new(ErrorKind::Io, message).caused_by(cause)

@@ -18,14 +18,52 @@ use crate::error::{Error, ErrorKind};
 /// Where the folder is not there or cannot be written to, and where something
 /// else than a file stands at `path`. The file is then as it was.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let permissions = permissions_of_file(path)?;
-    let (beside, mut file) = create_beside(path).map_err(|error| cannot_write(path, error))?;
-    let written = fill(&mut file, bytes, permissions).and_then(|()| put(&beside, path));
-    written.map_err(|error| {
-        // There is nothing to be said of a remainder that cannot be removed.
-        drop(remove(&beside));
-        cannot_write(path, error)
-    })
+    write_files(&[(path, bytes)])
+}
+
+/// Writes to each of `files` its bytes: all of them are written beside their
+/// places before the first is put there, so that a full disk changes none.
+///
+/// # Errors
+/// As [`write_file`]. All files are then as they were, unless the folder of one
+/// was changed meanwhile.
+pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
+    let written: Result<Vec<Beside<'_>>, Error> =
+        files.iter().map(|(path, bytes)| Beside::of(path, bytes)).collect();
+    written?.into_iter().try_for_each(Beside::put)
+}
+
+/// A new text beside the place where it is to be; it goes where it is not put
+/// there.
+struct Beside<'p> {
+    written: PathBuf,
+    path: &'p Path,
+    is_put: bool,
+}
+
+impl<'p> Beside<'p> {
+    fn of(path: &'p Path, bytes: &[u8]) -> Result<Self, Error> {
+        let permissions = permissions_of_file(path)?;
+        let (written, mut file) = create_beside(path).map_err(|error| cannot_write(path, error))?;
+        let beside = Self { written, path, is_put: false };
+        fill(&mut file, bytes, permissions).map_err(|error| cannot_write(path, error))?;
+        Ok(beside)
+    }
+
+    fn put(mut self) -> Result<(), Error> {
+        put(&self.written, self.path).map_err(|error| cannot_write(self.path, error))?;
+        self.is_put = true;
+        Ok(())
+    }
+}
+
+impl Drop for Beside<'_> {
+    fn drop(&mut self) {
+        if !self.is_put {
+            // There is nothing to be said of a remainder that cannot be removed.
+            drop(remove(&self.written));
+        }
+    }
 }
 
 /// Makes the folder `path`, with those it lies in; an empty one that is there

@@ -8,9 +8,13 @@ mod comparison;
 mod decoded;
 mod errors;
 mod faults;
+#[cfg(unix)]
+mod files;
 mod flags;
 mod git;
 mod hygiene;
+#[cfg(unix)]
+mod interrupts;
 mod origin;
 mod outputs;
 mod provenance;
@@ -20,6 +24,8 @@ mod secrets;
 pub mod teaching;
 mod timing;
 mod verbs;
+#[cfg(unix)]
+mod writes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

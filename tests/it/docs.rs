@@ -17,6 +17,7 @@ use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
 use layercake::source::Source;
+use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
 use layercake::yaml::Limit;
 use layercake::yaml::path::{MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES};
@@ -103,6 +104,11 @@ fn the_limits_are_those_of_the_code() {
         ("collections inside each other", size(Limit::DEPTH)),
         ("values of a YAML document, aliases written out", Limit::NODES),
         ("digits of an integer", size(Limit::DIGITS)),
+        ("bytes of the texts of a rendered document", Limit::BYTES),
+        ("parts of what cloud-init is given", size(part::Limit::PARTS)),
+        ("messages and includes inside each other", size(part::Limit::NESTING)),
+        ("texts that one user-data includes", size(part::Limit::INCLUDES)),
+        ("bytes of all texts of one user-data that are decoded or included", part::Limit::BYTES),
         ("pieces of a path", size(MAX_PIECES)),
         ("parentheses inside each other in a path", size(MAX_NESTING)),
         ("index that a path may create", size(MAX_INDEX)),

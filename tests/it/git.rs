@@ -811,3 +811,52 @@ pub fn told(error: &Error) -> String {
     let help = error.help().map(|help| format!("; help: {help}"));
     format!("{error}{}", help.unwrap_or_default())
 }
+
+/// A file that is replaced all the time, by a pipe, by a link out of the
+/// repository and by nothing, is read as itself or not at all, and never waited
+/// for.
+#[cfg(unix)]
+#[test]
+fn what_changes_while_it_is_read_is_read_whole_or_not_at_all() {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    let folder = tempfile::tempdir().unwrap();
+    let (root, kept) = (folder.path().join("root"), folder.path().join("kept"));
+    fs::create_dir(&root).unwrap();
+    fs::create_dir(&kept).unwrap();
+    let text = "a: 1\n".repeat(2000);
+    fs::write(kept.join("file"), &text).unwrap();
+    fs::write(folder.path().join("secret"), "secret").unwrap();
+    std::os::unix::fs::symlink(folder.path().join("secret"), kept.join("link")).unwrap();
+    assert!(Command::new("mkfifo").arg(kept.join("pipe")).status().unwrap().success());
+    let tree = WorkTree::in_folder(root.clone()).unwrap();
+    let done = AtomicBool::new(false);
+    let (mut read, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let path = root.join("a.yaml");
+            let mut number = 0;
+            while !done.load(Relaxed) {
+                for kind in ["file", "pipe", "file", "link"] {
+                    number += 1;
+                    let other = kept.join(format!("{kind}-{number}"));
+                    fs::hard_link(kept.join(kind), &other).unwrap();
+                    fs::rename(other, &path).unwrap();
+                }
+                fs::remove_file(&path).unwrap();
+            }
+        });
+        for _ in 0..20_000 {
+            match tree.read(&RepoPath::new("a.yaml")) {
+                Ok(bytes) => {
+                    assert_eq!(bytes, text.as_bytes());
+                    read += 1;
+                }
+                Err(ReadError::Refused(_)) => refused += 1,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        done.store(true, Relaxed);
+    });
+    assert!(read > 0 && refused > 0, "{read} {refused}");
+}

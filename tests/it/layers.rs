@@ -123,7 +123,6 @@ const WALLS: &[(&str, &[&str])] = &[
     ("granit_parser", &["yaml/"]),
     ("jsonpath_rust", &["yaml/query/"]),
     ("jsonptr::", &["merge/patch/"]),
-    ("mailparse::", &["system/cloud_init/read/mime.rs"]),
     ("flate2::", &["system/cloud_init/read/decoding.rs"]),
     ("base64::", &["system/cloud_init/read/decoding.rs", "report/html/head.rs"]),
     ("sha2::", &["report/html/head.rs"]),

@@ -2,8 +2,10 @@
 //! type below `type/`, and its own folder below `site/`, in the repository
 //! itself and in those it names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::error::Error;
 use crate::near::nearest;
@@ -113,6 +115,18 @@ pub enum Problem {
         /// Its name.
         name: Arc<str>,
     },
+    /// A file or folder whose path is that of another on systems that do not tell
+    /// them apart.
+    Clash {
+        /// The file, or the first one of the folder.
+        file: FileId,
+        /// Its path, up to the name that clashes.
+        path: RepoPath,
+        /// The other one, or the first file of it.
+        other: FileId,
+        /// Its path, up to the name that clashes.
+        other_path: RepoPath,
+    },
     /// A repository that a site names and that was not given.
     MissingRepository {
         /// The site.
@@ -120,6 +134,40 @@ pub enum Problem {
         /// Its name, as the site definition has it.
         name: Spanned<Arc<str>>,
     },
+}
+
+/// The files and folders of `files` whose paths differ only in case, or in how
+/// Unicode composes their letters; a folder counts once, whatever is in it.
+pub fn clashes<'p>(files: impl Iterator<Item = (FileId, &'p RepoPath)>) -> Vec<Problem> {
+    let mut known: HashMap<String, (&str, FileId)> = HashMap::new();
+    let mut told = BTreeSet::new();
+    let mut clashes = Vec::new();
+    for (file, path) in files {
+        let path = path.as_str();
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        for name in ends.map(|end| &path[..end]) {
+            let (other_path, other) = *known.entry(folded(name)).or_insert((name, file));
+            if other_path == name {
+                continue;
+            }
+            if told.insert(name) {
+                let (path, other_path) = (RepoPath::new(name), RepoPath::new(other_path));
+                clashes.push(Problem::Clash { file, path, other, other_path });
+            }
+            // What is in a folder that clashes does so too.
+            break;
+        }
+    }
+    clashes
+}
+
+/// What is the same of paths that are one on some systems.
+fn folded(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
+    let lower: String = path.nfd().flat_map(char::to_lowercase).collect();
+    lower.nfc().collect()
 }
 
 const DEFINITION: &str = "site-definition.yaml";
@@ -311,6 +359,7 @@ impl Layout {
             | Problem::MissingDefinition { .. }
             | Problem::InvalidDefinition { .. }
             | Problem::UnusedType { .. }
+            | Problem::Clash { .. }
             | Problem::MissingRepository { .. } => None,
         }));
         for (layer_file, (file, _)) in self.files.iter().zip(files) {

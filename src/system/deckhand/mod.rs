@@ -397,10 +397,9 @@ impl<'a> Site<'a> {
                 });
             }
             // In Deckhand's code a control document waits for its sources
-            // although nothing is substituted into it (8.2, D23).
-            if !document.control || options.semantics == Semantics::Deckhand {
-                needs.push(Need { doc: source, at: substitution.name.span });
-            }
+            // although nothing is substituted into it (8.2), and refuses the
+            // set where that is a circle: an error in both meanings.
+            needs.push(Need { doc: source, at: substitution.name.span });
         }
         Recipe {
             key: document.key.clone(),

@@ -446,3 +446,23 @@ fn pointers_and_submodules_are_said_on_whichever_side() {
     assert_eq!(rules(&report), ["unread-file"]);
     assert_eq!(outputs(&report), Vec::<String>::new());
 }
+
+/// A child of a document whose file was edited is made of the same values as
+/// before, and yet not of the same texts. What rules find by comparing texts
+/// they find on both sides.
+#[test]
+fn a_finding_is_not_new_where_only_a_neighbour_of_the_parent_is() {
+    let sandbox = repository();
+    let twice = "actions: [{method: merge, path: .own}, {method: merge, path: .}]";
+    let child = child().replace("actions: [{method: merge, path: .}]", twice);
+    sandbox.write("site/lab/child.yaml", child);
+    sandbox.commit();
+    let neighbour = document("neighbour", "global", "{a: 1}");
+    sandbox.write("global/parent.yaml", [parent(1), neighbour].concat());
+    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let findings = report["findings"].as_array().unwrap().iter();
+    let told: Vec<(&str, &str)> = findings
+        .map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(told, [("ineffective-action", "unchanged")]);
+}

@@ -77,13 +77,13 @@ fn a_document_costs_itself_and_what_needs_it() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|label| label["message"].as_str().unwrap())
+        .map(|label| label["label"].as_str().unwrap())
         .collect();
     assert_eq!(
         related,
         [
-            "`needing` needs it, and is not rendered either",
-            "`far` needs it, and is not rendered either"
+            "`far` needs it, and is not rendered either",
+            "`needing` needs it, and is not rendered either"
         ]
     );
 
@@ -149,9 +149,9 @@ fn a_comparison_tells_what_failed_on_both_sides() {
         }
         assert_failed(&ran);
         assert_eq!(internal, [message], "{place}");
-        let changes = ran.json()["changes"].to_string();
+        let outputs = ran.json()["outputs"].to_string();
         let is_compared = !matches!(place, "comparison:lab" | "site:lab");
-        assert_eq!(changes.contains("\"only\""), is_compared, "{place}: {changes}");
+        assert_eq!(outputs.contains("\"only\""), is_compared, "{place}: {outputs}");
     }
 }
 
@@ -178,7 +178,7 @@ fn what_else_can_fail_is_told() {
 #[test]
 fn nothing_silences_a_fault() {
     let sandbox = sandbox();
-    sandbox.write("layercake.yaml", "rules: {internal-error: off}\n");
+    sandbox.write("layercake.yaml", "rules: {levels: {internal-error: off}}\n");
     for arguments in [
         &["lint"][..],
         &["lint", "--select", "octal-integer"],

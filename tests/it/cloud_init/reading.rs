@@ -434,6 +434,45 @@ fn a_broken_message_is_told_and_gives_what_python_finds() {
     }
 }
 
+/// What `Message.get_boundary` of Python 3.11 says of each.
+#[test]
+fn a_boundary_is_read_as_python_reads_it() {
+    for (parameters, boundary) in [
+        ("boundary=BB", "BB"),
+        ("BOUNDARY = BB ; x=y", "BB"),
+        ("x=\"a;b\"; boundary=\"B;B\"", "B;B"),
+        ("x=\"a\\\";b\"; boundary=BB", "BB"),
+        ("x=\"a\\\";b; boundary=A\"; boundary=BB", "BB"),
+        ("boundary=<BB>", "BB"),
+        ("boundary=\"<BB>\"", "BB"),
+        ("boundary=\"B\\\"\\\\B\"", "B\"\\B"),
+        ("boundary=\"BB", "\"BB"),
+        ("boundary=A; boundary=BB", "A"),
+        ("boundary*=utf-8''B%42", "BB"),
+        ("boundary*=utf-8'en'%C3%A9", "é"),
+        ("boundary*=latin-1''%E9", "é"),
+        ("boundary*=B%ZZ", "B%ZZ"),
+        ("boundary*=A; boundary=BB", "BB"),
+        ("boundary*1=B; boundary*0=A", "AB"),
+        ("boundary*0*=utf-8''%41; boundary*1=%42", "A%42"),
+        ("; boundary=BB", "BB"),
+    ] {
+        assert_parts(
+            &format!(
+                "MIME-Version: 1.0\nContent-Type: multipart/mixed; {parameters}\n\n\
+                 --{boundary}\nContent-Type: text/cloud-config\n\na: 1\n--{boundary}--\n"
+            ),
+            &["user-data config \"-\" {\"a\":1}"],
+        );
+    }
+    for none in ["xboundary=A", "boundary*a=A", "boundary**=A", "a=\"; boundary=A"] {
+        let text = format!(
+            "MIME-Version: 1.0\nContent-Type: ⟦multipart/mixed; {none}⟧\n\n--A\n\na\n--A--\n"
+        );
+        take_apart(&text, &[]).is(&[], &[FaultKind::NoBoundary]);
+    }
+}
+
 #[test]
 fn a_type_that_nothing_is_done_with_is_told() {
     let text = multipart(&["Content-Type: text/cloud-konfig\n\n⟦a: 1⟧"]);

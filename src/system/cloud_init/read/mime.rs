@@ -8,7 +8,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::sniff::PLAIN;
+use super::parameter::parameter;
+use super::sniff::{PLAIN, is_space};
 use crate::source::{FileId, Span, Spanned, offset};
 use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Limit};
 
@@ -328,9 +329,8 @@ fn separator_at(line: &str, separator: &str) -> Option<Separator> {
     }
 }
 
-/// The boundary that a content type names.
+/// The boundary that a content type names (`Message.get_boundary`).
 fn boundary(content_type: &str) -> Option<String> {
-    let unfolded = content_type.replace(['\r', '\n'], " ");
-    let parameters = mailparse::parse_content_type(&unfolded).params;
-    parameters.get("boundary").map(|boundary| boundary.trim_end().to_owned())
+    let boundary = parameter(content_type, "boundary")?;
+    Some(boundary.trim_end_matches(is_space).to_owned())
 }

@@ -13,6 +13,7 @@ mod content;
 mod decoding;
 mod include;
 mod mime;
+mod parameter;
 mod sniff;
 
 use self::decoding::NotDecompressed;

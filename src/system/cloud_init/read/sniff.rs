@@ -111,6 +111,6 @@ pub(super) fn trim(text: &str) -> &str {
 }
 
 /// `str.isspace`: the separators of ASCII are white space there.
-fn is_space(character: char) -> bool {
+pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }

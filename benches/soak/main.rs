@@ -1,0 +1,160 @@
+//! 1,000 random edits of a repository in one process, each rendered whole and
+//! compared with what was before; what is said must agree, and the process must
+//! not grow (`docs/soak.md`).
+//!
+//! `cargo bench --bench soak -- 1000 1` makes the walk of seed 1 over the
+//! generated repository. `... -- 300 1 at FOLDER` walks over a copy of the files
+//! of a folder, with all rules; `... keep FOLDER` behind either writes the
+//! files before and after each edit that fails there.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a bench touches the world, and prints figures"
+)]
+
+#[path = "../generator.rs"]
+mod generator;
+mod memory;
+mod tally;
+mod walk;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use similar::TextDiff;
+
+use tally::Tally;
+use walk::engine::Rules;
+use walk::program::Program;
+use walk::{Course, Files, Stepped, Walk};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What is asked for.
+struct Asked {
+    edits: usize,
+    seed: u64,
+    /// The folder whose files are walked over; the generated ones without.
+    at: Option<PathBuf>,
+    /// Where the files of failing edits are written.
+    keep: Option<PathBuf>,
+}
+
+impl Asked {
+    fn read() -> io::Result<Self> {
+        // `cargo bench` adds `--bench`.
+        let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+        let usage = || io::Error::other("usage: EDITS SEED [at FOLDER] [keep FOLDER]");
+        let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(usage);
+        let (edits, seed): (u64, u64) = (number()?, number()?);
+        let edits = usize::try_from(edits).map_err(io::Error::other)?;
+        let mut asked = Self { edits, seed, at: None, keep: None };
+        while let Some(word) = words.next() {
+            let folder = words.next().map(PathBuf::from).ok_or_else(usage)?;
+            match &*word {
+                "at" => asked.at = Some(folder),
+                "keep" => asked.keep = Some(folder),
+                _ => return Err(usage()),
+            }
+        }
+        Ok(asked)
+    }
+
+    fn files(&self) -> io::Result<Files> {
+        let mut files = Files::new();
+        match &self.at {
+            Some(folder) => add(folder, folder, &mut files)?,
+            None => {
+                let folder = tempfile::tempdir()?;
+                generator::write(folder.path(), 1)?;
+                add(folder.path(), folder.path(), &mut files)?;
+            }
+        }
+        Ok(files)
+    }
+
+    fn course(&self) -> Course {
+        Course {
+            seed: self.seed,
+            rules: if self.at.is_some() { Rules::All } else { Rules::Usual },
+            again_every: 10,
+            program_every: 50,
+        }
+    }
+}
+
+/// Adds the texts below `folder`, with paths from `root` on.
+fn add(root: &Path, folder: &Path, files: &mut Files) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            if path.file_name().is_none_or(|name| name != ".git") {
+                add(root, &path, files)?;
+            }
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            let inside = path.strip_prefix(root).map_err(io::Error::other)?;
+            files.insert(inside.to_string_lossy().into(), text.into());
+        }
+    }
+    Ok(())
+}
+
+/// Walks, and tells whether all went well.
+fn run() -> io::Result<bool> {
+    let asked = Asked::read()?;
+    let program = Program { path: env!("CARGO_BIN_EXE_layercake").into() };
+    let walk = Walk::new(asked.files()?, asked.course(), program);
+    let mut walk = walk.map_err(io::Error::other)?;
+    let mut tally = Tally::new();
+    println!("seed {}: {} outputs at first", asked.seed, walk.outputs());
+    for _ in 0..asked.edits {
+        let stepped = walk.step()?;
+        tally.count(&stepped, walk.distance());
+        if !stepped.wrong.is_empty() {
+            tell(&asked, &stepped)?;
+        }
+    }
+    println!("{} outputs at last", walk.outputs());
+    tally.print();
+    Ok(tally.failed() == 0 && !tally.grows())
+}
+
+/// Prints a failing edit as a diff, and what failed.
+fn tell(asked: &Asked, stepped: &Stepped) -> io::Result<()> {
+    const MOST: usize = 12;
+    println!("seed {}, edit {} fails: {:?}", asked.seed, stepped.number, stepped.did);
+    for wrong in stepped.wrong.iter().take(MOST) {
+        println!("  {wrong}");
+    }
+    println!("  {} in all", stepped.wrong.len());
+    for path in walk::differing(&stepped.base, &stepped.head) {
+        let [before, after] = [&stepped.base, &stepped.head]
+            .map(|files| files.get(&path).map_or("", |text| &**text));
+        let diff = TextDiff::from_lines(before, after);
+        println!("{}", diff.unified_diff().header(&path, &path));
+    }
+    for (side, files) in [("base", &stepped.base), ("head", &stepped.head)] {
+        let Some(keep) = &asked.keep else { continue };
+        let root = keep.join(format!("{}-{side}", stepped.number));
+        for (path, text) in files {
+            let file = root.join(&**path);
+            fs::create_dir_all(file.parent().unwrap_or(&root))?;
+            fs::write(file, &**text)?;
+        }
+    }
+    Ok(())
+}

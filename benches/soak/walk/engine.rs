@@ -1,0 +1,319 @@
+//! What layercake makes of files in memory: of one side by itself, and of two
+//! sides compared.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use layercake::check::{
+    AcceptedBy, Base, BothSides, Compared, Plan, Progress, RenderedSite, Scope, Settings, check,
+    compare_with,
+};
+use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
+use layercake::commands::policy::Selectors;
+use layercake::compare::Attribution;
+use layercake::diagnostic::Diagnostic;
+use layercake::error::Error;
+use layercake::merge::deckhand::Semantics;
+use layercake::render::Outcome;
+use layercake::report::json::{Report, write};
+use layercake::report::{self, Extent, SideKind, SideText, Sides, Timing, View};
+use layercake::source::{
+    ContentId, Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree,
+};
+use layercake::system::deckhand::layout::Layout;
+
+use sha2::{Digest as _, Sha256};
+
+use super::Files;
+use super::plain::{Output, Outputs, plain};
+use super::random::Random;
+
+/// One side, rendered and judged by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub outputs: Outputs,
+    /// The findings that count, and those that are suppressed.
+    pub findings: BTreeSet<Finding>,
+    pub suppressed: BTreeSet<Finding>,
+    /// What is said of several documents at once, by rule and message.
+    pub of_several: BTreeSet<(&'static str, String)>,
+    pub sites: Vec<SiteSeen>,
+    pub has_failed: bool,
+}
+
+/// What is made of what in a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteSeen {
+    pub name: String,
+    pub documents: Vec<DocumentSeen>,
+}
+
+/// A document, where it is written, and which ones it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentSeen {
+    pub path: String,
+    pub range: std::ops::Range<u32>,
+    pub needs: Vec<usize>,
+}
+
+/// A finding in one site; in none where it is of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub site: Option<String>,
+    pub rule: &'static str,
+    pub path: String,
+    pub start: u32,
+    pub end: u32,
+    pub message: String,
+}
+
+/// Two sides, compared.
+pub struct BothSeen {
+    pub compared: Compared,
+    pub base: Outputs,
+    pub head: Outputs,
+}
+
+/// In which order a tree lists its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// By path.
+    Sorted,
+    /// In an order that this number decides.
+    Shuffled(u64),
+}
+
+/// Which rules look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Those that look where nothing is configured.
+    Usual,
+    /// Every one there is.
+    All,
+}
+
+/// How a run is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    pub semantics: Semantics,
+    pub rules: Rules,
+    pub listing: Listing,
+}
+
+/// Renders and judges `files`.
+///
+/// # Errors
+/// Where layercake cannot do its work.
+pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
+    let tree = Listed::new(files, manner.listing);
+    let settled = settled(&tree, None, manner)?;
+    let layout = layout_of(&tree)?;
+    let progress = Progress::default();
+    let plan = plan(&tree, None, layout.as_ref(), settled, &progress);
+    let checked = check(&plan, |site| (outputs_of(site), site_seen(site)))?;
+    let mut seen = Seen { has_failed: checked.internal_error, ..Seen::default() };
+    let sources = &checked.sources;
+    seen.findings = unfolded(&checked.findings.diagnostics, sources);
+    seen.suppressed = unfolded(&checked.findings.suppressed, sources);
+    seen.of_several = of_several(&checked.findings.diagnostics);
+    for (outputs, site) in checked.sites.into_iter().filter_map(|site| site.taken) {
+        seen.outputs.extend(outputs);
+        seen.sites.push(site);
+    }
+    Ok(seen)
+}
+
+/// Compares `head` with `base`.
+///
+/// # Errors
+/// Where layercake cannot do its work.
+pub fn see_both(
+    base: &Files,
+    head: &Files,
+    manner: Manner,
+    attribution: Attribution,
+) -> Result<BothSeen, Error> {
+    let (before, after) = (Listed::new(base, manner.listing), Listed::new(head, manner.listing));
+    let settled = settled(&after, Some(&before), manner)?;
+    let (of_base, of_head) = (layout_of(&before)?, layout_of(&after)?);
+    let progress = Progress::default();
+    let base = Base { tree: &before, layout: of_base.as_ref() };
+    let plan = plan(&after, Some(base), of_head.as_ref(), settled, &progress);
+    let settings = Settings { attribution, ..Settings::default() };
+    let of_side = |side: Option<&RenderedSite<'_>>| side.map(outputs_of).unwrap_or_default();
+    let of_site =
+        |both: &BothSides<'_>| (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
+    let (compared, taken) = compare_with(&plan, &settings, of_site)?;
+    let mut both = BothSeen { compared, base: Outputs::new(), head: Outputs::new() };
+    for (base, head) in taken {
+        both.base.extend(base);
+        both.head.extend(head);
+    }
+    Ok(both)
+}
+
+impl BothSeen {
+    /// The report for programs, which says all there is to say.
+    pub fn report(&self) -> String {
+        let checked = &self.compared.checked;
+        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+        let side = |kind| SideText { kind, commit: None, tree: None, name: "side".to_owned() };
+        let sides = Sides {
+            repository: String::new(),
+            from: side(SideKind::Index),
+            to: side(SideKind::Worktree),
+            chosen_by: "since".to_owned(),
+            reason: "the one before it".to_owned(),
+            shallow: false,
+            edited_files: self.compared.edited_files.len(),
+            extent: Extent::Asked,
+        };
+        let compared = report::Compared {
+            comparison: &self.compared.comparison,
+            sides: &sides,
+            findings: Some(&self.compared.findings),
+            outputs: 0,
+            timing: Timing::default(),
+        };
+        let mut text = Vec::new();
+        write(&Report::of_comparison(&compared, &view), &mut text).expect("memory takes it");
+        String::from_utf8(text).expect("reports are text")
+    }
+}
+
+/// The findings, one for each site.
+pub fn unfolded(diagnostics: &[Diagnostic], sources: &SourceMap) -> BTreeSet<Finding> {
+    diagnostics.iter().flat_map(|it| by_site(it, sources)).collect()
+}
+
+fn of_several(diagnostics: &[Diagnostic]) -> BTreeSet<(&'static str, String)> {
+    let several = diagnostics.iter().filter(|it| it.documents.len() > 1);
+    several.map(|it| (it.rule.name, it.message.clone())).collect()
+}
+
+fn by_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<Finding> {
+    let Span { start, end, .. } = diagnostic.primary.span;
+    let path = sources.path_of(diagnostic.primary.span).to_string();
+    let in_site = |site: Option<String>| Finding {
+        site,
+        rule: diagnostic.rule.name,
+        path: path.clone(),
+        start,
+        end,
+        message: diagnostic.message.clone(),
+    };
+    match &diagnostic.sites[..] {
+        [] => vec![in_site(None)],
+        sites => sites.iter().map(|site| in_site(Some(site.to_string()))).collect(),
+    }
+}
+
+fn plan<'a>(
+    tree: &'a dyn Tree,
+    base: Option<Base<'a>>,
+    layout: Option<&'a Layout>,
+    settled: Settled,
+    progress: &'a Progress,
+) -> Plan<'a> {
+    let scope = match layout {
+        Some(layout) => Scope::Repository { layout, further: Vec::new() },
+        None => Scope::Set(vec![RepoPath::new("")]),
+    };
+    Plan {
+        tree,
+        scope,
+        base,
+        options: settled.options,
+        sites: None,
+        only: Vec::new(),
+        rules: settled.rules,
+        policy: settled.policy,
+        baseline: None,
+        accepted_by: AcceptedBy::Itself,
+        configuration: settled.configuration,
+        progress,
+    }
+}
+
+fn settled(tree: &Listed, base: Option<&Listed>, manner: Manner) -> Result<Settled, Error> {
+    let base = base.map(|base| base as &dyn Tree);
+    let found = find(Path::new(""), &Place::Root, &Around { tree, base, root: None })?;
+    let meaning = Meaning { semantics: Some(manner.semantics), ..Meaning::default() };
+    let select = match manner.rules {
+        Rules::Usual => Vec::new(),
+        Rules::All => vec!["all".to_owned()],
+    };
+    settle(&found, meaning, &Selectors { select, ..Selectors::default() })
+}
+
+fn layout_of(tree: &Listed) -> Result<Option<Layout>, Error> {
+    Layout::discover(tree, &RepoPath::new(""))
+}
+
+/// Files in memory, listed in some order.
+struct Listed {
+    tree: MemoryTree,
+    listing: Listing,
+}
+
+impl Listed {
+    fn new(files: &Files, listing: Listing) -> Self {
+        let tree = files
+            .iter()
+            .fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_bytes()));
+        Self { tree, listing }
+    }
+}
+
+impl Tree for Listed {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let mut entries = self.tree.entries(folder)?;
+        for entry in &mut entries {
+            let bytes = self.tree.read(&entry.path).ok();
+            entry.content = bytes.and_then(|bytes| self.content_of(&bytes));
+        }
+        match self.listing {
+            Listing::Sorted => {}
+            Listing::Shuffled(seed) => Random::of_edit(seed, 0).shuffle(&mut entries),
+        }
+        Ok(entries)
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        self.tree.read(path)
+    }
+
+    /// As in git: what is the same on both sides is read once.
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        Some(ContentId::new(&Sha256::digest(bytes)))
+    }
+}
+
+fn outputs_of(site: &RenderedSite<'_>) -> Outputs {
+    let name = site.site.name.as_deref().unwrap_or_default();
+    let mut outputs = Outputs::new();
+    for (doc, recipe) in site.graph.outputs() {
+        let data = match site.rendered.outcome(doc) {
+            Outcome::Ready(data) => Some(plain(data)),
+            Outcome::Blocked(_) => None,
+        };
+        // What cloud-init is given has no metadata.
+        let document = site.site.documents.get(doc.index());
+        let metadata = document.map(|it| plain(&it.metadata)).unwrap_or_default();
+        let layer = recipe.key.layer.to_string();
+        let key = [name.to_owned(), recipe.key.schema.to_string(), recipe.key.name.to_string()];
+        let output = Output { layer, data, metadata, document: doc.index() };
+        outputs.entry(key).or_default().push(output);
+    }
+    outputs
+}
+
+fn site_seen(site: &RenderedSite<'_>) -> SiteSeen {
+    let documents = site.graph.iter().map(|(_, recipe)| DocumentSeen {
+        path: site.sources.path_of(recipe.span).to_string(),
+        range: recipe.span.start..recipe.span.end,
+        needs: recipe.needs.iter().map(|need| need.doc.index()).collect(),
+    });
+    let name = site.site.name.as_deref().unwrap_or_default().to_owned();
+    SiteSeen { name, documents: documents.collect() }
+}

@@ -1,0 +1,183 @@
+//! What a comparison of two sides says must be what anybody sees who looks at
+//! each of them alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use layercake::compare::Status;
+
+use super::edits::Edit;
+use super::engine::{BothSeen, Finding, Seen, unfolded};
+use super::plain::{Change, Name, Outputs, changes};
+
+/// What is wrong with a comparison, in words; nothing where nothing is.
+pub fn broken(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if base.has_failed || head.has_failed || both.compared.checked.internal_error {
+        wrong.push("layercake itself failed".to_owned());
+    }
+    wrong.extend(differing_outputs("base", &base.outputs, &both.base));
+    wrong.extend(differing_outputs("head", &head.outputs, &both.head));
+    let seen = changes(&base.outputs, &head.outputs);
+    wrong.extend(differing("changed outputs", &seen, &told(both)));
+    wrong.extend(unexplained(both));
+    wrong.extend(findings(base, head, both));
+    wrong.extend(counts(base, head, both));
+    wrong
+}
+
+/// What is wrong where nothing but the text was changed.
+pub fn more_than_text(edit: &Edit, both: &BothSeen) -> Vec<String> {
+    let comparison = &both.compared.comparison;
+    let mut wrong = Vec::new();
+    if !comparison.edits.is_empty() || !comparison.outputs.is_empty() {
+        let (edits, outputs) = (comparison.edits.len(), comparison.outputs.len());
+        wrong.push(format!("the text alone was changed: {edits} edits, {outputs} outputs"));
+    }
+    let findings = &both.compared.findings;
+    if edit.is_comment() {
+        // A rule of its own says that there is text before the first `---`.
+        let is_meant = |it: &&layercake::diagnostic::Diagnostic| {
+            it.rule.name != "missing-document-start"
+        };
+        let of = [&findings.new, &findings.fixed]
+            .map(|it| it.diagnostics.iter().filter(is_meant).count());
+        if of != [0, 0] {
+            wrong.push(format!("a comment brought, and mended, as many findings: {of:?}"));
+        }
+    }
+    wrong
+}
+
+fn differing_outputs(side: &str, alone: &Outputs, compared: &Outputs) -> Vec<String> {
+    let names: BTreeSet<&Name> = alone.keys().chain(compared.keys()).collect();
+    let differ = names.into_iter().filter(|name| alone.get(*name) != compared.get(*name));
+    differ
+        .map(|name| {
+            let name_text = name.join(" ");
+            let [one, other] = [alone, compared].map(|it| format!("{:?}", it.get(name)));
+            let at = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+            let [one, other] = [one, other].map(|it| {
+                it.bytes().skip(at.saturating_sub(80)).take(300).map(char::from).collect::<String>()
+            });
+            format!("{side} {name_text}:\n  alone:    {one}\n  compared: {other}")
+        })
+        .collect()
+}
+
+fn told(both: &BothSeen) -> Vec<Change> {
+    let changes = both.compared.comparison.outputs.iter().map(|change| {
+        let site = change.site.as_deref().unwrap_or_default().to_owned();
+        let name = [site, change.key.schema.to_string(), change.key.name.to_string()];
+        (name, change.key.layer.to_string(), Status::as_str(change.status))
+    });
+    let mut changes: Vec<Change> = changes.collect();
+    changes.sort();
+    changes
+}
+
+fn unexplained(both: &BothSeen) -> Vec<String> {
+    let outputs = both.compared.comparison.outputs.iter();
+    let unexplained = outputs.filter(|change| change.is_unexplained());
+    unexplained
+        .map(|change| {
+            let site = change.site.as_deref().unwrap_or_default();
+            let (of, status) = (change.data.len(), change.status.as_str());
+            let metadata = change.metadata.len();
+            let count = change.unexplained;
+            format!(
+                "unexplained in {site} {}: {status}, {count} of {of} and {metadata}",
+                change.key
+            )
+        })
+        .collect()
+}
+
+/// What is in only one of two lists.
+fn differing<T: Ord + std::fmt::Debug>(what: &str, seen: &[T], told: &[T]) -> Vec<String> {
+    let mut counts: BTreeMap<&T, i64> = BTreeMap::new();
+    for it in seen {
+        *counts.entry(it).or_default() += 1;
+    }
+    for it in told {
+        *counts.entry(it).or_default() -= 1;
+    }
+    let unequal = counts.into_iter().filter(|(_, count)| *count != 0);
+    unequal
+        .map(|(it, count)| {
+            let who = if count > 0 { "seen, not told" } else { "told, not seen" };
+            format!("{what}: {who}: {it:?}")
+        })
+        .collect()
+}
+
+/// New and unchanged findings are those of the head, and the others those of
+/// the base.
+fn findings(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
+    let (findings, sources) = (&both.compared.findings, &both.compared.checked.sources);
+    let of = |of: &[layercake::diagnostic::Diagnostic]| unfolded(of, sources);
+    let (new, unchanged) = (of(&findings.new.diagnostics), of(&findings.unchanged.diagnostics));
+    let fixed = of(&findings.fixed.diagnostics);
+    let all: Vec<&Finding> = new.union(&unchanged).collect();
+    let seen: Vec<&Finding> = head.findings.iter().collect();
+    let mut wrong = differing("findings", &seen, &all);
+    let suppressed: Vec<Finding> = of(&findings.suppressed).into_iter().collect();
+    let seen: Vec<Finding> = head.suppressed.iter().cloned().collect();
+    wrong.extend(differing("suppressed findings", &seen, &suppressed));
+    wrong.extend(balance([base, head], [&new, &fixed]));
+    wrong
+}
+
+/// The findings of a site that say the same of whatever document: in reports
+/// the documents of all sites stand together.
+type Alike<'a> = (Option<&'a str>, &'static str, &'a str);
+
+fn alike(findings: &BTreeSet<Finding>) -> BTreeMap<Alike<'_>, i64> {
+    let mut counts = BTreeMap::new();
+    for it in findings {
+        *counts.entry((it.site.as_deref(), it.rule, &*it.message)).or_default() += 1;
+    }
+    counts
+}
+
+/// What the head has more than the base is new, and what it has less is fixed.
+/// Not where something is suppressed, for that is not fixed; nor where several
+/// documents are concerned, each of which may be new while what is said is not.
+fn balance(
+    [base, head]: [&Seen; 2],
+    [new, fixed]: [&BTreeSet<Finding>; 2],
+) -> Vec<String> {
+    let of = [&base.findings, &head.findings, new, fixed].map(alike);
+    let hidden = alike(&head.suppressed);
+    let counts_alone = |it: &&Alike<'_>| {
+        let (_, rule, message) = **it;
+        let key = (rule, message.to_owned());
+        let is_of_several = base.of_several.contains(&key) || head.of_several.contains(&key);
+        !is_of_several && !hidden.contains_key(*it)
+    };
+    let all: BTreeSet<&Alike<'_>> = of.iter().flat_map(BTreeMap::keys).collect();
+    let wrong = all.into_iter().filter(counts_alone).filter_map(|it| {
+        let [base, head, new, fixed] = of.each_ref().map(|counts| counts.get(it).unwrap_or(&0));
+        let is_balanced = head - base == new - fixed && *new <= *head && *fixed <= *base;
+        let counts = format!("{base} before, {head} after, {new} new, {fixed} fixed");
+        (!is_balanced).then(|| format!("findings {it:?}: {counts}"))
+    });
+    wrong.collect()
+}
+
+/// Every site has on each side as many outputs as it has there.
+fn counts(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
+    let count = |seen: &Seen, site: &str| -> usize {
+        let of_site = seen.outputs.iter().filter(|(name, _)| name[0] == site);
+        of_site.map(|(_, outputs)| outputs.len()).sum()
+    };
+    let is_there = |seen: &Seen, site: &str| seen.sites.iter().any(|it| it.name == site);
+    let sites = both.compared.comparison.sites.iter();
+    sites
+        .filter_map(|reach| {
+            let site = reach.site.as_deref().unwrap_or_default();
+            let of = |seen: &Seen| is_there(seen, site).then(|| count(seen, site));
+            let (seen, told) = ([of(base), of(head)], [reach.base, reach.head]);
+            (seen != told).then(|| format!("outputs of {site}: {seen:?} seen, {told:?} told"))
+        })
+        .collect()
+}

@@ -1,0 +1,366 @@
+//! What layercake is built of is what `deny.toml` allows: which licences, which
+//! crates in several versions, from where. `cargo deny` judges the same file, and
+//! knows advisories too; here it is judged wherever the tests run, offline, for
+//! the system they run on. A setting that is not understood here fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+#[test]
+fn every_licence_is_allowed() {
+    let Licenses { allow, exceptions, .. } = rules().licenses;
+    let (mut used, mut wrong) = (BTreeSet::new(), Vec::new());
+    for Crate { name, version, license } in crates() {
+        let excepted = exceptions.iter().filter(|it| it.name == name);
+        let allowed: Vec<&str> =
+            allow.iter().chain(excepted.flat_map(|it| &it.allow)).map(String::as_str).collect();
+        match chosen(&license, &allowed) {
+            Some(chosen) => used.extend(chosen.into_iter().map(str::to_owned)),
+            None => wrong.push(format!("{name} {version}: `{license}`")),
+        }
+    }
+    assert!(wrong.is_empty(), "licences that deny.toml does not allow:\n{}", wrong.join("\n"));
+    let unused: Vec<&String> = allow.iter().filter(|it| !used.contains(*it)).collect();
+    assert!(unused.is_empty(), "licences that deny.toml allows and nothing has: {unused:?}");
+    let locked: BTreeSet<String> = lock().package.into_iter().map(|it| it.name).collect();
+    for Exception { name, .. } in exceptions {
+        assert!(locked.contains(&name), "deny.toml makes an exception for `{name}`, which is gone");
+    }
+}
+
+#[test]
+fn a_crate_in_several_versions_has_its_reason() {
+    let skipped = rules().bans.skip;
+    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for Crate { name, version, .. } in crates() {
+        if !skipped.iter().any(|it| it.is(&name, &version)) {
+            versions.entry(name).or_default().insert(version);
+        }
+    }
+    versions.retain(|_, versions| versions.len() > 1);
+    assert!(
+        versions.is_empty(),
+        "there in several versions, and deny.toml says not why: {versions:?}"
+    );
+}
+
+/// Also for other systems, so that it is held wherever it is looked at.
+#[test]
+fn no_reason_outlives_what_it_is_for() {
+    let locked = lock().package;
+    for skip in rules().bans.skip {
+        let named = locked.iter().filter(|it| skip.is(&it.name, &it.version)).count();
+        assert_eq!(named, 1, "`{}` of deny.toml's `skip` is gone", skip.name);
+        let name = skip.name.split('@').next().expect("a text has a first part");
+        let versions = locked.iter().filter(|it| it.name == name).count();
+        assert!(versions > 1, "`{name}` is there once, and deny.toml skips it");
+        assert!(skip.reason.len() > 10, "`{}` is skipped without a reason", skip.name);
+    }
+}
+
+#[test]
+fn every_crate_is_from_a_place_that_is_known() {
+    let Rules { sources, bans, .. } = rules();
+    let known: BTreeSet<String> = sources
+        .allow_registry
+        .iter()
+        .map(|it| format!("registry+{it}"))
+        .chain(sources.allow_git.iter().map(|it| format!("git+{it}")))
+        .collect();
+    for Locked { name, source, checksum, .. } in lock().package {
+        if name == env!("CARGO_PKG_NAME") {
+            continue;
+        }
+        let from = source.unwrap_or_else(|| panic!("`{name}` is a folder of one machine"));
+        let from = from.split(['?', '#']).next().expect("a text has a first part");
+        assert!(known.contains(from), "`{name}` is from {from}, which deny.toml does not know");
+        assert!(checksum.is_some() || from.starts_with("git+"), "`{name}` has no checksum");
+        let denied = bans.deny.iter().find(|it| it.name == name);
+        assert!(denied.is_none(), "`{name}` is denied: {}", denied.unwrap().reason);
+    }
+}
+
+#[test]
+fn no_requirement_takes_any_version() {
+    let manifest = manifest(&root().join("Cargo.toml"));
+    let requirements = requirements(&manifest);
+    assert!(requirements.len() > 30, "{requirements:?}");
+    for (name, version) in requirements {
+        assert!(version.is_some_and(|it| !it.contains('*')), "`{name}` may have any version");
+    }
+}
+
+/// The lint holds for all targets of a package: library, program, tests, benches
+/// and build script; and it cannot be switched off for a part of them.
+#[test]
+fn no_package_may_have_unsafe_code() {
+    let manifests = manifests();
+    assert!(manifests.contains(&root().join("Cargo.toml")));
+    for path in manifests {
+        let manifest = manifest(&path);
+        let level = manifest["lints"]["rust"]["unsafe_code"].as_str();
+        assert_eq!(level, Some("forbid"), "{}", path.display());
+    }
+}
+
+/// What the tests above take for granted.
+#[test]
+fn no_rule_is_only_a_warning() {
+    let Rules { licenses, bans, sources, .. } = rules();
+    assert!(licenses.include_dev && bans.multiple_versions_include_dev);
+    for level in [
+        licenses.unused_allowed_license,
+        bans.wildcards,
+        bans.multiple_versions,
+        sources.unknown_registry,
+        sources.unknown_git,
+    ] {
+        assert_eq!(level, "deny");
+    }
+}
+
+#[test]
+fn what_is_judged_is_what_is_released() {
+    let released = fs::read_to_string(root().join(".github/workflows/release.yml")).unwrap();
+    let released: BTreeSet<&str> =
+        released.lines().filter_map(|line| line.trim().strip_prefix("- target: ")).collect();
+    let targets = rules().graph.targets;
+    assert_eq!(targets.iter().map(String::as_str).collect::<BTreeSet<_>>(), released);
+}
+
+#[test]
+fn licences_are_read_as_spdx_has_them() {
+    let allowed = ["MIT", "Zlib", "Apache-2.0 WITH LLVM-exception"];
+    for (text, expected) in [
+        ("MIT", Some(vec!["MIT"])),
+        ("GPL-3.0", None),
+        ("GPL-3.0 OR MIT", Some(vec!["MIT"])),
+        ("GPL-3.0/MIT", Some(vec!["MIT"])),
+        ("MIT AND GPL-3.0", None),
+        ("MIT AND Zlib", Some(vec!["MIT", "Zlib"])),
+        ("(GPL-3.0 OR MIT) AND Zlib", Some(vec!["MIT", "Zlib"])),
+        ("MIT OR GPL-3.0 AND LGPL-3.0", Some(vec!["MIT"])),
+        ("GPL-3.0 OR (MIT AND LGPL-3.0)", None),
+        ("Apache-2.0 WITH LLVM-exception", Some(vec!["Apache-2.0 WITH LLVM-exception"])),
+        ("Apache-2.0", None),
+        ("", None),
+        ("MIT OR", None),
+        ("(MIT", None),
+        ("MIT Zlib", None),
+    ] {
+        assert_eq!(chosen(text, &allowed), expected, "`{text}`");
+    }
+}
+
+/// Which of the allowed licences an expression of SPDX is met with; none where it
+/// is not, or is no expression.
+fn chosen<'a>(expression: &str, allowed: &[&'a str]) -> Option<Vec<&'a str>> {
+    let text = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (met, rest) = any_of(&words, allowed)?;
+    rest.is_empty().then_some(met)?
+}
+
+/// What is met of the front of an expression, if it is, and what is left of it.
+type Met<'a, 'b> = Option<(Option<Vec<&'a str>>, &'b [&'b str])>;
+
+fn any_of<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
+    let (mut met, mut rest) = all_of(words, allowed)?;
+    while let ["OR", after @ ..] = rest {
+        let (other, left) = all_of(after, allowed)?;
+        (met, rest) = (met.or(other), left);
+    }
+    Some((met, rest))
+}
+
+fn all_of<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
+    let (mut met, mut rest) = one(words, allowed)?;
+    while let ["AND", after @ ..] = rest {
+        let (other, left) = one(after, allowed)?;
+        (met, rest) = (met.zip(other).map(|(one, other)| [one, other].concat()), left);
+    }
+    Some((met, rest))
+}
+
+fn one<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
+    let (name, rest) = match words {
+        ["(", inner @ ..] => {
+            let (met, rest) = any_of(inner, allowed)?;
+            return Some((met, rest.strip_prefix(&[")"])?));
+        }
+        [license, "WITH", exception, rest @ ..] => (format!("{license} WITH {exception}"), rest),
+        [license, rest @ ..] => ((*license).to_owned(), rest),
+        [] => return None,
+    };
+    Some((allowed.iter().find(|it| **it == name).map(|it| vec![*it]), rest))
+}
+
+/// `deny.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    graph: Targets,
+    /// Judged by `cargo deny` alone: they are on the network.
+    #[serde(rename = "advisories")]
+    _advisories: toml::Table,
+    licenses: Licenses,
+    bans: Bans,
+    sources: Sources,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Targets {
+    targets: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Licenses {
+    allow: Vec<String>,
+    exceptions: Vec<Exception>,
+    include_dev: bool,
+    unused_allowed_license: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exception {
+    #[serde(rename = "crate")]
+    name: String,
+    allow: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Bans {
+    wildcards: String,
+    multiple_versions: String,
+    multiple_versions_include_dev: bool,
+    skip: Vec<Named>,
+    deny: Vec<Named>,
+}
+
+/// A crate, `NAME` or `NAME@VERSION`, and why it is named.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    #[serde(rename = "crate")]
+    name: String,
+    reason: String,
+}
+
+impl Named {
+    fn is(&self, name: &str, version: &str) -> bool {
+        self.name == format!("{name}@{version}") || self.name == name
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Sources {
+    unknown_registry: String,
+    unknown_git: String,
+    allow_registry: Vec<String>,
+    allow_git: Vec<String>,
+}
+
+/// `Cargo.lock`.
+#[derive(Deserialize)]
+struct Lock {
+    package: Vec<Locked>,
+}
+
+#[derive(Deserialize)]
+struct Locked {
+    name: String,
+    version: String,
+    source: Option<String>,
+    checksum: Option<String>,
+}
+
+/// A crate that is built, for the program or its tests.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Crate {
+    name: String,
+    version: String,
+    license: String,
+}
+
+fn rules() -> Rules {
+    parsed(&root().join("deny.toml"))
+}
+
+fn lock() -> Lock {
+    parsed(&root().join("Cargo.lock"))
+}
+
+fn manifest(path: &Path) -> toml::Table {
+    parsed(path)
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path) -> T {
+    let text = fs::read_to_string(path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+    toml::from_str(&text).unwrap_or_else(|it| panic!("{}: {it}", path.display()))
+}
+
+/// All crates that are built here, as cargo itself says: the lock file has more,
+/// for other systems and for features that are off.
+fn crates() -> BTreeSet<Crate> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--locked", "--edges", "normal,build,dev"])
+        .args(["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"])
+        .current_dir(root())
+        .output()
+        .expect("cargo can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+    let crates: BTreeSet<Crate> = text.lines().filter(|it| !it.is_empty()).map(read).collect();
+    assert!(crates.len() > 100, "{text}");
+    crates
+}
+
+/// `NAME vVERSION (...)|LICENCE`.
+fn read(line: &str) -> Crate {
+    let (package, license) = line.split_once('|').expect("it has a licence, or none");
+    let mut words = package.split(' ');
+    let name = words.next().expect("a text has a first part").to_owned();
+    let version = words.next().and_then(|it| it.strip_prefix('v')).expect("it has a version");
+    Crate { name, version: version.to_owned(), license: license.to_owned() }
+}
+
+/// The dependencies of a manifest, with the versions that will do.
+fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
+    let by_target = manifest.get("target").and_then(toml::Value::as_table);
+    let by_target = by_target.into_iter().flatten().filter_map(|(_, it)| it.as_table());
+    by_target
+        .chain([manifest])
+        .flat_map(|table| {
+            ["dependencies", "dev-dependencies", "build-dependencies"]
+                .into_iter()
+                .filter_map(|kind| table.get(kind).and_then(toml::Value::as_table))
+        })
+        .flatten()
+        .map(|(name, value)| {
+            let version = value.as_str().or_else(|| value.get("version")?.as_str());
+            (name.clone(), version.map(str::to_owned))
+        })
+        .collect()
+}
+
+/// The manifests of this repository: the package's own, and those of packages in
+/// folders beside it.
+fn manifests() -> Vec<PathBuf> {
+    let folders = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let own = [root().to_path_buf()].into_iter();
+    own.chain(folders).map(|it| it.join("Cargo.toml")).filter(|it| it.is_file()).collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
