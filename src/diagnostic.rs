@@ -235,12 +235,13 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A finding of `rule` at its default severity.
+    /// A finding of `rule` at its default severity. Line breaks of what the
+    /// message quotes are escaped.
     pub fn new(rule: &'static Rule, message: impl Into<String>, primary: Label) -> Self {
         Self {
             rule,
             severity: rule.severity,
-            message: message.into(),
+            message: one_line(message.into()),
             primary,
             related: Vec::new(),
             notes: Vec::new(),
@@ -294,4 +295,11 @@ impl Diagnostic {
         self.documents.push(key);
         self
     }
+}
+
+fn one_line(text: String) -> String {
+    if text.contains(['\n', '\r']) {
+        return text.replace('\r', "\\r").replace('\n', "\\n");
+    }
+    text
 }

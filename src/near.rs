@@ -33,7 +33,7 @@ struct Letters([u8; 64]);
 impl Letters {
     fn of(name: &str) -> Self {
         let mut counts = [0; 64];
-        for byte in name.bytes().filter(|byte| byte.is_ascii()) {
+        for byte in name.bytes().filter(u8::is_ascii) {
             let count: &mut u8 = &mut counts[usize::from(byte % 64)];
             *count = count.saturating_add(1);
         }

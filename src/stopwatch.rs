@@ -138,7 +138,7 @@ impl Stopwatch {
     /// Does `work`, and counts what it and the threads that work for it spend.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> T {
         let at = At::new(self.laps.clone(), Some(Doing::Stage(Stage::Rest)), Within::Run);
-        let _back = Part { before: Some(AT.replace(Some(at))) };
+        let _back = Part { then: Then::Back(AT.replace(Some(at))) };
         work()
     }
 
@@ -271,12 +271,12 @@ impl Split {
     /// Lets this thread be at a part of the work, until that is dropped.
     #[must_use]
     pub fn part(&self) -> Part {
-        let Some(of) = &self.of else { return Part { before: None } };
+        let Some(of) = &self.of else { return Part { then: Then::Nothing } };
         let mut before = AT.replace(Some(At::new(of.laps.clone(), of.doing, Within::Split)));
         if let Some(before) = &mut before {
             before.turn(before.doing);
         }
-        Part { before: Some(before) }
+        Part { then: Then::Back(before) }
     }
 }
 
@@ -293,14 +293,23 @@ impl Drop for Split {
 /// A part of work that is spread over threads, while one is at it.
 #[derive(Debug)]
 pub struct Part {
-    /// What the thread was at before, if it is timed.
-    before: Option<Option<At>>,
+    then: Then,
+}
+
+/// What a thread does after a part.
+#[derive(Debug)]
+enum Then {
+    /// Nothing is timed.
+    Nothing,
+    /// It goes on with what it was at before.
+    Back(Option<At>),
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        if let Some(before) = self.before.take() {
-            go_back(before);
+        match std::mem::replace(&mut self.then, Then::Nothing) {
+            Then::Nothing => {}
+            Then::Back(before) => go_back(before),
         }
     }
 }

@@ -142,8 +142,8 @@ fn tell(asked: &Asked, stepped: &Stepped) -> io::Result<()> {
     }
     println!("  {} in all", stepped.wrong.len());
     for path in walk::differing(&stepped.base, &stepped.head) {
-        let [before, after] = [&stepped.base, &stepped.head]
-            .map(|files| files.get(&path).map_or("", |text| &**text));
+        let [before, after] =
+            [&stepped.base, &stepped.head].map(|files| files.get(&path).map_or("", |text| &**text));
         let diff = TextDiff::from_lines(before, after);
         println!("{}", diff.unified_diff().header(&path, &path));
     }

@@ -8,6 +8,9 @@ pub fn resident() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+/// So many samples make a line.
+const ENOUGH: usize = 400;
+
 /// What was held after which edit.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
@@ -32,7 +35,7 @@ impl Samples {
 
     /// By how many bytes each edit after the first `warm` ones made the process
     /// grow: the slope of the line with the least squares. None where there are
-    /// too few of them to tell.
+    /// too few of them to tell growth from what comes and goes.
     pub fn growth(&self, warm: usize) -> Option<f64> {
         let points: Vec<(f64, f64)> = self
             .samples
@@ -40,7 +43,7 @@ impl Samples {
             .filter(|(at, _)| *at >= warm)
             .map(|(at, bytes)| (*at as f64, *bytes as f64))
             .collect();
-        if points.len() < 50 {
+        if points.len() < ENOUGH {
             return None;
         }
         let count = points.len() as f64;

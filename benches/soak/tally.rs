@@ -143,9 +143,8 @@ impl Tally {
     fn print_memory(&self) {
         let at = [1, 100, 200, 300, 500, 1000].into_iter().filter(|at| *at <= self.edits);
         let held = at.filter_map(|at| Some((at, self.memory.after(at)?)));
-        let held: Vec<String> = held
-            .map(|(at, bytes)| format!("{:.1} MB after {at}", bytes as f64 / 1e6))
-            .collect();
+        let held: Vec<String> =
+            held.map(|(at, bytes)| format!("{:.1} MB after {at}", bytes as f64 / 1e6)).collect();
         let most = self.memory.most_after(self.warm()).unwrap_or_default() as f64 / 1e6;
         println!("  memory: {}, at most {most:.1} MB", held.join(", "));
         match self.growth() {

@@ -53,7 +53,9 @@ fn refuse(mut problems: Vec<Problem>, sources: &SourceMap) -> Result<(), Error> 
     let line = |problem: &Problem| {
         let at = sources.start(problem.at);
         let path = sources.get(problem.at.file).path();
-        format!("{path}:{}:{}: {}", at.line, at.column, problem.message)
+        // A value that is quoted may have line breaks of its own.
+        let message = problem.message.replace('\r', "\\r").replace('\n', "\\n");
+        format!("{path}:{}:{}: {message}", at.line, at.column)
     };
     let lines: Vec<String> = problems.iter().map(line).collect();
     Err(Error::new(ErrorKind::Configuration, lines.join("\n"))

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::{Graph, Op, Recipe};
-use crate::merge::pattern::PatternFailure;
+use crate::merge::pattern::{Effort, PatternFailure};
 use crate::yaml::{Limit, Node, Value};
 
 /// What one document may still cost. The shares do not depend on what other
@@ -16,6 +16,8 @@ pub(super) struct Allowance {
     work: u64,
     /// Bytes of what its steps make.
     memory: u64,
+    /// How often its searches may go back.
+    pub(super) effort: Effort,
 }
 
 impl Allowance {
@@ -27,7 +29,8 @@ impl Allowance {
     pub(super) fn of_each(graph: &Graph) -> Self {
         let documents = graph.recipes.iter().filter(|recipe| makes(recipe)).count() as u64;
         let share = Self::ALL / documents.max(1);
-        Self { work: share.clamp(4 << 20, Self::MOST), memory: share.clamp(1 << 20, Self::MOST) }
+        let (work, memory) = (share.clamp(4 << 20, Self::MOST), share.clamp(1 << 20, Self::MOST));
+        Self { work, memory, effort: Effort::default() }
     }
 
     pub(super) fn search(&mut self, bytes: u64) -> Result<(), PatternFailure> {

@@ -9,7 +9,7 @@ use super::stroke::Author;
 use super::{Making, PatternTexts, ProblemKind, Put, WriteKind};
 use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
 use crate::merge::deckhand::{Semantics, laid_flat, pops};
-use crate::merge::pattern::{Pattern, PatternFailure, Replacement, python_text};
+use crate::merge::pattern::{Effort, Pattern, PatternFailure, Replacement, python_text};
 use crate::source::Span;
 use crate::yaml::path::{Location, children};
 use crate::yaml::{Node, Origin, Value, emit};
@@ -84,7 +84,9 @@ impl Making<'_> {
             return None;
         };
         let charged = self.allowance.search(cost(&value));
-        let captures = match charged.and_then(|()| extract.pattern.value.search(text)) {
+        let effort = &mut self.allowance.effort;
+        let pattern = &extract.pattern.value;
+        let captures = match charged.and_then(|()| pattern.search_within(text, effort)) {
             Ok(Some(captures)) => captures,
             Ok(None) => {
                 self.problem(at, ProblemKind::UnmatchedSourcePattern { value: value.span });
@@ -307,7 +309,7 @@ impl Making<'_> {
         put: &PutIn,
         text: &str,
     ) -> Result<(String, usize), PatternFailure> {
-        let replaced = put.replace(&part.pattern.value, text)?;
+        let replaced = put.replace(&part.pattern.value, text, &mut self.allowance.effort)?;
         self.allowance.make(replaced.0.len() as u64)?;
         Ok(replaced)
     }
@@ -331,13 +333,18 @@ struct PutIn {
 }
 
 impl PutIn {
-    fn replace(&self, pattern: &Pattern, text: &str) -> Result<(String, usize), PatternFailure> {
+    fn replace(
+        &self,
+        pattern: &Pattern,
+        text: &str,
+        effort: &mut Effort,
+    ) -> Result<(String, usize), PatternFailure> {
         let replacement = if self.as_template {
             Replacement::Template(&self.text)
         } else {
             Replacement::Literal(&self.text)
         };
-        pattern.replace_all(text, replacement)
+        pattern.replace_all_within(text, replacement, effort)
     }
 
     /// The destination's text after the replacement: still where it was

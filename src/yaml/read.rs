@@ -290,6 +290,8 @@ impl<'text> Reader<'text> {
         // After a syntax error nobody knows where the broken document ended.
         if self.boundary == usize::MAX {
             self.boundary = range.start;
+            let end = end_of_nothing(&self.text[..range.start]);
+            self.cursor = self.cursor.max(end.unwrap_or(0));
         }
         let gap = &self.text[self.boundary.min(range.start)..range.start];
         let is_odd = !self.started && end_of_nothing(gap).is_some();

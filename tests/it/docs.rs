@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use layercake::diagnostic::{Level, Rule, Trait};
-use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT};
+use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT, MAX_OUTPUT};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
@@ -125,6 +125,10 @@ fn the_limits_are_those_of_the_code() {
             Groups::MAX_WORK,
         ),
         ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
+        (
+            "steps back that all patterns of a document may take, searches of less than 1000 left out",
+            size(MAX_EFFORT),
+        ),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
     ] {
         assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");

@@ -8,7 +8,7 @@ mod hostile;
 mod html;
 mod junit;
 mod limits;
-mod made;
+pub mod made;
 mod markdown;
 mod readers;
 mod sarif;

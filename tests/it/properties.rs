@@ -17,7 +17,7 @@ use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope,
 use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
 use layercake::report::json::canonical;
 use layercake::report::{Style, View, json, terminal};
-use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree};
+use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, SourceMap, Tree};
 use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::Path;
 use layercake::yaml::{Key, Mapping, Node, Origin, Problem, Value, parse};
@@ -26,10 +26,9 @@ use proptest::strategy::ValueTree;
 use rayon::ThreadPoolBuilder;
 
 use self::repository::{CANARY, Repository, data, repository};
-use crate::conformance::same;
+use crate::laws::reading::{same, spans, text_reads_as};
 use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
 use crate::support::{finding_text, options};
-use crate::yaml::spans::text_reads_as;
 
 /// What a run says: the outputs by site and identity, and the findings.
 #[derive(Debug, PartialEq)]
@@ -309,21 +308,6 @@ fn two_sides() -> impl Strategy<Value = [Node; 2]> {
             parsed.documents.remove(0).root.get("data").expect("it is there").clone()
         })
     })
-}
-
-fn spans(node: &Node, all: &mut Vec<Span>) {
-    all.push(node.span);
-    for (key, child) in node.as_mapping().into_iter().flat_map(Mapping::iter) {
-        all.push(key.span);
-        spans(child, all);
-    }
-    node.as_sequence().unwrap_or_default().iter().for_each(|item| spans(item, all));
-    if let Value::Pairs(pairs) = &node.value {
-        for (left, right) in pairs.iter() {
-            spans(left, all);
-            spans(right, all);
-        }
-    }
 }
 
 proptest! {

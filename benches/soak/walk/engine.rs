@@ -17,9 +17,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
 use layercake::report::json::{Report, write};
 use layercake::report::{self, Extent, SideKind, SideText, Sides, Timing, View};
-use layercake::source::{
-    ContentId, Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree,
-};
+use layercake::source::{ContentId, Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::layout::Layout;
 
 use sha2::{Digest as _, Sha256};
@@ -141,8 +139,7 @@ pub fn see_both(
     let plan = plan(&after, Some(base), of_head.as_ref(), settled, &progress);
     let settings = Settings { attribution, ..Settings::default() };
     let of_side = |side: Option<&RenderedSite<'_>>| side.map(outputs_of).unwrap_or_default();
-    let of_site =
-        |both: &BothSides<'_>| (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
+    let of_site = |both: &BothSides<'_>| (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
     let (compared, taken) = compare_with(&plan, &settings, of_site)?;
     let mut both = BothSeen { compared, base: Outputs::new(), head: Outputs::new() };
     for (base, head) in taken {

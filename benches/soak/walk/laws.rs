@@ -36,9 +36,8 @@ pub fn more_than_text(edit: &Edit, both: &BothSeen) -> Vec<String> {
     let findings = &both.compared.findings;
     if edit.is_comment() {
         // A rule of its own says that there is text before the first `---`.
-        let is_meant = |it: &&layercake::diagnostic::Diagnostic| {
-            it.rule.name != "missing-document-start"
-        };
+        let is_meant =
+            |it: &&layercake::diagnostic::Diagnostic| it.rule.name != "missing-document-start";
         let of = [&findings.new, &findings.fixed]
             .map(|it| it.diagnostics.iter().filter(is_meant).count());
         if of != [0, 0] {
@@ -142,10 +141,7 @@ fn alike(findings: &BTreeSet<Finding>) -> BTreeMap<Alike<'_>, i64> {
 /// What the head has more than the base is new, and what it has less is fixed.
 /// Not where something is suppressed, for that is not fixed; nor where several
 /// documents are concerned, each of which may be new while what is said is not.
-fn balance(
-    [base, head]: [&Seen; 2],
-    [new, fixed]: [&BTreeSet<Finding>; 2],
-) -> Vec<String> {
+fn balance([base, head]: [&Seen; 2], [new, fixed]: [&BTreeSet<Finding>; 2]) -> Vec<String> {
     let of = [&base.findings, &head.findings, new, fixed].map(alike);
     let hidden = alike(&head.suppressed);
     let counts_alone = |it: &&Alike<'_>| {

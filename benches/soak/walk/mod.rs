@@ -56,6 +56,8 @@ pub struct Walk {
     original: Files,
     files: Files,
     seen: ByMeaning<Seen>,
+    /// How many outputs were rendered at first.
+    at_first: usize,
     /// The versions before the last edits, of the files that these changed.
     before: Vec<BTreeMap<Text, Option<Text>>>,
     /// Whether the last edit is to be taken back.
@@ -110,7 +112,8 @@ pub enum Became {
     GivenUp,
 }
 
-/// No more than one in so many outputs may be missing, or blocked, at any time.
+/// No more than one in so many of the outputs at first may be missing, or
+/// blocked, at any time.
 const MISSING: usize = 8;
 /// So many steps can be taken back, one by one.
 const REMEMBERED: usize = 20;
@@ -121,11 +124,13 @@ impl Walk {
     /// # Errors
     /// Where layercake cannot do its work.
     pub fn new(files: Files, course: Course, program: Program) -> Result<Self, Error> {
+        let seen = seen(&files, course.rules)?;
         Ok(Self {
             course,
             program,
             original: files.clone(),
-            seen: seen(&files, course.rules)?,
+            at_first: rendered(&seen.documented),
+            seen,
             files,
             before: Vec::new(),
             is_to_be_undone: false,
@@ -193,8 +198,10 @@ impl Walk {
         };
         // What panics outside of what the engine guards is told, with the edit.
         let judged = catch_unwind(AssertUnwindSafe(|| step.judged()));
-        let failed = |wrong: String| {
-            Judged { head: self.seen.clone(), wrong: vec![wrong], ..Judged::default() }
+        let failed = |wrong: String| Judged {
+            head: self.seen.clone(),
+            wrong: vec![wrong],
+            ..Judged::default()
         };
         match judged {
             Ok(Ok(judged)) => Ok(judged),
@@ -225,9 +232,8 @@ impl Walk {
     /// An edit with which something is wrong is told once, and not again with
     /// all that come after it.
     fn fate(&self, judged: &Judged) -> Became {
-        let least = self.seen.documented.outputs.values().map(Vec::len).sum::<usize>();
-        let (before, after) = (least, rendered(&judged.head.documented));
-        let is_poor = after + after / MISSING < before || !judged.wrong.is_empty();
+        let missing = self.at_first.saturating_sub(rendered(&judged.head.documented));
+        let is_poor = missing * MISSING > self.at_first || !judged.wrong.is_empty();
         if is_poor { Became::GivenUp } else { Became::Kept }
     }
 

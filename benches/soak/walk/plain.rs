@@ -101,7 +101,9 @@ fn write(text: &mut String, node: &Node) {
         }
         Value::Sequence(items) => {
             text.push('[');
-            items.iter().for_each(|item| write_next(text, item));
+            for item in items.iter() {
+                write_next(text, item);
+            }
             text.push(']');
         }
         Value::Pairs(pairs) => {

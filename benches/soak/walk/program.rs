@@ -101,10 +101,13 @@ fn told(key: &str, said: &Json, expected: &Json) -> String {
 fn write(root: &Path, files: &Files) -> io::Result<()> {
     for entry in fs::read_dir(root)? {
         let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            _ if entry.file_name() == ".git" => {}
-            true => fs::remove_dir_all(entry.path())?,
-            false => fs::remove_file(entry.path())?,
+        if entry.file_name() == ".git" {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
         }
     }
     for (path, text) in files {

@@ -54,8 +54,7 @@ pub struct Apart {
 /// Compares what the two meanings made of the same files.
 pub fn apart(documented: &Seen, deckhand: &Seen) -> Apart {
     let mut apart = Apart::default();
-    let names: BTreeSet<&Name> =
-        documented.outputs.keys().chain(deckhand.outputs.keys()).collect();
+    let names: BTreeSet<&Name> = documented.outputs.keys().chain(deckhand.outputs.keys()).collect();
     for name in names {
         let [one, other] = [documented, deckhand].map(|seen| outputs(seen, name));
         if values(one) == values(other) {

@@ -27,6 +27,14 @@ pub use text::{float_repr, python_text};
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 /// A search may go back this often to try another way.
 pub const MAX_BACKTRACKS: usize = 1_000_000;
+/// The searches of one document may do so this often, those left out that do
+/// so seldom.
+pub const MAX_EFFORT: usize = 5 * MAX_BACKTRACKS;
+/// How often a search may go back, and, where that is not enough, how often if
+/// it is done once more. What a search took is not told by the engine: what it
+/// was allowed counts in its place.
+const TIERS: [usize; 4] =
+    [MAX_BACKTRACKS / 1000, MAX_BACKTRACKS / 100, MAX_BACKTRACKS / 10, MAX_BACKTRACKS];
 /// One compiled pattern may take this much memory, in bytes.
 const MAX_SIZE: usize = 10 * 1024 * 1024;
 
@@ -52,11 +60,36 @@ enum Matcher {
 }
 
 struct Expression {
-    regex: Regex,
+    engine: Engine,
     /// The same, where a match at the place the search starts from must not
-    /// be empty; compiled when first needed.
-    advancing: OnceLock<Option<Regex>>,
+    /// be empty.
+    advancing: Engine,
     source: translate::Translation,
+}
+
+/// A regular expression for each of [`TIERS`], compiled when first needed.
+struct Engine {
+    pattern: String,
+    tiers: [OnceLock<Option<Regex>>; TIERS.len()],
+}
+
+/// How often searches may still go back.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort(usize);
+
+impl Default for Effort {
+    /// That of one document.
+    fn default() -> Self {
+        Self(MAX_EFFORT)
+    }
+}
+
+impl Effort {
+    fn spend(&mut self, backtracks: usize) -> Result<(), PatternFailure> {
+        let left = self.0.checked_sub(backtracks);
+        self.0 = left.unwrap_or(0);
+        left.map(drop).ok_or(PatternFailure::TooManySteps)
+    }
 }
 
 /// Why a text is no pattern.
@@ -148,7 +181,19 @@ impl Pattern {
     /// # Errors
     /// Where the search takes too long.
     pub fn search<'t>(&self, text: &'t str) -> Result<Option<Captures<'t>>, PatternFailure> {
-        let Some(spans) = self.find(text, 0, Empty::Allowed)? else { return Ok(None) };
+        self.search_within(text, &mut Effort::default())
+    }
+
+    /// As [`Pattern::search`], where others have spent some of the effort.
+    ///
+    /// # Errors
+    /// Where the search takes too long.
+    pub fn search_within<'t>(
+        &self,
+        text: &'t str,
+        effort: &mut Effort,
+    ) -> Result<Option<Captures<'t>>, PatternFailure> {
+        let Some(spans) = self.find(text, 0, Empty::Allowed, effort)? else { return Ok(None) };
         let groups = spans.iter().map(|span| span.map(|(start, end)| &text[start..end]));
         Ok(Some(Captures { groups: groups.collect() }))
     }
@@ -165,6 +210,19 @@ impl Pattern {
         text: &str,
         replacement: Replacement<'_>,
     ) -> Result<(String, usize), PatternFailure> {
+        self.replace_all_within(text, replacement, &mut Effort::default())
+    }
+
+    /// As [`Pattern::replace_all`], where others have spent some of the effort.
+    ///
+    /// # Errors
+    /// As [`Pattern::replace_all`].
+    pub fn replace_all_within(
+        &self,
+        text: &str,
+        replacement: Replacement<'_>,
+        effort: &mut Effort,
+    ) -> Result<(String, usize), PatternFailure> {
         let template = match replacement {
             Replacement::Literal(literal) => Template::literal(literal),
             Replacement::Template(template) => {
@@ -175,7 +233,7 @@ impl Pattern {
         let mut output = Output(String::new());
         let (mut copied, mut from, mut count) = (0, 0, 0);
         let mut empty = Empty::Allowed;
-        while let Some(spans) = self.find(text, from, empty)? {
+        while let Some(spans) = self.find(text, from, empty, effort)? {
             let (start, end) = spans[0].expect("the whole match takes part in itself");
             output.push(&text[copied..start])?;
             for piece in template.pieces() {
@@ -196,7 +254,13 @@ impl Pattern {
     }
 
     /// The spans of the groups of the first match from byte `from` on.
-    fn find(&self, text: &str, from: usize, empty: Empty) -> Result<Option<Spans>, PatternFailure> {
+    fn find(
+        &self,
+        text: &str,
+        from: usize,
+        empty: Empty,
+        effort: &mut Effort,
+    ) -> Result<Option<Spans>, PatternFailure> {
         let expression = match &self.inner.matcher {
             Matcher::Literal { text: literal, groups } => {
                 let found = find_literal(literal, text, from, empty);
@@ -204,16 +268,11 @@ impl Pattern {
             }
             Matcher::Expression(expression) => expression,
         };
-        let regex = match empty {
-            Empty::Allowed => &expression.regex,
-            Empty::NotAtStart => expression.advancing().ok_or(PatternFailure::TooManySteps)?,
+        let engine = match empty {
+            Empty::Allowed => &expression.engine,
+            Empty::NotAtStart => &expression.advancing,
         };
-        let captures = regex.captures_from_pos(text, from);
-        let captures = captures.map_err(|_| PatternFailure::TooManySteps)?;
-        Ok(captures.map(|captures| {
-            let groups = captures.iter();
-            groups.map(|group| group.map(|group| (group.start(), group.end()))).collect()
-        }))
+        engine.captures(text, from, effort)
     }
 
     /// How many groups there are, the whole match not counted.
@@ -264,20 +323,49 @@ fn is_special(character: char) -> bool {
 impl Expression {
     fn compile(text: &str) -> Result<Self, PatternError> {
         let source = translate::translate(text)?;
-        let regex = build(&source.whole()).map_err(|error| PatternError {
+        let engine = Engine::new(source.whole());
+        let first = build(&engine.pattern, TIERS[0]).map_err(|error| PatternError {
             at: None,
             message: format!("the pattern is not supported: {}", one_line(&error.to_string())),
         })?;
-        Ok(Self { regex, advancing: OnceLock::new(), source })
-    }
-
-    fn advancing(&self) -> Option<&Regex> {
-        self.advancing.get_or_init(|| build(&self.source.advancing()).ok()).as_ref()
+        let _ = engine.tiers[0].set(Some(first));
+        let advancing = Engine::new(source.advancing());
+        Ok(Self { engine, advancing, source })
     }
 }
 
-fn build(pattern: &str) -> Result<Regex, fancy_regex::Error> {
-    RegexBuilder::new(pattern).backtrack_limit(MAX_BACKTRACKS).delegate_size_limit(MAX_SIZE).build()
+impl Engine {
+    fn new(pattern: String) -> Self {
+        Self { pattern, tiers: Default::default() }
+    }
+
+    /// The first match from byte `from` on, at the price of the tier that it
+    /// takes; the first of them is free.
+    fn captures(
+        &self,
+        text: &str,
+        from: usize,
+        effort: &mut Effort,
+    ) -> Result<Option<Spans>, PatternFailure> {
+        for (tier, backtracks) in TIERS.into_iter().enumerate() {
+            if tier > 0 {
+                effort.spend(backtracks)?;
+            }
+            let compiled = self.tiers[tier].get_or_init(|| build(&self.pattern, backtracks).ok());
+            let regex = compiled.as_ref().ok_or(PatternFailure::TooManySteps)?;
+            if let Ok(captures) = regex.captures_from_pos(text, from) {
+                return Ok(captures.map(|captures| {
+                    let groups = captures.iter();
+                    groups.map(|group| group.map(|group| (group.start(), group.end()))).collect()
+                }));
+            }
+        }
+        Err(PatternFailure::TooManySteps)
+    }
+}
+
+fn build(pattern: &str, backtracks: usize) -> Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(pattern).backtrack_limit(backtracks).delegate_size_limit(MAX_SIZE).build()
 }
 
 fn one_line(text: &str) -> String {

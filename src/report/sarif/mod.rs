@@ -56,9 +56,11 @@ pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -
 fn run(report: &Report, manner: &Manner<'_>) -> Run {
     let listed: Vec<&Finding> = report.listed(manner.listing).collect();
     let kept = worst(&listed);
-    let rules = rules(&kept, manner);
+    let names = names(&kept);
+    let rules = names.iter().map(|name| descriptor(name, manner)).collect();
+    // By the name as it was saved: what is shown of it may be another.
     let places: BTreeMap<&str, usize> =
-        rules.iter().enumerate().map(|(at, rule)| (&*rule.id, at)).collect();
+        names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
     let flows = flow::Flows::of(report);
     let mut fingerprints = Fingerprints::default();
     let mut results = Vec::with_capacity(kept.len());
@@ -94,14 +96,15 @@ fn driver(report: &Report, rules: Vec<ReportingDescriptor>) -> Driver {
     Driver { name: "layercake", semantic_version: version.clone(), version, rules }
 }
 
-/// The rules of the findings, by name, each with its page as help.
-fn rules(findings: &[&Finding], manner: &Manner<'_>) -> Vec<ReportingDescriptor> {
+/// The names of the rules of the findings, each once, in order.
+fn names<'a>(findings: &[&'a Finding]) -> Vec<&'a str> {
     let mut names: Vec<&str> = findings.iter().map(|finding| &*finding.rule).collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().map(|name| descriptor(name, manner)).collect()
+    names
 }
 
+/// A rule, with its page as help.
 fn descriptor(name: &str, manner: &Manner<'_>) -> ReportingDescriptor {
     let known = manner.rule(name);
     let message = |text: &str| MultiformatMessage { text: text.to_owned(), markdown: None };

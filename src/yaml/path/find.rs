@@ -37,18 +37,12 @@ pub(super) fn find_plain<'a>(
     Ok(Some(Match { node, location: Location(pieces) }))
 }
 
-/// The value that names alone lead to, if there is one; nothing is said where
-/// there is an index among them.
-pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<Option<&'a Node>> {
-    let mut node = data;
-    for segment in segments {
-        let Segment::Name(name) = segment else { return None };
-        match node.as_mapping().and_then(|mapping| mapping.get(&**name)) {
-            Some(next) => node = next,
-            None => return Some(None),
-        }
-    }
-    Some(Some(node))
+/// The value that names lead to, if there is one. An index leads nowhere here.
+pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<&'a Node> {
+    segments.iter().try_fold(data, |node, segment| match segment {
+        Segment::Name(name) => node.as_mapping()?.get(&**name),
+        Segment::Index(_) => None,
+    })
 }
 
 /// All the places that `expressions`, in postfix order, lead to.

@@ -7,7 +7,8 @@ use super::parse;
 use crate::yaml::{Key, Mapping, Node, Value};
 
 /// A place: keys and indexes from the root. Shows as `.a.b[0]`, which reads
-/// back as a path to the same place; keys that are no text show bare.
+/// back as a path to the same place; keys that are no text show bare. No path
+/// leads to the key `*` alone: even in quotes it stands for all (10.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location(pub Vec<Piece>);
 

@@ -73,6 +73,12 @@ pub enum Segment {
     Index(i64),
 }
 
+impl Segment {
+    fn is_name(&self) -> bool {
+        matches!(self, Segment::Name(_))
+    }
+}
+
 /// A place that a path leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match<'a> {
@@ -220,10 +226,12 @@ impl Path {
     /// Where Deckhand's walk fails.
     pub fn value<'a>(&self, data: &'a Node) -> Result<Option<Cow<'a, Node>>, WalkError> {
         // To tell the place, too, costs far more than to go there.
-        if let Some(found) = self.segments().and_then(|segments| find::named(segments, data)) {
-            return Ok(found.map(Cow::Borrowed));
+        match self.segments() {
+            Some(segments) if segments.iter().all(Segment::is_name) => {
+                Ok(find::named(segments, data).map(Cow::Borrowed))
+            }
+            Some(_) | None => Ok(self.first(data)?.map(|found| found.node)),
         }
-        Ok(self.first(data)?.map(|found| found.node))
     }
 
     /// Stores `value` at all matches, as jsonpath_ng's `update` does (10.5).

@@ -461,8 +461,7 @@ fn a_finding_is_not_new_where_only_a_neighbour_of_the_parent_is() {
     sandbox.write("global/parent.yaml", [parent(1), neighbour].concat());
     let report = sandbox.told(&["lint", "--since", "HEAD"]);
     let findings = report["findings"].as_array().unwrap().iter();
-    let told: Vec<(&str, &str)> = findings
-        .map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap()))
-        .collect();
+    let told: Vec<(&str, &str)> =
+        findings.map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap())).collect();
     assert_eq!(told, [("ineffective-action", "unchanged")]);
 }

@@ -24,9 +24,11 @@ mod yaml;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use layercake::source::{FileId, SourceMap, Span};
+use layercake::source::Span;
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
 use serde_json::Value as Json;
+
+pub use crate::laws::reading::{same, some_file};
 
 /// The cases of a file such as `deckhand/yaml.json`, or nothing where there
 /// is no corpus.
@@ -64,41 +66,6 @@ pub fn node_of(json: &Json) -> Option<Node> {
         },
     };
     Some(Node::new(value, nowhere()))
-}
-
-/// Whether two values are the same: types, order of keys, and NaN included.
-pub fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Float(left), Value::Float(right)) => {
-            left.to_bits() == right.to_bits() || left.is_nan() && right.is_nan()
-        }
-        (Value::Sequence(left), Value::Sequence(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|(l, r)| same(&l.value, &r.value))
-        }
-        (Value::Mapping(left), Value::Mapping(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
-                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
-                })
-        }
-        // Python's sets have no order, and its pairs are lists when recorded.
-        (Value::Set(_), Value::Set(_)) => left.equals_in_python(right),
-        (Value::Pairs(left), Value::Pairs(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
-                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
-                })
-        }
-        (Value::Pairs(pairs), Value::Sequence(items)) => {
-            pairs.len() == items.len()
-                && pairs.iter().zip(items.iter()).all(|((key, value), item)| {
-                    matches!(item.as_sequence(), Some([k, v])
-                        if same(&key.value, &k.value) && same(&value.value, &v.value))
-                })
-        }
-        _ => left == right,
-    }
 }
 
 fn nodes_of(items: &[Json]) -> Option<Vec<Node>> {
@@ -147,11 +114,6 @@ fn key_of(value: Value) -> Key {
 
 fn nowhere() -> Span {
     Span::point(some_file(), 0)
-}
-
-/// A file's id, for texts that are in no file.
-pub fn some_file() -> FileId {
-    SourceMap::new().upcoming(0)
 }
 
 /// `2001-12-14`.

@@ -24,8 +24,8 @@ use tempfile::TempDir;
 
 use super::validation::path;
 use super::{node_of, recorded};
+use crate::laws::reading::text_reads_as as reads_as;
 use crate::provenance::untrue_ways;
-use crate::yaml::spans::text_reads_as as reads_as;
 
 /// The branch of the recorded head.
 pub const HEAD: &str = "v1.9";

@@ -108,7 +108,12 @@ fn every_text_comes_back_and_nothing_else_comes_in() {
         let path = format!("/{hostile}.yaml").replace("//", "/");
         let is_of = |it: &&&Json| file(it).ends_with(&path);
         let of: Vec<&Json> = listed.iter().filter(is_of).copied().collect();
-        assert!(of.iter().any(|it| text(it, "message").contains(hostile)), "{hostile:?}: {of:?}");
+        // A headline is one line: what would break it is an escape.
+        let is_told = |it: &&Json| {
+            let message = text(it, "message");
+            message.contains(hostile) || message.contains(&visible(hostile))
+        };
+        assert!(of.iter().any(is_told), "{hostile:?}: {of:?}");
         let is_known = |it: &&Json| !it["suppressed"].is_null();
         assert!(of.iter().copied().any(|it| is_known(&it)), "{hostile:?}: {of:?}");
     }

@@ -19,9 +19,9 @@ use rayon::ThreadPoolBuilder;
 use serde_json::{Value as Json, json};
 
 use super::{Shuffled, config, leaves, outputs};
+use crate::laws::reading::text_reads_as;
 use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
 use crate::support::{finding_text, options};
-use crate::yaml::spans::text_reads_as;
 
 const DIALECTS: [Dialect; 2] = [Dialect::Current, Dialect::Documented];
 

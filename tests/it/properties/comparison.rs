@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use layercake::check::{
     AcceptedBy, Base, Compared, Plan, Progress, RenderedSite, Scope, Settings, compare,
 };
-use layercake::compare::{Attribution, Change, Status};
+use layercake::compare::{Attribution, Status};
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::Patterns;
@@ -18,14 +18,15 @@ use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::{Layout, Place};
 use layercake::system::deckhand::read::{Reading, SecretKinds, read};
 use layercake::system::edits::{Edits, Located, Membership, SitePair, Version, edits};
-use layercake::yaml::diff::{Difference, Place as DiffPlace};
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
 use super::edits::{Edited, edited};
 use super::repository::Repository;
-use super::{SEMANTICS, checked, config, spans};
+use super::{SEMANTICS, checked, config};
+use crate::laws::comparing::{all_seen, seen, unexplained};
+use crate::laws::reading::spans;
 use crate::support::{options, saved};
 
 fn compared(
@@ -61,46 +62,6 @@ fn compared(
 }
 
 const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
-
-fn value(place: &DiffPlace) -> String {
-    format!("{} = {}", place.location, canonical(&place.node))
-}
-
-/// A difference with its sides, the given one first.
-fn both(difference: &Difference, is_swapped: bool) -> [Option<String>; 2] {
-    let [base, head] = [&difference.base, &difference.head].map(|it| it.as_ref().map(value));
-    if is_swapped { [head, base] } else { [base, head] }
-}
-
-/// What became of an output, seen from one of the sides.
-fn seen(change: &Change, is_swapped: bool) -> String {
-    let status = match (change.status, is_swapped) {
-        (Status::Added, true) => Status::Removed,
-        (Status::Removed, true) => Status::Added,
-        (Status::Broken, true) => Status::Repaired,
-        (Status::Repaired, true) => Status::Broken,
-        (status, _) => status,
-    };
-    let told = |differences: &[Difference]| {
-        differences.iter().map(|it| both(it, is_swapped)).collect::<BTreeSet<_>>()
-    };
-    let (key, data, metadata) = (&change.key, told(&change.data), told(&change.metadata));
-    let site = change.site.as_deref().unwrap_or_default();
-    format!("{site} {} {} {}: {data:?} {metadata:?}", key.schema, key.name, status.as_str())
-}
-
-fn all_seen(compared: &Compared, is_swapped: bool) -> Vec<String> {
-    let outputs = compared.comparison.outputs.iter();
-    let mut all: Vec<String> = outputs.map(|change| seen(change, is_swapped)).collect();
-    all.sort();
-    all
-}
-
-/// Changes that no edit explains.
-fn unexplained(compared: &Compared) -> Vec<String> {
-    let outputs = compared.comparison.outputs.iter().filter(|change| change.is_unexplained());
-    outputs.map(|change| format!("{} {}", change.unexplained, seen(change, false))).collect()
-}
 
 /// All that goes into an output, by site and identity: the places of the
 /// documents it is made of.

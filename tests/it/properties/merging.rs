@@ -3,18 +3,17 @@
 
 use std::sync::Arc;
 
+use layercake::merge::Strategy as Merging;
 use layercake::merge::cloud_init::{Default, Incoming, Laying, stack};
-use layercake::merge::{Origin as From, Side, Strategy as Merging};
 use layercake::report::json::canonical;
 use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::yaml::path::{Location, Piece, children};
-use layercake::yaml::{Mapping, Node, Origin, Value, parse};
+use layercake::yaml::{Mapping, Node, Value, parse};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::config;
 use super::repository::data;
-use crate::conformance::same;
+use crate::laws::merging::{untrue, untrue_deletions, untrue_goings};
 
 /// The parts of a configuration, each in a file of its own.
 fn parts() -> impl Strategy<Value = Vec<Node>> {
@@ -92,119 +91,6 @@ fn ways(parts: &[Node]) -> [Vec<Merging>; 3] {
     let incoming = parts.iter().map(|data| Incoming { data, header: None });
     let documented = stack(incoming).into_iter().map(Merging::CloudInit).collect();
     [current(Default::UserData), current(Default::Many), documented]
-}
-
-/// All places of a value, the root among them.
-fn places(node: &Node) -> Vec<Location> {
-    fn walk(node: &Node, here: &Location, all: &mut Vec<Location>) {
-        all.push(here.clone());
-        for (piece, child) in children(node) {
-            walk(child, &here.join(piece), all);
-        }
-    }
-    let mut all = Vec::new();
-    walk(node, &Location::root(), &mut all);
-    all
-}
-
-/// Whether the node of a result is what stands at its origin.
-fn is_from(node: &Node, source: &Node, at: &Location, side: &Node) -> Result<(), String> {
-    let told = || format!("{node:?} is not from {source:?}");
-    if node.secret != source.secret && !node.is_collection() {
-        return Err(format!("a secret: {}", told()));
-    }
-    let is_character = node.origin == Origin::Derived
-        && source.as_str().zip(node.as_str()).is_some_and(|(all, one)| all.contains(one));
-    let is_same = node.span == source.span
-        && (is_character
-            || node.is_collection() && source.is_collection()
-            || same(&node.value, &source.value));
-    let is_in_pairs = matches!(source.value, Value::Pairs(_)) && source.span.contains(node.span);
-    let is_key = match at.0.split_last() {
-        Some((Piece::Key(key), around)) => {
-            let mapping = Location(around.to_vec()).get(side).and_then(Node::as_mapping);
-            let entry = mapping.and_then(|mapping| mapping.get_entry(key));
-            entry.is_some_and(|(key, _)| key.span == node.span && same(&key.value, &node.value))
-        }
-        Some((Piece::Index(_), _)) | None => false,
-    };
-    if is_same || is_in_pairs || is_key { Ok(()) } else { Err(told()) }
-}
-
-/// What is not true of a result, of which the parts below and above are known.
-fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for place in places(result) {
-        let node = place.get(result).expect("the place is one of the result");
-        let came = merging.came(base, over, &place);
-        let mut check = |side: Side, at: &Location| -> Option<Node> {
-            let data = if side == Side::Base { base } else { over };
-            let source = at.get(data).cloned();
-            if source.is_none() {
-                wrong.push(format!("{place} came from {side:?} {at}, where nothing is"));
-            }
-            // What is in a pair has no place of its own where it came from.
-            let is_pairs = source.as_ref().is_some_and(|it| matches!(it.value, Value::Pairs(_)));
-            let went = merging.went(base, over, side, at);
-            if !went.iter().any(|it| *it == place || is_pairs && place.starts_with(it)) {
-                wrong.push(format!("{place} came from {side:?} {at}, which did not go there"));
-            }
-            source
-        };
-        match &came {
-            From::From(side, at) => {
-                let data = if *side == Side::Base { base } else { over };
-                if let Some(source) = check(*side, at) {
-                    wrong.extend(
-                        is_from(node, &source, at, data).err().map(|it| format!("{place}: {it}")),
-                    );
-                }
-            }
-            From::Joined { base: lower, over: upper } => {
-                let texts = [check(Side::Base, lower), check(Side::Over, upper)];
-                let joined: String = texts
-                    .iter()
-                    .flatten()
-                    .map(|it| layercake::merge::pattern::python_text(&it.value))
-                    .collect();
-                if node.as_str() != Some(&*joined) || node.origin != Origin::Derived {
-                    wrong.push(format!("{place}: {node:?} is not {joined:?}"));
-                }
-            }
-            From::Made | From::Deleted(_) => wrong.push(format!("{place} is there, and {came:?}")),
-        }
-    }
-    wrong
-}
-
-/// Keys of the root that are gone must have been taken away.
-fn untrue_deletions(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
-    let keys = base.as_mapping().into_iter().flat_map(Mapping::keys);
-    let gone = keys.filter(|key| result.as_mapping().is_none_or(|it| it.get(*key).is_none()));
-    let came = gone.map(|key| {
-        let place = Location(vec![Piece::Key(key.clone())]);
-        (merging.came(base, over, &place), place)
-    });
-    came.filter_map(|(came, place)| match &came {
-        From::Deleted(at) if at.get(over).is_some_and(Node::is_null) => None,
-        _ => Some(format!("{place} is gone, and came {came:?}")),
-    })
-    .collect()
-}
-
-/// Where a value went there is something, whichever value it was.
-fn untrue_goings(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (side, data) in [(Side::Base, base), (Side::Over, over)] {
-        for place in places(data) {
-            for went in merging.went(base, over, side, &place) {
-                if went.get(result).is_none() {
-                    wrong.push(format!("{side:?} {place} went to {went}, where nothing is"));
-                }
-            }
-        }
-    }
-    wrong
 }
 
 proptest! {

@@ -8,7 +8,8 @@ use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::conformance::{recorded, same, some_file};
+use crate::conformance::{recorded, some_file};
+use crate::laws::reading::reads_back;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
@@ -126,19 +127,6 @@ fn scalars_have_a_plain_text() {
         ("[1, a]", "- 1\n- a"),
     ] {
         assert_eq!(scalar_text(&read(text).value), expected);
-    }
-}
-
-/// Parse after emit is the identity, with comments behind the leaves too.
-pub fn reads_back(node: &Node) {
-    let origin = |_: Span| "site/a.yaml:1 | > \" ' \u{7f}".to_owned();
-    for origin in [None, Some(&origin as &dyn Fn(Span) -> String)] {
-        let text = to_yaml(node, &Options { show_secrets: true, origin });
-        let parsed = parse(some_file(), &text);
-        assert_eq!(parsed.problems, [], "{text}");
-        assert_eq!(parsed.documents.len(), 1, "{text}");
-        let read = &parsed.documents[0].root;
-        assert!(same(&read.value, &node.value), "{text}\n{:?}\n{:?}", read.value, node.value);
     }
 }
 

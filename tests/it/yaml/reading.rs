@@ -1,10 +1,9 @@
 //! What is read of odd and of broken texts.
 
-use layercake::yaml::{Limit, Parsed, ProblemKind, Value, parse};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use layercake::yaml::{Limit, ProblemKind, Value, parse};
 
 use crate::conformance::{recorded, some_file};
+use crate::laws::reading::{libyaml_reads, reads_without_problem};
 
 #[test]
 fn problems_stand_at_their_place() {
@@ -134,19 +133,6 @@ fn nothing_that_libyaml_refuses_is_read() {
         let parsed = parse(some_file(), &text);
         assert!(!reads_without_problem(&parsed) || libyaml_reads(&text), "{text:?}");
     }
-}
-
-fn reads_without_problem(parsed: &Parsed) -> bool {
-    parsed.problems.iter().all(|it| matches!(it.kind, ProblemKind::DuplicateKey { .. }))
-}
-
-fn libyaml_reads(text: &str) -> bool {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    serde_yaml::Deserializer::from_str(text)
-        .map(IgnoredAny::deserialize)
-        .find_map(Result::err)
-        // A bound of the translation, not of libyaml.
-        .is_none_or(|error| error.to_string().starts_with("recursion limit exceeded"))
 }
 
 /// Puts in a token, takes out a stretch, or puts in a line of another text.

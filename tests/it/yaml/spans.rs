@@ -1,9 +1,9 @@
 //! Every node says where it was written, and its text there reads as it.
 
-use layercake::source::Span;
-use layercake::yaml::{Node, Value, parse};
+use layercake::yaml::{Node, parse};
 
-use crate::conformance::{recorded, same, some_file};
+use crate::conformance::{recorded, some_file};
+use crate::laws::reading::{leaves, text_reads_as, within};
 
 #[test]
 fn tokens_and_nothing_else() {
@@ -76,74 +76,4 @@ fn every_scalar_reads_as_itself() {
         }
     }
     eprintln!("{count} scalars read as themselves");
-}
-
-/// Whether a span's text, put in a place like the one it was in, is `value`.
-pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
-    let before = text[..span.start as usize].trim_end_matches([' ', '\t', '\r', '\n']);
-    let token = before.rsplit([' ', '\t', '\r', '\n', '[', '{', ',']).next().unwrap_or("");
-    // A tag has its say about the value; it is not in the span.
-    if token.starts_with('!') || before.rsplit(['\n', ' ']).take(3).any(|it| it.starts_with('!')) {
-        return true;
-    }
-    let written = &text[span.range()];
-    let places = (0..8).flat_map(|indent| {
-        let blanks = " ".repeat(indent);
-        [
-            format!("{blanks}- {written}"),
-            format!("{blanks}- [{written}]"),
-            format!("{blanks}- {written}: value"),
-        ]
-    });
-    let mut places = places.chain([format!("--- {written}")]);
-    places.any(|place| {
-        let mut found = false;
-        for document in parse(some_file(), &place).documents {
-            leaves(&document.root, &mut |_, read| {
-                found |= same(read, value) || read.equals_in_python(value);
-            });
-        }
-        found
-    })
-}
-
-/// Children are inside their parents, unless they came from elsewhere by an
-/// alias or a merge.
-fn within(node: &Node) {
-    for child in node.as_sequence().unwrap_or_default() {
-        let from_elsewhere = child.span.end <= node.span.start;
-        assert!(from_elsewhere || node.span.contains(child.span));
-        within(child);
-    }
-    for (key, child) in node.as_mapping().into_iter().flat_map(layercake::yaml::Mapping::iter) {
-        for span in [key.span, child.span] {
-            assert!(
-                span.end <= node.span.start
-                    || node.span.contains(span)
-                    || child.span.end <= span.start
-            );
-        }
-        within(child);
-    }
-}
-
-/// Calls `visit` with every scalar and every key.
-fn leaves(node: &Node, visit: &mut dyn FnMut(Span, &Value)) {
-    match &node.value {
-        Value::Sequence(items) => items.iter().for_each(|item| leaves(item, visit)),
-        Value::Mapping(mapping) => {
-            for (key, value) in mapping.iter() {
-                visit(key.span, &key.value);
-                leaves(value, visit);
-            }
-        }
-        Value::Pairs(pairs) => {
-            for (key, value) in pairs.iter() {
-                leaves(key, visit);
-                leaves(value, visit);
-            }
-        }
-        Value::Set(keys) => keys.iter().for_each(|key| visit(key.span, &key.value)),
-        scalar => visit(node.span, scalar),
-    }
 }

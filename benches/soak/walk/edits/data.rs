@@ -22,7 +22,8 @@ fn inside(
     workshop: &mut Workshop<'_>,
     wanted: impl Fn(&Node) -> bool + Copy,
 ) -> Option<(Picked, Node)> {
-    let picked = workshop.pick(|root| root.get("data").is_some() && root.get("schema").is_some())?;
+    let picked =
+        workshop.pick(|root| root.get("data").is_some() && root.get("schema").is_some())?;
     if super::workshop::is_definition(&picked.root) {
         return None;
     }
@@ -106,8 +107,7 @@ pub fn quotes(workshop: &mut Workshop<'_>) -> Option<Changed> {
 
 pub fn keys_reordered(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = workshop.pick(|_| true)?;
-    let node =
-        workshop.node(&picked.root, |node| node.as_mapping().is_some() && size(node) > 2)?;
+    let node = workshop.node(&picked.root, |node| node.as_mapping().is_some() && size(node) > 2)?;
     let index = workshop.random.below(size(&node) - 2);
     Some(picked.become_text(with_swapped(&picked.text, &node, index)?))
 }

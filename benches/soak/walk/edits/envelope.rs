@@ -3,7 +3,9 @@
 use layercake::yaml::{Mapping, Node};
 
 use super::super::text::without;
-use super::values::{action_path as any_action_path, path_in, pattern as any_pattern, quoted, scalar};
+use super::values::{
+    action_path as any_action_path, path_in, pattern as any_pattern, quoted, scalar,
+};
 use super::workshop::{Changed, Picked, Workshop, is_definition};
 
 const LABELS: &[&str] = &["metadata", "labels"];
@@ -115,7 +117,8 @@ fn some_destination(workshop: &mut Workshop<'_>, data: &Node) -> String {
     let text = workshop.node(data, |node| node.as_str().is_some());
     let text = text.as_ref().and_then(Node::as_str).unwrap_or("DOMAIN").to_owned();
     let pattern = quoted(&any_pattern(&text, workshop.random));
-    let recursion = workshop.random.word(&["", "", ", recurse: {depth: -1}", ", recurse: {depth: 2}"]);
+    let recursion =
+        workshop.random.word(&["", "", ", recurse: {depth: -1}", ", recurse: {depth: 2}"]);
     format!("{{path: {}, pattern: {pattern}{recursion}}}", quoted(&path))
 }
 

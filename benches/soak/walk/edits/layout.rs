@@ -25,9 +25,8 @@ pub fn policy(workshop: &mut Workshop<'_>) -> Option<Changed> {
 pub fn site_type(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let types = below(workshop, "type/");
     let site_type = workshop.random.of(&types)?.clone();
-    let picked = workshop.pick(|root| {
-        root.get("data").is_some_and(|data| data.get("site_type").is_some())
-    })?;
+    let picked = workshop
+        .pick(|root| root.get("data").is_some_and(|data| data.get("site_type").is_some()))?;
     let node = picked.at(&["data", "site_type"])?;
     Some(picked.become_text(with_value(&picked.text, node, &site_type)))
 }

@@ -170,7 +170,8 @@ fn is_sound(files: &Files, changed: &Changed, kind: Kind) -> bool {
             let before = before.map_or("", |it| it);
             kind == Kind::Breaks
                 || faults(path, after) <= faults(path, before)
-                    && (!kind.changes_nothing() || documents(path, before) == documents(path, after))
+                    && (!kind.changes_nothing()
+                        || documents(path, before) == documents(path, after))
         }
     };
     changed.iter().any(is_new) && changed.iter().all(is_sound)

@@ -11,10 +11,36 @@ const KEYS: &[&str] =
 /// Scalars as YAML: of every kind, some that are read otherwise than they
 /// look, and some that Python's patterns read otherwise.
 const SCALARS: &[&str] = &[
-    "one", "two", "three words here", "'quoted'", "\"\"", "1", "0", "-7", "80", "0o17", "017",
-    "1.5", "1e3", "true", "false", "yes", "null", "~", "2019-01-31", "2001-12-14t21:59:43.10-05:00",
-    "'1.10'", "1.10", "'C:\\new\\1'", "'\\g<0>'", "DOMAIN", "made.example.org", "10.0.0.1",
-    "123456789012345678901234567890", "\"\\u00e9\\t\"", ".inf",
+    "one",
+    "two",
+    "three words here",
+    "'quoted'",
+    "\"\"",
+    "1",
+    "0",
+    "-7",
+    "80",
+    "0o17",
+    "017",
+    "1.5",
+    "1e3",
+    "true",
+    "false",
+    "yes",
+    "null",
+    "~",
+    "2019-01-31",
+    "2001-12-14t21:59:43.10-05:00",
+    "'1.10'",
+    "1.10",
+    "'C:\\new\\1'",
+    "'\\g<0>'",
+    "DOMAIN",
+    "made.example.org",
+    "10.0.0.1",
+    "123456789012345678901234567890",
+    "\"\\u00e9\\t\"",
+    ".inf",
 ];
 
 /// A key.
@@ -24,7 +50,6 @@ pub fn key(random: &mut Random) -> &'static str {
 
 /// A scalar of one line.
 pub fn scalar(random: &mut Random) -> String {
-    
     if random.in_hundred(30) {
         return format!("value-{}", random.below(1000));
     }
@@ -98,7 +123,9 @@ pub fn pattern(text: &str, random: &mut Random) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     match random.below(6) {
-        0 => random.word(&["[a-z]+", "\\d+", "(a|e)", "^.", "nothing-like-it", "(", "a."]).to_owned(),
+        0 => {
+            random.word(&["[a-z]+", "\\d+", "(a|e)", "^.", "nothing-like-it", "(", "a."]).to_owned()
+        }
         _ => random.of(&words).map_or("DOMAIN".to_owned(), ToString::to_string),
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use layercake::yaml::{Node, Value};
 
 use super::super::random::Random;
-use super::super::text::{parsed, replaced, stretches, with_entry, with_value};
+use super::super::text::{parsed, replaced, stretches, with_entry, with_item, with_value};
 use super::super::{Files, Text};
 
 /// Files with their new texts; none where the file goes.
@@ -81,8 +81,16 @@ pub fn is_definition(root: &Node) -> bool {
 fn visit(node: &Node, see: &mut dyn FnMut(&Node)) {
     see(node);
     match &node.value {
-        Value::Mapping(mapping) => mapping.values().for_each(|node| visit(node, see)),
-        Value::Sequence(items) => items.iter().for_each(|node| visit(node, see)),
+        Value::Mapping(mapping) => {
+            for node in mapping.values() {
+                visit(node, see);
+            }
+        }
+        Value::Sequence(items) => {
+            for node in items.iter() {
+                visit(node, see);
+            }
+        }
         Value::Null
         | Value::Bool(_)
         | Value::Int(_)
@@ -135,7 +143,7 @@ impl Picked {
         let items = self.at(keys).and_then(Node::as_sequence).unwrap_or_default();
         match self.at(keys) {
             Some(list) if !items.is_empty() => {
-                let text = super::super::text::with_item(&self.text, list, 0, item)?;
+                let text = with_item(&self.text, list, 0, item)?;
                 Some(self.become_text(text))
             }
             Some(_) | None => self.set(keys, &format!("[{item}]")),

@@ -65,20 +65,28 @@ fn unquoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Which piece of the parameter `name` a key like `name*1*` is; the first where it
-/// has no number.
-fn continuation(key: &str, name: &str) -> Option<Option<u64>> {
+/// Which piece of a parameter a key is for.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Piece {
+    /// The only one: `name*`.
+    Only,
+    /// The one of this number: `name*1`, `name*1*`.
+    Numbered(u64),
+}
+
+/// Which piece of the parameter `name` a key is for, if it is for one.
+fn continuation(key: &str, name: &str) -> Option<Piece> {
     let rest = key.strip_prefix(name)?.strip_prefix('*')?;
     let number = rest.strip_suffix('*').unwrap_or(rest);
     match number.bytes().all(|it| it.is_ascii_digit()) {
         false => None,
-        true if number.is_empty() => rest.is_empty().then_some(None),
-        true => Some(Some(number.parse().unwrap_or(u64::MAX))),
+        true if number.is_empty() => rest.is_empty().then_some(Piece::Only),
+        true => Some(Piece::Numbered(number.parse().unwrap_or(u64::MAX))),
     }
 }
 
 /// The value of pieces in their order.
-fn joined(pieces: &[(Option<u64>, Cow<'_, str>, bool)]) -> String {
+fn joined(pieces: &[(Piece, Cow<'_, str>, bool)]) -> String {
     let is_extended = pieces.iter().any(|(_, _, is_encoded)| *is_encoded);
     let value: String = pieces
         .iter()

@@ -1,0 +1,49 @@
+//! The laws of comparisons: what is seen from one side is seen from the other,
+//! and every change has its cause.
+
+use std::collections::BTreeSet;
+
+use layercake::check::Compared;
+use layercake::compare::{Change, Status};
+use layercake::report::json::canonical;
+use layercake::yaml::diff::{Difference, Place};
+
+fn value(place: &Place) -> String {
+    format!("{} = {}", place.location, canonical(&place.node))
+}
+
+/// A difference with its sides, the given one first.
+fn both(difference: &Difference, is_swapped: bool) -> [Option<String>; 2] {
+    let [base, head] = [&difference.base, &difference.head].map(|it| it.as_ref().map(value));
+    if is_swapped { [head, base] } else { [base, head] }
+}
+
+/// What became of an output, seen from one of the sides.
+pub fn seen(change: &Change, is_swapped: bool) -> String {
+    let status = match (change.status, is_swapped) {
+        (Status::Added, true) => Status::Removed,
+        (Status::Removed, true) => Status::Added,
+        (Status::Broken, true) => Status::Repaired,
+        (Status::Repaired, true) => Status::Broken,
+        (status, _) => status,
+    };
+    let told = |differences: &[Difference]| {
+        differences.iter().map(|it| both(it, is_swapped)).collect::<BTreeSet<_>>()
+    };
+    let (key, data, metadata) = (&change.key, told(&change.data), told(&change.metadata));
+    let site = change.site.as_deref().unwrap_or_default();
+    format!("{site} {} {} {}: {data:?} {metadata:?}", key.schema, key.name, status.as_str())
+}
+
+pub fn all_seen(compared: &Compared, is_swapped: bool) -> Vec<String> {
+    let outputs = compared.comparison.outputs.iter();
+    let mut all: Vec<String> = outputs.map(|change| seen(change, is_swapped)).collect();
+    all.sort();
+    all
+}
+
+/// Changes that no edit explains.
+pub fn unexplained(compared: &Compared) -> Vec<String> {
+    let outputs = compared.comparison.outputs.iter().filter(|change| change.is_unexplained());
+    outputs.map(|change| format!("{} {}", change.unexplained, seen(change, false))).collect()
+}

@@ -1,0 +1,160 @@
+//! The laws of reading and writing YAML: what stands at a span reads as the
+//! value, and what is written reads back.
+
+use layercake::source::{FileId, SourceMap, Span};
+use layercake::yaml::emit::{Options, to_yaml};
+use layercake::yaml::{Mapping, Node, Parsed, ProblemKind, Value, parse};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// A file's id, for texts that are in no file.
+pub fn some_file() -> FileId {
+    SourceMap::new().upcoming(0)
+}
+
+/// Whether two values are the same: types, order of keys, and NaN included.
+pub fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Float(left), Value::Float(right)) => {
+            left.to_bits() == right.to_bits() || left.is_nan() && right.is_nan()
+        }
+        (Value::Sequence(left), Value::Sequence(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|(l, r)| same(&l.value, &r.value))
+        }
+        (Value::Mapping(left), Value::Mapping(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
+                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
+                })
+        }
+        // Python's sets have no order, and its pairs are lists when recorded.
+        (Value::Set(_), Value::Set(_)) => left.equals_in_python(right),
+        (Value::Pairs(left), Value::Pairs(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
+                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
+                })
+        }
+        (Value::Pairs(pairs), Value::Sequence(items)) => {
+            pairs.len() == items.len()
+                && pairs.iter().zip(items.iter()).all(|((key, value), item)| {
+                    matches!(item.as_sequence(), Some([k, v])
+                        if same(&key.value, &k.value) && same(&value.value, &v.value))
+                })
+        }
+        _ => left == right,
+    }
+}
+
+/// Whether a span's text, put in a place like the one it was in, is `value`.
+pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
+    let before = text[..span.start as usize].trim_end_matches([' ', '\t', '\r', '\n']);
+    let token = before.rsplit([' ', '\t', '\r', '\n', '[', '{', ',']).next().unwrap_or("");
+    // A tag has its say about the value; it is not in the span.
+    if token.starts_with('!') || before.rsplit(['\n', ' ']).take(3).any(|it| it.starts_with('!')) {
+        return true;
+    }
+    let written = &text[span.range()];
+    let places = (0..8).flat_map(|indent| {
+        let blanks = " ".repeat(indent);
+        [
+            format!("{blanks}- {written}"),
+            format!("{blanks}- [{written}]"),
+            format!("{blanks}- {written}: value"),
+        ]
+    });
+    // A line that goes on at the first column does so only at the root.
+    let mut places = places.chain([format!("--- {written}"), format!("{written}: value")]);
+    places.any(|place| {
+        let mut found = false;
+        for document in parse(some_file(), &place).documents {
+            leaves(&document.root, &mut |_, read| {
+                found |= same(read, value) || read.equals_in_python(value);
+            });
+        }
+        found
+    })
+}
+
+/// Children are inside their parents, unless they came from elsewhere by an
+/// alias or a merge.
+pub fn within(node: &Node) {
+    for child in node.as_sequence().unwrap_or_default() {
+        let from_elsewhere = child.span.end <= node.span.start;
+        assert!(from_elsewhere || node.span.contains(child.span));
+        within(child);
+    }
+    for (key, child) in node.as_mapping().into_iter().flat_map(layercake::yaml::Mapping::iter) {
+        for span in [key.span, child.span] {
+            assert!(
+                span.end <= node.span.start
+                    || node.span.contains(span)
+                    || child.span.end <= span.start
+            );
+        }
+        within(child);
+    }
+}
+
+/// Calls `visit` with every scalar and every key.
+pub fn leaves(node: &Node, visit: &mut dyn FnMut(Span, &Value)) {
+    match &node.value {
+        Value::Sequence(items) => items.iter().for_each(|item| leaves(item, visit)),
+        Value::Mapping(mapping) => {
+            for (key, value) in mapping.iter() {
+                visit(key.span, &key.value);
+                leaves(value, visit);
+            }
+        }
+        Value::Pairs(pairs) => {
+            for (key, value) in pairs.iter() {
+                leaves(key, visit);
+                leaves(value, visit);
+            }
+        }
+        Value::Set(keys) => keys.iter().for_each(|key| visit(key.span, &key.value)),
+        scalar => visit(node.span, scalar),
+    }
+}
+
+pub fn spans(node: &Node, all: &mut Vec<Span>) {
+    all.push(node.span);
+    for (key, child) in node.as_mapping().into_iter().flat_map(Mapping::iter) {
+        all.push(key.span);
+        spans(child, all);
+    }
+    node.as_sequence().unwrap_or_default().iter().for_each(|item| spans(item, all));
+    if let Value::Pairs(pairs) = &node.value {
+        for (left, right) in pairs.iter() {
+            spans(left, all);
+            spans(right, all);
+        }
+    }
+}
+
+/// Parse after emit is the identity, with comments behind the leaves too.
+pub fn reads_back(node: &Node) {
+    let origin = |_: Span| "site/a.yaml:1 | > \" ' \u{7f}".to_owned();
+    for origin in [None, Some(&origin as &dyn Fn(Span) -> String)] {
+        let text = to_yaml(node, &Options { show_secrets: true, origin });
+        let parsed = parse(some_file(), &text);
+        assert_eq!(parsed.problems, [], "{text}");
+        assert_eq!(parsed.documents.len(), 1, "{text}");
+        let read = &parsed.documents[0].root;
+        assert!(same(&read.value, &node.value), "{text}\n{:?}\n{:?}", read.value, node.value);
+    }
+}
+
+pub fn reads_without_problem(parsed: &Parsed) -> bool {
+    parsed.problems.iter().all(|it| matches!(it.kind, ProblemKind::DuplicateKey { .. }))
+}
+
+pub fn libyaml_reads(text: &str) -> bool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_yaml::Deserializer::from_str(text)
+        .map(IgnoredAny::deserialize)
+        .find_map(Result::err)
+        // A bound of the translation, not of libyaml.
+        .is_none_or(|error| error.to_string().starts_with("recursion limit exceeded"))
+}
