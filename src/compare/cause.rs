@@ -215,10 +215,8 @@ impl Attributing<'_> {
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, spans: &mut Vec<Span>| {
             let Some((side, doc)) = side.zip(doc) else { return };
             spans.push(side.graph.recipe(doc).span);
-            let documents = side.graph.recipes.iter().map(|recipe| recipe.span);
-            let near: Vec<Span> = documents
-                .filter(|document| spans.iter().any(|span| document.contains(*span)))
-                .collect();
+            let near: BTreeSet<Span> =
+                spans.iter().flat_map(|span| side.texts_around(*span)).collect();
             spans.extend(near);
         };
         of(self.question.base, change.output.base, &mut base);
@@ -311,8 +309,7 @@ impl Attributing<'_> {
         }
         let (base, head) = (self.question.base?, self.question.head?);
         let parent = |side: &Side<'_>| {
-            let mut recipes = side.graph.recipes.iter();
-            let recipe = recipes.find(|recipe| recipe.key == *document)?;
+            let recipe = side.recipe_of(document)?;
             Some(recipe.base.map(|link| side.graph.recipe(link.doc).key.clone()))
         };
         match (parent(base)?, parent(head)?) {

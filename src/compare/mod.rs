@@ -12,17 +12,18 @@ mod cause;
 pub mod reach;
 mod shield;
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use cause::{Attribution, Question, Trial, Wanted, attribute};
 pub use shield::shields;
 
 use crate::edit::EditId;
-use crate::graph::{DocId, Graph};
+use crate::graph::{DocId, Graph, Recipe};
 use crate::render::replay::Replay;
 use crate::render::{Outcome, Rendered};
-use crate::source::{DocKey, Span};
+use crate::source::{DocKey, FileId, Span};
 use crate::yaml::Node;
 use crate::yaml::diff::{self, Difference, ListKeys, differences};
 use crate::yaml::path::Location;
@@ -36,12 +37,44 @@ pub struct Side<'a> {
     /// The metadata of each document, by its id.
     pub metadata: Vec<&'a Node>,
     replay: Replay<'a>,
+    /// The documents by name, and their texts by file, as soon as somebody asks.
+    by_key: OnceCell<Lookup<DocKey, DocId>>,
+    texts: OnceCell<Lookup<FileId, Vec<Span>>>,
 }
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 impl<'a> Side<'a> {
     /// The side that `graph` renders to.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered, metadata: Vec<&'a Node>) -> Self {
-        Self { graph, rendered, metadata, replay: Replay::new(graph, rendered) }
+        let replay = Replay::new(graph, rendered);
+        let (by_key, texts) = (OnceCell::new(), OnceCell::new());
+        Self { graph, rendered, metadata, replay, by_key, texts }
+    }
+
+    /// The recipe of this name; of several the first.
+    fn recipe_of(&self, key: &DocKey) -> Option<&'a Recipe> {
+        let by_key = self.by_key.get_or_init(|| {
+            let mut by_key = Lookup::default();
+            for (doc, recipe) in self.graph.iter() {
+                by_key.entry(recipe.key.clone()).or_insert(doc);
+            }
+            by_key
+        });
+        by_key.get(key).map(|doc| self.graph.recipe(*doc))
+    }
+
+    /// The texts of the documents in which this stands.
+    fn texts_around(&self, at: Span) -> impl Iterator<Item = Span> {
+        let texts = self.texts.get_or_init(|| {
+            let mut texts: Lookup<FileId, Vec<Span>> = Lookup::default();
+            for recipe in &self.graph.recipes {
+                texts.entry(recipe.span.file).or_default().push(recipe.span);
+            }
+            texts
+        });
+        let in_file = texts.get(&at.file).into_iter().flatten().copied();
+        in_file.filter(move |text| text.contains(at))
     }
 }
 

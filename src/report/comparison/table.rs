@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use unicode_width::UnicodeWidthStr;
 
 use super::fold::{Fold, cause_of};
@@ -101,22 +103,22 @@ impl Page<'_> {
     /// values are in each: a value that every site has for itself is otherwise
     /// a row for each site.
     fn alike(&self, fold: &Fold, groups: Vec<Vec<usize>>) -> Vec<Alike> {
-        let mut alike: Vec<(&DocKey, Vec<String>, Alike)> = Vec::new();
+        let mut alike: IndexMap<(&str, &str, Vec<String>), Alike> = IndexMap::new();
         for outputs in groups.into_iter().filter(|outputs| !outputs.is_empty()) {
             let first = &self.comparison().outputs[outputs[0]];
-            let (key, places) = (&first.key, self.changed_places(fold, first));
-            let same = alike.iter_mut().find(|(other, known, _)| {
-                other.schema == key.schema && other.name == key.name && *known == places
-            });
-            match same {
-                Some((_, _, known)) => {
+            let DocKey { schema, name, .. } = &first.key;
+            match alike.entry((schema, name, self.changed_places(fold, first))) {
+                Entry::Occupied(mut known) => {
+                    let known = known.get_mut();
                     known.outputs.extend(outputs);
                     known.differ = matches!(first.status, Status::Changed | Status::Metadata);
                 }
-                None => alike.push((key, places, Alike { outputs, differ: false })),
+                Entry::Vacant(new) => {
+                    new.insert(Alike { outputs, differ: false });
+                }
             }
         }
-        alike.into_iter().map(|(_, _, alike)| alike).collect()
+        alike.into_values().collect()
     }
 
     fn row_of_group(&self, fold: &Fold, group: &Alike) -> Row<'_> {
