@@ -24,7 +24,7 @@ use crate::merge::pattern::Patterns;
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
 use crate::rules::{self, SiteFacts, Undone};
 use crate::source::{FileId, RepoPath, SourceMap, Span};
-use crate::stopwatch::{Stage, did, lap, split};
+use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
@@ -115,16 +115,13 @@ pub fn compare_with<T: Send>(
     did(Stage::Pair, || edits.edits.len());
     let pairs = sides.pairs();
     plan.progress.sites.store(pairs.len(), Relaxed);
-    let split = split();
     let unedited = &sources.unedited[..];
     let site_type = |pair: &SetPair<'_>| pair.head.or(pair.base).map(|set| set.site_type.clone());
     let sites = after_its_like(&pairs, site_type, |pair, like| {
-        let _part = split.part();
         let run = SiteRun { sides: &sides, pair, edits: &edits, unedited, like };
         let (compared, taken, head) = sides.site(&run, &per_site);
         ((compared, taken), head)
     });
-    drop(split);
     let (sites, taken): (Vec<ComparedSite>, Vec<Option<T>>) = sites.into_iter().unzip();
 
     let (mut findings, has_failed) = lap(Stage::Judge, || sides.findings(&sites, &edits.edits));

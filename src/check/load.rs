@@ -406,10 +406,12 @@ impl Loaded {
         let sites = side.sites_of_files();
         let same: HashMap<FileId, Option<&Place>, foldhash::fast::RandomState> =
             other.iter().flat_map(|(side, _)| &side.files).map(SideFile::with_place).collect();
-        let is_known = |file: FileId, place| same.get(&file).is_some_and(|there| *there == place);
-        let fresh = side.files.iter().map(SideFile::with_place);
-        let fresh = fresh.filter(|(file, place)| !is_known(*file, *place));
-        let documents = fresh.map(|(file, place)| (file, Holds::Documents, place));
+        let (known, fresh): (Vec<_>, Vec<_>) = side
+            .files
+            .iter()
+            .map(SideFile::with_place)
+            .partition(|(file, place)| same.get(file).is_some_and(|there| there == place));
+        let documents = fresh.into_iter().map(|(file, place)| (file, Holds::Documents, place));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
         let of_parts = side.parts.iter().flat_map(|file| self.part_findings(side, file));
         let facts = documents.chain(parts).map(|(file, holds, place)| {
@@ -439,15 +441,10 @@ impl Loaded {
             })
             .collect();
         drop(split);
-        let known: HashMap<FileId, Option<&Place>, foldhash::fast::RandomState> = side
-            .files
-            .iter()
-            .map(SideFile::with_place)
-            .filter(|(file, place)| is_known(*file, *place))
-            .collect();
+        let known: BTreeSet<FileId> = known.into_iter().map(|(file, _)| file).collect();
         let known_findings = other.into_iter().flat_map(|(_, found)| found);
         let known_findings =
-            known_findings.filter(|finding| known.contains_key(&finding.primary.span.file));
+            known_findings.filter(|finding| known.contains(&finding.primary.span.file));
         let mut found: Vec<Diagnostic> =
             found.into_iter().flatten().chain(known_findings.cloned()).collect();
         for diagnostic in &mut found {

@@ -257,16 +257,11 @@ pub fn check<T: Send>(
         lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules, None));
     did(Stage::Rules, || diagnostics.len());
     diagnostics.extend(loaded.head.layout_findings());
-    let split = split();
     let sites = after_its_like(
         &wanted,
         |files| files.site_type.as_deref(),
-        |files, like| {
-            let _part = split.part();
-            site(plan, &loaded, files, like, &per_site)
-        },
+        |files, like| site(plan, &loaded, files, like, &per_site),
     );
-    drop(split);
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
     diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
@@ -386,16 +381,21 @@ fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
     one: impl Fn(&I, Option<&S>) -> (R, Option<S>) + Sync,
 ) -> Vec<R> {
     let Some(first) = items.first() else { return Vec::new() };
-    let (of_first, like_all) = one(first, None);
     let mut members: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
         members.entry(kind(item)).or_default().push(index);
     }
     let members: Vec<Vec<usize>> = members.into_values().collect();
+    let split = split();
+    let (of_first, like_all) = {
+        let _part = split.part();
+        one(first, None)
+    };
     let leader = |members: &Vec<usize>| {
         let at = members[0];
         // The first of all is the first of its kind.
         (at > 0).then(|| {
+            let _part = split.part();
             let (made, like) = one(&items[at], like_all.as_ref());
             (at, made, like.filter(|_| members.len() > 1))
         })
@@ -410,8 +410,14 @@ fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
         .enumerate()
         .flat_map(|(kind, members)| members[1..].iter().map(move |at| (kind, *at)))
         .collect();
-    let others: Vec<(usize, R)> =
-        others.par_iter().map(|(kind, at)| (*at, one(&items[*at], likes[*kind]).0)).collect();
+    let other = |(kind, at): &(usize, usize)| {
+        let _part = split.part();
+        let (made, like) = one(&items[*at], likes[*kind]);
+        lap(Stage::Free, || drop(like));
+        (*at, made)
+    };
+    let others: Vec<(usize, R)> = others.par_iter().map(other).collect();
+    drop(split);
     let leaders = leaders.into_iter().flatten().map(|(at, made, _)| (at, made));
     let mut made: BTreeMap<usize, R> = leaders.chain(others).collect();
     made.insert(0, of_first);

@@ -2,7 +2,7 @@
 //! another rendering, of the other side or of another site, is taken from there.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::configuration::{Related, related};
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
@@ -31,8 +31,10 @@ pub(super) struct OneSide<'a> {
     pub(super) findings: Vec<Diagnostic>,
     /// Those of rendered documents, among the others.
     of_documents: Vec<Found>,
-    /// Where each document went.
-    ids: Lookup<Identity, DocId>,
+    /// By what each document is known, in their order.
+    identities: Vec<Identity>,
+    /// The documents by that, as soon as another rendering takes from this one.
+    ids: OnceLock<Lookup<Identity, DocId>>,
     /// What documents have that are none of Deckhand's.
     no_metadata: Node,
 }
@@ -82,10 +84,9 @@ impl<'a> OneSide<'a> {
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
-        let ids = identities.into_iter().enumerate();
-        let ids = ids.map(|(at, identity)| (identity, DocId::at(at))).collect();
-        let no_metadata = Node::new(Value::Null, Span::point(FileId::default(), 0));
-        Self { site, sets, graph, rendered, findings, of_documents, ids, no_metadata }
+        let (ids, no_metadata) =
+            (OnceLock::new(), Node::new(Value::Null, Span::point(FileId::default(), 0)));
+        Self { site, sets, graph, rendered, findings, of_documents, identities, ids, no_metadata }
     }
 
     /// What is compared of it.
@@ -103,7 +104,11 @@ impl<'a> OneSide<'a> {
 
     /// What documents can take from this.
     pub(super) fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
-        let twin = |identity: &Identity| self.ids.get(identity).copied();
+        let ids = self.ids.get_or_init(|| {
+            let identities = self.identities.iter().cloned().enumerate();
+            identities.map(|(at, identity)| (identity, DocId::at(at))).collect()
+        });
+        let twin = |identity: &Identity| ids.get(identity).copied();
         Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
     }
 
