@@ -1,13 +1,13 @@
 //! `leaking-substitution`: in Deckhand, a substitution changes the document its value came from.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
-use crate::yaml::Value;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::Piece;
 
 super::rule!(
     "leaking-substitution",
@@ -18,10 +18,11 @@ super::rule!(
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
-        // What the last of them leaves behind nothing changes any more.
-        let before_last = &writes[..writes.len().saturating_sub(1)];
-        if before_last.iter().any(|write| is_of_source(facts, doc, write)) {
-            check_document(facts, doc, writes, found);
+        // Before the first of them all is the document's own, and what the last
+        // leaves behind nothing changes any more.
+        let first = writes.iter().position(|write| is_of_source(facts, doc, write));
+        if let Some(first) = first.filter(|first| first + 1 < writes.len()) {
+            check_document(facts, doc, &writes[first..], found);
         }
     }
 }
@@ -56,7 +57,8 @@ struct Leak<'a> {
 /// the owner that was last recorded for it or for a place around it.
 #[derive(Default)]
 struct Owners<'a> {
-    places: HashMap<Vec<Piece>, (usize, Owner<'a>), foldhash::fast::RandomState>,
+    places: HashMap<Cow<'a, [Piece]>, (usize, Owner<'a>), foldhash::fast::RandomState>,
+    recorded: usize,
 }
 
 enum Owner<'a> {
@@ -88,34 +90,34 @@ impl<'a> Owners<'a> {
     /// Takes down whose the objects are that a write has put somewhere.
     fn record(&mut self, facts: &SiteFacts<'_>, substitution: &Substitution, write: &'a Write) {
         if let Some(created) = &write.created {
-            self.put(created, Owner::Document);
+            self.put(Cow::Borrowed(&created.0), Owner::Document);
         }
         if write.kind != WriteKind::Whole {
             return;
         }
-        let value = facts.source_value(substitution);
-        let value = value.filter(|value| !substitution.deepcopy && value.is_collection());
+        let place = Cow::Borrowed(&write.location.0[..]);
+        if substitution.deepcopy || !write.is_collection {
+            return self.put(place, Owner::Document);
+        }
         let source = substitution.source;
-        match value.as_ref().map(|value| &value.value) {
-            None => self.put(&write.location, Owner::Document),
-            // A mapping put into the root is copied entry by entry, and each
-            // of its own collections is still the source's.
-            Some(Value::Mapping(entries)) if write.location.is_root() => {
-                for (key, _) in entries.iter().filter(|(_, entry)| entry.is_collection()) {
-                    let place = Location(vec![Piece::Key(key.clone())]);
-                    self.put(&place, Owner::Source { earlier: write, source, outermost: true });
-                }
+        if write.location.is_root()
+            && let Some(value) = facts.source_value(substitution)
+            && let Some(entries) = value.as_mapping()
+        {
+            // A mapping put into the root is copied entry by entry, and each of
+            // its own collections is still the source's.
+            for (key, _) in entries.iter().filter(|(_, entry)| entry.is_collection()) {
+                let place = Cow::Owned(vec![Piece::Key(key.clone())]);
+                self.put(place, Owner::Source { earlier: write, source, outermost: true });
             }
-            Some(_) => {
-                let owner = Owner::Source { earlier: write, source, outermost: false };
-                self.put(&write.location, owner);
-            }
+        } else {
+            self.put(place, Owner::Source { earlier: write, source, outermost: false });
         }
     }
 
-    fn put(&mut self, place: &Location, owner: Owner<'a>) {
-        let order = self.places.len();
-        self.places.insert(place.0.clone(), (order, owner));
+    fn put(&mut self, place: Cow<'a, [Piece]>, owner: Owner<'a>) {
+        self.recorded += 1;
+        self.places.insert(place, (self.recorded, owner));
     }
 }
 

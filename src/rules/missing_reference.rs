@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{SiteFacts, title};
+use super::{SiteFacts, stale_reference, title};
 use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
@@ -55,25 +55,17 @@ impl Reference {
 /// schema, and the name.
 type Naming<'a> = (Span, &'a str, Arc<str>);
 
+/// The findings of this rule, and of `stale-reference` for what is named by the
+/// documents to which no name leads.
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let outputs = Outputs::of(facts);
-    let missing = missing(facts, &outputs, &mut Walk::from_roots(facts, &outputs));
-    found.extend(words(&RULE, facts, &outputs, &missing));
-}
-
-/// The findings of another rule: for what the documents name that `check` does
-/// not come to.
-pub(super) fn check_unreached(
-    rule: &'static Rule,
-    facts: &SiteFacts<'_>,
-    found: &mut Vec<Diagnostic>,
-) {
-    let outputs = Outputs::of(facts);
     let mut walk = Walk::from_roots(facts, &outputs);
-    missing(facts, &outputs, &mut walk);
+    let reached = missing(facts, &outputs, &mut walk);
+    found.extend(words(&RULE, facts, &outputs, &reached));
     walk.go_on(facts, &outputs);
-    let missing = missing(facts, &outputs, &mut walk);
-    found.extend(words(rule, facts, &outputs, &missing));
+    let others = missing(facts, &outputs, &mut walk);
+    let stale = words(&stale_reference::RULE, facts, &outputs, &others);
+    found.extend(stale.into_iter().map(|finding| finding.note(stale_reference::NOTE)));
 }
 
 fn words(

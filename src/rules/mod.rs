@@ -370,8 +370,10 @@ const SITE_CHECKS: &[Check<SiteCheck>] = &[
     Check { rules: &[&declared_secret_missing::RULE], run: declared_secret_missing::check },
     Check { rules: &[&duplicate_schema::RULE], run: duplicate_schema::check },
     Check { rules: &[&leftover_placeholder::RULE], run: leftover_placeholder::check },
-    Check { rules: &[&missing_reference::RULE], run: missing_reference::check },
-    Check { rules: &[&stale_reference::RULE], run: stale_reference::check },
+    Check {
+        rules: &[&missing_reference::RULE, &stale_reference::RULE],
+        run: missing_reference::check,
+    },
     Check { rules: &[&schema_violation::RULE], run: schema_violation::check },
     Check { rules: invalid_property_group::RULES, run: invalid_property_group::check_configured },
     Check { rules: property_group_violation::RULES, run: property_group_violation::check },

@@ -119,6 +119,8 @@ fn counted(node: &Node) -> Option<&Mapping> {
 /// Keys that documents have at a place.
 #[derive(Default)]
 struct Keys<'a> {
+    /// How many documents have the key that most of them have.
+    most: usize,
     having: HashMap<&'a str, Having, foldhash::fast::RandomState>,
     slips: OnceCell<Slips<'a>>,
 }
@@ -135,6 +137,7 @@ impl<'a> Keys<'a> {
         let having =
             self.having.entry(key).or_insert(Having { first: doc, second: None, count: 0 });
         having.count += 1;
+        self.most = self.most.max(having.count);
         if having.count == 2 {
             having.second = Some(doc);
         }
@@ -177,21 +180,16 @@ fn uncommon(
 ) -> Option<Uncommon> {
     let recipe = facts.graph.recipe(doc);
     let keys = places.get(&*recipe.key.schema)?.keys(&around)?;
-    let near = keys.near(new);
-    if near.is_empty() {
-        return None;
-    }
     let own = around.get(data).and_then(counted).filter(|_| recipe.emit);
     let elsewhere = |key: &str| {
         let count = keys.having.get(key).map_or(0, |having| having.count);
         count - usize::from(own.is_some_and(|own| own.get(key).is_some()))
     };
-    let fellows = elsewhere(new);
-    let is_common = |key: &&str| {
-        let others = elsewhere(key);
-        others >= FEWEST && others > 2 * fellows
-    };
-    let near = near.into_iter().find(is_common)?;
+    let fewest = FEWEST.max(2 * elsewhere(new) + 1);
+    if keys.most < fewest {
+        return None;
+    }
+    let near = keys.near(new).into_iter().find(|key| elsewhere(key) >= fewest)?;
     let having = &keys.having[near];
     let other = if having.first == doc { having.second? } else { having.first };
     // What the document itself knows better is told by `near-destination`.
