@@ -26,6 +26,7 @@ pub mod compare;
 pub mod config;
 pub mod diagnostic;
 pub mod edit;
+pub mod ending;
 pub mod error;
 pub mod fix;
 pub mod graph;

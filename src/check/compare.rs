@@ -2,6 +2,7 @@
 //! site; what is the same on both is read, parsed and rendered once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,6 +18,7 @@ use crate::compare::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, Text};
+use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::guard::{Place, guarded};
@@ -106,7 +108,7 @@ pub fn compare_with<T: Send>(
     settings: &Settings,
     per_site: impl Fn(&BothSides<'_>) -> T + Sync,
 ) -> Result<(Compared, Vec<T>), Error> {
-    let loaded = Loaded::new(plan)?;
+    let mut loaded = Loaded::new(plan)?;
     loaded.ensure_sites(plan)?;
     let base = loaded.base.as_ref().unwrap_or(&loaded.head);
     let sides = Sides { plan, settings, loaded: &loaded, base, head: &loaded.head };
@@ -154,10 +156,11 @@ pub fn compare_with<T: Send>(
         opaque,
         documents,
         internal_error,
-        sources: loaded.sources,
+        sources: mem::take(&mut loaded.sources),
     };
     let gated = Findings::default();
-    let damaged_baseline = loaded.damaged_baseline;
+    let damaged_baseline = loaded.damaged_baseline.take();
+    give_back(loaded);
     let compared =
         Compared { checked, comparison, findings, gated, edited_files, damaged_baseline };
     Ok((compared, taken.into_iter().flatten().collect()))

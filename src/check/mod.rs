@@ -14,6 +14,7 @@ mod sets;
 mod side;
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,6 +30,7 @@ use rayon::prelude::*;
 use self::load::{Loaded, Parse, SetFiles};
 use self::side::OneSide;
 use crate::diagnostic::Diagnostic;
+use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::guard::{Place, guarded};
@@ -249,7 +251,7 @@ pub fn check<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    let loaded = Loaded::new(plan)?;
+    let mut loaded = Loaded::new(plan)?;
     loaded.ensure_sites(plan)?;
     let wanted = loaded.head.wanted(plan);
     plan.progress.sites.store(wanted.len(), Relaxed);
@@ -276,7 +278,8 @@ pub fn check<T: Send>(
     });
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &wanted);
-    let sources = loaded.sources;
+    let sources = mem::take(&mut loaded.sources);
+    give_back(loaded);
     Ok(Checked { sources, sites, findings, secrets, opaque, documents, internal_error })
 }
 
@@ -304,11 +307,13 @@ pub struct ParseTotals {
 /// As [`check`].
 pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     let read = Parse::new(plan)?;
-    Ok(ParseTotals {
+    let totals = ParseTotals {
         files: read.parsed.len(),
         documents: read.parsed.iter().map(|(_, parsed)| parsed.documents.len()).sum(),
         bytes: read.sources.iter().map(|(_, source)| source.text().len()).sum(),
-    })
+    };
+    give_back(read);
+    Ok(totals)
 }
 
 /// On how many threads files are read, and sites rendered.
@@ -418,8 +423,10 @@ fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
     };
     let others: Vec<(usize, R)> = others.par_iter().map(other).collect();
     drop(split);
-    let leaders = leaders.into_iter().flatten().map(|(at, made, _)| (at, made));
-    let mut made: BTreeMap<usize, R> = leaders.chain(others).collect();
+    let (leaders, likes): (Vec<(usize, R)>, Vec<Option<S>>) =
+        leaders.into_iter().flatten().map(|(at, made, like)| ((at, made), like)).unzip();
+    give_back((like_all, likes));
+    let mut made: BTreeMap<usize, R> = leaders.into_iter().chain(others).collect();
     made.insert(0, of_first);
     made.into_values().collect()
 }

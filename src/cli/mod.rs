@@ -26,6 +26,7 @@ use layercake::commands::configuration::Place as ConfigurationPlace;
 use layercake::commands::provenance::Question;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
+use layercake::ending;
 use layercake::error::{Error, ErrorKind};
 use layercake::guard::{self, Place};
 use layercake::report::comparison::Unchanged;
@@ -46,6 +47,7 @@ use self::terminal::{PAGE, Terminal};
 /// Runs the command line.
 pub(crate) fn run() -> ExitCode {
     fault::tell_where();
+    ending::announce();
     let arguments = std::env::args_os();
     guard::guarded(Place::Run, || parsed(arguments)).unwrap_or_else(|| {
         complain(fault::GIVEN_UP);

@@ -13,6 +13,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("near", &[]),
     ("stopwatch", &[]),
+    ("ending", &["stopwatch"]),
     ("guard", &[]),
     ("source", &["error"]),
     ("diagnostic", &["source"]),
@@ -64,6 +65,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "check",
         &[
+            "ending",
             "guard",
             "rules",
             "triage",
