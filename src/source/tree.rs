@@ -361,6 +361,15 @@ const ATTEMPTS: usize = 3;
 /// The bytes of the plain file that was `seen` there; none where something else
 /// is there now, such as a link that leads out of the tree or a device without
 /// an end, or where it was changed while it was read.
+/// What stands at `path` below `root`, if that is a plain file, and no longer than
+/// files may be.
+pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
+    let file = on_disk_path(root, path);
+    let seen = fs::symlink_metadata(&file).ok()?;
+    let is_plain = seen.is_file() && seen.len() <= Source::MAX_BYTES;
+    is_plain.then(|| read_file(&file, &seen).ok().flatten()).flatten()
+}
+
 fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
     let mut opened = open_now(file)?;
     let before = opened.metadata()?;

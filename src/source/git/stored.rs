@@ -11,7 +11,7 @@ use gix::objs::tree::EntryKind as Mode;
 
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
-use crate::source::tree::{NO_SUCH_FILE, path_of};
+use crate::source::tree::{NO_SUCH_FILE, path_of, read_plain};
 use crate::source::{ContentId, Entry, EntryKind, ReadError, RepoPath, Source, Tree};
 
 /// The files of one commit or of the index. Symbolic links are followed inside
@@ -141,6 +141,18 @@ impl StoredTree {
         bytes
     }
 
+    /// The bytes of an object of the index as the working tree has them, if they
+    /// are the same: to read and to hash a file costs less than to unpack an
+    /// object, and nearly all files are as they were added.
+    fn copy(&self, path: &RepoPath, id: gix::ObjectId) -> Option<Vec<u8>> {
+        let root = match self.origin {
+            Origin::Index => self.repository.work_tree_root()?,
+            Origin::Commit(_) => return None,
+        };
+        let bytes = read_plain(root, path)?;
+        (self.repository.content_of(&bytes)? == content_id(id)).then_some(bytes)
+    }
+
     fn handle(&self) -> gix::Repository {
         let waiting = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();
         waiting.unwrap_or_else(|| self.repository.shared.to_thread_local())
@@ -163,7 +175,8 @@ impl Tree for StoredTree {
         if let Some((Mode::Blob | Mode::BlobExecutable, id)) =
             self.paths.get(path.as_str().as_bytes().as_bstr())
         {
-            return self.blob(*id, Source::MAX_BYTES);
+            let copy = self.copy(path, *id);
+            return copy.map_or_else(|| self.blob(*id, Source::MAX_BYTES), Ok);
         }
         match self.resolve(path)? {
             Target::File(id) => self.blob(id, Source::MAX_BYTES),
