@@ -60,7 +60,7 @@ fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
         return site.site.document(doc).metadata.clone();
     }
     let recipe = site.graph.recipe(doc);
-    let name = Node::new(Value::String(recipe.key.name.clone()), recipe.span);
+    let name = Node::new(Value::String(recipe.key.name.clone().into()), recipe.span);
     let entries = std::iter::once((Key::string("name", recipe.span), name));
     Node::new(Value::Mapping(Arc::new(entries.collect())), recipe.span)
 }

@@ -520,7 +520,7 @@ fn with_near(message: String, near: Option<&str>) -> String {
 
 fn text(node: &Node) -> Option<Spanned<Arc<str>>> {
     match &node.value {
-        Value::String(text) => Some(Spanned::new(text.clone(), node.span)),
+        Value::String(text) => Some(Spanned::new(text.clone().into(), node.span)),
         _ => None,
     }
 }

@@ -287,8 +287,8 @@ fn extend(list: &Path, base: &mut Node, over: &Node, at: Span) -> Result<Applied
     let child = present(list, over)?;
     let merged = match (list.first(base)?.as_ref().map(|found| &found.node.value), &child.value) {
         (Some(Value::Sequence(parent)), Value::Sequence(entries)) => {
-            let items = parent.iter().chain(entries.iter()).cloned().collect();
-            Node { value: Value::Sequence(Arc::new(items)), ..child.into_owned() }
+            let items: Vec<Node> = parent.iter().chain(entries.iter()).cloned().collect();
+            Node { value: Value::from(items), ..child.into_owned() }
         }
         _ => child.into_owned(),
     };

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use again::{Alike, Earlier};
+pub use limits::{MAX_DEPTH, MAX_WORK};
 
 use self::again::Stock;
 use self::limits::Allowance;

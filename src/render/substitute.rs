@@ -2,7 +2,6 @@
 //! (`deckhand.md` section 12).
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::limits::cost;
 use super::stroke::Author;
@@ -351,7 +350,7 @@ impl PutIn {
     /// written, and secret where the value is.
     fn node(&self, target: &Node, replaced: String) -> Node {
         Node {
-            value: Value::String(Arc::from(replaced)),
+            value: Value::String(replaced.into()),
             origin: Origin::Derived,
             secret: target.secret || self.secret,
             span: target.span,

@@ -45,7 +45,7 @@ fn write_document(
         format!("{}:{}", clean(place.path.as_str()), place.line)
     };
     let of = document.metadata.span;
-    let schema = Node::new(Value::String(document.key.schema.clone()), of);
+    let schema = Node::new(Value::String(document.key.schema.clone().into()), of);
     // Where the schema is written is not known; the place of another line
     // would be wrong.
     let options = emit::Options { show_secrets: look.show_secrets, origin: None };

@@ -8,16 +8,13 @@ use crate::graph::{Destination, DocId, Op, Part};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
 use crate::yaml::path::{Location, first_inside};
-use crate::yaml::{Node, Origin, Value};
+use crate::yaml::{Node, Origin, Size, Value};
 
 super::rule!(
     "leftover-placeholder",
     Note,
     "a rendered text holds what a pattern replaces elsewhere"
 );
-
-/// Shorter words are not taken for placeholders.
-const SHORTEST: usize = 5;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let placeholders = placeholders(facts);
@@ -71,8 +68,12 @@ fn placeholders<'a>(
 }
 
 /// Whether one of those that are `replaced` elsewhere stands in a text of
-/// `node`.
+/// `node`. Hardly any text has a word in capitals.
 fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
+    Size::of(node).may_hold_capitals() && has_one(replaced, node)
+}
+
+fn has_one(replaced: &Replaced<'_>, node: &Node) -> bool {
     match &node.value {
         Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
         Value::Mapping(mapping) => mapping.values().any(|node| stands_in(replaced, node)),
@@ -98,7 +99,7 @@ fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
 fn placeholder(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
-    (word.len() >= SHORTEST && word.bytes().all(is_capital)).then_some(word)
+    (word.len() >= Size::WORD && word.bytes().all(is_capital)).then_some(word)
 }
 
 fn is_capital(letter: u8) -> bool {
@@ -133,16 +134,10 @@ fn is_to_be_replaced(
 
 /// The words in capitals of a text, if it may be shown.
 fn words(node: &Node) -> impl Iterator<Item = &str> {
-    let text = node.as_str().filter(|text| !node.secret && may_hold_words(text));
+    let text = node.as_str().filter(|_| !node.secret && Size::of(node).may_hold_capitals());
     let text = text.unwrap_or_default();
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     words.filter(|word| placeholder(word).is_some())
-}
-
-/// Whether so many capitals may follow each other in a text that they make a
-/// word: one of them is at one of these places then. Hardly any text has one.
-fn may_hold_words(text: &str) -> bool {
-    text.bytes().skip(SHORTEST - 1).step_by(SHORTEST).any(is_capital)
 }
 
 /// A placeholder that is left.

@@ -191,7 +191,8 @@ impl Walk<'_> {
             (Value::Sequence(below), Value::Sequence(above)) => {
                 match Alignment::of(below, above, self.keys.at(&self.base)) {
                     Some(alignment) => {
-                        Value::Sequence(Arc::new(self.lists(below, above, &alignment)))
+                        let items = self.lists(below, above, &alignment);
+                        Value::from(items)
                     }
                     None => return self.whole(base, head),
                 }

@@ -4,6 +4,7 @@
 //! (`deckhand.md` section 1). It never fails: what cannot be read is a
 //! [`Problem`] with its place, and the documents beside it are still there.
 
+mod collection;
 pub mod diff;
 pub mod emit;
 mod item;
@@ -14,8 +15,9 @@ mod query;
 mod read;
 mod scalar;
 
+pub use collection::{Mapping, Sequence, Size};
 pub use item::lines_of_item;
-pub use node::{Date, Key, Mapping, Node, Origin, Timestamp, Value};
+pub use node::{Date, Key, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, Places, Query};
 
 use std::borrow::Cow;

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use indexmap::{Equivalent, IndexSet};
+use indexmap::Equivalent;
+use smol_str::SmolStr;
 
+use super::collection::{Mapping, Sequence};
 use crate::source::{FileId, Span};
 
 /// A value, where it was written, and whether it may be shown.
@@ -70,10 +72,10 @@ pub enum Value {
     Set(Arc<[Key]>),
     /// `!!omap` and `!!pairs`: a list of pairs.
     Pairs(Arc<[(Node, Node)]>),
-    /// Text.
-    String(Arc<str>),
+    /// Text. A short one stands in the value itself, as nearly all keys do.
+    String(SmolStr),
     /// A list.
-    Sequence(Arc<Vec<Node>>),
+    Sequence(Arc<Sequence>),
     /// A mapping.
     Mapping(Arc<Mapping>),
 }
@@ -116,15 +118,6 @@ pub struct Key {
     pub value: Value,
     /// Where the key was written.
     pub span: Span,
-}
-
-/// A mapping that keeps the order of its keys.
-#[derive(Clone, Debug, Default)]
-pub struct Mapping {
-    entries: Vec<(Key, Node)>,
-    /// The keys, in the same order, where there are many of them. Nearly all
-    /// mappings have a few: to compare these costs less than to keep a table.
-    index: Option<Box<IndexSet<Key, foldhash::fast::RandomState>>>,
 }
 
 impl Node {
@@ -234,8 +227,8 @@ impl Node {
                 Value::Sequence(Arc::new(items.into_iter().map(Node::into_secret).collect()))
             }
             Value::Mapping(mapping) => {
-                let entries = Arc::unwrap_or_clone(mapping).entries;
-                let marked = entries.into_iter().map(|(key, node)| (key, node.into_secret()));
+                let entries = Arc::unwrap_or_clone(mapping).into_iter();
+                let marked = entries.map(|(key, node)| (key, node.into_secret()));
                 Value::Mapping(Arc::new(marked.collect()))
             }
             Value::Pairs(pairs) => {
@@ -254,6 +247,13 @@ impl Node {
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
+    }
+}
+
+impl From<Vec<Node>> for Value {
+    /// A list of these.
+    fn from(items: Vec<Node>) -> Self {
+        Value::Sequence(Arc::new(items.into()))
     }
 }
 
@@ -390,7 +390,7 @@ impl Timestamp {
 
 impl Key {
     /// A text key, written at `span`.
-    pub fn string(text: impl Into<Arc<str>>, span: Span) -> Self {
+    pub fn string(text: impl Into<SmolStr>, span: Span) -> Self {
         Self { value: Value::String(text.into()), span }
     }
 
@@ -441,158 +441,5 @@ impl Hash for Key {
 impl Equivalent<Key> for str {
     fn equivalent(&self, key: &Key) -> bool {
         key.as_str() == Some(self)
-    }
-}
-
-impl Mapping {
-    /// A mapping of more entries has an index.
-    const FEW: usize = 12;
-
-    /// A mapping without entries.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many entries there are.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// The value at `key`.
-    pub fn get<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<&Node> {
-        self.position(key).map(|at| &self.entries[at].1)
-    }
-
-    /// The value at `key`, to change.
-    pub fn get_mut<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<&mut Node> {
-        self.position(key).map(|at| &mut self.entries[at].1)
-    }
-
-    /// The key as it is written, and its value.
-    pub fn get_entry<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
-        let (key, node) = &self.entries[self.position(key)?];
-        Some((key, node))
-    }
-
-    /// The key as it is written, and its value, to change.
-    pub fn get_entry_mut<Q: ?Sized + Hash + Equivalent<Key>>(
-        &mut self,
-        key: &Q,
-    ) -> Option<(&Key, &mut Node)> {
-        let at = self.position(key)?;
-        let (key, node) = &mut self.entries[at];
-        Some((key, node))
-    }
-
-    fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
-        match &self.index {
-            Some(index) => index.get_index_of(key),
-            None => self.entries.iter().position(|(own, _)| key.equivalent(own)),
-        }
-    }
-
-    /// Puts `node` at `key`. A key that is there keeps its place and its
-    /// span, as in Python; the value it had is given back.
-    pub fn insert(&mut self, key: Key, node: Node) -> Option<Node> {
-        if let Some(at) = self.position(&key) {
-            return Some(std::mem::replace(&mut self.entries[at].1, node));
-        }
-        self.push(key, node);
-        None
-    }
-
-    /// Puts `node` at `key`, and replaces a key that is there by this one, in
-    /// its place: whoever writes a value wrote its key too.
-    pub fn replace(&mut self, key: Key, node: Node) -> Option<Node> {
-        self.put(key, node).map(|(_, node)| node)
-    }
-
-    /// As [`Mapping::replace`], and says where the key was written before.
-    pub(super) fn put(&mut self, key: Key, node: Node) -> Option<(Span, Node)> {
-        if let Some(at) = self.position(&key) {
-            let (own, value) = &mut self.entries[at];
-            let before = std::mem::replace(&mut own.span, key.span);
-            return Some((before, std::mem::replace(value, node)));
-        }
-        self.push(key, node);
-        None
-    }
-
-    /// Adds an entry whose key is not there.
-    fn push(&mut self, key: Key, node: Node) {
-        if let Some(index) = &mut self.index {
-            index.insert(key.clone());
-        } else if self.entries.len() >= Self::FEW {
-            let keys = self.entries.iter().map(|(key, _)| key);
-            self.index = Some(Box::new(keys.chain([&key]).cloned().collect()));
-        }
-        self.entries.push((key, node));
-    }
-
-    /// Takes the entry at `key` out; the others keep their order.
-    pub fn remove<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<Node> {
-        let at = self.position(key)?;
-        if let Some(index) = &mut self.index {
-            index.shift_remove_index(at);
-        }
-        Some(self.entries.remove(at).1)
-    }
-
-    /// Keeps the entries whose keys are to be kept, in their order.
-    pub fn retain(&mut self, mut keeps: impl FnMut(&Key) -> bool) {
-        let entries = std::mem::take(self).entries;
-        *self = entries.into_iter().filter(|(key, _)| keeps(key)).collect();
-    }
-
-    /// The entries, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
-        self.entries.iter().map(|(key, node)| (key, node))
-    }
-
-    /// The entries, in order, with values to change.
-    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Node)> {
-        self.entries.iter_mut().map(|(key, node)| (&*key, node))
-    }
-
-    /// The keys, in order.
-    pub fn keys(&self) -> impl ExactSizeIterator<Item = &Key> {
-        self.entries.iter().map(|(key, _)| key)
-    }
-
-    /// The values, in order.
-    pub fn values(&self) -> impl ExactSizeIterator<Item = &Node> {
-        self.entries.iter().map(|(_, node)| node)
-    }
-}
-
-impl PartialEq for Mapping {
-    /// Equal as mappings: the same keys with equal values, in any order.
-    fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len()
-            && self.iter().all(|(key, node)| other.get(key).is_some_and(|twin| node == twin))
-    }
-}
-
-impl IntoIterator for Mapping {
-    type Item = (Key, Node);
-    type IntoIter = std::vec::IntoIter<(Key, Node)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.entries.into_iter()
-    }
-}
-
-impl FromIterator<(Key, Node)> for Mapping {
-    fn from_iter<I: IntoIterator<Item = (Key, Node)>>(entries: I) -> Self {
-        let mut mapping = Self::default();
-        for (key, node) in entries {
-            mapping.insert(key, node);
-        }
-        mapping
     }
 }

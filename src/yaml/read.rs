@@ -14,7 +14,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 
 use super::scalar::{self, Fault, Plain, ScalarTag};
 use super::{
-    Comment, Document, Key, Limit, Mapping, Node, Parsed, Problem, ProblemKind, Shared, Value,
+    Comment, Document, Key, Limit, Mapping, Node, Parsed, Problem, ProblemKind, Shared, Size, Value,
 };
 use crate::source::{FileId, Span, offset};
 
@@ -654,7 +654,10 @@ impl<'text> Reader<'text> {
         let span = self.span(frame.start..draft.end.max(frame.start));
         let nodes = draft.nodes - frame.nodes_before;
         let value = match frame.contents {
-            Contents::Sequence(items) => Value::Sequence(Arc::new(items)),
+            Contents::Sequence(mut items) => {
+                items.shrink_to_fit();
+                Value::from(items)
+            }
             Contents::Mapping(entries) => Value::Mapping(Arc::new(entries.finish())),
             Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
             Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
@@ -664,6 +667,8 @@ impl<'text> Reader<'text> {
             }
         };
         let node = Node::new(value, span);
+        // All of it is still at hand.
+        Size::of(&node);
         if frame.anchor != 0
             && let Some(draft) = &mut self.draft
         {
@@ -825,6 +830,7 @@ impl Entries {
     /// What is merged comes first, what stands here counts more.
     fn finish(mut self) -> Mapping {
         if self.merged.is_empty() {
+            self.own.shrink();
             return self.own;
         }
         let mut entries = Mapping::new();

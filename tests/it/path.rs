@@ -53,7 +53,7 @@ fn finds(text: &str, data: &Json, expected: Json) {
     let data = of(data.clone());
     let found = path(text).find(&data).unwrap_or_else(|error| panic!("{text}: {error}"));
     let found: Vec<Node> = found.into_iter().map(|found| found.node.into_owned()).collect();
-    assert_eq!(node(Value::Sequence(Arc::new(found))), of(expected), "{text}");
+    assert_eq!(node(Value::from(found)), of(expected), "{text}");
 }
 
 #[track_caller]
@@ -366,8 +366,9 @@ fn any_path() -> impl Strategy<Value = String> {
         .prop_map(|(start, steps)| format!("{start}{}", steps.concat()))
 }
 
-/// The places of all nodes, with what must not change where nothing is written.
-fn parts(data: &Node) -> Vec<(Location, Span, usize)> {
+/// The places of all nodes, with what must not change where nothing is written:
+/// of collections which they are, of scalars their value.
+fn parts(data: &Node) -> Vec<(Location, Span, Result<usize, Value>)> {
     let mut waiting = vec![(Location::root(), data)];
     let mut parts = Vec::new();
     while let Some((place, node)) = waiting.pop() {
@@ -376,15 +377,14 @@ fn parts(data: &Node) -> Vec<(Location, Span, usize)> {
                 let below = mapping.iter();
                 waiting
                     .extend(below.map(|(key, node)| (place.join(Piece::Key(key.clone())), node)));
-                Arc::as_ptr(mapping).addr()
+                Ok(Arc::as_ptr(mapping).addr())
             }
             Value::Sequence(items) => {
                 let below = items.iter().enumerate();
                 waiting.extend(below.map(|(at, node)| (place.join(Piece::Index(at)), node)));
-                Arc::as_ptr(items).addr()
+                Ok(Arc::as_ptr(items).addr())
             }
-            Value::String(text) => Arc::as_ptr(text).addr(),
-            _ => 0,
+            scalar => Err(scalar.clone()),
         };
         parts.push((place, node.span, identity));
     }

@@ -1,8 +1,6 @@
 //! What Python finds when it goes through a value: the items of a list, the
 //! characters of a text, the keys of a mapping.
 
-use std::sync::Arc;
-
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Node, Origin, Value};
 
@@ -90,7 +88,7 @@ pub(super) fn place_of(node: &Node, index: usize) -> Option<Location> {
 }
 
 fn pair((left, right): &(Node, Node)) -> Node {
-    let value = Value::Sequence(Arc::new(vec![left.clone(), right.clone()]));
+    let value = Value::from(vec![left.clone(), right.clone()]);
     let secret = left.secret || right.secret;
     Node { secret, ..Node::made(value, left.span.to(right.span)) }
 }

@@ -15,7 +15,7 @@ use super::verdict::{Mergers, Verdict};
 use super::{Excess, Failure, FailureKind};
 use crate::merge::pattern::{MAX_OUTPUT, python_text};
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Key, Limit, Mapping, Node, Origin, Value};
+use crate::yaml::{Key, Limit, Mapping, Node, Origin, Sequence, Value};
 
 /// Lays `over`, without the keys that are taken out of it, over `base`.
 ///
@@ -235,9 +235,9 @@ fn mapping_of(node: &mut Node) -> &mut Mapping {
 }
 
 /// The items of a list, to change; a list of pairs becomes a list of lists.
-fn list_of(node: &mut Node) -> &mut Vec<Node> {
+fn list_of(node: &mut Node) -> &mut Sequence {
     if let Value::Pairs(_) = node.value {
-        node.value = Value::Sequence(Arc::new(elements(node)));
+        node.value = Value::from(elements(node));
     }
     match &mut node.value {
         Value::Sequence(items) => Arc::make_mut(items),
@@ -253,7 +253,7 @@ fn bytes(node: &Node) -> usize {
 /// The text of both, still where the old one was written.
 fn joined(old: &Node, new: &Node) -> Node {
     let text = |node: &Node| match &node.value {
-        Value::String(text) => Arc::clone(text),
+        Value::String(text) => text.clone(),
         other => python_text(other).into(),
     };
     let text = [text(old), text(new)].concat();

@@ -11,6 +11,8 @@ mod written;
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::{Dialect, Failure, FailureKind, ShapeFault};
 use crate::near::nearest;
 use crate::source::{Span, Spanned};
@@ -291,7 +293,7 @@ struct Item {
 /// What stands where the name of a class is to stand.
 #[derive(Clone, Debug, PartialEq)]
 enum Name {
-    Text(Arc<str>),
+    Text(SmolStr),
     /// Not text; its kind.
     Other(&'static str),
 }
@@ -325,12 +327,12 @@ impl Asked {
 
     /// Looks the names up, all of them before any options.
     pub(super) fn resolved(&self, dialect: Dialect) -> Result<Specification, Failure> {
-        let classes: Result<Vec<(Class, Arc<str>)>, Failure> =
+        let classes: Result<Vec<(Class, SmolStr)>, Failure> =
             self.0.iter().map(|item| item.class(dialect)).collect();
         let requests = self.0.iter().zip(classes?).map(|(item, (class, name))| {
             Ok(Request {
                 class,
-                name: Spanned::new(name, item.name.span),
+                name: Spanned::new(name.into(), item.name.span),
                 settings: item.settings()?,
                 at: item.at,
                 secret: item.secret,
@@ -341,15 +343,15 @@ impl Asked {
 }
 
 impl Item {
-    fn class(&self, dialect: Dialect) -> Result<(Class, Arc<str>), Failure> {
+    fn class(&self, dialect: Dialect) -> Result<(Class, SmolStr), Failure> {
         let at = self.name.span;
         let fails = |kind| Failure { at, secret: self.secret, kind };
         match &self.name.value {
             Name::Other(kind) => Err(fails(FailureKind::Shape(ShapeFault::Name(kind)))),
             Name::Text(name) => match Class::named(name, dialect) {
-                Some(class) => Ok((class, Arc::clone(name))),
+                Some(class) => Ok((class, name.clone())),
                 None => Err(fails(FailureKind::UnknownClass {
-                    name: Arc::clone(name),
+                    name: name.clone().into(),
                     near: nearest_class(name, dialect),
                 })),
             },

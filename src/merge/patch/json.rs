@@ -58,7 +58,7 @@ impl Reader<'_> {
         let value = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::array)?,
-            Some(b'"') => Value::String(self.string()?),
+            Some(b'"') => Value::String(self.string()?.into()),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             Some(_) => self.word()?,
             None => return Err(self.fault("a value is missing")),
@@ -91,7 +91,7 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(Value::Sequence(Arc::new(items)))
+        Ok(Value::from(items))
     }
 
     fn object(&mut self) -> Result<Value, Failure> {
@@ -310,5 +310,5 @@ fn one_or_list(mut values: Vec<Node>) -> Node {
     let Some(first) = values.first() else { return last };
     let span = first.span.to(last.span);
     values.push(last);
-    Node::new(Value::Sequence(Arc::new(values)), span)
+    Node::new(Value::from(values), span)
 }

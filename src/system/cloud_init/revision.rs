@@ -20,7 +20,7 @@ impl Part {
         let here = Span::point(self.at.file, self.at.start);
         let kind = Node::new(Value::String(self.kind.as_str().into()), self.at);
         let header = self.header.iter().map(|header| {
-            let text = Value::String(header.value.clone());
+            let text = Value::String(header.value.clone().into());
             (Key::string(HEADER, header.span), Node::new(text, header.span))
         });
         let metadata = std::iter::once((Key::string(TYPE, here), kind)).chain(header);
@@ -39,7 +39,7 @@ impl Part {
         let of_kind = if kind == Some(base.kind.as_str()) { base } else { head };
         let header = metadata.and_then(|it| it.get(HEADER)).and_then(|node| {
             let Value::String(text) = &node.value else { return None };
-            Some(Spanned::new(text.clone(), node.span))
+            Some(Spanned::new(text.clone().into(), node.span))
         });
         let data = root.get(DATA).unwrap_or(&of_kind.data).clone();
         let kind = of_kind.kind.clone();

@@ -94,9 +94,10 @@ impl Catalog {
         }
     }
 
-    fn declare(&mut self, catalog: DocId, schemas: &[&str], name: &Arc<str>, at: Span) {
+    fn declare(&mut self, catalog: DocId, schemas: &[&str], name: &str, at: Span) {
         for schema in schemas {
-            let declared = Declared { schema: Arc::from(*schema), name: name.clone(), at, catalog };
+            let declared =
+                Declared { schema: Arc::from(*schema), name: Arc::from(name), at, catalog };
             let key = (declared.schema.clone(), declared.name.clone());
             let next = self.declared.len();
             if *self.by_name.entry(key).or_insert(next) == next {

@@ -450,7 +450,7 @@ impl Definition {
             // The repository itself goes by this name (`pegleg.md` 1.1).
             names.filter(|name: &Spanned<Arc<str>>| &*name.value != "site").collect()
         });
-        Some(Self { site_type: Spanned::new(name.clone(), *span), repositories })
+        Some(Self { site_type: Spanned::new(name.clone().into(), *span), repositories })
     }
 
     /// The indexes of the further repositories that the site uses: those it

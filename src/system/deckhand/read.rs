@@ -608,7 +608,7 @@ impl Reader<'_> {
         let mut layers = Vec::new();
         for (index, item) in items.iter().enumerate() {
             match &item.value {
-                Value::String(layer) => layers.push(Spanned::new(layer.clone(), item.span)),
+                Value::String(layer) => layers.push(Spanned::new(layer.clone().into(), item.span)),
                 _ => self.faults.push(wrong(item, format!("{field}[{index}]"), "a string")),
             }
         }
@@ -676,7 +676,7 @@ impl Reader<'_> {
     fn text_field(&mut self, section: Section<'_>, key: &str) -> Option<Spanned<Arc<str>>> {
         match section.mapping.get(key).filter(|node| !node.is_null()) {
             Some(Node { value: Value::String(text), span, .. }) => {
-                Some(Spanned::new(text.clone(), *span))
+                Some(Spanned::new(text.clone().into(), *span))
             }
             Some(other) => {
                 self.wrong_type(section, key, "a string", other);

@@ -6,12 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::parse::{Expression, Operator, Slice};
-use super::{Location, MAX_MATCHES, Match, Piece, Segment, WalkError, pair_as_list};
+use super::{Location, MAX_MATCHES, MAX_VISITS, Match, Piece, Segment, WalkError, pair_as_list};
 use crate::source::Span;
 use crate::yaml::{Key, Mapping, Node, Origin, Value};
-
-/// How many places a walk may look at, matches or not: `..` looks at all.
-const MAX_VISITS: usize = 10 * MAX_MATCHES;
 
 /// The one place that names and indexes in a row can lead to.
 pub(super) fn find_plain<'a>(
@@ -465,7 +462,7 @@ impl<'p> Walker<'p> {
         }
         count(&self.matches, MAX_MATCHES)?;
         let node = &datum.node;
-        let list = Value::Sequence(Arc::new(vec![node.as_ref().clone()]));
+        let list = Value::from(vec![node.as_ref().clone()]);
         let list =
             Node { value: list, span: node.span, secret: node.secret, origin: Origin::Derived };
         let wrapped = Rc::new(Datum {

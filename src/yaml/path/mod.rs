@@ -44,6 +44,10 @@ pub const MAX_NESTING: usize = 100;
 pub const MAX_INDEX: usize = 100_000;
 /// One walk may meet this many places.
 pub const MAX_MATCHES: usize = 1_000_000;
+/// How many places a walk may look at, matches or not: `..` looks at all.
+pub const MAX_VISITS: usize = 10 * MAX_MATCHES;
+/// `..` goes down this deep into what it writes; data itself is shallower.
+pub const MAX_DESCENT: usize = 400;
 
 /// A path, parsed. Cheap to clone; shows as the text it was written as.
 #[derive(Clone)]
@@ -371,6 +375,6 @@ fn unchanged_on_failure<T>(
 /// made a list of two.
 fn pair_as_list(owner: &Node, (left, right): &(Node, Node)) -> Node {
     let items = vec![left.clone(), right.clone()];
-    let value = Value::Sequence(Arc::new(items));
+    let value = Value::from(items);
     Node { value, span: left.span, secret: owner.secret, origin: Origin::Derived }
 }

@@ -5,11 +5,8 @@ use std::sync::Arc;
 
 use super::find::{self, Datum, Step, Walker};
 use super::parse::{Expression, Operator};
-use super::{ListWrite, Location, Piece, Segment, WalkError, pair_as_list};
+use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, pair_as_list};
 use crate::yaml::{Key, Node, Value};
-
-/// `..` goes down this deep into what it writes; data itself is shallower.
-const MAX_DESCENT: usize = 400;
 
 /// Writes at the one place of a plain path, if it is there.
 pub(super) fn update_plain(
@@ -104,7 +101,7 @@ impl<'v> Incoming<'v> {
             return node;
         }
         match &mut node.value {
-            Value::Sequence(items) => *items = Arc::new(items[self.popped..].to_vec()),
+            Value::Sequence(items) => *items = Arc::new(items[self.popped..].to_vec().into()),
             Value::Pairs(pairs) => *pairs = pairs[self.popped..].into(),
             _ => {}
         }

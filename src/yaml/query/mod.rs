@@ -152,6 +152,6 @@ impl From<f64> for Node {
 
 impl From<Vec<Node>> for Node {
     fn from(items: Vec<Node>) -> Self {
-        constant(Value::Sequence(items.into()))
+        constant(Value::from(items))
     }
 }

@@ -122,7 +122,7 @@ impl Selector {
         match (self, piece) {
             (Selector::Any, Piece::Key(_) | Piece::Index(_)) => true,
             (Selector::Name(name), Piece::Key(Key { value, .. })) => {
-                matches!(value, Value::String(text) if text == name)
+                matches!(value, Value::String(text) if **text == **name)
             }
             (Selector::Index(wanted), Piece::Index(index)) => wanted == index,
             (Selector::Slice { from, to, step }, Piece::Index(index)) => {

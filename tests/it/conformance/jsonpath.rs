@@ -48,7 +48,7 @@ fn check(case: &Json) -> Result<(), String> {
     if right {
         return Ok(());
     }
-    let actual = actual.map(|node| python_text(&Value::Sequence(Arc::new(vec![node]))));
+    let actual = actual.map(|node| python_text(&Value::from(vec![node])));
     Err(format!("{} {}\n  expected {expected}\n  actual {actual:?}", case["id"], {
         let mut case = case.clone();
         case.as_object_mut().expect("a case").retain(|key, _| key != "outcome" && key != "id");
@@ -58,7 +58,7 @@ fn check(case: &Json) -> Result<(), String> {
 
 /// Equal with types: `1`, `1.0` and `true` are three values here.
 fn same(left: &Node, right: &Node) -> bool {
-    let text = |node: &Node| python_text(&Value::Sequence(Arc::new(vec![node.clone()])));
+    let text = |node: &Node| python_text(&Value::from(vec![node.clone()]));
     left == right || text(left) == text(right)
 }
 
@@ -76,8 +76,8 @@ fn parse(case: &Json) -> Outcome {
         if found.is_empty() {
             return Ok(node(Value::Null));
         }
-        let values = found.into_iter().map(|found| found.node.into_owned()).collect();
-        return Ok(node(Value::Sequence(Arc::new(values))));
+        let values: Vec<Node> = found.into_iter().map(|found| found.node.into_owned()).collect();
+        return Ok(node(Value::from(values)));
     }
     let first = path.first(&data).map_err(|error| error.to_string())?;
     Ok(first.map_or_else(|| node(Value::Null), |first| first.node.into_owned()))
@@ -157,7 +157,7 @@ impl Substitution<'_> {
                 }
             }
             Value::Sequence(items) => {
-                for child in Arc::make_mut(items) {
+                for child in Arc::make_mut(items).iter_mut() {
                     *child = change(child)?;
                 }
             }

@@ -55,7 +55,7 @@ pub fn node_of(json: &Json) -> Option<Node> {
             None => Value::BigInt(number.to_string().into()),
         },
         Json::String(text) => Value::String(text.as_str().into()),
-        Json::Array(items) => Value::Sequence(Arc::new(nodes_of(items)?)),
+        Json::Array(items) => Value::from(nodes_of(items)?),
         Json::Object(object) => match object.get("$py").and_then(Json::as_str) {
             Some(kind) => python_value(kind, object)?,
             None => {

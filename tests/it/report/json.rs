@@ -36,10 +36,7 @@ fn values_have_one_text() {
             mapping([
                 (text("é"), Value::Int(0)),
                 (text("z"), mapping([])),
-                (
-                    text("B"),
-                    Value::Sequence(vec![node(Value::Null), node(Value::Bool(false))].into()),
-                ),
+                (text("B"), Value::from(vec![node(Value::Null), node(Value::Bool(false))])),
                 (Value::Int(1), Value::Int(1)),
                 (Value::Bool(false), Value::Int(2)),
                 (Value::Null, Value::Int(3)),

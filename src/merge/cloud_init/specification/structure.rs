@@ -1,8 +1,6 @@
 //! The structured form of a specification (`cloud-init.md` 4): whatever Python
 //! can go through, each item with whatever Python finds first in it for a name.
 
-use std::sync::Arc;
-
 use super::text::items_of_text;
 use super::written::Written;
 use super::{Item, Name, Options, Settings, strip, with_underscores};
@@ -103,7 +101,7 @@ fn item_of_list(items: &[Node], at: Span, secret: bool) -> Result<Option<Item>, 
         return Ok(None);
     }
     let found = match &name.value {
-        Value::String(text) => Name::Text(Arc::clone(text)),
+        Value::String(text) => Name::Text(text.clone()),
         other => Name::Other(other.kind()),
     };
     Ok(Some(Item {
@@ -116,7 +114,7 @@ fn item_of_list(items: &[Node], at: Span, secret: bool) -> Result<Option<Item>, 
 
 /// A text where an item is to be: Python takes its first character for the
 /// name, and the others for options.
-fn item_of_characters(text: &Arc<str>, node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
+fn item_of_characters(text: &str, node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
     let Some(first) = text.chars().next() else {
         return Err(shape(node, ShapeFault::EmptyItem));
     };
@@ -134,7 +132,7 @@ fn options_of(settings: &Node) -> Options {
     let of_key = |key: &Key| Node::new(key.value.clone(), key.span);
     match &settings.value {
         Value::String(text) => {
-            Options::Usable(Settings::Text(Spanned::new(Arc::clone(text), settings.span)))
+            Options::Usable(Settings::Text(Spanned::new(text.clone().into(), settings.span)))
         }
         Value::Sequence(items) => Options::Usable(words_of(items.iter())),
         Value::Mapping(mapping) => {
@@ -162,7 +160,7 @@ fn words_of<'a>(nodes: impl Iterator<Item = &'a Node>) -> Settings {
     let (mut words, mut others) = (Vec::new(), Vec::new());
     for node in nodes {
         match &node.value {
-            Value::String(text) => words.push(Spanned::new(Arc::clone(text), node.span)),
+            Value::String(text) => words.push(Spanned::new(text.clone().into(), node.span)),
             other => others.push(Spanned::new(other.kind(), node.span)),
         }
     }

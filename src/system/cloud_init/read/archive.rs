@@ -101,8 +101,8 @@ fn entries(root: &Node) -> Option<Vec<Node>> {
         // Pairs are tuples in a list, which are no entries.
         Value::Pairs(pairs) => {
             let tuple = |(key, value): &(Node, Node)| {
-                let items = Arc::new(vec![key.clone(), value.clone()]);
-                Node::new(Value::Sequence(items), key.span.to(value.span))
+                let items = vec![key.clone(), value.clone()];
+                Node::new(Value::from(items), key.span.to(value.span))
             };
             Some(pairs.iter().map(tuple).collect())
         }
@@ -147,7 +147,7 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, Fault> {
             continue;
         }
         let text: Arc<str> = match &value.value {
-            Value::String(text) => text.clone(),
+            Value::String(text) => text.clone().into(),
             Value::Null => "".into(),
             other => return Err(fault(value.span, FaultKind::HeaderValue(other.kind()))),
         };
