@@ -66,6 +66,10 @@ fn options() -> Options {
     options
 }
 
+/// What ends a line to YAML 1.1, beside what does to YAML 1.2 and U+0085, which has
+/// become one of these.
+const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+
 struct Reader<'text> {
     file: FileId,
     base: u32,
@@ -76,6 +80,8 @@ struct Reader<'text> {
     boundary: usize,
     /// Whether there was a document.
     started: bool,
+    /// Whether there are characters that end a line to libyaml alone.
+    has_separators: bool,
     draft: Option<Draft>,
     read: Read,
 }
@@ -176,7 +182,9 @@ enum Meaning<'tag> {
 impl<'text> Reader<'text> {
     fn new(file: FileId, base: u32, text: &'text str) -> Self {
         let read = Read { parsed: Parsed::default(), extents: Vec::new() };
-        Self { file, base, text, cursor: 0, boundary: 0, started: false, draft: None, read }
+        let has_separators = SEPARATORS.iter().any(|separator| text.contains(*separator));
+        let (cursor, boundary, started) = (0, 0, false);
+        Self { file, base, text, cursor, boundary, started, has_separators, draft: None, read }
     }
 
     fn finish(mut self) -> Read {
@@ -196,6 +204,7 @@ impl<'text> Reader<'text> {
         match event {
             Event::StreamStart | Event::StreamEnd => {}
             Event::Comment(..) => {
+                self.check_separators(range.clone(), false);
                 let span = self.span(range);
                 self.read.parsed.comments.push(Comment { span });
                 // A comment may be told before the block scalar above it.
@@ -340,11 +349,40 @@ impl<'text> Reader<'text> {
         self.read.extents.push(Extent { range, is_odd: draft.is_odd });
     }
 
-    /// Names are more to YAML 1.2. Where libyaml does not refuse such a one it
-    /// reads part of it as something else.
-    fn check_name(&mut self, name: &str, span: Span) {
+    /// Line separators are text to YAML 1.2; to libyaml they end a line, and with
+    /// it a comment, or a scalar. In quotes both read the same, unless white
+    /// space, which is no part of the text there, stands beside one.
+    fn check_separators(&mut self, range: Range<usize>, is_quoted: bool) {
+        if !self.has_separators {
+            return;
+        }
+        let breaks = |letter: &char| SEPARATORS.contains(letter);
+        let is_white = |letter: char| matches!(letter, ' ' | '\t' | '\n' | '\r');
+        let text = &self.text[range.clone()];
+        let read_alike = |at: usize, separator: char| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + separator.len_utf8()..].chars().next();
+            is_quoted && !before.is_some_and(is_white) && !after.is_some_and(is_white)
+        };
+        let mut found = text.char_indices().filter(|(_, letter)| breaks(letter));
+        if let Some((at, separator)) = found.find(|(at, letter)| !read_alike(*at, *letter)) {
+            let at = range.start + at;
+            let code = u32::from(separator);
+            let why =
+                format!("U+{code:04X} ends a line, and is to stand in quotes as \\u{code:04X}");
+            let span = self.span(at..at + separator.len_utf8());
+            self.problem(span, ProblemKind::RefusedByLibyaml(why));
+        }
+    }
+
+    /// Names are more to YAML 1.2, and end where more may follow. Where libyaml
+    /// does not refuse such a one it reads part of it as something else.
+    fn check_name(&mut self, name: &str, range: Range<usize>) {
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if !name.bytes().all(accepts) {
+        let next = self.text[range.end..].chars().next();
+        let ends = |next: char| next.is_whitespace() || "?:,]}%@`".contains(next);
+        if !name.bytes().all(accepts) || !next.is_none_or(ends) {
+            let span = self.span(range);
             let why = "did not find expected alphabetic or numeric character";
             self.problem(span, ProblemKind::RefusedByLibyaml(why.to_owned()));
         }
@@ -360,8 +398,8 @@ impl<'text> Reader<'text> {
     }
 
     fn name_anchor(&mut self, name: &str, range: Range<usize>) {
+        self.check_name(name, range.clone());
         let span = self.span(range);
-        self.check_name(name, span);
         let Some(draft) = &mut self.draft else { return };
         match draft.names.get(name) {
             Some(first) => {
@@ -394,6 +432,8 @@ impl<'text> Reader<'text> {
             _ if absent => self.absent_place(range.start),
             _ => range,
         };
+        let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        self.check_separators(range.clone(), is_quoted);
         let span = self.touch(range);
         let meaning = match meaning(tag) {
             // Where libyaml finds nothing it cannot take quotes away.
@@ -531,6 +571,10 @@ impl<'text> Reader<'text> {
         let rest = self.text[at..].trim_start();
         if !self.is_key_next() && rest.starts_with(':') {
             at = self.text.len() - rest.len() + 1;
+        }
+        // A line break is one place, of however many bytes.
+        if at > 0 && self.text.as_bytes()[at - 1..].starts_with(b"\r\n") {
+            at -= 1;
         }
         at..at
     }
@@ -693,8 +737,8 @@ impl<'text> Reader<'text> {
 
     fn alias(&mut self, id: usize, range: Range<usize>) {
         let name = &self.text[range.start + 1..range.end];
+        self.check_name(name, range.clone());
         let span = self.touch(range);
-        self.check_name(name, span);
         let Some(draft) = &mut self.draft else { return };
         let Some(anchored) = draft.anchors.get(&id) else {
             self.problem(span, ProblemKind::RecursiveAlias);

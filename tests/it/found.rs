@@ -6,10 +6,10 @@ use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{Effort, Pattern, PatternFailure, Replacement};
 use layercake::report::Form;
 use layercake::source::{MemoryTree, RepoPath};
-use layercake::yaml::parse;
+use layercake::yaml::{Problem, ProblemKind, parse};
 
 use crate::formats::made;
-use crate::laws::reading::{leaves, some_file, text_reads_as};
+use crate::laws::reading::{leaves, libyaml_reads, some_file, text_reads_as};
 use crate::support::{check_files, options};
 
 /// What a scalar's span holds reads as the scalar, whatever stands around it.
@@ -32,6 +32,53 @@ fn a_block_scalar_after_a_broken_document() {
     ] {
         scalars_read_as_themselves(text);
     }
+}
+
+/// U+2028 and U+2029 end a line to libyaml, and so these texts are something
+/// else to it than plain scalars; in quotes they may stand.
+#[test]
+fn line_separators_outside_quotes() {
+    for text in [
+        "?\u{2029} 3%",
+        "-\u{2028}|",
+        "\u{2028}\"text\"",
+        "# a comment\u{2028}a: 1",
+        "a: |\n  b\u{2028}  c\n",
+        "a: \"b\u{2028} c\"",
+    ] {
+        let problems = parse(some_file(), text).problems;
+        let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {
+            panic!("{text:?}: {problems:?}");
+        };
+        assert!(matches!(&text[span.range()], "\u{2028}" | "\u{2029}"), "{text:?}");
+    }
+    let quoted = parse(some_file(), "a: [\"b\u{2028}c\", '\u{2029}d', \"\\u2028 e\"]");
+    assert_eq!(quoted.problems, []);
+    scalars_read_as_themselves("a: [\"b\u{2028}c\", '\u{2029}d', \"\\u2028 e\"]");
+}
+
+/// The place of a value that is missing was inside a line break of two bytes.
+#[test]
+fn nothing_before_a_next_line_character() {
+    let text = "l.~ :\u{85}\n( :\u{85}\n\n";
+    let document = &parse(some_file(), text).documents[0];
+    leaves(&document.root, &mut |span, _| assert!(text.get(span.range()).is_some(), "{span:?}"));
+}
+
+/// To YAML 1.2 an anchor's name ends before a bracket, to libyaml it must not.
+#[test]
+fn names_that_end_at_a_bracket() {
+    for (text, name) in [("a: &one{b: 1}\n", "&one"), ("a: &one[b]\n", "&one")] {
+        let problems = parse(some_file(), text).problems;
+        let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {
+            panic!("{text:?}: {problems:?}");
+        };
+        assert_eq!(&text[span.range()], name);
+        assert!(!libyaml_reads(text));
+    }
+    let sound = "{a: &one [b], c: [*one], d: *one}\n";
+    assert_eq!(parse(some_file(), sound).problems, []);
+    assert!(libyaml_reads(sound));
 }
 
 /// SARIF lists rules by the names that are shown, and looked them up by those
@@ -87,4 +134,22 @@ fn searches_that_are_hard_many_times() {
     let pattern = Pattern::parse(r"(?<=a)b(?!c)").expect("it is a pattern");
     let replaced = pattern.replace_all(&"ab, ".repeat(20_000), Replacement::Literal(""));
     assert_eq!(replaced.map(|(_, count)| count), Ok(20_000));
+}
+
+/// A long line was saved around its own finding alone, and the start of it, which
+/// is shown below the finding of the line before, was not.
+#[test]
+fn a_long_line_below_another_finding() {
+    let padding = "x".repeat(900);
+    let text = format!(
+        "---\nschema: example/Kind/v1\nmetadata: {{schema: metadata/Document/v1, name: one}}\n\
+         data: {{padding: {padding}, a: 1, a: 2}}\n"
+    );
+    let tree = MemoryTree::new().with("documents.yaml", text);
+    let checked = check_files(&tree, options(Semantics::Documented), |_| ());
+    let found = checked.findings.diagnostics.iter();
+    let places = found.map(|finding| checked.sources.start(finding.primary.span));
+    let places: Vec<(u32, u32)> = places.map(|at| (at.line.get(), at.column.get())).collect();
+    assert!(places.iter().any(|(line, _)| *line == 3), "{places:?}");
+    assert!(places.iter().any(|(line, column)| *line == 4 && *column > 800), "{places:?}");
 }

@@ -17,6 +17,8 @@ use layercake::source::{RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
 use layercake::yaml::{Mapping, Node, Origin, Value, parse};
 
+use crate::laws::merging::{untrue, untrue_goings};
+
 /// Far more than any of these takes, in a debug build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(30);
 
@@ -459,6 +461,34 @@ fn a_header_stands_behind_the_part_itself() {
     let mut result = base.clone();
     Strategy::CloudInit(laying).lay(&mut result, &over).expect("it is laid");
     assert_eq!(canonical(&result), r#"{"a":[1,2]}"#);
+}
+
+/// A pair that is made of two is told to be of the side that each part of it is
+/// of; it was told to be the old one's as a whole (found by fuzzing).
+#[test]
+fn a_pair_made_of_two_is_of_both() {
+    let pairs = ["!!pairs [{k: [1]}]", "!!pairs [{k: text}]", "[[k, [1]]]", "[[k, text], 2]"];
+    for options in ["", "append", "prepend", "no_replace"] {
+        for recursion in ["recurse_list", "recurse_list,recurse_str", "recurse_array"] {
+            for (lower, upper) in pairs.iter().flat_map(|it| pairs.map(|other| (it, other))) {
+                let how = format!(
+                    "list({options},{recursion})+dict(recurse_list,recurse_array)+str(append)"
+                );
+                let laid =
+                    laid(&format!("a: {lower}\n"), &format!("merge_how: \"{how}\"\na: {upper}\n"));
+                // A text and a list cannot be put to each other.
+                if laid.told.is_err() {
+                    continue;
+                }
+                let wrong = [
+                    untrue(&user_data(), &laid.base, &laid.over, &laid.result),
+                    untrue_goings(&user_data(), &laid.base, &laid.over, &laid.result),
+                ]
+                .concat();
+                assert!(wrong.is_empty(), "{how} {lower} {upper}: {}", wrong.join("\n"));
+            }
+        }
+    }
 }
 
 /// In 2013 a class that is not there costs the part that it would merge.

@@ -64,6 +64,13 @@ struct Meeting<'a> {
 /// The next step of a way.
 enum Step<'a> {
     Meeting(Meeting<'a>),
+    /// To two items of which one at least is a pair, so that neither is a node of
+    /// the data.
+    Pair {
+        lower: Node,
+        upper: Node,
+        verdict: Verdict,
+    },
     /// To what one side alone gives to the result.
     Only(Side),
     /// To what the result does not have.
@@ -81,14 +88,32 @@ impl Way<'_> {
             Verdict::Entries | Verdict::Items => match self.step(meeting, gone) {
                 None => from(meeting.signature()),
                 Some(Step::Meeting(next)) => self.came(next, gone + 1),
-                Some(Step::Only(side)) => match meeting.of(side).value {
-                    Value::Pairs(_) => Origin::From(side, self.here(gone)),
-                    _ => from(side),
-                },
+                Some(Step::Pair { lower, upper, verdict }) => {
+                    match self.came(meeting_of(&lower, &upper, verdict), gone + 1) {
+                        Origin::From(side, place) => {
+                            Origin::From(side, self.nearest(meeting, side, place, gone))
+                        }
+                        Origin::Joined { base, over } => Origin::Joined {
+                            base: self.nearest(meeting, Side::Base, base, gone),
+                            over: self.nearest(meeting, Side::Over, over, gone),
+                        },
+                        made @ (Origin::Made | Origin::Deleted(_)) => made,
+                    }
+                }
+                Some(Step::Only(side)) => {
+                    Origin::From(side, self.nearest(meeting, side, self.place.clone(), gone))
+                }
                 Some(Step::Nothing) => from(Side::Base),
             },
             Verdict::After | Verdict::Before | Verdict::Item => self.came_to_list(meeting, gone),
         }
+    }
+
+    /// A place on a side of two lists, or the list itself where it is one of pairs:
+    /// what is in it has no place of its own.
+    fn nearest(&self, lists: Meeting<'_>, side: Side, place: Location, gone: usize) -> Location {
+        let is_of_pairs = matches!(lists.of(side).value, Value::Pairs(_));
+        if is_of_pairs { self.here(gone) } else { place }
     }
 
     /// From where a list came that was put together, or what is in it.
@@ -132,6 +157,9 @@ impl Way<'_> {
             (Verdict::Entries | Verdict::Items, _) => match self.step(meeting, gone) {
                 None => self.with_items(0..meeting.pairs_of(side), gone),
                 Some(Step::Meeting(next)) => self.went(side, next, gone + 1),
+                Some(Step::Pair { lower, upper, verdict }) => {
+                    self.went(side, meeting_of(&lower, &upper, verdict), gone + 1)
+                }
                 Some(Step::Only(only)) if only == side => whole(),
                 Some(Step::Only(_) | Step::Nothing) => Vec::new(),
             },
@@ -204,15 +232,14 @@ impl Way<'_> {
         Some(step)
     }
 
-    /// Where one of two lists is a list of pairs, whose items have no nodes to
-    /// go on from: the side that the item is from as a whole. One that is made
-    /// of both is said to be the old one's.
+    /// Where one of two lists is a list of pairs, whose items are no nodes.
     fn step_of_pairs(&self, old: &Node, new: &Node, index: usize) -> Step<'static> {
         match (item(old, index), item(new, index)) {
-            (Some(lower), Some(upper)) if self.mergers.item(&lower, &upper) == Verdict::New => {
-                Step::Only(Side::Over)
+            (Some(lower), Some(upper)) => {
+                let verdict = self.mergers.item(&lower, &upper);
+                Step::Pair { lower, upper, verdict }
             }
-            (Some(_), Some(_) | None) => Step::Only(Side::Base),
+            (Some(_), None) => Step::Only(Side::Base),
             (None, Some(_) | None) => Step::Nothing,
         }
     }
@@ -224,7 +251,11 @@ impl Way<'_> {
 }
 
 fn meet<'a>(old: &'a Node, new: &'a Node, verdict: Verdict) -> Step<'a> {
-    Step::Meeting(Meeting { old, new, verdict, taken: Taken::default() })
+    Step::Meeting(meeting_of(old, new, verdict))
+}
+
+fn meeting_of<'a>(old: &'a Node, new: &'a Node, verdict: Verdict) -> Meeting<'a> {
+    Meeting { old, new, verdict, taken: Taken::default() }
 }
 
 impl<'a> Meeting<'a> {

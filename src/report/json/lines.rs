@@ -79,9 +79,17 @@ pub(super) struct Texts {
     pub(super) forms: Vec<FileLines>,
 }
 
-/// What is to be kept of a text: lines, from zero, each with the columns at which
-/// labels begin on it.
-type Wanted = BTreeMap<usize, BTreeSet<usize>>;
+/// What is to be kept of a text: lines, from zero.
+type Wanted = BTreeMap<usize, WantedLine>;
+
+/// What is to be kept of a line.
+#[derive(Default)]
+struct WantedLine {
+    /// The columns at which labels begin on it.
+    columns: BTreeSet<usize>,
+    /// Whether it stands beside a line with a label, and is shown from its start.
+    is_beside: bool,
+}
 
 impl Texts {
     /// Those of a run without a comparison.
@@ -106,9 +114,9 @@ impl Texts {
         for label in diagnostics.flat_map(|it| std::iter::once(&it.primary).chain(&it.related)) {
             let lines = wanted.entry(label.span.file).or_default();
             let (line, column) = view.start(label.span);
-            lines.entry(line - 1).or_default().insert(column);
+            lines.entry(line - 1).or_default().columns.insert(column);
             for beside in [line.checked_sub(2), Some(line)].into_iter().flatten() {
-                lines.entry(beside).or_default();
+                lines.entry(beside).or_default().is_beside = true;
             }
         }
         let mut texts = Self::default();
@@ -128,11 +136,11 @@ impl FileLines {
     fn new(id: String, file: FileId, wanted: &Wanted, view: &View<'_>) -> Self {
         let written = view.written(Span { file, start: 0, end: 0 }).file;
         let name = |file| view.source(file).path().as_str().to_owned();
-        let lines = wanted.iter().flat_map(|(line, columns)| {
+        let lines = wanted.iter().flat_map(|(line, wanted)| {
             // Beside a label nothing is shown of a line that is the rest of a secret.
             let shown = view.shown_line(file, *line);
-            let shown = shown.filter(|it| !it.continues || !columns.is_empty());
-            shown.map(|shown| Line::parts(*line, shown, columns)).unwrap_or_default()
+            let shown = shown.filter(|it| !it.continues || !wanted.columns.is_empty());
+            shown.map(|shown| Line::parts(*line, shown, wanted)).unwrap_or_default()
         });
         Self {
             id,
@@ -145,17 +153,17 @@ impl FileLines {
 }
 
 impl Line {
-    /// What is kept of a line (from zero) with labels at these columns.
-    fn parts(line: usize, shown: ShownLine, columns: &BTreeSet<usize>) -> Vec<Self> {
+    /// What is kept of a line (from zero).
+    fn parts(line: usize, shown: ShownLine, wanted: &WantedLine) -> Vec<Self> {
         let shown = without_mark(line, shown);
         let length = shown.text.chars().count();
         if length <= LONGEST {
             return vec![Self::part(line, &shown, 0..length, length)];
         }
-        let focuses: Vec<usize> = columns.iter().map(|it| character_at(*it, &shown)).collect();
-        let focuses = if focuses.is_empty() { vec![0] } else { focuses };
+        let start = wanted.is_beside.then_some(0);
+        let labels = wanted.columns.iter().map(|it| character_at(*it, &shown));
         let mut kept: Vec<Range<usize>> = Vec::new();
-        for focus in focuses {
+        for focus in start.into_iter().chain(labels) {
             let range = focus.saturating_sub(AROUND)..(focus + AROUND).min(length);
             let range = around_secrets(range, &shown.hidden);
             match kept.last_mut() {

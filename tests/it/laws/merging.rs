@@ -74,19 +74,31 @@ pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec
             }
             From::Joined { base: lower, over: upper } => {
                 let texts = [check(Side::Base, lower), check(Side::Over, upper)];
-                let joined: String = texts
-                    .iter()
-                    .flatten()
-                    .map(|it| layercake::merge::pattern::python_text(&it.value))
-                    .collect();
-                if node.as_str() != Some(&*joined) || node.origin != Origin::Derived {
-                    wrong.push(format!("{place}: {node:?} is not {joined:?}"));
+                let is_whole = node.as_str().is_some_and(|text| is_joined(text, &texts));
+                if !is_whole || node.origin != Origin::Derived {
+                    wrong.push(format!("{place}: {node:?} is not joined of {texts:?}"));
                 }
             }
             From::Made | From::Deleted(_) => wrong.push(format!("{place} is there, and {came:?}")),
         }
     }
     wrong
+}
+
+/// Whether a text is made of these two; of one that stands in a pair only the list
+/// of pairs is known.
+fn is_joined(text: &str, sources: &[Option<Node>; 2]) -> bool {
+    let [before, after] = sources.each_ref().map(|source| match source {
+        Some(source) if matches!(source.value, Value::Pairs(_)) => None,
+        Some(source) => Some(layercake::merge::pattern::python_text(&source.value)),
+        None => Some(String::new()),
+    });
+    match (before, after) {
+        (Some(before), Some(after)) => text == before + &after,
+        (Some(before), None) => text.starts_with(&before),
+        (None, Some(after)) => text.ends_with(&after),
+        (None, None) => true,
+    }
 }
 
 /// Keys of the root that are gone must have been taken away.
