@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use layercake::diagnostic::{Level, Rule, Trait};
 use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT, MAX_OUTPUT};
+use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
@@ -20,7 +21,9 @@ use layercake::source::Source;
 use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
 use layercake::yaml::Limit;
-use layercake::yaml::path::{MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES};
+use layercake::yaml::path::{
+    MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS,
+};
 
 /// What stands behind the index is written by hand; `conformance/history.rs`
 /// checks it.
@@ -113,6 +116,10 @@ fn the_limits_are_those_of_the_code() {
         ("parentheses inside each other in a path", size(MAX_NESTING)),
         ("index that a path may create", size(MAX_INDEX)),
         ("matches of a path", size(MAX_MATCHES)),
+        ("places that a path may look at", size(MAX_VISITS)),
+        ("depth to which `..` goes into what it writes", size(MAX_DESCENT)),
+        ("collections inside each other in a rendered document", size(MAX_DEPTH)),
+        ("bytes of texts that the steps of a document may search, and may make", MAX_WORK),
         ("values of a schema, aliases written out", size(Schema::MAX_NODES)),
         ("nesting of a schema, with all that its references lead to", size(Schema::MAX_DEPTH)),
         ("schemas that look at one value, references followed", Schema::MAX_LOOKS),

@@ -7,9 +7,16 @@
 
 use std::fs;
 
-use layercake::source::{FileId, ReadError, RepoPath, Source, Span, Tree as _, WorkTree};
-use layercake::yaml::path::{ListWrite, MAX_INDEX, MAX_NESTING, MAX_PIECES, Path};
-use layercake::yaml::{Limit, ProblemKind, parse};
+use layercake::merge::deckhand::Semantics;
+use layercake::merge::pattern::{MAX_OUTPUT, Pattern, PatternFailure, Replacement};
+use layercake::render::MAX_DEPTH;
+use layercake::source::{
+    FileId, MemoryTree, ReadError, RepoPath, Source, Span, Tree as _, WorkTree,
+};
+use layercake::yaml::path::{ListWrite, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, Path};
+use layercake::yaml::{Limit, Node, ProblemKind, Value, parse};
+
+use crate::support::{check_files, options};
 
 #[test]
 fn bytes_of_a_file() {
@@ -78,4 +85,68 @@ fn index_of_a_path() {
         path.write(&mut data, &value, ListWrite::Whole, Span::point(FileId::default(), 0)).is_ok()
     };
     assert!(written(MAX_INDEX) && !written(MAX_INDEX + 1));
+}
+
+#[test]
+fn matches_of_a_path() {
+    let found = |count: usize| {
+        let at = Span::point(FileId::default(), 0);
+        let items = vec![Node::new(Value::Null, at); count];
+        let path = Path::parse("$[*]").expect("it is a path");
+        path.find(&Node::new(Value::from(items), at)).map(|found| found.len()).ok()
+    };
+    assert_eq!(found(MAX_MATCHES), Some(MAX_MATCHES));
+    assert_eq!(found(MAX_MATCHES + 1), None);
+}
+
+#[test]
+fn bytes_that_a_pattern_makes() {
+    let pattern = Pattern::parse("x").expect("it is a pattern");
+    let made = |bytes: usize| {
+        let replaced = pattern.replace_all("x", Replacement::Literal(&"y".repeat(bytes)));
+        replaced.map(|(text, _)| text.len())
+    };
+    assert_eq!(made(MAX_OUTPUT), Ok(MAX_OUTPUT));
+    assert_eq!(made(MAX_OUTPUT + 1), Err(PatternFailure::OutputTooLarge));
+}
+
+/// Documents put into each other, each as deep as a path can create.
+#[test]
+fn depth_of_a_rendered_document() {
+    let exceeds = |depth: usize| {
+        let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
+                      name: policy}\ndata: {layerOrder: [site]}\n";
+        let metadata = |name: usize, more: &str| {
+            format!(
+                "---\nschema: example/Kind/v1\nmetadata: {{schema: metadata/Document/v1, name: \"{name}\", \
+                 storagePolicy: cleartext, layeringDefinition: {{layer: site, abstract: false}}{more}}}\n"
+            )
+        };
+        let mut text = format!("{policy}{}data: {{}}\n", metadata(0, ""));
+        // The innermost mapping is one collection, each name of a path another.
+        let mut left = depth - 1;
+        for name in 1.. {
+            let step = left.min(300);
+            let path = ".a".repeat(step);
+            let substitution = format!(
+                ", substitutions: [{{src: {{schema: example/Kind/v1, name: \"{}\", path: .}}, \
+                 dest: {{path: {path}}}}}]",
+                name - 1
+            );
+            text += &format!("{}data: {{}}\n", metadata(name, &substitution));
+            left -= step;
+            if left == 0 {
+                break;
+            }
+        }
+        let tree = MemoryTree::new().with("documents.yaml", text);
+        let checked = check_files(&tree, options(Semantics::Documented), |_| ());
+        let rules: Vec<&str> =
+            checked.findings.diagnostics.iter().map(|finding| finding.rule.name).collect();
+        assert!(rules.iter().all(|rule| *rule == "over-limit"), "{rules:?}");
+        !rules.is_empty()
+    };
+    let near: Vec<usize> = (MAX_DEPTH - 3..MAX_DEPTH + 4).collect();
+    let most = near[near.partition_point(|depth| !exceeds(*depth)) - 1];
+    assert!(most.abs_diff(MAX_DEPTH) <= 1, "{most}");
 }
