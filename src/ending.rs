@@ -11,8 +11,8 @@ use crate::stopwatch::{Stage, lap};
 
 static IS_NEAR: AtomicBool = AtomicBool::new(false);
 
-/// Says that the process does one run and ends: from now on, what
-/// [`give_back`] is given stays where it is.
+/// Says that the process does one run and ends: from now on, what a run leaves
+/// behind stays where it is.
 pub fn announce() {
     IS_NEAR.store(true, Relaxed);
 }

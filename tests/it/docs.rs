@@ -17,7 +17,7 @@ use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
-use layercake::source::Source;
+use layercake::source::{Source, StoredTree};
 use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
 use layercake::yaml::Limit;
@@ -104,6 +104,7 @@ fn the_limits_are_those_of_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
     for (what, limit) in [
         ("bytes of a file", Source::MAX_BYTES),
+        ("files and folders of a commit or of the index", size(StoredTree::MAX_PATHS)),
         ("collections inside each other", size(Limit::DEPTH)),
         ("values of a YAML document, aliases written out", Limit::NODES),
         ("digits of an integer", size(Limit::DIGITS)),

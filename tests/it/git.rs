@@ -658,6 +658,33 @@ mod unix {
 
 const NOTHING: [&str; 0] = [];
 
+/// Two folders of 2,000 entries each stand for four million files.
+#[test]
+fn folders_that_stand_for_too_many_files() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a: 1\n");
+    let blob = site.git(&["hash-object", "-w", "a.yaml"]);
+    let folder_of = |kind: &str, id: &str| {
+        let entries = (0..2000).map(|name| format!("{kind} {}\t{name:04}\n", id.trim()));
+        let file = site.path("entries");
+        fs::write(&file, entries.collect::<String>()).unwrap();
+        let mut mktree = site.command(&["mktree"]);
+        let output = mktree.stdin(fs::File::open(file).unwrap()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let files = folder_of("100644 blob", &blob);
+    let commit = |folder: &str| {
+        let commit = site.git(&["commit-tree", "-m", "many", folder]);
+        let read = site.repository().commit(commit.trim());
+        read.map(|tree| tree.entries(&RepoPath::new("")).unwrap().len())
+    };
+    assert_eq!(commit(&files).unwrap(), 2000);
+    let refused = commit(&folder_of("040000 tree", &files)).unwrap_err();
+    let cause = std::error::Error::source(&refused).unwrap().to_string();
+    assert!(cause.contains("more than 2000000 files and folders"), "{cause}");
+}
+
 /// A repository on branch `main`, gone with the value.
 pub struct Site {
     pub root: PathBuf,

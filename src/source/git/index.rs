@@ -10,7 +10,8 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Stage};
 use gix::objs::tree::EntryKind as Mode;
 
-use super::stored::{Origin, Paths, files_below};
+use super::listing::files_below;
+use super::stored::{Origin, Paths};
 use super::{Repository, StoredTree, cure};
 use crate::error::{Error, ErrorKind};
 use crate::source::tree::is_there;

@@ -16,6 +16,7 @@ mod create;
 mod cure;
 mod history;
 mod index;
+mod listing;
 mod stored;
 mod walk;
 

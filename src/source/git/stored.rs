@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryKind as Mode;
 
+use super::listing::files_below;
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
 use crate::source::tree::{NO_SUCH_FILE, path_of, read_plain};
@@ -37,6 +38,10 @@ pub(super) enum Origin {
 pub(super) type Paths = BTreeMap<BString, (Mode, gix::ObjectId)>;
 
 impl StoredTree {
+    /// Files and folders that one may have. Folders are stored once, however often
+    /// they are named: a few can stand for more files than any disk holds.
+    pub const MAX_PATHS: usize = 2_000_000;
+
     /// The id of the commit, in hexadecimal digits; none for the index.
     pub fn commit_id(&self) -> Option<String> {
         match self.origin {
@@ -271,14 +276,4 @@ fn damaged(repository: &gix::Repository, id: gix::ObjectId) -> ReadError {
 pub(super) fn paths_of(repository: &gix::Repository, commit: gix::ObjectId) -> gix::Result<Paths> {
     let tree = repository.find_commit(commit)?.tree_id()?.detach();
     files_below(repository, tree)
-}
-
-/// What stands at each path below a folder, which is stored under this id.
-pub(super) fn files_below(
-    repository: &gix::Repository,
-    folder: gix::ObjectId,
-) -> gix::Result<Paths> {
-    let tree = repository.find_tree(folder)?;
-    let listed = tree.traverse().breadthfirst.files()?.into_iter();
-    Ok(listed.map(|entry| (entry.filepath, (entry.mode.kind(), entry.oid))).collect())
 }
