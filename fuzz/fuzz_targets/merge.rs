@@ -19,7 +19,7 @@ use layercake::source::{Source, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
 use layercake::yaml::{Mapping, Node, Value};
 use layercake_fuzz::laws::merging::{places, untrue, untrue_deletions, untrue_goings};
-use layercake_fuzz::laws::reading::{same, spans};
+use layercake_fuzz::laws::reading::{same, size_is_remembered, spans};
 use layercake_fuzz::{lines_and_rest, roots, size, text_of};
 use libfuzzer_sys::fuzz_target;
 
@@ -138,7 +138,9 @@ fn laid_in_turn(strategies: &[Strategy], parts: &[Node], at: Span) {
         };
         let base = result.clone();
         let before = format!("{base:?}");
+        size_is_remembered(&result);
         let laid = strategy.lay(&mut result, part);
+        size_is_remembered(&result);
         assert_eq!(format!("{base:?}"), before, "nobody else sees it");
         if laid.is_err() {
             assert_eq!(format!("{result:?}"), before, "what fails changes nothing");

@@ -13,7 +13,7 @@ use layercake::merge::deckhand::ActionPath;
 use layercake::source::Span;
 use layercake::yaml::path::{ListWrite, Location, Path, Piece, WalkError, children};
 use layercake::yaml::{Node, Query};
-use layercake_fuzz::laws::reading::{same, spans};
+use layercake_fuzz::laws::reading::{same, size_is_remembered, spans};
 use layercake_fuzz::{lines_and_rest, roots, text_of};
 use libfuzzer_sys::fuzz_target;
 
@@ -108,11 +108,13 @@ fn all_places(node: &Node, here: &Location, all: &mut Vec<Location>) {
 }
 
 fn written(path: &Path, data: &Node, value: &Node, lists: ListWrite) {
+    size_is_remembered(data);
     let before = format!("{data:?}");
     let made_at = Span::point(data.span.file, 0);
     let (mut after, mut created) = (data.clone(), data.clone());
     let write = path.write(&mut after, value, lists, made_at);
     assert_eq!(format!("{data:?}"), before, "nobody else sees it");
+    size_is_remembered(&after);
     match &write {
         Ok(written) => {
             is_found(path, &after, value, lists);

@@ -11,6 +11,8 @@ use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use crate::laws::reading::size_is_remembered;
+
 /// Where the nodes of these tests say they were written.
 pub fn here() -> Span {
     Span::point(SourceMap::new().upcoming(0), 0)
@@ -426,9 +428,11 @@ proptest! {
     #[test]
     fn writing_touches_only_what_is_written(json in data(), text in any_path(), value in data()) {
         let before = of(json);
+        size_is_remembered(&before);
         let (copy, shape) = (before.clone(), parts(&before));
         let mut after = before.clone();
         let result = path(&text).write(&mut after, &of(value), ListWrite::Popped, elsewhere());
+        size_is_remembered(&after);
         prop_assert_eq!(parts(&before), shape.clone());
         prop_assert_eq!(&before, &copy);
         let Ok(written) = result else {

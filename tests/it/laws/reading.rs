@@ -3,7 +3,7 @@
 
 use layercake::source::{FileId, SourceMap, Span};
 use layercake::yaml::emit::{Options, to_yaml};
-use layercake::yaml::{Mapping, Node, Parsed, ProblemKind, Value, parse};
+use layercake::yaml::{Key, Mapping, Node, Parsed, ProblemKind, Size, Value, parse};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -95,6 +95,31 @@ pub fn within(node: &Node) {
         }
         within(child);
     }
+}
+
+/// What collections remember of their size is what there is in them.
+pub fn size_is_remembered(node: &Node) {
+    let (nodes, bytes, height, capitals) = counted(node);
+    let size = Size::of(node);
+    assert_eq!((size.nodes(), size.bytes(), size.height()), (nodes, bytes, height), "{node:?}");
+    assert!(size.may_hold_capitals() || !capitals, "{node:?}");
+}
+
+/// The nodes of a value, the bytes of its texts, how deep its collections are
+/// nested, and whether a text of it holds a word in capitals.
+fn counted(node: &Node) -> (u64, u64, usize, bool) {
+    let keys = node.as_mapping().into_iter().flat_map(Mapping::keys).filter_map(Key::as_str);
+    let values = node.as_mapping().into_iter().flat_map(Mapping::values);
+    let items = node.as_sequence().unwrap_or_default();
+    let text = node.as_str().unwrap_or_default();
+    let bytes = text.len() + keys.map(str::len).sum::<usize>();
+    let is_capital = |letter: char| matches!(letter, 'A'..='Z' | '0'..='9' | '_');
+    let capitals = text.split(|letter| !is_capital(letter)).any(|word| word.len() >= Size::WORD);
+    let all = (1, u64::try_from(bytes).expect("inputs are small"), 0, capitals);
+    values.chain(items).fold(all, |(nodes, bytes, height, capitals), child| {
+        let below = counted(child);
+        (nodes + below.0, bytes + below.1, height.max(below.2 + 1), capitals | below.3)
+    })
 }
 
 /// Calls `visit` with every scalar and every key.

@@ -14,6 +14,7 @@ use proptest::sample::{select, subsequence};
 use super::config;
 use super::repository::data;
 use crate::laws::merging::{untrue, untrue_deletions, untrue_goings};
+use crate::laws::reading::size_is_remembered;
 
 /// The parts of a configuration, each in a file of its own.
 fn parts() -> impl Strategy<Value = Vec<Node>> {
@@ -106,9 +107,11 @@ proptest! {
                 } else {
                     part.clone()
                 };
+                size_is_remembered(&result);
                 let base = result.clone();
                 let before = format!("{base:?}");
                 let laid = merging.lay(&mut result, &over);
+                size_is_remembered(&result);
                 prop_assert_eq!(&format!("{base:?}"), &before, "what is shared is not changed");
                 if laid.is_err() {
                     prop_assert_eq!(&format!("{result:?}"), &before, "what fails changes nothing");
