@@ -3,7 +3,8 @@
 //! not grow (`docs/soak.md`).
 //!
 //! `cargo bench --bench soak -- 1000 1` makes the walk of seed 1 over the
-//! generated repository. `... -- 300 1 at FOLDER` walks over a copy of the files
+//! generated repository; with `MALLOC_ARENA_MAX=1`, or the allocator's own pools may
+//! be taken for growth. `... -- 300 1 at FOLDER` walks over a copy of the files
 //! of a folder, with all rules; `... keep FOLDER` behind either writes the
 //! files before and after each edit that fails there.
 
