@@ -240,7 +240,7 @@ pub fn write(folder: &Path, scale: usize) -> io::Result<Size> {
 
 /// Where files go.
 pub struct Output<'a> {
-    folder: &'a Path,
+    pub folder: &'a Path,
     /// What was written so far.
     pub size: Size,
 }
@@ -248,11 +248,6 @@ pub struct Output<'a> {
 impl<'a> Output<'a> {
     pub fn new(folder: &'a Path) -> Self {
         Self { folder, size: Size::default() }
-    }
-
-    /// Whether nothing is in this folder yet.
-    pub fn begins(&self, folder: &str) -> bool {
-        !self.folder.join(folder).exists()
     }
 
     pub fn write(&mut self, path: &str, documents: &[String]) -> io::Result<()> {

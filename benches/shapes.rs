@@ -144,7 +144,7 @@ fn site(out: &mut Output<'_>, name: &str) -> io::Result<()> {
     );
     out.write(&format!("site/{name}/site-definition.yaml"), &[definition])?;
     // The type is one as soon as it has a file.
-    if out.begins("type/small") {
+    if !out.folder.join("type/small").exists() {
         let text = Made::new("of-the-type", "type").document("  kept: yes\n");
         out.write("type/small/one.yaml", &[text])?;
     }

@@ -8,8 +8,7 @@
 use std::path::Path;
 
 use layercake::check::{
-    AcceptedBy, Base, Checked, Compared, Plan, Progress, RenderedSite, Scope, Settings, check,
-    compare,
+    Base, Checked, Compared, Progress, RenderedSite, Settings, check, compare,
 };
 use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
 use layercake::commands::policy::Selectors;
@@ -19,7 +18,6 @@ use layercake::merge::deckhand::Semantics;
 use layercake::rules::{Gates, word_reach};
 use layercake::source::{MemoryTree, RepoPath, Tree};
 use layercake::system::deckhand::layout::Layout;
-use layercake::triage::baseline::FILE;
 
 use crate::support::options;
 
@@ -35,7 +33,7 @@ pub fn checked<T: Send>(
     let settled = settled(tree, None, semantics)?;
     let layout = layout(tree)?;
     let progress = Progress::default();
-    let plan = plan(tree, None, layout.as_ref(), settled, &progress);
+    let plan = settled.plan(tree, layout.as_ref(), None, &progress);
     let checked = allowed(check(&plan, per_site))?;
     assert!(!checked.internal_error, "layercake itself does not fail");
     Some(checked)
@@ -52,7 +50,7 @@ pub fn compared(
     let (of_base, of_head) = (layout(base)?, layout(head)?);
     let progress = Progress::default();
     let base = Base { tree: base, layout: of_base.as_ref() };
-    let plan = plan(head, Some(base), of_head.as_ref(), settled, &progress);
+    let plan = settled.plan(head, of_head.as_ref(), Some(base), &progress);
     let settings = Settings { attribution, ..Settings::default() };
     let mut compared = allowed(compare(&plan, &settings))?;
     assert!(!compared.checked.internal_error, "layercake itself does not fail");
@@ -75,33 +73,6 @@ fn settled(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Op
 /// How files lie; within, nothing where they are no site repository.
 fn layout(tree: &dyn Tree) -> Option<Option<Layout>> {
     allowed(Layout::discover(tree, &RepoPath::new("")))
-}
-
-fn plan<'a>(
-    tree: &'a dyn Tree,
-    base: Option<Base<'a>>,
-    layout: Option<&'a Layout>,
-    settled: Settled,
-    progress: &'a Progress,
-) -> Plan<'a> {
-    let scope = match layout {
-        Some(layout) => Scope::Repository { layout, further: Vec::new() },
-        None => Scope::Set(vec![RepoPath::new("")]),
-    };
-    Plan {
-        tree,
-        scope,
-        base,
-        options: settled.options,
-        sites: None,
-        only: Vec::new(),
-        rules: settled.rules,
-        policy: settled.policy,
-        baseline: Some(RepoPath::new(FILE)),
-        accepted_by: AcceptedBy::Itself,
-        configuration: settled.configuration,
-        progress,
-    }
 }
 
 /// What came of something that may go wrong for faults of the user's. Git and

@@ -7,7 +7,9 @@ use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
 use super::relative;
-use crate::check::{self, DeclaredSet, EntryKind, KnownMissing};
+use crate::check::{
+    self, AcceptedBy, Base, DeclaredSet, EntryKind, KnownMissing, Plan, Progress, Scope,
+};
 use crate::config::{self, Config, File, Pattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
@@ -18,6 +20,7 @@ use crate::rules::{self, GROUPS, RULES};
 use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::Options;
+use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::read::SecretKinds;
 use crate::triage::Policy;
 use crate::triage::baseline::FILE;
@@ -145,6 +148,37 @@ pub struct Settled {
     pub policy: Policy,
     /// All the rest.
     pub configuration: check::Configuration,
+}
+
+impl Settled {
+    /// The plan to look at all files of a tree: those of its sites, or all as one
+    /// set where it has no layout. `base` is what they are compared with.
+    pub fn plan<'a>(
+        self,
+        tree: &'a dyn Tree,
+        layout: Option<&'a Layout>,
+        base: Option<Base<'a>>,
+        progress: &'a Progress,
+    ) -> Plan<'a> {
+        let scope = match layout {
+            Some(layout) => Scope::Repository { layout, further: Vec::new() },
+            None => Scope::Set(vec![RepoPath::new("")]),
+        };
+        Plan {
+            tree,
+            scope,
+            base,
+            options: self.options,
+            sites: None,
+            only: Vec::new(),
+            rules: self.rules,
+            policy: self.policy,
+            baseline: Some(RepoPath::new(FILE)),
+            accepted_by: AcceptedBy::Itself,
+            configuration: self.configuration,
+            progress,
+        }
+    }
 }
 
 /// Puts what the flags say above what the configuration says.

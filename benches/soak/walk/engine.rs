@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use layercake::check::{
-    AcceptedBy, Base, BothSides, Compared, Plan, Progress, RenderedSite, Scope, Settings, check,
-    compare_with,
+    Base, BothSides, Compared, Plan, Progress, RenderedSite, Settings, check, compare_with,
 };
 use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
 use layercake::commands::policy::Selectors;
@@ -107,7 +106,7 @@ pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
     let settled = settled(&tree, None, manner)?;
     let layout = layout_of(&tree)?;
     let progress = Progress::default();
-    let plan = plan(&tree, None, layout.as_ref(), settled, &progress);
+    let plan = Plan { baseline: None, ..settled.plan(&tree, layout.as_ref(), None, &progress) };
     let checked = check(&plan, |site| (outputs_of(site), site_seen(site)))?;
     let mut seen = Seen { has_failed: checked.internal_error, ..Seen::default() };
     let sources = &checked.sources;
@@ -136,7 +135,8 @@ pub fn see_both(
     let (of_base, of_head) = (layout_of(&before)?, layout_of(&after)?);
     let progress = Progress::default();
     let base = Base { tree: &before, layout: of_base.as_ref() };
-    let plan = plan(&after, Some(base), of_head.as_ref(), settled, &progress);
+    let plan =
+        Plan { baseline: None, ..settled.plan(&after, of_head.as_ref(), Some(base), &progress) };
     let settings = Settings { attribution, ..Settings::default() };
     let of_side = |side: Option<&RenderedSite<'_>>| side.map(outputs_of).unwrap_or_default();
     let of_site = |both: &BothSides<'_>| (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
@@ -202,33 +202,6 @@ fn by_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<Finding> {
     match &diagnostic.sites[..] {
         [] => vec![in_site(None)],
         sites => sites.iter().map(|site| in_site(Some(site.to_string()))).collect(),
-    }
-}
-
-fn plan<'a>(
-    tree: &'a dyn Tree,
-    base: Option<Base<'a>>,
-    layout: Option<&'a Layout>,
-    settled: Settled,
-    progress: &'a Progress,
-) -> Plan<'a> {
-    let scope = match layout {
-        Some(layout) => Scope::Repository { layout, further: Vec::new() },
-        None => Scope::Set(vec![RepoPath::new("")]),
-    };
-    Plan {
-        tree,
-        scope,
-        base,
-        options: settled.options,
-        sites: None,
-        only: Vec::new(),
-        rules: settled.rules,
-        policy: settled.policy,
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: settled.configuration,
-        progress,
     }
 }
 

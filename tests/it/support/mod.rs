@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use layercake::check::{
-    AcceptedBy, Base, Checked, Compared, Plan, Progress, RenderedSite, Scope, Settings, check,
-    compare,
+    AcceptedBy, Base, Checked, Compared, Plan, Progress, RenderedSite, Settings, check, compare,
 };
 use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
 use layercake::commands::policy::Selectors;
@@ -18,7 +17,6 @@ use layercake::rules::{Gates, word_reach};
 use layercake::source::{MemoryTree, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
-use layercake::triage::baseline::FILE;
 
 /// Options as the command line has them by default, with this meaning.
 pub fn options(semantics: Semantics) -> Options {
@@ -42,28 +40,9 @@ pub fn check_with<T: Send>(
     selectors: &Selectors,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
-    let Settled { options, rules, policy, configuration } =
-        settled(tree, None, &Place::Root, options, selectors);
-    let layout = layout_of(tree);
-    let scope = match &layout {
-        Some(layout) => Scope::Repository { layout, further: Vec::new() },
-        None => Scope::Set(vec![RepoPath::new("")]),
-    };
-    let progress = Progress::default();
-    let plan = Plan {
-        tree,
-        scope,
-        base: None,
-        options,
-        sites: None,
-        only: Vec::new(),
-        rules,
-        policy,
-        baseline: Some(RepoPath::new(FILE)),
-        accepted_by: AcceptedBy::Itself,
-        configuration,
-        progress: &progress,
-    };
+    let (layout, progress) = (layout_of(tree), Progress::default());
+    let settled = settled(tree, None, &Place::Root, options, selectors);
+    let plan = settled.plan(tree, layout.as_ref(), None, &progress);
     check(&plan, per_site).expect("files in memory can be checked")
 }
 
@@ -77,29 +56,15 @@ pub fn compare_files(
     place: &Place,
     gates: &Gates,
 ) -> Compared {
-    let Settled { options, rules, policy, configuration } =
-        settled(head, Some(base), place, options, selectors);
     let (of_base, of_head) = (layout_of(base), layout_of(head));
-    let scope = match &of_head {
-        Some(layout) => Scope::Repository { layout, further: Vec::new() },
-        None => Scope::Set(vec![RepoPath::new("")]),
-    };
+    let (earlier, progress) = (Base { tree: base, layout: of_base.as_ref() }, Progress::default());
+    let settled = settled(head, Some(base), place, options, selectors);
     let plan = Plan {
-        tree: head,
-        scope,
-        base: Some(Base { tree: base, layout: of_base.as_ref() }),
-        options,
-        sites: None,
-        only: Vec::new(),
-        rules,
-        policy,
-        baseline: Some(RepoPath::new(FILE)),
         accepted_by: match place {
             Place::Base => AcceptedBy::Base,
             Place::Root | Place::File(_) | Place::Nowhere => AcceptedBy::Itself,
         },
-        configuration,
-        progress: &Progress::default(),
+        ..settled.plan(head, of_head.as_ref(), Some(earlier), &progress)
     };
     let mut compared =
         compare(&plan, &Settings::default()).expect("files in memory can be compared");
