@@ -7,6 +7,7 @@
 //! odd, or there are [odd characters](has_odd_characters); a test over mutated
 //! texts holds that condition true.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -43,7 +44,8 @@ pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut Read) {
 
 /// Where and why libyaml refuses a text, if it does.
 fn refusal(text: &str) -> Option<(usize, String)> {
-    for document in serde_yaml::Deserializer::from_str(text) {
+    let narrow = narrow(text);
+    for document in serde_yaml::Deserializer::from_str(&narrow) {
         let Err(error) = IgnoredAny::deserialize(document) else { continue };
         let message = error.to_string();
         // A bound of `serde_yaml`, which libyaml does not have; the document
@@ -51,11 +53,38 @@ fn refusal(text: &str) -> Option<(usize, String)> {
         if message.starts_with("recursion limit exceeded") {
             continue;
         }
-        let characters = error.location().map_or(0, |location| location.index());
-        let at = text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
-        return Some((at, message));
+        let stop = error.location().map_or(0, |location| location.index());
+        return Some((widened(text, stop), message));
     }
     None
+}
+
+/// A text in which each character of several bytes is one byte long, unless it
+/// is odd. libyaml counts characters, its translation bytes: to it a key of
+/// 1,024 bytes would be too long. `^` stands for them, as the one character of
+/// ASCII that means as little to YAML: no indicator, and in no name and no tag.
+fn narrow(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return text.into();
+    }
+    text.chars().map(|character| if is_wide(character) { '^' } else { character }).collect()
+}
+
+/// The byte of a text that is byte `at` of it when it is [`narrow`].
+fn widened(text: &str, at: usize) -> usize {
+    let mut passed = 0;
+    let found = text.char_indices().find(|(_, character)| {
+        let is_behind = passed >= at;
+        passed += if is_wide(*character) { 1 } else { character.len_utf8() };
+        is_behind
+    });
+    found.map_or(text.len(), |(at, _)| at)
+}
+
+fn is_wide(character: char) -> bool {
+    let mut bytes = [0; 4];
+    let bytes = character.encode_utf8(&mut bytes).as_bytes();
+    bytes.len() > 1 && !is_odd_character(bytes, 0)
 }
 
 /// Whether there are characters that libyaml refuses, or that are white space

@@ -10,7 +10,7 @@ use layercake::yaml::{Problem, ProblemKind, parse};
 
 use crate::formats::made;
 use crate::laws::reading::{leaves, libyaml_reads, some_file, text_reads_as};
-use crate::support::{check_files, options};
+use crate::support::{check_files, options, saved};
 
 /// What a scalar's span holds reads as the scalar, whatever stands around it.
 fn scalars_read_as_themselves(text: &str) {
@@ -63,6 +63,28 @@ fn nothing_before_a_next_line_character() {
     let text = "l.~ :\u{85}\n( :\u{85}\n\n";
     let document = &parse(some_file(), text).documents[0];
     leaves(&document.root, &mut |span, _| assert!(text.get(span.range()).is_some(), "{span:?}"));
+}
+
+/// The translation of libyaml counts bytes where libyaml itself counts
+/// characters: a key of 500 letters was too long, and places were behind the
+/// fault.
+#[test]
+fn libyaml_counts_characters() {
+    let long = "\u{2d2d}".repeat(500);
+    for text in [format!("{long}: {{b:\tc}}\n"), format!("{long}: 1\nb: {{c:\td}}\n")] {
+        assert!(libyaml_reads(&text));
+        assert_eq!(parse(some_file(), &text).problems, [], "{text:?}");
+    }
+    for before in
+        ["", "# \u{e4}\u{2d2d}\u{1f600}\n", "\u{e4}: \u{2d2d}\r\n", "\u{e4}: '\u{1f600}'\n"]
+    {
+        let text = format!("{before}a: 1\n: b\n");
+        let problems = parse(some_file(), &text).problems;
+        let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {
+            panic!("{text:?}: {problems:?}");
+        };
+        assert_eq!(text.get(span.start as usize..), Some(": b\n"), "{text:?}");
+    }
 }
 
 /// To YAML 1.2 an anchor's name ends before a bracket, to libyaml it must not.
@@ -152,4 +174,19 @@ fn a_long_line_below_another_finding() {
     let places: Vec<(u32, u32)> = places.map(|at| (at.line.get(), at.column.get())).collect();
     assert!(places.iter().any(|(line, _)| *line == 3), "{places:?}");
     assert!(places.iter().any(|(line, column)| *line == 4 && *column > 800), "{places:?}");
+    saved::check_checked(&checked);
+}
+
+/// A secret document behind another one was taken for the rest of that one by a
+/// saved report, and its finding shown there.
+#[test]
+fn a_secret_behind_lines_that_are_not_saved() {
+    let secret = "---\nschema: deckhand/CertificateKey/v1\nmdtadata:\n  schema: metadata/Document/v1\n  name: a\n";
+    let tree = MemoryTree::new().with("secrets.yaml", secret.repeat(2));
+    let checked = check_files(&tree, options(Semantics::Documented), |_| ());
+    saved::check_checked(&checked);
+    let found = checked.findings.diagnostics.iter();
+    let places = found.map(|finding| checked.sources.start(finding.primary.span));
+    let lines: Vec<u32> = places.map(|at| at.line.get()).collect();
+    assert!(lines.contains(&2) && lines.contains(&7), "{lines:?}");
 }

@@ -274,13 +274,15 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     /// A line of which nothing is known; in a text of which lines are, it is
-    /// hidden from the line break before it to its own.
+    /// hidden with the line break before it. Its own is not: what is hidden
+    /// behind that begins there, unless it says otherwise.
     fn skip(&mut self, is_hidden: bool) {
-        let start = self.text.len().saturating_sub(1);
-        self.text.push('\n');
         if is_hidden {
+            let start = self.text.len().saturating_sub(1);
+            self.text.push(' ');
             self.hide(start, self.text.len());
         }
+        self.text.push('\n');
     }
 
     /// A line of these parts, filled up to the column `furthest`; the line break
@@ -386,7 +388,7 @@ impl<'a> Draft<'a> {
         let kept = self.kept.into_iter().flat_map(|it| &it.lines);
         let kept = kept.map(|part| part.text.len() as u64 + 3 * part.column as u64);
         let filled = self.columns.values().map(|furthest| 3 * (*furthest as u64 + 1));
-        let all = kept.chain(filled).fold(self.last_line() as u64, u64::saturating_add);
+        let all = kept.chain(filled).fold(2 * self.last_line() as u64, u64::saturating_add);
         all.saturating_add("\u{feff}".len() as u64)
     }
 

@@ -1,5 +1,8 @@
 //! What cures the errors of git: the exact command, for this very clone.
 
+use std::collections::HashSet;
+
+use super::Repository;
 use crate::error::{Error, ErrorKind};
 
 /// Why `revision` could not be resolved, and what helps: git says little more
@@ -46,7 +49,7 @@ fn unborn_branch(repository: &gix::Repository, revision: &str) -> Option<String>
 }
 
 /// What `revision` starts from: `main` of `main~2^{tree}`.
-fn base_name(revision: &str) -> &str {
+pub(super) fn base_name(revision: &str) -> &str {
     let end = revision.find(['~', '^', ':']).or_else(|| revision.find("@{"));
     &revision[..end.unwrap_or(revision.len())]
 }
@@ -98,6 +101,13 @@ pub(super) fn damaged(id: gix::ObjectId, cause: gix::Error) -> Error {
     Error::new(ErrorKind::Git, message).caused_by(cause).with_help(FSCK_HELP)
 }
 
+/// A tag that is of more tags than anybody makes.
+pub(super) fn endless_tag(name: &str) -> Error {
+    let most = Repository::MAX_TAGS;
+    let message = format!("the tag `{name}` is of a tag, and so on, more than {most} times");
+    Error::new(ErrorKind::Git, message).with_help(FSCK_HELP)
+}
+
 /// A commit that a branch, a tag or another commit names, and that is not
 /// here.
 pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::ObjectId) -> Error {
@@ -114,7 +124,12 @@ pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::Object
 /// what `revision` starts from to the root; gix takes it for the end.
 fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error> {
     let mut id = start_of(repository, base_name(revision))?;
+    let mut seen = HashSet::new();
     loop {
+        if !seen.insert(id) {
+            let message = format!("git object {id} is damaged: it is its own ancestor");
+            return Some(Error::new(ErrorKind::Git, message).with_help(FSCK_HELP));
+        }
         let commit = match repository.try_find_object(id) {
             Ok(Some(object)) => object.peel_to_commit(),
             // what a shallow clone lacks has a cure of its own

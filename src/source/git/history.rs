@@ -10,6 +10,9 @@ use super::{Repository, StoredTree, cure};
 use crate::error::{Error, ErrorKind};
 
 impl Repository {
+    /// A tag may be a tag of a tag, and so on, this often.
+    pub const MAX_TAGS: usize = 100;
+
     /// The files of the commit that `revision` names: a branch, a tag, an id,
     /// or any of git's expressions for one (`HEAD~1`, `origin/main`).
     ///
@@ -154,6 +157,7 @@ fn commit_id(
         let message = format!("unknown revision `{revision}`: this clone has no such commit");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     }
+    refuse_endless_tags(repository, revision)?;
     let id = repository
         .rev_parse_single(revision)
         .map_err(|cause| cure::unresolved(repository, revision, cause))?
@@ -186,6 +190,39 @@ fn commit_id(
             Err(Error::new(ErrorKind::Usage, message))
         }
     }
+}
+
+/// Refuses tags of tags of tags without end: those of a damaged repository can
+/// stand for themselves, and gix follows them for ever.
+fn refuse_endless_tags(repository: &gix::Repository, revision: &str) -> Result<(), Error> {
+    let endless = |mut reference: gix::Reference<'_>| {
+        let id = reference.follow_to_object().ok()?.detach();
+        let name = || reference.name().shorten().to_string();
+        is_endless(repository, id).then(name)
+    };
+    let found = if revision.starts_with(":/") {
+        // All that can be reached from anywhere is looked through.
+        let references = repository.references().ok();
+        let all = references.as_ref().and_then(|references| references.all().ok());
+        all.and_then(|all| all.filter_map(Result::ok).find_map(endless))
+    } else {
+        let name = cure::base_name(revision);
+        let id = full_id(repository, name).filter(|id| is_endless(repository, *id));
+        let reference = || endless(repository.try_find_reference(name).ok()??);
+        id.map(|id| id.to_string()).or_else(reference)
+    };
+    match found {
+        Some(name) => Err(cure::endless_tag(&name)),
+        None => Ok(()),
+    }
+}
+
+fn is_endless(repository: &gix::Repository, start: gix::ObjectId) -> bool {
+    let target = |id: &gix::ObjectId| {
+        let object = repository.try_find_object(*id).ok()??;
+        object.try_to_tag_ref_iter()?.target_id().ok()
+    };
+    std::iter::successors(Some(start), target).nth(Repository::MAX_TAGS + 1).is_some()
 }
 
 /// The id that `revision` is, if it is one with all its digits: git takes

@@ -49,10 +49,14 @@ pub fn same(left: &Value, right: &Value) -> bool {
 
 /// Whether a span's text, put in a place like the one it was in, is `value`.
 pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
-    let before = text[..span.start as usize].trim_end_matches([' ', '\t', '\r', '\n']);
-    let token = before.rsplit([' ', '\t', '\r', '\n', '[', '{', ',']).next().unwrap_or("");
-    // A tag has its say about the value; it is not in the span.
-    if token.starts_with('!') || before.rsplit(['\n', ' ']).take(3).any(|it| it.starts_with('!')) {
+    let is_blank = |it: char| matches!(it, ' ' | '\t' | '\r' | '\n' | '\u{85}' | '\u{feff}');
+    let before = text[..span.start as usize].trim_end_matches(is_blank);
+    let token = before.rsplit(|it| is_blank(it) || matches!(it, '[' | '{' | ',')).next();
+    // A tag has its say about the value; it is not in the span, and a comment may
+    // stand between.
+    if token.is_some_and(|token| token.starts_with('!'))
+        || before.rsplit(is_blank).filter(|it| !it.is_empty()).take(6).any(|it| it.starts_with('!'))
+    {
         return true;
     }
     let written = &text[span.range()];
@@ -62,6 +66,7 @@ pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
             format!("{blanks}- {written}"),
             format!("{blanks}- [{written}]"),
             format!("{blanks}- {written}: value"),
+            format!("{blanks}- {{? {written}\n{blanks} : value}}"),
         ]
     });
     // A line that goes on at the first column does so only at the root.
@@ -177,7 +182,16 @@ pub fn reads_without_problem(parsed: &Parsed) -> bool {
 
 pub fn libyaml_reads(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    serde_yaml::Deserializer::from_str(text)
+    // The translation takes bytes for characters where it counts.
+    let text: String = text
+        .chars()
+        .map(|it| match it {
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => it,
+            '\u{a0}'.. => '^',
+            _ => it,
+        })
+        .collect();
+    serde_yaml::Deserializer::from_str(&text)
         .map(IgnoredAny::deserialize)
         .find_map(Result::err)
         // A bound of the translation, not of libyaml.

@@ -1,7 +1,11 @@
 //! What keeps a side from being read, each told in one line with its cure.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 use super::{NOWHERE, Site, id, side, side_in, site};
 
@@ -94,6 +98,64 @@ fn damaged_objects() {
         let refusal = side(&site, flags).refusal();
         assert!(refusal.contains("  help: "), "{revision} {flags:?}: {refusal}");
     }
+}
+
+/// Writes what says of itself to be the object `id`: git would see that its hash
+/// is another one.
+fn forge(site: &Site, id: &str, kind: &str, content: &str) {
+    let path = object(site, id);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    write!(encoder, "{kind} {}\0{content}", content.len()).unwrap();
+    fs::write(path, encoder.finish().unwrap()).unwrap();
+}
+
+fn forge_tag(site: &Site, id: &str, (kind, of): (&str, &str)) {
+    let content = format!("object {of}\ntype {kind}\ntag x\ntagger x <x> 0 +0000\n\nx\n");
+    forge(site, id, "tag", &content);
+}
+
+#[test]
+fn tags_of_themselves() {
+    let site = site();
+    let own = "1".repeat(40);
+    forge_tag(&site, &own, ("tag", &own));
+    site.write(".git/refs/tags/loop", &format!("{own}\n"));
+    let help = "help: `git fsck` tells what the repository lacks";
+    for revision in ["loop", "loop~1", "loop^{commit}", ":/x", &own] {
+        let refusal = side(&site, &["--from", revision]).refusal();
+        assert!(refusal.contains("is of a tag, and so on, more than 100 times"), "{refusal}");
+        assert!(refusal.ends_with(help), "{refusal}");
+    }
+    assert_eq!(side(&site, &["--from", "HEAD"]).code, 0);
+}
+
+#[test]
+fn tags_of_tags() {
+    let site = site();
+    let name = |count: usize| format!("{count:040}");
+    let commit = id(&site, "HEAD");
+    forge_tag(&site, &name(1), ("commit", &commit));
+    for count in 2..=101 {
+        forge_tag(&site, &name(count), ("tag", &name(count - 1)));
+    }
+    assert_eq!(side(&site, &["--from", &name(100)]).sides()[0], commit);
+    let refusal = side(&site, &["--from", &name(101)]).refusal();
+    assert!(refusal.contains("is of a tag"), "{refusal}");
+}
+
+#[test]
+fn a_commit_that_is_its_own_parent() {
+    let site = site();
+    let (own, tree) = ("2".repeat(40), id(&site, "HEAD^{tree}"));
+    let person = "x <x> 0 +0000";
+    let content = format!("tree {tree}\nparent {own}\nauthor {person}\ncommitter {person}\n\nx\n");
+    forge(&site, &own, "commit", &content);
+    site.write(".git/refs/heads/loop", &format!("{own}\n"));
+    assert_eq!(side(&site, &["--from", "loop"]).sides()[0], own);
+    let refusal = side(&site, &["--from", "loop^{/nothing}"]).refusal();
+    assert!(refusal.contains("it is its own ancestor"), "{refusal}");
+    assert!(side(&site, &["--since", "loop"]).refusal().contains("help: "));
 }
 
 #[test]
