@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
+use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
 use super::git::{OnDisk, OnDiskKind};
@@ -673,6 +674,10 @@ impl<T: Tree> Tree for Named<T> {
             read => read,
         }
     }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.files.content_of(bytes)
+    }
 }
 
 /// Files held in memory.
@@ -705,14 +710,20 @@ impl MemoryTree {
 
 impl Tree for MemoryTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        let inside = self.files.keys().filter(|path| path.below(folder).is_some());
-        Ok(inside
-            .map(|path| Entry { path: path.clone(), kind: EntryKind::File, content: None })
-            .collect())
+        let inside = self.files.iter().filter(|(path, _)| path.below(folder).is_some());
+        let entry = |(path, bytes): (&RepoPath, &Option<Vec<u8>>)| {
+            let content = bytes.as_ref().and_then(|bytes| self.content_of(bytes));
+            Entry { path: path.clone(), kind: EntryKind::File, content }
+        };
+        Ok(inside.map(entry).collect())
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         let content = self.files.get(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
         content.clone().ok_or_else(|| ReadError::new("permission denied"))
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        Some(ContentId::new(&Sha256::digest(bytes)))
     }
 }

@@ -127,7 +127,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("jsonptr::", &["merge/patch/"]),
     ("flate2::", &["system/cloud_init/read/decoding.rs"]),
     ("base64::", &["system/cloud_init/read/decoding.rs", "report/html/head.rs"]),
-    ("sha2::", &["report/html/head.rs"]),
+    ("sha2::", &["report/html/head.rs", "source/tree.rs"]),
     ("jsonschema::", &["schema/"]),
     ("fancy_regex", &["merge/pattern/"]),
 ];

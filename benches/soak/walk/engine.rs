@@ -19,8 +19,6 @@ use layercake::report::{self, Extent, SideKind, SideText, Sides, Timing, View};
 use layercake::source::{ContentId, Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::layout::Layout;
 
-use sha2::{Digest as _, Sha256};
-
 use super::Files;
 use super::plain::{Output, Outputs, plain};
 use super::random::Random;
@@ -238,10 +236,6 @@ impl Listed {
 impl Tree for Listed {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
-        for entry in &mut entries {
-            let bytes = self.tree.read(&entry.path).ok();
-            entry.content = bytes.and_then(|bytes| self.content_of(&bytes));
-        }
         match self.listing {
             Listing::Sorted => {}
             Listing::Shuffled(seed) => Random::of_edit(seed, 0).shuffle(&mut entries),
@@ -253,9 +247,8 @@ impl Tree for Listed {
         self.tree.read(path)
     }
 
-    /// As in git: what is the same on both sides is read once.
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        Some(ContentId::new(&Sha256::digest(bytes)))
+        self.tree.content_of(bytes)
     }
 }
 
