@@ -35,7 +35,7 @@ impl Repository {
         }
         let repository = self.shared.to_thread_local();
         refuse_locked(&index_file(&repository))?;
-        let index = open_index(&repository)?;
+        let index = open_index(&repository, Check::Whole)?;
         refuse_unmerged(&index)?;
         let paths = paths_of(&repository, &index).map_err(|cause| {
             let error = Error::new(ErrorKind::Git, "the files of the index cannot be listed");
@@ -45,11 +45,26 @@ impl Repository {
     }
 }
 
+/// What of the index is looked at for damage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Check {
+    /// The hash of all of it, for what is read is what it says.
+    Whole,
+    /// What cannot be read, as git does, which leaves the hash to `git fsck`: it
+    /// only says which files are tracked.
+    Form,
+}
+
 /// The index as it is on disk; an empty one where there is none.
-pub(super) fn open_index(repository: &gix::Repository) -> Result<gix::index::File, Error> {
+pub(super) fn open_index(
+    repository: &gix::Repository,
+    check: Check,
+) -> Result<gix::index::File, Error> {
     let file = index_file(repository);
     let options = gix::index::decode::Options::default();
-    let opened = gix::index::File::at_or_default(&file, repository.object_hash(), false, options);
+    let skip_hash = check == Check::Form;
+    let hash = repository.object_hash();
+    let opened = gix::index::File::at_or_default(&file, hash, skip_hash, options);
     opened.map_err(|cause| {
         let message = format!("the index `{}` cannot be read", file.display());
         let help = format!(

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use gix::bstr::{BStr, BString};
 
 use super::Repository;
-use super::index::open_index;
+use super::index::{Check, open_index};
 use crate::error::{Error, ErrorKind};
 use crate::source::RepoPath;
 
@@ -17,7 +17,7 @@ impl Repository {
     /// inside this one are listed without what they hold.
     pub(in crate::source) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
         let repository = self.shared.to_thread_local();
-        let index = open_index(&repository)?;
+        let index = open_index(&repository, Check::Form)?;
         walk(&repository, &index, folder).map_err(|cause| {
             let message = match self.work_tree_root() {
                 Some(root) => format!("the working tree `{}` cannot be listed", root.display()),
