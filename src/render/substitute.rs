@@ -123,8 +123,7 @@ impl Making<'_> {
         }
         match path.write(&mut self.data, value, self.graph.semantics.list_write(), at) {
             Ok(written) => {
-                let created = written.created.and_then(|created| created.top);
-                let put = Put { created, is_collection: value.is_collection() };
+                let put = Put { created: written.created, is_collection: value.is_collection() };
                 self.wrote_into(written.locations, WriteKind::Whole, at, put);
             }
             Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
@@ -199,7 +198,7 @@ impl Making<'_> {
         }
         let before = self.data.clone();
         let created = path.create(&mut self.data, at);
-        let is_inside = created.is_ok_and(|created| created.top.is_some_and(|top| top.0.len() > 1));
+        let is_inside = created.is_ok_and(|top| top.is_some_and(|top| top.0.len() > 1));
         if part.depth.is_none() && !is_inside {
             self.data = before;
         }

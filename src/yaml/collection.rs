@@ -242,6 +242,24 @@ impl Mapping {
         Some((key, node))
     }
 
+    /// The key as it is written, and its value, to change; where there is none,
+    /// what `make` gives is put there first. Whether it was there.
+    pub(super) fn get_or_insert_with(
+        &mut self,
+        key: &str,
+        make: impl FnOnce() -> (Key, Node),
+    ) -> (&Key, &mut Node, bool) {
+        self.size.0.take();
+        let found = self.position(key);
+        let at = found.unwrap_or_else(|| {
+            let (key, node) = make();
+            self.push(key, node);
+            self.entries.len() - 1
+        });
+        let (key, node) = &mut self.entries[at];
+        (key, node, found.is_some())
+    }
+
     fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
         match &self.index {
             Some(index) => index.get_index_of(key),

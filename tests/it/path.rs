@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jsonpath_rust::JsonPath;
 use layercake::source::{SourceMap, Span};
 use layercake::yaml::path::{
-    ListWrite, Location, MAX_INDEX, Path, PathErrorKind, Piece, Segment, WalkError,
+    ListWrite, Location, MAX_INDEX, Path, PathErrorKind, Piece, Segment, WalkError, Written,
 };
 use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 use proptest::prelude::*;
@@ -241,16 +241,15 @@ fn creation_says_what_is_new() {
     let mut data = of(json!({"a": [1], "b": {}}));
     let text = |created: Option<Location>| created.map(|place| place.to_string());
     let created = path(".b.c.d").create(&mut data, elsewhere()).unwrap();
-    assert_eq!(text(created.top).as_deref(), Some(".b.c"));
-    assert_eq!(created.full.to_string(), ".b.c.d");
-    let made = created.full.get(&data).unwrap();
+    assert_eq!(text(created).as_deref(), Some(".b.c"));
+    let made = path(".b.c.d").first(&data).unwrap().unwrap().node.into_owned();
     assert_eq!(made.origin, Origin::Made);
     assert_eq!(made.span, elsewhere());
     let created = path(".a[3]").create(&mut data, elsewhere()).unwrap();
-    assert_eq!(text(created.top).as_deref(), Some(".a[3]"));
+    assert_eq!(text(created).as_deref(), Some(".a[3]"));
     assert_eq!(data, of(json!({"a": [1, {}, {}, {}], "b": {"c": {"d": {}}}})));
     let created = path(".a[3]").create(&mut data, elsewhere()).unwrap();
-    assert_eq!(text(created.top), None);
+    assert_eq!(text(created), None);
 }
 
 #[test]
@@ -418,8 +417,29 @@ proptest! {
             prop_assert_eq!(found.node.span, elsewhere());
             prop_assert_eq!(&written.locations, &vec![found.location.clone()]);
             if let Some(created) = written.created {
-                prop_assert!(found.location.starts_with(&created.top.expect("something is new")));
+                prop_assert!(found.location.starts_with(&created));
             }
+        }
+    }
+
+    /// To write is to create what is missing and to store the value there,
+    /// however few walks that takes.
+    #[test]
+    fn writing_is_creating_and_storing(json in data(), text in any_path(), value in data()) {
+        let (mut written, value) = (of(json), of(value));
+        let mut stored = written.clone();
+        let path = path(&text);
+        let one = path.write(&mut written, &value, ListWrite::Popped, here());
+        let two = path.create(&mut stored, here()).and_then(|created| {
+            let locations = path.update(&mut stored, &value, ListWrite::Popped)?;
+            Ok(Written { locations, created })
+        });
+        prop_assert_eq!(&one, &two);
+        if one.is_ok() {
+            let leaves = |data: &Node| -> Vec<_> {
+                parts(data).into_iter().map(|(place, span, part)| (place, span, part.err())).collect()
+            };
+            prop_assert_eq!(leaves(&written), leaves(&stored));
         }
     }
 
@@ -440,7 +460,7 @@ proptest! {
             return Ok(());
         };
         let mut touched = written.locations;
-        touched.extend(written.created.and_then(|created| created.top));
+        touched.extend(written.created);
         let related = |place: &Location| {
             touched.iter().any(|other| other.starts_with(place) || place.starts_with(other))
         };

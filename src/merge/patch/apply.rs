@@ -10,7 +10,7 @@ use jsonptr::index::{Index, ParseIndexError};
 use super::operation::{Action, Operation, Pointer};
 use super::{Failure, Member, Reason};
 use crate::source::Span;
-use crate::yaml::path::{Location, Piece, children};
+use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Key, Limit, Node, Value};
 
 /// What one operation did to the document: first it took something away, then
@@ -295,7 +295,7 @@ fn fault(pointer: &Pointer, reason: impl FnOnce(Member) -> Reason) -> Fault {
 /// How deep the collections of a value from the patch are nested; nothing in it
 /// is shared.
 fn height(node: &Node) -> usize {
-    let below = children(node).map(|(_, child)| height(child)).max();
+    let below = inside(node).map(height).max();
     usize::from(node.is_collection()) + below.unwrap_or(0)
 }
 
@@ -315,7 +315,7 @@ impl Heights {
         if let Some(height) = self.known.get(&address) {
             return *height;
         }
-        let height = 1 + children(node).map(|(_, child)| self.of(child)).max().unwrap_or(0);
+        let height = 1 + inside(node).map(|child| self.of(child)).max().unwrap_or(0);
         self.known.insert(address, height);
         height
     }

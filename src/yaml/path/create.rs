@@ -8,20 +8,9 @@
 
 use std::sync::Arc;
 
-use super::{Location, MAX_INDEX, Path, Piece, WalkError};
+use super::{Location, MAX_INDEX, Path, Piece, Segment, Shape, WalkError};
 use crate::source::Span;
 use crate::yaml::{Key, Node, Value};
-
-/// What [`Path::create`] did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Created {
-    /// The topmost place that was not there before; everything below it is
-    /// new. None where nothing was missing. Where a list was extended by
-    /// several elements, those before this one are new too.
-    pub top: Option<Location>,
-    /// The place the path leads to now.
-    pub full: Location,
-}
 
 /// What was created, to be taken back where something fails afterwards.
 pub(super) struct New {
@@ -61,16 +50,31 @@ pub(super) fn grow(path: &Path, data: &mut Node, made_at: Span) -> Result<Option
     }
 }
 
+/// The pieces between the dots of a path's text; `.` means the root, which is
+/// always there.
+fn cut(text: &str) -> impl Iterator<Item = &str> {
+    text.split('.').skip(1).filter(move |_| text != ".")
+}
+
+/// Whether a path that reads as `shape` leads through names alone, and the
+/// pieces of its text are the same: none in quotes, none with brackets.
+pub(super) fn makes_what_is_found(text: &str, shape: &Shape) -> bool {
+    let Shape::Plain(segments) = shape else { return false };
+    let names = segments.iter().map(|segment| match segment {
+        Segment::Name(name) => Some(&**name),
+        Segment::Index(_) => None,
+    });
+    !segments.is_empty() && names.eq(cut(text).map(Some))
+}
+
 fn grow_along(
     text: &str,
     data: &mut Node,
     made_at: Span,
     new: &mut Option<New>,
 ) -> Result<(), WalkError> {
-    // `.` means the root, which is always there.
-    let pieces = text.split('.').skip(1).filter(|_| text != ".");
     let mut cursor = Cursor { node: data, here: Location::root(), made_at };
-    for piece in pieces {
+    for piece in cut(text) {
         cursor = match bracketed(piece) {
             Some((name, Some(index))) => cursor.into_element(name, index, new)?,
             // Brackets that hold no number after all: the piece is looked up
@@ -108,18 +112,15 @@ impl Cursor<'_> {
         missing: fn() -> Value,
         new: &mut Option<New>,
     ) -> Result<Self, WalkError> {
-        let has = self.has(key)?;
-        let Cursor { node, mut here, made_at } = self;
-        let Value::Mapping(mapping) = &mut node.value else {
-            unreachable!("it has just been asked for a key")
-        };
-        let mapping = Arc::make_mut(mapping);
-        if !has {
-            mapping.insert(Key::string(key, made_at), Node::made(missing(), made_at));
+        if self.node.as_mapping().is_none() {
+            return Err(self.blocked());
         }
-        let (key, node) = mapping.get_entry_mut(key).expect("it is there or was just inserted");
+        let Cursor { node, mut here, made_at } = self;
+        let Value::Mapping(mapping) = &mut node.value else { unreachable!("it is a mapping") };
+        let make = || (Key::string(key, made_at), Node::made(missing(), made_at));
+        let (key, node, was_there) = Arc::make_mut(mapping).get_or_insert_with(key, make);
         here.0.push(Piece::Key(key.clone()));
-        if !has {
+        if !was_there {
             new.get_or_insert_with(|| New { top: here.clone(), length: None });
         }
         Ok(Cursor { node, here, made_at })

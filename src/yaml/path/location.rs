@@ -1,6 +1,7 @@
 //! A concrete place in some data.
 
 use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::parse;
@@ -28,6 +29,17 @@ pub fn children(node: &Node) -> impl Iterator<Item = (Piece, &Node)> {
     entries
         .map(|(key, child)| (Piece::Key(key.clone()), child))
         .chain(items.map(|(index, child)| (Piece::Index(index), child)))
+}
+
+/// The node to which pieces lead.
+pub(crate) fn at<'a>(pieces: &[Piece], data: &'a Node) -> Option<&'a Node> {
+    pieces.iter().try_fold(data, |node, piece| child(node, piece))
+}
+
+/// What stands directly inside a mapping or list, in order.
+pub fn inside(node: &Node) -> impl Iterator<Item = &Node> {
+    let entries = node.as_mapping().into_iter().flat_map(Mapping::values);
+    entries.chain(node.as_sequence().unwrap_or_default())
 }
 
 /// The first place below the root of which `holds`: depth first, a node before
@@ -71,6 +83,18 @@ impl Location {
         self.0.starts_with(&other.0)
     }
 
+    /// A hash of each place around this one, from the root, and of its own: equal
+    /// places have equal hashes, and others nearly never.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
+        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+        let root = hasher.finish();
+        let below = self.0.iter().map(move |piece| {
+            piece.hash(&mut hasher);
+            hasher.finish()
+        });
+        std::iter::once(root).chain(below)
+    }
+
     /// The way to this place from `around`, if it is inside that or is it.
     pub fn below(&self, around: &Location) -> Option<Location> {
         self.0.strip_prefix(around.0.as_slice()).map(|rest| Self(rest.to_vec()))
@@ -99,7 +123,7 @@ impl Location {
 
     /// The node here.
     pub fn get<'a>(&self, data: &'a Node) -> Option<&'a Node> {
-        self.0.iter().try_fold(data, |node, piece| child(node, piece))
+        at(&self.0, data)
     }
 
     /// The node here, to change. What is shared on the way to it is copied,

@@ -29,11 +29,10 @@ use super::{Key, Node, Origin, Value};
 use crate::near::nearest;
 use crate::source::Span;
 
-pub use create::Created;
 use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
-pub(crate) use location::child;
-pub use location::{Location, Piece, children, first_inside};
+pub use location::{Location, Piece, children, first_inside, inside};
+pub(crate) use location::{at, child};
 use parse::Expression;
 
 /// A path may have this many names, indexes and other pieces.
@@ -58,6 +57,9 @@ pub struct Path {
 struct Inner {
     text: Box<str>,
     shape: Shape,
+    /// Whether it is names alone, and its text, cut at its dots, gives the
+    /// same: what is created is then what the path leads to.
+    is_cut_alike: bool,
 }
 
 /// What a path is made of.
@@ -108,8 +110,10 @@ pub enum ListWrite {
 pub struct Written {
     /// The places the value was stored at, in order.
     pub locations: Vec<Location>,
-    /// What had to be created first.
-    pub created: Option<Created>,
+    /// The topmost place that was not there before; everything below it is
+    /// new. None where nothing was missing. Where a list was extended by
+    /// several elements, those before this one are new too.
+    pub created: Option<Location>,
 }
 
 impl Path {
@@ -120,7 +124,8 @@ impl Path {
     /// Where it is no path that Deckhand parses.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let shape = parse::parse(text)?;
-        Ok(Self { inner: Arc::new(Inner { text: text.into(), shape }) })
+        let is_cut_alike = create::makes_what_is_found(text, &shape);
+        Ok(Self { inner: Arc::new(Inner { text: text.into(), shape, is_cut_alike }) })
     }
 
     /// The path as it was written.
@@ -258,19 +263,16 @@ impl Path {
 
     /// Creates what the path lacks, as Deckhand does before it writes (10.6).
     /// Nodes made are [`Node::made`] at `made_at`. Where the path has a match,
-    /// nothing is created.
+    /// nothing is created. Gives what [`Written::created`] is.
     ///
     /// # Errors
     /// Where Deckhand's walk fails.
-    pub fn create(&self, data: &mut Node, made_at: Span) -> Result<Created, WalkError> {
+    pub fn create(&self, data: &mut Node, made_at: Span) -> Result<Option<Location>, WalkError> {
         self.require_rooted()?;
-        if let Some(found) = self.first(data)? {
-            return Ok(Created { top: None, full: found.location });
+        if self.value(data)?.is_some() {
+            return Ok(None);
         }
-        unchanged_on_failure(data, |data| {
-            let (full, new) = self.grow(data, made_at)?;
-            Ok(Created { top: new.map(|new| new.top), full })
-        })
+        unchanged_on_failure(data, |data| Ok(self.grow(data, made_at)?.map(|new| new.top)))
     }
 
     /// Creates what is missing and stores `value` at all matches: what
@@ -286,17 +288,20 @@ impl Path {
         made_at: Span,
     ) -> Result<Written, WalkError> {
         self.require_rooted()?;
+        if self.inner.is_cut_alike
+            && let Some(segments) = self.segments()
+            && let Some(written) = write::put_by_names(segments, data, value, made_at)
+        {
+            return Ok(written);
+        }
         if self.value(data)?.is_some() {
             let locations = self.update(data, value, lists)?;
             return Ok(Written { locations, created: None });
         }
         unchanged_on_failure(data, |data| {
-            let (full, new) = self.grow(data, made_at)?;
+            let new = self.grow(data, made_at)?;
             match self.update(data, value, lists) {
-                Ok(locations) => {
-                    let created = Created { top: new.map(|new| new.top), full };
-                    Ok(Written { locations, created: Some(created) })
-                }
+                Ok(locations) => Ok(Written { locations, created: new.map(|new| new.top) }),
                 Err(error) => {
                     new.inspect(|new| new.take_back(data));
                     Err(error)
@@ -305,12 +310,11 @@ impl Path {
         })
     }
 
-    /// Creates what the path lacks; gives the place it leads to then.
-    fn grow(&self, data: &mut Node, made_at: Span) -> Result<(Location, Option<New>), WalkError> {
+    /// Creates what the path lacks; fails where it leads nowhere even then.
+    fn grow(&self, data: &mut Node, made_at: Span) -> Result<Option<New>, WalkError> {
         let new = create::grow(self, data, made_at)?;
-        let found = self.first(data).and_then(|found| found.ok_or(WalkError::NotCreatable));
-        match found.map(|found| found.location) {
-            Ok(full) => Ok((full, new)),
+        match self.value(data).and_then(|found| found.ok_or(WalkError::NotCreatable)) {
+            Ok(_) => Ok(new),
             Err(error) => {
                 new.inspect(|new| new.take_back(data));
                 Err(error)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::find::{self, Datum, Step, Walker};
 use super::parse::{Expression, Operator};
-use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, pair_as_list};
+use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, Written, pair_as_list};
+use crate::source::Span;
 use crate::yaml::{Key, Node, Value};
 
 /// Writes at the one place of a plain path, if it is there.
@@ -33,6 +34,54 @@ pub(super) fn update_plain(
     let Location(mut pieces) = place;
     pieces.push(piece);
     Ok(vec![Location(pieces)])
+}
+
+/// Writes where names lead, and makes the mappings that are not there; none
+/// where anything on the way is no mapping. Nearly all that is substituted goes
+/// this way: what [`Path::write`](super::Path::write) does in several walks.
+pub(super) fn put_by_names(
+    names: &[Segment],
+    data: &mut Node,
+    value: &Node,
+    made_at: Span,
+) -> Option<Written> {
+    if !leads_through_mappings(names, data) {
+        return None;
+    }
+    let mut here = Location(Vec::with_capacity(names.len()));
+    let mut created = None;
+    let mut node = data;
+    for segment in names {
+        let (Segment::Name(name), Value::Mapping(mapping)) = (segment, &mut node.value) else {
+            unreachable!("they lead through mappings")
+        };
+        let make = || {
+            let key = Key::string(Arc::clone(name), made_at);
+            (key, Node::made(Value::Mapping(Arc::default()), made_at))
+        };
+        let (key, next, was_there) = Arc::make_mut(mapping).get_or_insert_with(name, make);
+        here.0.push(Piece::Key(key.clone()));
+        if !was_there && created.is_none() {
+            created = Some(here.clone());
+        }
+        node = next;
+    }
+    *node = value.clone();
+    Some(Written { locations: vec![here], created })
+}
+
+/// Whether segments are names, and whatever is there around the last of them is
+/// a mapping.
+fn leads_through_mappings(segments: &[Segment], data: &Node) -> bool {
+    let mut here = Some(data);
+    segments.iter().all(|segment| match (segment, here) {
+        (Segment::Index(_), _) => false,
+        (Segment::Name(_), None) => true,
+        (Segment::Name(name), Some(node)) => {
+            here = node.as_mapping().and_then(|mapping| mapping.get(&**name));
+            node.as_mapping().is_some()
+        }
+    })
 }
 
 /// Writes at all the places that `expressions` lead to.

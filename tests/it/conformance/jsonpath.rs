@@ -93,9 +93,9 @@ fn replace(case: &Json) -> Outcome {
             .map_err(|error| error.to_string())?;
         return Ok(data);
     };
-    let place = path.create(&mut data, here()).map_err(|error| error.to_string())?.full;
+    path.create(&mut data, here()).map_err(|error| error.to_string())?;
     let target = path.first(&data).map_err(|error| error.to_string())?.expect("was created");
-    let target = target.node.into_owned();
+    let (target, place) = (target.node.into_owned(), target.location);
     let substitution = Substitution { pattern, value: python_text(&value.value) };
     let depth = &options["recurse"]["depth"];
     let recurse = options["recurse"].as_object().is_some_and(|recurse| !recurse.is_empty());
