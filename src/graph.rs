@@ -1,6 +1,8 @@
 //! What is to be rendered, without any system's words: one recipe a document,
 //! the order in which they can be made, and the cycles that cannot.
 
+use std::sync::Arc;
+
 use crate::merge::Strategy;
 use crate::merge::deckhand::{ActionPath, Method, Semantics};
 use crate::merge::pattern::Pattern;
@@ -150,7 +152,7 @@ pub struct Substitution {
     /// What part of it is used, if not all.
     pub extract: Option<Extract>,
     /// Where it is written.
-    pub to: Vec<Destination>,
+    pub to: Arc<[Destination]>,
     /// Whether Deckhand copies the value all the way down; it is a copy here
     /// in any case.
     pub deepcopy: bool,

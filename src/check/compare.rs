@@ -441,6 +441,7 @@ impl<'a> SiteRun<'_, 'a> {
         let compared =
             guarded(Place::Comparison(name), || self.compared(base.as_ref(), head.as_ref()));
         let compared = compared.unwrap_or_else(|| self.not_compared(base.as_ref(), head.as_ref()));
+        give_back(base);
         (compared, taken, head)
     }
 
@@ -691,6 +692,8 @@ impl Tried<'_> {
     fn findings(&self, loaded: &Loaded, settings: &rules::Settings) -> Vec<Diagnostic> {
         let (site, sets, graph, rendered) = (self.site, self.sets, &self.graph, &self.rendered);
         let (sources, schemas) = (&loaded.sources, &loaded.schemas);
-        rules::word_site(&SiteFacts { sources, site, sets, graph, rendered, schemas, settings })
+        let facts =
+            SiteFacts { sources, site, sets, graph, rendered, schemas, settings, earlier: None };
+        rules::word_site(&facts)
     }
 }

@@ -2,8 +2,8 @@
 //! of them make a site. What is wrong with a file by itself is told from here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 use globset::GlobSet;
 use rayon::prelude::*;
@@ -108,6 +108,8 @@ pub(super) struct Side {
     baseline: Option<Baseline>,
     /// What its own file accepts, where that of the other side counts.
     own_baseline: Option<Baseline>,
+    /// The sites that each file counts for, as soon as somebody asks.
+    sites: OnceLock<BTreeMap<FileId, BTreeSet<Arc<str>>>>,
 }
 
 /// A file of one side.
@@ -496,7 +498,7 @@ impl Loaded {
         let sites = side.sites_of_files();
         let findable = Findable {
             sources: &self.sources,
-            sites: &sites,
+            sites,
             ignores: self.ignores(side).collect(),
             baseline: side.baseline.as_ref(),
             held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
@@ -676,14 +678,16 @@ impl Side {
     }
 
     /// The sites that each file counts for.
-    fn sites_of_files(&self) -> BTreeMap<FileId, BTreeSet<Arc<str>>> {
-        let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
-        for set in &self.sets {
-            for file in set.files.iter().chain(&set.parts) {
-                sites.entry(*file).or_default().extend(set.name.clone());
+    fn sites_of_files(&self) -> &BTreeMap<FileId, BTreeSet<Arc<str>>> {
+        self.sites.get_or_init(|| {
+            let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
+            for set in &self.sets {
+                for file in set.files.iter().chain(&set.parts) {
+                    sites.entry(*file).or_default().extend(set.name.clone());
+                }
             }
-        }
-        sites
+            sites
+        })
     }
 
     /// What is wrong with how the files lie.

@@ -11,7 +11,7 @@ use crate::compare::Side;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
-use crate::rules::{self, Found, SiteFacts};
+use crate::rules::{self, Found, Judged, SiteFacts};
 use crate::source::{DocKey, FileId, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
@@ -59,8 +59,11 @@ impl<'a> OneSide<'a> {
         });
         did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
+        let twins = earlier.map(|(side, _)| side.twins(&identities)).unwrap_or_default();
         let rendered = lap(Stage::Render, || {
-            let earlier = earlier.map(|(side, alike)| side.earlier(&identities, alike));
+            let earlier = earlier.map(|(side, alike)| {
+                Earlier::new(&side.graph, &side.rendered, twins.clone(), alike)
+            });
             render_again(&graph, earlier.as_slice(), Extent::All)
         });
         did(Stage::Render, || {
@@ -75,6 +78,12 @@ impl<'a> OneSide<'a> {
             rendered: &rendered,
             schemas: &loaded.schemas,
             settings: &plan.rules,
+            earlier: earlier.map(|(side, _)| Judged {
+                graph: &side.graph,
+                rendered: &side.rendered,
+                findings: &side.findings,
+                twins: &twins,
+            }),
         };
         let (of_documents, mut findings) = lap(Stage::Rules, || {
             (of_documents(&facts, earlier.map(|(side, _)| side)), rules::word_problems(&facts))
@@ -104,12 +113,16 @@ impl<'a> OneSide<'a> {
 
     /// What documents can take from this.
     pub(super) fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
+        Earlier::new(&self.graph, &self.rendered, self.twins(documents), alike)
+    }
+
+    /// Which of its documents were read from the same texts as these.
+    fn twins(&self, documents: &[Identity]) -> Vec<Option<DocId>> {
         let ids = self.ids.get_or_init(|| {
             let identities = self.identities.iter().cloned().enumerate();
             identities.map(|(at, identity)| (identity, DocId::at(at))).collect()
         });
-        let twin = |identity: &Identity| ids.get(identity).copied();
-        Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
+        documents.iter().map(|identity| ids.get(identity).copied()).collect()
     }
 
     /// How many documents it renders to.

@@ -13,8 +13,10 @@ pub mod reach;
 mod shield;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use indexmap::IndexMap;
 
 pub use cause::{Attribution, Question, Trial, Wanted, attribute};
 pub use shield::shields;
@@ -99,33 +101,57 @@ pub struct Output {
     pub head: Option<DocId>,
 }
 
+/// The outputs of one schema and name, each with its layer.
+struct Namesakes<'a> {
+    first: (&'a str, DocId),
+    others: Vec<(&'a str, DocId)>,
+}
+
 /// Outputs by schema and name.
-fn outputs<'a>(side: Option<&Side<'a>>) -> BTreeMap<(&'a str, &'a str), Vec<(&'a str, DocId)>> {
-    let mut outputs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+type ByName<'a> = IndexMap<(&'a str, &'a str), Option<Namesakes<'a>>, foldhash::fast::RandomState>;
+
+fn outputs<'a>(side: Option<&Side<'a>>) -> ByName<'a> {
+    let mut outputs = ByName::default();
     for (doc, recipe) in side.into_iter().flat_map(|side| side.graph.outputs()) {
         let DocKey { schema, name, layer } = &recipe.key;
-        outputs.entry((&**schema, &**name)).or_default().push((&**layer, doc));
+        let of_name = outputs.entry((&**schema, &**name)).or_default();
+        match of_name {
+            Some(namesakes) => namesakes.others.push((&**layer, doc)),
+            None => *of_name = Some(Namesakes { first: (&**layer, doc), others: Vec::new() }),
+        }
     }
     outputs
 }
 
 fn matched(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
-    let (base, mut head) = (outputs(base), outputs(head));
-    let mut matched = Vec::new();
-    for (key, below) in base {
-        matched.extend(matched_by_layer(below, head.remove(&key).unwrap_or_default()));
+    let mut head = outputs(head);
+    let mut matched = Vec::with_capacity(head.len());
+    for (key, below) in outputs(base) {
+        let above = head.get_mut(&key).and_then(Option::take);
+        match (&below, &above) {
+            // Whatever their layers are.
+            (Some(Namesakes { first: (_, base), others }), Some(above))
+                if others.is_empty() && above.others.is_empty() =>
+            {
+                matched.push(Output { base: Some(*base), head: Some(above.first.1) });
+            }
+            _ => matched.extend(matched_by_layer(all(below), all(above))),
+        }
     }
-    let added = head.into_values().flatten();
+    let added = head.into_values().flat_map(all);
     matched.extend(added.map(|(_, doc)| Output { base: None, head: Some(doc) }));
     matched
 }
 
-/// Documents of one schema and name: where there is one on each side, these
-/// are one output whatever their layers are; otherwise the layers decide.
-fn matched_by_layer(base: Vec<(&str, DocId)>, mut head: Vec<(&str, DocId)>) -> Vec<Output> {
-    if let ([(_, base)], [(_, head)]) = (&base[..], &head[..]) {
-        return vec![Output { base: Some(*base), head: Some(*head) }];
-    }
+fn all(namesakes: Option<Namesakes<'_>>) -> Vec<(&str, DocId)> {
+    let all = namesakes.map(|it| std::iter::once(it.first).chain(it.others));
+    all.into_iter().flatten().collect()
+}
+
+fn matched_by_layer<'a>(
+    base: Vec<(&'a str, DocId)>,
+    mut head: Vec<(&'a str, DocId)>,
+) -> Vec<Output> {
     let mut matched: Vec<Output> = base
         .into_iter()
         .map(|(layer, doc)| {

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use smol_str::SmolStr;
 use unicode_width::UnicodeWidthChar;
 
 use super::printable::{clean, escape, is_harmful};
@@ -259,7 +260,7 @@ impl Mark {
 struct Glyph {
     /// Bytes of the file.
     bytes: Range<u32>,
-    text: String,
+    text: SmolStr,
     width: usize,
 }
 
@@ -319,7 +320,7 @@ impl Glyphs {
         for glyph in &mut self.glyphs {
             if glyph.text == "\t" {
                 glyph.width = TAB - column % TAB;
-                glyph.text = " ".repeat(glyph.width);
+                glyph.text = SmolStr::from(" ".repeat(glyph.width));
             }
             column += glyph.width;
         }
@@ -388,9 +389,11 @@ impl Glyph {
         let text = &view.source(file).text()[bytes.start as usize..bytes.end as usize];
         let text = match text.chars().next() {
             // A byte order mark is no text.
-            Some('\u{feff}') if bytes.start == 0 => String::new(),
-            Some(character) if is_harmful(character) && character != '\t' => escape(character),
-            Some(_) | None => text.to_owned(),
+            Some('\u{feff}') if bytes.start == 0 => SmolStr::default(),
+            Some(character) if is_harmful(character) && character != '\t' => {
+                escape(character).into()
+            }
+            Some(_) | None => text.into(),
         };
         let width = columns_of(&text);
         Self { bytes, text, width }

@@ -24,9 +24,11 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     if catalog.declared.is_empty() {
         return;
     }
+    let schemas: BTreeSet<&str> = catalog.declared.iter().map(|it| &*it.schema).collect();
     let there: BTreeSet<(&str, &str)> = facts
         .site
         .iter()
+        .filter(|(_, document)| schemas.contains(&*document.key.schema))
         .map(|(_, document)| (&*document.key.schema, &*document.key.name))
         .collect();
     let told = told(facts);

@@ -7,7 +7,7 @@ use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
-use crate::yaml::path::Piece;
+use crate::yaml::path::{Location, Piece};
 
 super::rule!(
     "leaking-substitution",
@@ -21,10 +21,31 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         // Before the first of them all is the document's own, and what the last
         // leaves behind nothing changes any more.
         let first = writes.iter().position(|write| is_of_source(facts, doc, write));
-        if let Some(first) = first.filter(|first| first + 1 < writes.len()) {
+        let Some(first) = first.filter(|first| first + 1 < writes.len()) else { continue };
+        if may_leak(facts, doc, &writes[first..]) {
             check_document(facts, doc, &writes[first..], found);
         }
     }
+}
+
+/// Whether a write may lie inside what an earlier one put there of its source;
+/// mostly none does, which hashes tell.
+fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
+    let mut put: HashSet<u64, foldhash::fast::RandomState> = HashSet::default();
+    writes.iter().any(|write| {
+        let mut around: Vec<u64> = target(write).hashes().collect();
+        around.pop();
+        let is_inside = around.iter().any(|place| put.contains(place));
+        if is_of_source(facts, doc, write) {
+            put.extend(write.location.hashes().last());
+        }
+        is_inside
+    })
+}
+
+/// The topmost place that a write creates or overwrites.
+fn target(write: &Write) -> &Location {
+    write.created.as_ref().unwrap_or(&write.location)
 }
 
 /// Whether a write puts a list or a mapping somewhere that is then the source's
@@ -73,8 +94,7 @@ impl<'a> Owners<'a> {
     /// What a write changes that is not the document's own: the collection
     /// that holds the topmost place it creates or overwrites.
     fn leak(&self, write: &Write) -> Option<Leak<'a>> {
-        let target = write.created.as_ref().unwrap_or(&write.location);
-        let (_, changed) = target.0.split_last()?;
+        let (_, changed) = target(write).0.split_last()?;
         let around = (0..=changed.len()).filter_map(|end| {
             let (order, owner) = self.places.get(&changed[..end])?;
             Some((*order, end, owner))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{Destination, DocId, Op, Part};
+use crate::graph::{Destination, DocId, Graph, Op, Part};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
 use crate::yaml::path::{Location, first_inside};
@@ -17,8 +17,15 @@ super::rule!(
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let placeholders = placeholders(facts);
+    let placeholders = placeholders(facts.graph);
+    // Of what is the same as where none was found, and no more is replaced, none is.
+    let is_known = facts.earlier.is_some_and(|earlier| {
+        earlier.is_free_of(&RULE) && covers(&self::placeholders(earlier.graph), &placeholders)
+    });
     for (doc, recipe) in facts.graph.outputs() {
+        if is_known && facts.rendered.untouched(doc).is_some() {
+            continue;
+        }
         let Some(replaced) = placeholders.get(&*recipe.key.schema) else { continue };
         let Some(data) = facts.rendered.data(doc) else { continue };
         // Most documents hold none: places are kept only where one does.
@@ -48,12 +55,20 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// The words that patterns of a schema's documents replace, and where one does.
 type Replaced<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
 
-/// Of each schema what is replaced in its documents.
-fn placeholders<'a>(
-    facts: &'a SiteFacts<'_>,
-) -> HashMap<&'a str, Replaced<'a>, foldhash::fast::RandomState> {
-    let mut placeholders: HashMap<&str, Replaced<'_>, _> = HashMap::default();
-    for (_, recipe) in facts.graph.iter() {
+/// What is replaced in documents, by their schema.
+type BySchema<'a> = HashMap<&'a str, Replaced<'a>, foldhash::fast::RandomState>;
+
+/// Whether all that the second has is in the first.
+fn covers(all: &BySchema<'_>, some: &BySchema<'_>) -> bool {
+    some.iter().all(|(schema, replaced)| {
+        let there = all.get(schema);
+        there.is_some_and(|there| replaced.keys().all(|word| there.contains_key(word)))
+    })
+}
+
+fn placeholders(graph: &Graph) -> BySchema<'_> {
+    let mut placeholders = BySchema::default();
+    for (_, recipe) in graph.iter() {
         for step in &recipe.steps {
             let Op::Substitute(substitution) = &step.op else { continue };
             for part in substitution.to.iter().filter_map(|to| to.part.as_ref()) {
@@ -70,14 +85,15 @@ fn placeholders<'a>(
 /// Whether one of those that are `replaced` elsewhere stands in a text of
 /// `node`. Hardly any text has a word in capitals.
 fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
-    Size::of(node).may_hold_capitals() && has_one(replaced, node)
-}
-
-fn has_one(replaced: &Replaced<'_>, node: &Node) -> bool {
+    let may_hold_one = |size: Size| size.may_hold_capitals();
     match &node.value {
         Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
-        Value::Mapping(mapping) => mapping.values().any(|node| stands_in(replaced, node)),
-        Value::Sequence(items) => items.iter().any(|node| stands_in(replaced, node)),
+        Value::Mapping(mapping) => {
+            may_hold_one(mapping.size()) && mapping.values().any(|node| stands_in(replaced, node))
+        }
+        Value::Sequence(items) => {
+            may_hold_one(items.size()) && items.iter().any(|node| stands_in(replaced, node))
+        }
         Value::Pairs(pairs) => {
             let mut both = pairs.iter().flat_map(|(left, right)| [left, right]);
             both.any(|node| stands_in(replaced, node))
@@ -99,11 +115,15 @@ fn has_one(replaced: &Replaced<'_>, node: &Node) -> bool {
 fn placeholder(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
-    (word.len() >= Size::WORD && word.bytes().all(is_capital)).then_some(word)
+    is_placeholder(word).then_some(word)
 }
 
-fn is_capital(letter: u8) -> bool {
-    letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == b'_'
+fn is_placeholder(word: &str) -> bool {
+    word.len() >= Size::WORD && word.bytes().all(is_capital)
+}
+
+fn is_capital(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'
 }
 
 /// Whether the document itself has a pattern for the word at this place: that
@@ -134,10 +154,21 @@ fn is_to_be_replaced(
 
 /// The words in capitals of a text, if it may be shown.
 fn words(node: &Node) -> impl Iterator<Item = &str> {
-    let text = node.as_str().filter(|_| !node.secret && Size::of(node).may_hold_capitals());
-    let text = text.unwrap_or_default();
-    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    words.filter(|word| placeholder(word).is_some())
+    let text = node.as_str().filter(|_| !node.secret).unwrap_or_default();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut at = Size::WORD - 1;
+    let words = std::iter::from_fn(move || {
+        // Whoever takes steps of a word's length meets a letter of each of them.
+        while !text.as_bytes().get(at).copied().map(is_capital)? {
+            at += Size::WORD;
+        }
+        let (before, after) = text.as_bytes().split_at(at);
+        let start = at - before.iter().rev().take_while(|byte| is_part(byte)).count();
+        let end = at + after.iter().take_while(|byte| is_part(byte)).count();
+        at = end + Size::WORD;
+        Some(&text[start..end])
+    });
+    words.filter(|word| is_placeholder(word))
 }
 
 /// A placeholder that is left.

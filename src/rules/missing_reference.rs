@@ -1,6 +1,6 @@
 //! `missing-reference`: a rendered document names another that is not rendered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{SiteFacts, stale_reference, title};
@@ -77,7 +77,7 @@ fn words(
     if missing.is_empty() {
         return Vec::new();
     }
-    let surroundings = Surroundings::of(facts, outputs, missing.len());
+    let surroundings = Surroundings::of(facts, outputs, missing);
     let found = missing.iter().map(|(naming, docs)| word(rule, facts, &surroundings, naming, docs));
     found.collect()
 }
@@ -143,17 +143,23 @@ fn missing<'a>(
     missing
 }
 
-/// The documents that are rendered, by schema and name.
+/// The documents that are rendered, by schema and name, of all schemas that
+/// references are about.
 struct Outputs<'a> {
     names: BTreeMap<&'a str, BTreeMap<&'a str, DocId>>,
 }
 
 impl<'a> Outputs<'a> {
     fn of(facts: &SiteFacts<'a>) -> Self {
+        let references = facts.settings.references.iter();
+        let asked: HashSet<&str, foldhash::fast::RandomState> =
+            references.flat_map(|it| [&*it.schema, &*it.target]).collect();
         let mut outputs = Self { names: BTreeMap::new() };
         for (doc, document) in facts.site.iter().filter(|(doc, _)| facts.site.is_output(*doc)) {
             let DocKey { schema, name, .. } = &document.key;
-            outputs.names.entry(schema).or_default().insert(name, doc);
+            if asked.contains(&**schema) {
+                outputs.names.entry(schema).or_default().insert(name, doc);
+            }
         }
         outputs
     }
@@ -185,7 +191,8 @@ impl<'a> Outputs<'a> {
 
 /// What there is instead of the documents that are missing.
 struct Surroundings<'a> {
-    by_name: BTreeMap<&'a str, Vec<DocId>>,
+    /// The documents of any schema that have the name of a missing one.
+    by_name: HashMap<&'a str, Vec<DocId>, foldhash::fast::RandomState>,
     /// Of each schema the names that may be meant; none where there are too
     /// many to compare.
     near: BTreeMap<&'a str, Vec<&'a str>>,
@@ -195,13 +202,20 @@ impl<'a> Surroundings<'a> {
     /// Where nearly all of many names are missing, they are not compared.
     const MOST_COMPARISONS: usize = 500_000;
 
-    fn of(facts: &SiteFacts<'a>, outputs: &Outputs<'a>, missing: usize) -> Self {
-        let mut by_name: BTreeMap<&'a str, Vec<DocId>> = BTreeMap::new();
+    fn of(
+        facts: &SiteFacts<'a>,
+        outputs: &Outputs<'a>,
+        missing: &'a BTreeMap<Naming<'_>, Vec<DocId>>,
+    ) -> Self {
+        let mut by_name: HashMap<&'a str, Vec<DocId>, foldhash::fast::RandomState> =
+            missing.keys().map(|(_, _, name)| (&**name, Vec::new())).collect();
         for (doc, document) in facts.site.iter() {
-            by_name.entry(&document.key.name).or_default().push(doc);
+            if let Some(docs) = by_name.get_mut(&*document.key.name) {
+                docs.push(doc);
+            }
         }
         let few = |names: &BTreeMap<&str, DocId>| {
-            names.len().saturating_mul(missing) <= Self::MOST_COMPARISONS
+            names.len().saturating_mul(missing.len()) <= Self::MOST_COMPARISONS
         };
         let near = outputs.names.iter().filter(|(_, names)| few(names));
         let near = near.map(|(schema, names)| (*schema, names.keys().copied().collect())).collect();

@@ -8,7 +8,7 @@
 //! rendered themselves (`FILE_CHECKS`, `DOCUMENT_CHECKS`, `SITE_CHECKS`).
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use rayon::prelude::*;
 
@@ -390,7 +390,7 @@ const SITE_CHECKS: &[Check<SiteCheck>] = &[
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The rules whose findings can count; the others need not be looked for.
-    pub wanted: BTreeSet<&'static str>,
+    pub wanted: HashSet<&'static str, foldhash::fast::RandomState>,
     /// Where documents name others; `missing-reference` looks there.
     pub references: Vec<Reference>,
     /// The versions of what reads rendered documents; property groups ask.
@@ -515,6 +515,30 @@ pub struct SiteFacts<'a> {
     pub schemas: &'a Schemas,
     /// What the rules are told.
     pub settings: &'a Settings,
+    /// The rendering from which [untouched](Rendered::untouched) documents were
+    /// taken, if one was.
+    pub earlier: Option<Judged<'a>>,
+}
+
+/// A rendering that was judged before.
+#[derive(Clone, Copy)]
+pub struct Judged<'a> {
+    /// Its recipes.
+    pub graph: &'a Graph,
+    /// What came of them.
+    pub rendered: &'a Rendered,
+    /// What was found in it.
+    pub findings: &'a [Diagnostic],
+    /// For each document of the later rendering the one that was read from the
+    /// same text, if there is one.
+    pub twins: &'a [Option<DocId>],
+}
+
+impl Judged<'_> {
+    /// Whether a rule looked at it and found nothing.
+    fn is_free_of(&self, rule: &Rule) -> bool {
+        self.findings.iter().all(|found| found.rule.name != rule.name && !is_internal(found))
+    }
 }
 
 impl SiteFacts<'_> {

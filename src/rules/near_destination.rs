@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near::is_one_slip_apart;
 use crate::render::Write;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::{self, Location, Piece};
 use crate::yaml::{Key, Node};
 
 super::rule!(
@@ -28,7 +28,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         let mut said = HashSet::new();
         for write in facts.rendered.writes(doc) {
             let near = created_keys(write)
-                .find_map(|(around, new)| Some((new, near_key(facts, doc, data, &around, new)?)));
+                .find_map(|(around, new)| Some((new, near_key(facts, doc, data, around, new)?)));
             if let Some((new, near)) = near
                 && said.insert(write.at)
             {
@@ -40,14 +40,14 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 
 /// The keys that a write created, from the outermost, with the places that hold
 /// them; those that are long enough to be compared.
-pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (Location, &str)> {
+pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &str)> {
     let pieces = &write.location.0[..];
     let first =
         write.created.as_ref().map_or(pieces.len(), |created| created.0.len().saturating_sub(1));
     (first..pieces.len()).filter_map(|end| {
         let Piece::Key(new) = &pieces[end] else { return None };
         let new = new.as_str().filter(|new| new.len() >= SHORTEST)?;
-        Some((Location(pieces[..end].to_vec()), new))
+        Some((&pieces[..end], new))
     })
 }
 
@@ -57,10 +57,10 @@ pub(super) fn near_key<'a>(
     facts: &SiteFacts<'_>,
     doc: DocId,
     data: &'a Node,
-    around: &Location,
+    around: &[Piece],
     new: &str,
 ) -> Option<&'a Key> {
-    let beside = around.get(data).filter(|node| !node.secret)?.as_mapping()?;
+    let beside = path::at(around, data).filter(|node| !node.secret)?.as_mapping()?;
     if beside.len() > MOST_BESIDE {
         return None;
     }
@@ -68,7 +68,7 @@ pub(super) fn near_key<'a>(
         key.as_str().is_some_and(|text| is_slip(new, text))
             && (is_written(facts, key) || leads_more_often(facts, doc, around, key, new))
     })?;
-    facts.shown_place(data, around)?;
+    facts.shown_place(data, &Location(around.to_vec()))?;
     Some(near)
 }
 
@@ -77,13 +77,13 @@ pub(super) fn near_key<'a>(
 fn leads_more_often(
     facts: &SiteFacts<'_>,
     doc: DocId,
-    around: &Location,
+    around: &[Piece],
     key: &Key,
     new: &str,
 ) -> bool {
     let through = |key: &str| {
         let writes = facts.rendered.writes(doc).iter();
-        let inside = writes.filter_map(|write| write.location.0.strip_prefix(&around.0[..]));
+        let inside = writes.filter_map(|write| write.location.0.strip_prefix(around));
         inside
             .filter(|rest| matches!(rest, [Piece::Key(first), ..] if first.as_str() == Some(key)))
             .count()

@@ -1,6 +1,6 @@
 //! `repeated-destination`: two substitutions write one place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -14,19 +14,44 @@ super::rule!("repeated-destination", Warning, "two substitutions write one place
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
-        let whole = facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
-        let mut places = Places::default();
-        for write in whole {
-            if merges_at_root(facts, doc, write) {
-                continue;
-            }
-            if let Some(earlier) = places.lost_by(write)
-                && !is_repetition(facts, doc, earlier, write)
-            {
-                found.push((doc, word(facts, doc, earlier, write)));
-            }
-            places.add(write);
+        let whole = || facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
+        if may_lose(whole()) {
+            check_document(facts, doc, whole(), found);
         }
+    }
+}
+
+/// Whether a place may be one that was written before, or around one; nearly
+/// always none is, which hashes tell.
+fn may_lose<'a>(mut writes: impl Iterator<Item = &'a Write>) -> bool {
+    let mut written: HashSet<u64, foldhash::fast::RandomState> = HashSet::default();
+    let mut way: Vec<u64> = Vec::new();
+    writes.any(|write| {
+        way.clear();
+        way.extend(write.location.hashes());
+        let is_known = way.last().is_some_and(|own| written.contains(own));
+        written.extend(&way);
+        is_known
+    })
+}
+
+fn check_document<'a>(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    whole: impl Iterator<Item = &'a Write>,
+    found: &mut Vec<Found>,
+) {
+    let mut places = Places::default();
+    for write in whole {
+        if merges_at_root(facts, doc, write) {
+            continue;
+        }
+        if let Some(earlier) = places.lost_by(write)
+            && !is_repetition(facts, doc, earlier, write)
+        {
+            found.push((doc, word(facts, doc, earlier, write)));
+        }
+        places.add(write);
     }
 }
 

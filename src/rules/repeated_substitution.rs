@@ -16,7 +16,7 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         let mut first: HashMap<Said<'_>, Span, foldhash::fast::RandomState> = HashMap::default();
         for (index, substitution) in document.substitutions.iter().enumerate() {
             let mut again = Vec::new();
-            for to in &substitution.to {
+            for to in substitution.to.iter() {
                 match first.get(&said(substitution, to)) {
                     Some(earlier) => again.push((to, *earlier)),
                     None => drop(first.insert(said(substitution, to), to.path.span)),

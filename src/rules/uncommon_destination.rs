@@ -1,18 +1,19 @@
 //! `uncommon-destination`: a substitution creates a key that is nearly what other documents have there.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::SiteFacts;
 use super::near_destination::{created_keys, is_slip, near_key};
+use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::DocId;
+use crate::graph::{DocId, Recipe};
 use crate::near::Slips;
 use crate::render::Write;
-use crate::yaml::path::{Location, Piece, child, children};
-use crate::yaml::{Key, Mapping, Node};
+use crate::yaml::path::{self, Location, Piece, child, children};
+use crate::yaml::{Key, Mapping, Node, Value};
 
 super::rule!(
     "uncommon-destination",
@@ -28,83 +29,177 @@ const FEW_KEYS: usize = 200;
 const MOST_KEYS: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let places = places(facts);
-    for (doc, _) in facts.site.iter() {
-        let Some(data) = facts.rendered.data(doc) else { continue };
-        for write in facts.rendered.writes(doc) {
-            let mut created = created_keys(write);
-            if let Some(found_here) =
-                created.find_map(|(around, new)| uncommon(facts, &places, doc, data, around, new))
-            {
-                found.push(word(facts, doc, write, &found_here));
-            }
+    let creations = Creations::of(facts, &unchanged_schemas(facts));
+    let mut told: Option<&Write> = None;
+    for creation in &creations.all {
+        // Of what one write creates, the outermost is told.
+        if told.is_some_and(|told| std::ptr::eq(told, creation.write)) {
+            continue;
+        }
+        if let Some(found_here) = uncommon(facts, &creations.keys[creation.place], creation) {
+            found.push(word(facts, creation.doc, creation.write, &found_here));
+            told = Some(creation.write);
         }
     }
 }
 
-/// By schema, the places in which substitutions create keys, and what its
-/// documents have there.
-type Places<'a> = HashMap<&'a str, Place<'a>, foldhash::fast::RandomState>;
-
-fn places<'a>(facts: &'a SiteFacts<'_>) -> Places<'a> {
-    let mut places = Places::default();
+/// The schemas whose documents have the same keys, created the same way, as where
+/// nothing was found before: nothing is found in them now.
+fn unchanged_schemas<'a>(facts: &SiteFacts<'a>) -> Schemas<'a> {
+    let earlier = facts.earlier.filter(|earlier| earlier.is_free_of(&RULE));
+    let is_as_large =
+        |earlier: &Judged<'_>| earlier.graph.recipes.len() == facts.graph.recipes.len();
+    let Some(earlier) = earlier.filter(is_as_large) else { return Schemas::default() };
+    let mut schemas: Schemas<'_> =
+        facts.graph.recipes.iter().map(|recipe| &*recipe.key.schema).collect();
+    let mut had = vec![false; earlier.graph.recipes.len()];
     for (doc, recipe) in facts.graph.iter() {
-        for write in facts.rendered.writes(doc) {
-            for (around, _) in created_keys(write) {
-                places.entry(&recipe.key.schema).or_default().at(&around).is_asked = true;
+        let twin = earlier.twins[doc.index()];
+        if let Some(twin) = twin {
+            had[twin.index()] = true;
+        }
+        let is_same = facts.rendered.untouched(doc).is_some()
+            || twin.is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin));
+        if !is_same {
+            schemas.remove(&*recipe.key.schema);
+        }
+    }
+    // Documents that are there no more had keys, too.
+    for (_, recipe) in earlier.graph.iter().filter(|(doc, _)| !had[doc.index()]) {
+        schemas.remove(&*recipe.key.schema);
+    }
+    schemas
+}
+
+type Schemas<'a> = HashSet<&'a str, foldhash::fast::RandomState>;
+
+/// Whether a document has the keys that it had, and created them the same way.
+fn is_created_alike(facts: &SiteFacts<'_>, doc: DocId, earlier: &Judged<'_>, twin: DocId) -> bool {
+    let (writes, before) = (facts.rendered.writes(doc), earlier.rendered.writes(twin));
+    let is_same = |(now, before): (&Write, &Write)| {
+        now.location == before.location && now.created == before.created && now.at == before.at
+    };
+    facts.graph.recipe(doc).emit == earlier.graph.recipe(twin).emit
+        && writes.len() == before.len()
+        && writes.iter().zip(before).all(is_same)
+        && match (facts.rendered.data(doc), earlier.rendered.data(twin)) {
+            (Some(now), Some(before)) => has_same_keys(facts, now, before),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+}
+
+/// Whether two values have the same keys in the same places, written alike.
+fn has_same_keys(facts: &SiteFacts<'_>, now: &Node, before: &Node) -> bool {
+    let has_keys = now.is_collection() || before.is_collection();
+    let is_same_key = |now: &Key, before: &Key| {
+        now == before
+            && (now.span == before.span
+                || facts.sources.slice(now.span) == facts.sources.slice(before.span))
+    };
+    now.secret == before.secret
+        && match (&now.value, &before.value) {
+            (Value::Mapping(now), Value::Mapping(before)) => {
+                Arc::ptr_eq(now, before)
+                    || now.len() == before.len()
+                        && now.iter().zip(before.iter()).all(|(now, before)| {
+                            is_same_key(now.0, before.0) && has_same_keys(facts, now.1, before.1)
+                        })
+            }
+            (Value::Sequence(now), Value::Sequence(before)) => {
+                Arc::ptr_eq(now, before)
+                    || now.len() == before.len()
+                        && now
+                            .iter()
+                            .zip(before.iter())
+                            .all(|(now, before)| has_same_keys(facts, now, before))
+            }
+            _ => !has_keys,
+        }
+}
+
+/// A key that a substitution creates.
+struct Creation<'a> {
+    doc: DocId,
+    write: &'a Write,
+    around: &'a [Piece],
+    new: &'a str,
+    /// Where, in all documents of its schema: of [`Creations::keys`].
+    place: usize,
+}
+
+/// All keys that substitutions create, and what documents have in their places.
+struct Creations<'a> {
+    all: Vec<Creation<'a>>,
+    keys: Vec<Keys<'a>>,
+}
+
+impl<'a> Creations<'a> {
+    /// Those in documents of all schemas but the `unchanged` ones.
+    fn of(facts: &'a SiteFacts<'_>, unchanged: &Schemas<'_>) -> Self {
+        let mut places: HashMap<&str, Place, foldhash::fast::RandomState> = HashMap::default();
+        let (mut all, mut keys) = (Vec::new(), Vec::new());
+        let is_looked_at = |recipe: &Recipe| !unchanged.contains(&*recipe.key.schema);
+        for (doc, recipe) in facts.graph.iter().filter(|(_, recipe)| is_looked_at(recipe)) {
+            for write in facts.rendered.writes(doc) {
+                for (around, new) in created_keys(write) {
+                    let place = places.entry(&recipe.key.schema).or_default().at(around);
+                    let place = *place.keys.get_or_insert_with(|| {
+                        keys.push(Keys::default());
+                        keys.len() - 1
+                    });
+                    all.push(Creation { doc, write, around, new, place });
+                }
             }
         }
-    }
-    for (doc, recipe) in facts.graph.outputs() {
-        if let (Some(place), Some(data)) =
-            (places.get_mut(&*recipe.key.schema), facts.rendered.data(doc))
-        {
-            place.add(doc, data);
+        for (doc, recipe) in facts.graph.outputs() {
+            if let (Some(place), Some(data)) =
+                (places.get(&*recipe.key.schema), facts.rendered.data(doc))
+            {
+                place.add(doc, data, &mut keys);
+            }
         }
+        Self { all, keys }
     }
-    places
 }
 
-/// A place, and those inside it.
+/// A place in the documents of a schema, and those inside it.
 #[derive(Default)]
-struct Place<'a> {
-    is_asked: bool,
-    keys: Keys<'a>,
-    inside: IndexMap<Piece, Place<'a>, foldhash::fast::RandomState>,
+struct Place {
+    /// Which of [`Creations::keys`] are here, if somebody asks.
+    keys: Option<usize>,
+    inside: IndexMap<Piece, Place, foldhash::fast::RandomState>,
 }
 
-impl<'a> Place<'a> {
+impl Place {
     /// The place `below` this one, which is made where it is missing.
-    fn at(&mut self, below: &Location) -> &mut Self {
-        below.0.iter().fold(self, |place, piece| place.inside.entry(piece.clone()).or_default())
+    fn at(&mut self, below: &[Piece]) -> &mut Self {
+        below.iter().fold(self, |place, piece| match place.inside.get_index_of(piece) {
+            Some(index) => &mut place.inside[index],
+            None => place.inside.entry(piece.clone()).or_default(),
+        })
     }
 
-    /// The keys that documents have at the place `below` this one.
-    fn keys(&self, below: &Location) -> Option<&Keys<'a>> {
-        let mut way = below.0.iter();
-        way.try_fold(self, |place, piece| place.inside.get(piece)).map(|place| &place.keys)
-    }
-
-    /// Adds what a document has here and inside. Of all its places only those
-    /// are visited that somebody asks for and that it has.
-    fn add(&mut self, doc: DocId, node: &'a Node) {
-        if self.is_asked
+    /// Adds to `keys` what a document has here and inside. Of all its places only
+    /// those are visited that somebody asks for and that it has.
+    fn add<'a>(&self, doc: DocId, node: &'a Node, keys: &mut [Keys<'a>]) {
+        if let Some(here) = self.keys
             && let Some(mapping) = counted(node)
         {
-            mapping.keys().filter_map(Key::as_str).for_each(|key| self.keys.add(key, doc));
+            mapping.keys().filter_map(Key::as_str).for_each(|key| keys[here].add(key, doc));
         }
         let entries = node.as_mapping().map(Mapping::len);
         let entries = entries.or_else(|| node.as_sequence().map(<[Node]>::len));
         if self.inside.len() <= entries.unwrap_or_default() {
-            for (piece, place) in &mut self.inside {
+            for (piece, place) in &self.inside {
                 if let Some(child) = child(node, piece) {
-                    place.add(doc, child);
+                    place.add(doc, child, keys);
                 }
             }
         } else {
             for (piece, child) in children(node) {
-                if let Some(place) = self.inside.get_mut(&piece) {
-                    place.add(doc, child);
+                if let Some(place) = self.inside.get(&piece) {
+                    place.add(doc, child, keys);
                 }
             }
         }
@@ -168,24 +263,22 @@ struct Uncommon {
     around: Location,
 }
 
-/// What others have where this document creates `new`, if that is spelled
-/// nearly the same and far more common.
-fn uncommon(
-    facts: &SiteFacts<'_>,
-    places: &Places<'_>,
-    doc: DocId,
-    data: &Node,
-    around: Location,
-    new: &str,
-) -> Option<Uncommon> {
-    let recipe = facts.graph.recipe(doc);
-    let keys = places.get(&*recipe.key.schema)?.keys(&around)?;
-    let own = around.get(data).and_then(counted).filter(|_| recipe.emit);
-    let elsewhere = |key: &str| {
-        let count = keys.having.get(key).map_or(0, |having| having.count);
-        count - usize::from(own.is_some_and(|own| own.get(key).is_some()))
-    };
-    let fewest = FEWEST.max(2 * elsewhere(new) + 1);
+/// What others have where a document creates a key, if that is spelled nearly
+/// the same and far more common.
+fn uncommon(facts: &SiteFacts<'_>, keys: &Keys<'_>, creation: &Creation<'_>) -> Option<Uncommon> {
+    let Creation { doc, around, new, .. } = *creation;
+    let count = |key: &str| keys.having.get(key).map_or(0, |having| having.count);
+    // So many have what is far more common, whatever this document itself has.
+    let fewest = |elsewhere: usize| FEWEST.max(2 * elsewhere + 1);
+    if keys.most < fewest(count(new).saturating_sub(1)) {
+        return None;
+    }
+    let data = facts.rendered.data(doc)?;
+    let own = path::at(around, data).and_then(counted);
+    let own = own.filter(|_| facts.graph.recipe(doc).emit);
+    let elsewhere =
+        |key: &str| count(key) - usize::from(own.is_some_and(|own| own.get(key).is_some()));
+    let fewest = fewest(elsewhere(new));
     if keys.most < fewest {
         return None;
     }
@@ -193,9 +286,10 @@ fn uncommon(
     let having = &keys.having[near];
     let other = if having.first == doc { having.second? } else { having.first };
     // What the document itself knows better is told by `near-destination`.
-    if near_key(facts, doc, data, &around, new).is_some() {
+    if near_key(facts, doc, data, around, new).is_some() {
         return None;
     }
+    let around = Location(around.to_vec());
     facts.shown_place(data, &around)?;
     Some(Uncommon { new: new.to_owned(), near: near.to_owned(), other, around })
 }

@@ -14,31 +14,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Schema;
 use super::reading::{local_pointer, reference_targets, resolve};
-use crate::yaml::path::children;
+use crate::yaml::path::{Location, inside};
 use crate::yaml::{Mapping, Node};
 
 /// Whether a schema is beyond what is looked at.
 pub(super) fn is_too_large(root: &Node) -> bool {
-    has_too_many_values(root) || nests_too_deep(root) || multiplies(root)
+    let Some(count) = count_values(root) else { return true };
+    let targets = reference_targets(root);
+    // Without references each value is looked at by what is around it.
+    let can_multiply = count as u64 > Schema::MAX_LOOKS || !targets.is_empty();
+    nests_too_deep(root, &targets) || can_multiply && multiplies(root)
 }
 
-fn has_too_many_values(root: &Node) -> bool {
+/// How many values there are; none where they are too many.
+fn count_values(root: &Node) -> Option<usize> {
     let (mut count, mut open) = (0, vec![root]);
     while let Some(node) = open.pop() {
         count += 1;
         if count > Schema::MAX_NODES {
-            return true;
+            return None;
         }
-        open.extend(children(node).map(|(_, child)| child));
+        open.extend(inside(node));
     }
-    false
+    Some(count)
 }
 
 /// Whether a way from the root through references can be too long: none visits
 /// a target twice.
-fn nests_too_deep(root: &Node) -> bool {
+fn nests_too_deep(root: &Node, targets: &[(String, Location)]) -> bool {
     let mut depth = nesting(root);
-    for (_, target) in reference_targets(root) {
+    for (_, target) in targets {
         depth += target.get(root).map_or(0, nesting);
         if depth > Schema::MAX_DEPTH {
             return true;
@@ -49,7 +54,7 @@ fn nests_too_deep(root: &Node) -> bool {
 
 /// The reader of YAML limits how deep this goes.
 fn nesting(node: &Node) -> usize {
-    1 + children(node).map(|(_, child)| nesting(child)).max().unwrap_or(0)
+    1 + inside(node).map(nesting).max().unwrap_or(0)
 }
 
 /// Whether one value would be looked at too often.
@@ -61,7 +66,7 @@ fn multiplies(root: &Node) -> bool {
         if looks(node) {
             return true;
         }
-        open.extend(children(node).map(|(_, child)| child));
+        open.extend(inside(node));
     }
     false
 }

@@ -12,7 +12,7 @@ use super::tree::{self, name_of};
 use crate::merge::pattern::Patterns;
 use crate::near::nearest;
 use crate::source::Span;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Key, Mapping, Node, Value};
 
 /// Something wrong with a schema.
@@ -279,7 +279,7 @@ pub(super) fn reference_targets(root: &Node) -> Vec<(String, Location)> {
         {
             targets.push((target, place));
         }
-        open.extend(crate::yaml::path::children(node).map(|(_, child)| child));
+        open.extend(inside(node));
     }
     targets.sort_by(|(one, _), (other, _)| one.cmp(other));
     targets.dedup_by(|(one, _), (other, _)| one == other);
@@ -332,8 +332,9 @@ struct Reader<'a> {
     root: &'a Node,
     /// The schema that is being read.
     here: Location,
+    /// To where references lead.
     targets: Vec<(String, Location)>,
-    /// The places of the schemas that were read.
+    /// Those of them that were read.
     read: HashSet<Location>,
     patterns: &'a Patterns,
     problems: Vec<Problem>,
@@ -355,7 +356,9 @@ impl Reader<'_> {
             self.wrong(span, keyword, "a mapping, since it is a schema");
             return None;
         };
-        self.read.insert(self.here.clone());
+        if self.targets.iter().any(|(_, target)| *target == self.here) {
+            self.read.insert(self.here.clone());
+        }
         let mut json = Map::new();
         for (key, value) in mapping.iter() {
             let Some(name) = key.as_str() else {

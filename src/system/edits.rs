@@ -19,7 +19,7 @@ use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::merge::pattern::Patterns;
 use crate::source::{DocKey, RepoPath, Span};
 use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
-use crate::yaml::path::{Location, Piece, children};
+use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Node, Value};
 
 /// A document and where it lies.
@@ -581,7 +581,7 @@ fn collect_texts(node: &Node, covers: &mut Vec<Span>) {
     }
     match &node.value {
         Value::Mapping(_) | Value::Sequence(_) => {
-            children(node).for_each(|(_, child)| collect_texts(child, covers));
+            inside(node).for_each(|child| collect_texts(child, covers));
         }
         Value::Pairs(pairs) => {
             for (left, right) in pairs.iter() {

@@ -25,6 +25,7 @@ mod found;
 mod git;
 mod groups;
 mod hostile;
+mod judged;
 mod laws;
 mod layers;
 mod limits;

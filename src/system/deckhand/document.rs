@@ -96,7 +96,7 @@ pub struct Substitution {
     /// What part of it is used.
     pub extract: Option<Extract>,
     /// Where it goes.
-    pub to: Vec<Destination>,
+    pub to: Arc<[Destination]>,
     /// Whether Deckhand copies the value deeply.
     pub deepcopy: bool,
 }

@@ -26,6 +26,9 @@ const MOST_COMPARISONS: usize = 500_000;
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
+/// Documents by schema and name.
+type Sources<'a> = Lookup<&'a str, Lookup<&'a str, DocId>>;
+
 /// How a set of documents is understood.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -52,7 +55,7 @@ pub struct Site<'a> {
     repeated: Vec<bool>,
     parents: Vec<Option<DocId>>,
     replaced_by: Vec<Option<DocId>>,
-    sources: Lookup<(Arc<str>, Arc<str>), DocId>,
+    sources: Sources<'a>,
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
 }
@@ -270,7 +273,7 @@ impl<'a> Site<'a> {
             repeated,
             parents,
             replaced_by,
-            sources: Lookup::default(),
+            sources: Sources::default(),
             places: OnceLock::new(),
         };
         site.sources = site.index_sources();
@@ -318,8 +321,8 @@ impl<'a> Site<'a> {
     }
 
     /// The document that a substitution naming `schema` and `name` reads.
-    pub fn source(&self, schema: &Arc<str>, name: &Arc<str>) -> Option<DocId> {
-        self.sources.get(&(schema.clone(), name.clone())).copied()
+    pub fn source(&self, schema: &str, name: &str) -> Option<DocId> {
+        self.sources.get(schema)?.get(name).copied()
     }
 
     /// Whether a document is part of the output.
@@ -331,16 +334,16 @@ impl<'a> Site<'a> {
 
     /// Concrete documents by schema and name; a later one takes an earlier
     /// one's place, and a replacement stands for what it replaces (8.1).
-    fn index_sources(&self) -> Lookup<(Arc<str>, Arc<str>), DocId> {
+    fn index_sources(&self) -> Sources<'a> {
+        let mut sources = Sources::default();
         let concrete = self
             .iter()
             .filter(|(doc, document)| !document.is_abstract && !self.repeated[doc.index()]);
-        concrete
-            .map(|(doc, document)| {
-                let key = (document.key.schema.clone(), document.key.name.clone());
-                (key, self.standing_for(doc))
-            })
-            .collect()
+        for (doc, document) in concrete {
+            let names = sources.entry(&*document.key.schema).or_default();
+            names.insert(&document.key.name, self.standing_for(doc));
+        }
+        sources
     }
 
     /// Lowers the site to recipes; substitutions without a source become
@@ -483,8 +486,8 @@ impl<'a> Site<'a> {
         let same =
             |document: &Document| document.key.schema == *schema && document.key.name == *name;
         let of_abstract = self.iter().find(|(_, document)| same(document)).map(|(doc, _)| doc);
-        let names = self.sources.keys().filter(|(other, _)| other == schema);
-        let mut names: Vec<&str> = names.map(|(_, name)| &**name).collect();
+        let names = self.sources.get(&**schema).into_iter().flat_map(Lookup::keys);
+        let mut names: Vec<&str> = names.copied().collect();
         names.sort_unstable();
         let near = nearest(name, names).map(Arc::from);
         Problem::MissingSource { doc, substitution: index, of_abstract, near }

@@ -1,8 +1,12 @@
 //! From a YAML document to a typed [`Document`] and its faults: the envelope
 //! and metadata as Deckhand's own schemas have them (`deckhand.md` 2.3, 4).
 
+use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+
+use smol_str::SmolStr;
 
 use super::document::{Action, Document, Fault, FaultKind, Selector, Substitution};
 use crate::graph::{Destination, Extract, Part};
@@ -155,13 +159,48 @@ fn is_encrypted(root: &Mapping) -> bool {
 #[derive(Clone, Copy)]
 struct Section<'a> {
     mapping: &'a Mapping,
-    field: &'a str,
+    field: Field<'a>,
     at: Span,
 }
 
 impl Section<'_> {
     fn path_of(&self, key: &str) -> String {
-        if self.field.is_empty() { key.to_owned() } else { format!("{}.{key}", self.field) }
+        self.field.key(key).to_string()
+    }
+}
+
+/// What a mapping or a value of it is called. Written out only where something
+/// is wrong with it: there are many of them, and nearly all are sound.
+#[derive(Clone, Copy)]
+enum Field<'a> {
+    Named(&'a str),
+    Key(&'a Field<'a>, &'a str),
+    Item(&'a Field<'a>, usize),
+}
+
+impl Field<'_> {
+    /// A document itself.
+    const ROOT: Self = Field::Named("");
+
+    fn key<'f>(&'f self, key: &'f str) -> Field<'f> {
+        match self {
+            Field::Named("") => Field::Named(key),
+            _ => Field::Key(self, key),
+        }
+    }
+
+    fn item(&self, index: usize) -> Field<'_> {
+        Field::Item(self, index)
+    }
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Field::Named(name) => formatter.write_str(name),
+            Field::Key(around, key) => write!(formatter, "{around}.{key}"),
+            Field::Item(list, index) => write!(formatter, "{list}[{index}]"),
+        }
     }
 }
 
@@ -180,10 +219,11 @@ impl Reader<'_> {
         encrypted_data: bool,
     ) -> Document {
         let at = root.keys().next().map_or_else(|| heading(document), |key| key.span);
-        let top = Section { mapping: root, field: "", at };
+        let top = Section { mapping: root, field: Field::ROOT, at };
         self.known_keys(top);
-        let schema = self.text_field(top, "schema").unwrap_or_else(|| Spanned::new("".into(), at));
-        self.schema_form("schema", &schema);
+        let schema =
+            self.text_field(top, "schema").map_or_else(|| Spanned::new("".into(), at), kept);
+        self.schema_form(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
         let data = self.data(top, document, encrypted_data);
@@ -219,9 +259,9 @@ impl Reader<'_> {
         const KNOWN: [&str; 3] = ["schema", "metadata", "data"];
         for key in top.mapping.keys() {
             let name = key_text(key);
-            if !KNOWN.contains(&name.as_str()) {
+            if !KNOWN.contains(&&*name) {
                 let near = near_static(&name, &KNOWN);
-                self.fault(key.span, FaultKind::UnknownKey { key: name, near });
+                self.fault(key.span, FaultKind::UnknownKey { key: name.into_owned(), near });
             }
         }
     }
@@ -292,8 +332,8 @@ impl Reader<'_> {
         };
         let Some(metadata) = metadata else { return read };
         if let Some(name) = self.text_field(metadata, "name") {
-            read.key.name = name.value;
             read.name_span = name.span;
+            read.key.name = kept(name).value;
         }
         read.control = self.is_control(metadata);
         read.encrypted = self.storage_policy(metadata, read.control);
@@ -333,7 +373,7 @@ impl Reader<'_> {
             return false;
         }
         let Some(policy) = self.text_field(metadata, "storagePolicy") else { return false };
-        match &*policy.value {
+        match policy.value.as_str() {
             "encrypted" => true,
             "cleartext" => false,
             _ if control => false,
@@ -376,6 +416,7 @@ impl Reader<'_> {
         } else if let Some(layer) = self.text_field(layering, "layer")
             && !layer.value.is_empty()
         {
+            let layer = kept(layer);
             read.key.layer = layer.value.clone();
             read.layer = Some(layer);
         }
@@ -431,29 +472,29 @@ impl Reader<'_> {
             let expected = "a list with at least one action";
             self.fault(key.span, FaultKind::WrongValue { field, expected });
         }
+        let field = layering.field.key("actions");
         for (index, item) in items.iter().enumerate() {
-            let field = format!("metadata.layeringDefinition.actions[{index}]");
-            read.actions.extend(self.action(&field, item));
+            read.actions.extend(self.action(field.item(index), item));
         }
         Some(key.span)
     }
 
-    fn action(&mut self, field: &str, item: &Node) -> Option<Action> {
+    fn action(&mut self, field: Field<'_>, item: &Node) -> Option<Action> {
         let section = self.item(field, item)?;
         let method = self.text_field(section, "method");
         let path = self.text_field(section, "path");
         self.only(section, &["method", "path"]);
         let (method, path) = (method?, path?);
-        let Some(known) = Method::parse(&method.value) else {
-            let near = near_static(&method.value, &["merge", "replace", "delete"]);
+        let Some(known) = Method::parse(method.value) else {
+            let near = near_static(method.value, &["merge", "replace", "delete"]);
             let method_text = method.value.to_string();
             self.fault(method.span, FaultKind::UnknownMethod { method: method_text, near });
             return None;
         };
-        let parsed = match ActionPath::parse(&path.value) {
+        let parsed = match ActionPath::parse(path.value) {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.invalid_path(section.path_of("path"), &path, error);
+                self.invalid_path(section, &path, error);
                 return None;
             }
         };
@@ -471,19 +512,18 @@ impl Reader<'_> {
         let Some(items) = list.as_sequence() else {
             return self.wrong_type(metadata, "substitutions", "a list", list);
         };
+        let field = metadata.field.key("substitutions");
         for (index, item) in items.iter().enumerate() {
-            let field = format!("metadata.substitutions[{index}]");
-            read.substitutions.extend(self.substitution(&field, item));
+            read.substitutions.extend(self.substitution(field.item(index), item));
         }
     }
 
-    fn substitution(&mut self, field: &str, item: &Node) -> Option<Substitution> {
+    fn substitution(&mut self, field: Field<'_>, item: &Node) -> Option<Substitution> {
         let section = self.item(field, item)?;
         let source = self.section(section, "src");
         let to = self.destinations(section);
         self.only(section, &["src", "dest"]);
-        let source_field = section.path_of("src");
-        let source = Section { field: &source_field, ..source? };
+        let source = Section { field: section.field.key("src"), ..source? };
         let schema = self.text_field(source, "schema");
         let name = self.text_field(source, "name");
         let path = self.text_field(source, "path");
@@ -491,8 +531,9 @@ impl Reader<'_> {
         let extract = self.extract(source);
         let deepcopy = self.flag(source, "deepcopy").is_some();
         let (schema, name, path) = (schema?, name?, path?);
-        self.schema_form(&source.path_of("schema"), &schema);
-        let from = self.path(source.path_of("path"), &path)?;
+        let (schema, name) = (kept(schema), kept(name));
+        self.schema_form(source, "schema", &schema);
+        let from = self.path(source, &path)?;
         let (span, extract) = (item.span, extract.ok()?);
         Some(Substitution { span, schema, name, from, extract, to, deepcopy })
     }
@@ -509,40 +550,39 @@ impl Reader<'_> {
             }
         };
         let Some(pattern) = self.optional_text(source, "pattern")? else { return Ok(None) };
-        let Some(pattern) = self.pattern(source.path_of("pattern"), pattern)? else {
+        let Some(pattern) = self.pattern(source, pattern)? else {
             return Ok(None);
         };
         let group = group.unwrap_or_else(|| Spanned::new(0, pattern.span));
         Ok(Some(Extract { pattern, group }))
     }
 
-    fn destinations(&mut self, section: Section<'_>) -> Vec<Destination> {
-        let field = section.path_of("dest");
+    fn destinations(&mut self, section: Section<'_>) -> Arc<[Destination]> {
+        let field = section.field.key("dest");
         let Some(dest) = section.mapping.get("dest").filter(|dest| !dest.is_null()) else {
             self.missing(section, "dest");
-            return Vec::new();
+            return Arc::default();
         };
         let Some(items) = dest.as_sequence() else {
-            return self.destination(&field, dest).into_iter().collect();
+            return self.destination(field, dest).into_iter().collect();
         };
         if items.is_empty() {
             let expected = "a mapping, or a list with at least one mapping";
-            self.fault(dest.span, FaultKind::WrongValue { field: field.clone(), expected });
+            self.fault(dest.span, FaultKind::WrongValue { field: field.to_string(), expected });
         }
         let each = items.iter().enumerate();
-        each.filter_map(|(index, item)| self.destination(&format!("{field}[{index}]"), item))
-            .collect()
+        each.filter_map(|(index, item)| self.destination(field.item(index), item)).collect()
     }
 
-    fn destination(&mut self, field: &str, item: &Node) -> Option<Destination> {
+    fn destination(&mut self, field: Field<'_>, item: &Node) -> Option<Destination> {
         let section = self.item(field, item)?;
         let path = self.text_field(section, "path");
         self.only(section, &["path", "pattern", "recurse"]);
         let depth = self.depth(section);
         let pattern = self.optional_text(section, "pattern").ok()?;
-        let path = self.path(section.path_of("path"), &path?)?;
+        let path = self.path(section, &path?)?;
         let part = match pattern {
-            Some(pattern) => match self.pattern(section.path_of("pattern"), pattern).ok()? {
+            Some(pattern) => match self.pattern(section, pattern).ok()? {
                 Some(pattern) => Some(Part { pattern, depth: depth.ok()? }),
                 None => None,
             },
@@ -591,7 +631,7 @@ impl Reader<'_> {
         let field = "data.layerOrder";
         let at = top.mapping.get_entry("data").map_or(top.at, |(key, _)| key.span);
         if let Some(mapping) = read.data.as_mapping() {
-            self.only(Section { mapping, field: "data", at }, &["layerOrder"]);
+            self.only(Section { mapping, field: Field::Named("data"), at }, &["layerOrder"]);
         }
         let Some(order) = read.data.get("layerOrder") else {
             self.fault(at, FaultKind::MissingField { field: field.into() });
@@ -652,19 +692,19 @@ impl Reader<'_> {
         };
         // Sections below lists get their field from `item`; these are named
         // by their key, which is how people look for them.
-        let field = match (outer.field, key) {
-            ("metadata", "layeringDefinition") => "metadata.layeringDefinition",
+        let field = match key {
+            "layeringDefinition" => "metadata.layeringDefinition",
             _ => key,
         };
-        Some(Section { mapping, field, at: written.span })
+        Some(Section { mapping, field: Field::Named(field), at: written.span })
     }
 
     /// An item of a list that must be a mapping.
-    fn item<'a>(&mut self, field: &'a str, item: &'a Node) -> Option<Section<'a>> {
+    fn item<'a>(&mut self, field: Field<'a>, item: &'a Node) -> Option<Section<'a>> {
         let Some(mapping) = item.as_mapping() else {
             let found = item.value.kind();
             let kind =
-                FaultKind::WrongType { field: field.to_owned(), expected: "a mapping", found };
+                FaultKind::WrongType { field: field.to_string(), expected: "a mapping", found };
             self.fault(item.span, kind);
             return None;
         };
@@ -673,11 +713,9 @@ impl Reader<'_> {
     }
 
     /// A text that must be there.
-    fn text_field(&mut self, section: Section<'_>, key: &str) -> Option<Spanned<Arc<str>>> {
+    fn text_field<'a>(&mut self, section: Section<'a>, key: &str) -> Option<Spanned<&'a SmolStr>> {
         match section.mapping.get(key).filter(|node| !node.is_null()) {
-            Some(Node { value: Value::String(text), span, .. }) => {
-                Some(Spanned::new(text.clone().into(), *span))
-            }
+            Some(Node { value: Value::String(text), span, .. }) => Some(Spanned::new(text, *span)),
             Some(other) => {
                 self.wrong_type(section, key, "a string", other);
                 None
@@ -690,11 +728,11 @@ impl Reader<'_> {
     }
 
     /// A text that may be there; an error where something else is.
-    fn optional_text(
+    fn optional_text<'a>(
         &mut self,
-        section: Section<'_>,
+        section: Section<'a>,
         key: &str,
-    ) -> Result<Option<Spanned<Arc<str>>>, ()> {
+    ) -> Result<Option<Spanned<&'a SmolStr>>, ()> {
         if section.mapping.get(key).is_none_or(Node::is_null) {
             return Ok(None);
         }
@@ -718,7 +756,7 @@ impl Reader<'_> {
     fn only(&mut self, section: Section<'_>, known: &[&'static str]) {
         for key in section.mapping.keys() {
             let name = key_text(key);
-            if known.contains(&name.as_str()) {
+            if known.contains(&&*name) {
                 continue;
             }
             let near = near_static(&name, known);
@@ -736,41 +774,43 @@ impl Reader<'_> {
         );
     }
 
-    fn schema_form(&mut self, field: &str, schema: &Spanned<Arc<str>>) {
+    fn schema_form(&mut self, section: Section<'_>, key: &str, schema: &Spanned<Arc<str>>) {
         if !is_schema_name(&schema.value) {
             let expected = "of the form `namespace/Kind/v1`, letters only in the first two parts";
-            self.fault(schema.span, FaultKind::WrongValue { field: field.to_owned(), expected });
+            let field = section.path_of(key);
+            self.fault(schema.span, FaultKind::WrongValue { field, expected });
         }
     }
 
-    fn path(&mut self, field: String, text: &Spanned<Arc<str>>) -> Option<Spanned<Path>> {
-        match Path::parse(&text.value) {
+    fn path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>) -> Option<Spanned<Path>> {
+        match Path::parse(text.value) {
             Ok(path) => Some(Spanned::new(path, text.span)),
             Err(error) => {
-                self.invalid_path(field, text, error);
+                self.invalid_path(section, text, error);
                 None
             }
         }
     }
 
-    fn invalid_path(&mut self, field: String, text: &Spanned<Arc<str>>, error: PathError) {
+    fn invalid_path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>, error: PathError) {
         let at = self.place_in(text, error.at);
-        self.fault(at, FaultKind::InvalidPath { field, error });
+        self.fault(at, FaultKind::InvalidPath { field: section.path_of("path"), error });
     }
 
     /// A pattern; nothing where it is empty, an error where it is none.
     fn pattern(
         &mut self,
-        field: String,
-        text: Spanned<Arc<str>>,
+        section: Section<'_>,
+        text: Spanned<&SmolStr>,
     ) -> Result<Option<Spanned<Pattern>>, ()> {
         if text.value.is_empty() {
             return Ok(None);
         }
-        match self.patterns.parse(&text.value) {
+        match self.patterns.parse(text.value) {
             Ok(pattern) => Ok(Some(Spanned::new(pattern, text.span))),
             Err(error) => {
                 let at = error.at.map_or(text.span, |at| self.place_in(&text, at));
+                let field = section.path_of("pattern");
                 self.fault(at, FaultKind::InvalidPattern { field, message: error.message });
                 Err(())
             }
@@ -779,11 +819,11 @@ impl Reader<'_> {
 
     /// The place of byte `at` of a text, where the text is written as it reads
     /// (plain, or quoted without escapes); otherwise the whole of it.
-    fn place_in(&self, text: &Spanned<Arc<str>>, at: usize) -> Span {
+    fn place_in(&self, text: &Spanned<&SmolStr>, at: usize) -> Span {
         let Some(written) = self.text.get(text.span.range()) else { return text.span };
         let quotes = usize::from(written.starts_with(['"', '\'']));
         let inner = written.get(quotes..written.len() - quotes);
-        if inner != Some(&*text.value) {
+        if inner != Some(text.value.as_str()) {
             return text.span;
         }
         let start = text.span.start + crate::source::offset(quotes + at.min(text.value.len()));
@@ -828,8 +868,13 @@ fn near_static(name: &str, known: &[&'static str]) -> Option<&'static str> {
     known.iter().copied().find(|candidate| *candidate == near)
 }
 
-fn key_text(key: &Key) -> String {
-    key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value), str::to_owned)
+fn key_text(key: &Key) -> Cow<'_, str> {
+    key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value).into(), Cow::from)
+}
+
+/// A text that is kept beyond its document.
+fn kept(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
+    Spanned::new(text.value.clone().into(), text.span)
 }
 
 /// `^[A-Za-z]+/[A-Za-z]+/v\d+$` (`deckhand.md` 4.3).

@@ -29,7 +29,7 @@ use self::definition::{Block, read_block};
 use self::shape::{ShapeId, Shapes};
 use crate::source::{SourceMap, Span};
 use crate::yaml::Node;
-use crate::yaml::path::Location;
+use crate::yaml::path::{Location, inside};
 
 /// The word that begins a block in a schema.
 pub const KEYWORD: &str = "property_groups";
@@ -72,6 +72,11 @@ impl Groups {
     /// The groups in a schema, whose text is in `sources`. The schema is to be
     /// within the limits of [`Schema`](crate::schema::Schema).
     pub fn of_schema(schema: &Node, sources: &SourceMap) -> Self {
+        if !has_keyword(schema) {
+            let (shapes, top) = Shapes::open();
+            let placed = vec![Vec::new(); shapes.len()];
+            return Self::ready(vec![schema.clone()], shapes, Vec::new(), placed, top, Vec::new());
+        }
         let shape::Read { shapes, top, found, mut problems } = shape::read(schema);
         let mut placed = vec![Vec::new(); shapes.len()];
         let mut blocks = Vec::with_capacity(found.len());
@@ -132,6 +137,12 @@ impl Groups {
     pub fn findings(&self, data: &Node, versions: &Versions) -> Vec<Finding> {
         if self.is_empty() { Vec::new() } else { evaluate::findings(self, data, versions) }
     }
+}
+
+/// Whether [`KEYWORD`] stands anywhere in a schema. In most it does not, and
+/// their shapes need not be known.
+fn has_keyword(schema: &Node) -> bool {
+    schema.get(KEYWORD).is_some() || inside(schema).any(has_keyword)
 }
 
 /// An operator (D2, D4).

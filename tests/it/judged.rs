@@ -1,0 +1,126 @@
+//! Findings of the base of a comparison where the head has none: rules that know
+//! the head to be free of them look again at what is not the same.
+
+use layercake::commands::configuration::Place;
+use layercake::commands::policy::Selectors;
+use layercake::merge::deckhand::Semantics;
+use layercake::rules::Gates;
+use layercake::source::MemoryTree;
+
+use crate::support::{compare_files, options};
+
+const POLICY: &str = "---\nschema: deckhand/LayeringPolicy/v1\n\
+                      metadata: {schema: metadata/Control/v1, name: policy}\n\
+                      data: {layerOrder: [global]}\n";
+
+const DEFINITION: &str = "---\nschema: pegleg/SiteDefinition/v1\nmetadata: {schema: metadata/Document/v1, name: here, \
+     storagePolicy: cleartext, layeringDefinition: {abstract: false, layer: global}}\n\
+     data: {site_type: small}\n";
+
+/// A document, with `substitutions` as `FROM.PATH > PATH`, or `> PATH PATTERN`.
+fn document(schema: &str, name: &str, substitutions: &[&str], data: &str) -> String {
+    let substitutions: Vec<String> = substitutions
+        .iter()
+        .map(|text| {
+            let (from, to) = text.split_once(" > ").expect("it goes somewhere");
+            let (from, path) = from.split_once('.').expect("it has a path");
+            let to = match to.split_once(' ') {
+                Some((to, pattern)) => format!("{{path: {to}, pattern: {pattern}}}"),
+                None => format!("{{path: {to}}}"),
+            };
+            format!(
+                "{{src: {{schema: example/Source/v1, name: {from}, path: .{path}}}, dest: {to}}}"
+            )
+        })
+        .collect();
+    format!(
+        "---\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n  layeringDefinition: {{abstract: false, layer: global}}\n  \
+         substitutions: [{}]\ndata: {data}\n",
+        substitutions.join(", ")
+    )
+}
+
+/// The site of these documents. Sites share the files that both sides have.
+fn tree(documents: &[String]) -> MemoryTree {
+    let name =
+        |text: &str| text.split("  name: ").nth(1).map(|it| it.lines().next().unwrap().to_owned());
+    documents.iter().fold(site(), |tree, text| {
+        tree.with(&format!("site/here/{}.yaml", name(text).expect("it has a name")), text.clone())
+    })
+}
+
+fn site() -> MemoryTree {
+    MemoryTree::new()
+        .with("site/here/policy.yaml", POLICY)
+        .with("site/here/site-definition.yaml", DEFINITION)
+}
+
+/// How many findings of a rule are new, unchanged and fixed.
+fn counts(rule: &str, base: &[String], head: &[String]) -> [usize; 3] {
+    let compared = compare_files(
+        &tree(base),
+        &tree(head),
+        options(Semantics::Documented),
+        &Selectors::default(),
+        &Place::Root,
+        &Gates::default(),
+    );
+    let found = compared.findings;
+    [found.new, found.unchanged, found.fixed]
+        .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == rule).count())
+}
+
+/// Both ways round: what is fixed one way is new the other way.
+fn is_fixed(rule: &str, base: &[String], head: &[String]) {
+    assert_eq!(counts(rule, base, head), [0, 0, 1]);
+    assert_eq!(counts(rule, head, base), [1, 0, 0]);
+    assert_eq!(counts(rule, base, base), [0, 1, 0]);
+}
+
+#[test]
+fn uncommon_destinations_of_the_base() {
+    const RULE: &str = "uncommon-destination";
+    let chart = |name: &str, substitutions: &[&str], data: &str| {
+        document("example/Chart/v1", name, substitutions, data)
+    };
+    let source = |database: &str| {
+        let data = format!("{{password: x, endpoints: {{{database}: {{host: a}}}}}}");
+        document("example/Source/v1", "source", &[], &data)
+    };
+    let heat = |key: &str| chart("heat", &[&format!("source.password > .e.{key}.password")], "{}");
+    let others = |key: &str| {
+        ["nova", "glance"].map(|name| chart(name, &[], &format!("{{e: {{{key}: {{host: a}}}}}}")))
+    };
+    let given = |name: &str| chart(name, &["source.endpoints > .e"], "{}");
+    let [nova, glance] = others("oslo_db");
+    let base = [source("oslo_db"), nova.clone(), glance.clone(), heat("olso_db")];
+    // The destination itself is mended, or the others do not agree any more.
+    is_fixed(RULE, &base, &[source("oslo_db"), nova.clone(), glance.clone(), heat("oslo_db")]);
+    let [other, _] = others("mariadb");
+    is_fixed(RULE, &base, &[source("oslo_db"), other, glance, heat("olso_db")]);
+    is_fixed(RULE, &base, &[source("oslo_db"), nova, heat("olso_db")]);
+    // They are the same documents, and what they are given is not.
+    let base = [source("oslo_db"), given("nova"), given("glance"), heat("olso_db")];
+    let head = [source("mariadb"), given("nova"), given("glance"), heat("olso_db")];
+    is_fixed(RULE, &base, &head);
+    // Another password has nothing to do with it.
+    let head = base.clone().map(|text| text.replace("password: x", "password: y"));
+    assert_eq!(counts(RULE, &base, &head), [0, 1, 0]);
+}
+
+#[test]
+fn leftover_placeholders_of_the_base() {
+    const RULE: &str = "leftover-placeholder";
+    let chart = |name: &str, substitutions: &[&str]| {
+        document("example/Chart/v1", name, substitutions, "{url: a.CLUSTER_DOMAIN}")
+    };
+    let source = document("example/Source/v1", "source", &[], "{domain: example.org}");
+    let replaced = &["source.domain > .url CLUSTER_DOMAIN"];
+    let base = [source.clone(), chart("keystone", replaced), chart("glance", &[])];
+    // It is replaced, or nothing says any more that it is to be.
+    let head = [source.clone(), chart("keystone", replaced), chart("glance", replaced)];
+    is_fixed(RULE, &base, &head);
+    let other = &["source.domain > .url a"];
+    is_fixed(RULE, &base, &[source, chart("keystone", other), chart("glance", &[])]);
+}
