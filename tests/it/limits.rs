@@ -1,19 +1,24 @@
 //! The limits of docs/limits.md from both sides: what is at the limit is fine,
 //! and one beyond it is told.
 //!
-//! Those of cloud-init's parts and of property groups are met in
-//! `cloud_init/reading.rs` and `groups.rs`, the depth of a file in
-//! `yaml/hostile.rs`, the limits of reports in `formats/limits.rs`.
+//! Those of cloud-init's parts are met in `cloud_init/reading.rs`, the depth of a
+//! file in `yaml/hostile.rs`, the limits of reports in `formats/limits.rs`, tags of
+//! tags in `sides/errors.rs`.
 
 use std::fs;
+use std::sync::Arc;
 
 use layercake::merge::deckhand::Semantics;
-use layercake::merge::pattern::{MAX_OUTPUT, Pattern, PatternFailure, Replacement};
+use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT, Pattern, PatternFailure, Replacement};
 use layercake::render::MAX_DEPTH;
+use layercake::schema::{Fault, Schema};
 use layercake::source::{
-    FileId, MemoryTree, ReadError, RepoPath, Source, Span, Tree as _, WorkTree,
+    FileId, MemoryTree, ReadError, RepoPath, Source, SourceMap, Span, Tree as _, WorkTree,
 };
-use layercake::yaml::path::{ListWrite, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, Path};
+use layercake::system::heat::{Groups, Versions};
+use layercake::yaml::path::{
+    ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, Path,
+};
 use layercake::yaml::{Limit, Node, ProblemKind, Value, parse};
 
 use crate::support::{check_files, options};
@@ -149,4 +154,175 @@ fn depth_of_a_rendered_document() {
     let near: Vec<usize> = (MAX_DEPTH - 3..MAX_DEPTH + 4).collect();
     let most = near[near.partition_point(|depth| !exceeds(*depth)) - 1];
     assert!(most.abs_diff(MAX_DEPTH) <= 1, "{most}");
+}
+
+/// What is at a limit, where what is counted begins somewhere near: the largest of
+/// `near` that is not `beyond` it.
+fn largest(near: std::ops::Range<usize>, beyond: impl Fn(usize) -> bool) -> usize {
+    let near: Vec<usize> = near.collect();
+    let within = near.partition_point(|count| !beyond(*count));
+    assert!((1..near.len()).contains(&within), "{near:?} are all on one side: {within}");
+    near[within - 1]
+}
+
+fn node(text: &str) -> Node {
+    let parsed = parse(FileId::default(), text);
+    assert_eq!(parsed.problems, []);
+    parsed.documents[0].root.clone()
+}
+
+fn is_refused(schema: &str) -> bool {
+    let problems = Schema::compile(&node(schema)).1;
+    problems.iter().any(|problem| problem.fault == Fault::TooLarge)
+}
+
+#[test]
+fn values_of_a_schema() {
+    let schema = |count: usize| format!("{{enum: [{}]}}", vec!["x"; count].join(", "));
+    // The schema and its list count, too.
+    assert!(!is_refused(&schema(Schema::MAX_NODES - 2)));
+    assert!(is_refused(&schema(Schema::MAX_NODES - 1)));
+}
+
+/// Two hundred levels as they stand, and what a reference leads to from the last.
+#[test]
+fn nesting_of_a_schema() {
+    let nested = |depth: usize, inner: &str| {
+        format!("{}{inner}{}", "{not: ".repeat(depth), "}".repeat(depth))
+    };
+    let schema = |depth: usize| {
+        let (first, second) = (nested(100, "{$ref: '#/definitions/a'}"), nested(depth, "{}"));
+        format!("{{definitions: {{a: {second}}}, allOf: [{first}]}}")
+    };
+    let most = largest(100..250, |depth| is_refused(&schema(depth)));
+    // The longest way goes down twice: as it stands, and from where it leads.
+    let levels = 2 * most + 3;
+    assert!(levels.abs_diff(Schema::MAX_DEPTH) < 100, "{most}");
+    assert!(is_refused(&schema(most + 1)) && !is_refused(&schema(most)));
+}
+
+#[test]
+fn schemas_that_look_at_one_value() {
+    // Each level looks ten times as often as the one it refers to.
+    let schema = |last: usize| {
+        let mut definitions = String::from("a0: {type: object}");
+        for level in 1..=3 {
+            let below = vec![format!("{{$ref: '#/definitions/a{}'}}", level - 1); 9].join(", ");
+            definitions += &format!(", a{level}: {{allOf: [{below}]}}");
+        }
+        let all = vec!["{$ref: '#/definitions/a3'}"; last].join(", ");
+        format!("{{definitions: {{{definitions}}}, allOf: [{all}]}}")
+    };
+    let most = largest(1..40, |last| is_refused(&schema(last)));
+    let of_each = |level: u64| (0..level).fold(1, |below: u64, _| 1 + 9 * (1 + below));
+    let looks = |last: usize| 1 + last as u64 * (1 + of_each(3));
+    assert!(looks(most) <= Schema::MAX_LOOKS, "{most}: {}", looks(most));
+    assert!(looks(most + 1) > Schema::MAX_LOOKS, "{most}: {}", looks(most + 1));
+}
+
+/// A list of items that are each looked at by many schemas.
+#[test]
+fn looks_that_validating_takes() {
+    let all = vec!["{type: string}"; 1000].join(", ");
+    let schema = Schema::compile(&node(&format!("{{items: {{allOf: [{all}]}}}}"))).0;
+    let is_beyond = |items: usize| {
+        let data = node(&format!("[{}]", vec!["x"; items].join(", ")));
+        !schema.violations(&data).is_empty()
+    };
+    let thousands = usize::try_from(Schema::MAX_WORK / 1000).unwrap();
+    assert!(!is_beyond(thousands / 3));
+    assert!(is_beyond(thousands + 1));
+}
+
+#[test]
+fn steps_back_of_a_pattern() {
+    // Tries every way to cut the letters into three, at each of them anew: a step
+    // back for each, so that twice the letters take eight times as many.
+    let pattern = Pattern::parse(r"(x*)(x*)\1y").expect("it is a pattern");
+    let is_beyond = |letters: usize| match pattern.search(&"x".repeat(letters)) {
+        Ok(found) => found.is_some(),
+        Err(failure) => failure == PatternFailure::TooManySteps,
+    };
+    let most = largest(20..400, is_beyond);
+    let steps = (most as u64).pow(3) / 6;
+    let limit = MAX_BACKTRACKS as u64;
+    assert!((limit / 4..limit * 4).contains(&steps), "{most} letters: {steps}");
+}
+
+fn groups_of(schema: &str) -> Groups {
+    Groups::of_schema(&node(schema), &SourceMap::new())
+}
+
+fn is_sound(schema: &str) -> bool {
+    groups_of(schema).problems.is_empty()
+}
+
+#[test]
+fn property_groups_of_a_block() {
+    let schema = |count: usize| {
+        (0..count).fold("property_groups:\n".to_owned(), |text, at| {
+            text + &format!("- g{at}: {{properties: [a], operator: or}}\n")
+        })
+    };
+    assert!(is_sound(&schema(Groups::MAX_GROUPS)) && !is_sound(&schema(Groups::MAX_GROUPS + 1)));
+}
+
+#[test]
+fn operands_of_a_block() {
+    let schema = |count: usize| {
+        let operands: Vec<String> = (0..count).map(|at| format!("p{at}")).collect();
+        format!("property_groups: [{{or: [{}]}}]", operands.join(", "))
+    };
+    assert!(is_sound(&schema(Groups::MAX_OPERANDS)));
+    assert!(!is_sound(&schema(Groups::MAX_OPERANDS + 1)));
+}
+
+#[test]
+fn property_groups_inside_each_other() {
+    let schema = |depth: usize| {
+        let chain = (1..depth).fold("property_groups:\n".to_owned(), |text, at| {
+            text + &format!("- g{at}: {{properties: [a, g{}], operator: or}}\n", at + 1)
+        });
+        format!("{chain}- g{depth}: {{properties: [a, b], operator: or}}\n")
+    };
+    let near = Groups::MAX_DEPTH - 5..Groups::MAX_DEPTH + 5;
+    let most = largest(near, |depth| !is_sound(&schema(depth)));
+    assert!(most.abs_diff(Groups::MAX_DEPTH) <= 1, "{most}");
+}
+
+#[test]
+fn looks_that_checking_property_groups_takes() {
+    let groups: String = (0..100).fold(String::new(), |text, at| {
+        text + &format!("  - g{at}: {{properties: [l.a, l.b, c], operator: or}}\n")
+    });
+    let schema = format!(
+        "additionalProperties: true\nproperties: {{l: {{type: array, items: {{type: object}}}}}}\n\
+         property_groups:\n{groups}"
+    );
+    let groups = groups_of(&schema);
+    assert_eq!(groups.problems.len(), 0);
+    let is_unfinished = |items: usize| {
+        let data = node(&format!("c: 1\nl: [{}]\n", vec!["{b: 1}"; items].join(", ")));
+        !groups.findings(&data, &Versions::default()).is_empty()
+    };
+    let looks = usize::try_from(Groups::MAX_WORK).unwrap();
+    assert!(!is_unfinished(looks / 100 / 10));
+    assert!(is_unfinished(looks / 100 + 1));
+}
+
+#[test]
+fn depth_to_which_descendants_are_written() {
+    let is_refused = |depth: usize| {
+        let at = Span::point(FileId::default(), 0);
+        let key = || layercake::yaml::Key::string("a", at);
+        let mut data = Node::new(Value::Null, at);
+        for _ in 0..depth {
+            let mapping: layercake::yaml::Mapping = [(key(), data)].into_iter().collect();
+            data = Node::new(Value::Mapping(Arc::new(mapping)), at);
+        }
+        let path = Path::parse("$..b").expect("it is a path");
+        path.update(&mut data, &Node::new(Value::Null, at), ListWrite::Whole).is_err()
+    };
+    let most = largest(MAX_DESCENT - 5..MAX_DESCENT + 5, is_refused);
+    assert!(most.abs_diff(MAX_DESCENT) <= 1, "{most}");
 }
