@@ -17,7 +17,7 @@ use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
-use layercake::source::{Source, StoredTree};
+use layercake::source::{Repository, Source, StoredTree};
 use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
 use layercake::yaml::Limit;
@@ -105,6 +105,7 @@ fn the_limits_are_those_of_the_code() {
     for (what, limit) in [
         ("bytes of a file", Source::MAX_BYTES),
         ("files and folders of a commit or of the index", size(StoredTree::MAX_PATHS)),
+        ("tags of tags, one after the other", size(Repository::MAX_TAGS)),
         ("collections inside each other", size(Limit::DEPTH)),
         ("values of a YAML document, aliases written out", Limit::NODES),
         ("digits of an integer", size(Limit::DIGITS)),
