@@ -4,6 +4,7 @@
 //! YAML or Deckhand, and nothing here prints.
 
 mod git;
+mod interrupt;
 mod span;
 mod text;
 mod tree;

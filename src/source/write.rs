@@ -6,9 +6,10 @@
 //! alone, a symbolic link too, since what it leads to was not named.
 
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
+use super::interrupt;
 use super::tree::{is_empty_folder, is_there};
 use crate::error::{Error, ErrorKind};
 
@@ -34,7 +35,7 @@ pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
 }
 
 /// A new text beside the place where it is to be; it goes where it is not put
-/// there.
+/// there, also where a signal ends the run.
 struct Beside<'p> {
     written: PathBuf,
     path: &'p Path,
@@ -51,7 +52,9 @@ impl<'p> Beside<'p> {
     }
 
     fn put(mut self) -> Result<(), Error> {
-        put(&self.written, self.path).map_err(|error| cannot_write(self.path, error))?;
+        interrupt::unfinished()
+            .finish(&self.written, |written| put(written, self.path))
+            .map_err(|error| cannot_write(self.path, error))?;
         self.is_put = true;
         Ok(())
     }
@@ -61,7 +64,7 @@ impl Drop for Beside<'_> {
     fn drop(&mut self) {
         if !self.is_put {
             // There is nothing to be said of a remainder that cannot be removed.
-            drop(remove(&self.written));
+            drop(interrupt::unfinished().finish(&self.written, remove));
         }
     }
 }
@@ -162,7 +165,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut attempt = 0;
     loop {
         let beside = path.with_file_name(format!(".{name}.{}-{attempt}", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&beside) {
+        match interrupt::unfinished().begin(&beside, create) {
             Ok(file) => return Ok((beside, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
                 attempt += 1;
@@ -170,6 +173,10 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
             Err(error) => return Err(error),
         }
     }
+}
+
+fn create(beside: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(beside)
 }
 
 fn fill(file: &mut File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
@@ -186,7 +193,7 @@ fn put(beside: &Path, path: &Path) -> io::Result<()> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where files are written")]
-fn remove(beside: &Path) -> io::Result<()> {
+pub(super) fn remove(beside: &Path) -> io::Result<()> {
     fs::remove_file(beside)
 }
 

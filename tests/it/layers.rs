@@ -111,6 +111,7 @@ const TABLE: &[(&str, &[&str])] = &[
 /// A word of the source, and the only files that may hold it.
 const WALLS: &[(&str, &[&str])] = &[
     ("gix::", &["source/git/"]),
+    ("signal_hook", &["source/interrupt.rs"]),
     ("std::process::Command", &[]),
     ("Instant::now", &["stopwatch.rs", "cli/"]),
     ("std::fs", &["source/tree.rs", "source/write.rs"]),

@@ -2,43 +2,68 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Sandbox, document};
+
+/// What says nothing of how long it took.
+const FORMATS: [&str; 6] = ["github", "gitlab", "html", "junit", "markdown", "sarif"];
+const BEFORE: &str = "what was there before\n";
 
 #[test]
 fn an_interrupted_run_leaves_what_was_there() {
     let sandbox = Sandbox::with_sites();
-    for number in 0..1500 {
+    for number in 0..300 {
         let name = format!("many-{number}");
         sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: [1, 2]}"));
     }
-    sandbox.write("out.txt", "what was there before\n");
+    fs::create_dir(sandbox.path("out")).unwrap();
+    let (whole, reports) = a_whole_run(&sandbox);
     let mut ended = 0;
-    for (signal, number) in [("INT", 2), ("TERM", 15), ("INT", 2), ("TERM", 15)] {
-        let arguments = ["lint", "--fix", "-o", "json=out.txt"];
-        let mut command = sandbox.command(&arguments);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        sleep(Duration::from_millis(40 * (1 + ended)));
-        let killed = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    for (step, (name, number)) in (2..=32).zip([("INT", 2), ("TERM", 15)].iter().cycle()) {
+        for format in FORMATS {
+            sandbox.write(&format!("out/{format}"), BEFORE);
+        }
+        let mut child = start(&sandbox);
+        // All over the run, and some after it.
+        sleep(whole * step / 30);
+        let killed = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
         assert!(killed.unwrap().success());
         let status = child.wait().unwrap();
-        let text = fs::read_to_string(sandbox.path("out.txt")).unwrap();
-        if status.signal() == Some(number) {
-            ended += 1;
-            assert_eq!(text, "what was there before\n");
-        } else {
-            // It was done before the signal came.
-            assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{status}: {text}");
-            sandbox.write("out.txt", "what was there before\n");
+        let is_ended = status.signal() == Some(*number);
+        assert!(is_ended || status.success(), "{status}");
+        ended += u32::from(is_ended);
+        for (format, report) in FORMATS.iter().zip(&reports) {
+            let text = fs::read_to_string(sandbox.path(&format!("out/{format}"))).unwrap();
+            assert!(text == *report || is_ended && text == BEFORE, "{format}: {text}");
         }
-        let entries = fs::read_dir(&sandbox.root).unwrap();
-        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let left: Vec<String> = names.filter(|name| name.starts_with(".out")).collect();
-        assert_eq!(left, [] as [&str; 0]);
-        assert_eq!(sandbox.git(&["status", "--short", "--", "site"]), "?? site/\n");
+        assert_eq!(names(&sandbox), FORMATS, "{name} at {step} of 30, {status}");
     }
     assert!(ended > 0, "no run was long enough to be interrupted");
+}
+
+fn start(sandbox: &Sandbox) -> Child {
+    let mut command = sandbox.command(&["lint", "--fix"]);
+    command.args(FORMATS.iter().flat_map(|format| ["-o".into(), format!("{format}=out/{format}")]));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// How long a run takes, and what it writes.
+fn a_whole_run(sandbox: &Sandbox) -> (Duration, Vec<String>) {
+    let began = Instant::now();
+    assert!(start(sandbox).wait().unwrap().success());
+    let whole = began.elapsed();
+    let read = |format| fs::read_to_string(sandbox.path(&format!("out/{format}"))).unwrap();
+    (whole, FORMATS.map(read).to_vec())
+}
+
+/// What is in the folder of the reports.
+fn names(sandbox: &Sandbox) -> Vec<String> {
+    let entries = fs::read_dir(sandbox.path("out")).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
