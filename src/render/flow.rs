@@ -216,9 +216,13 @@ struct Stream<'r, 'a> {
 }
 
 /// Whether a path may lead to a place, into it, or around it. Only what is
-/// certain is excluded: names that are others.
+/// certain is excluded: names that are others. What is no mapping is read whole,
+/// whatever the path.
 fn may_read(path: &Path, place: &Location) -> bool {
     let Some(segments) = path.segments() else { return true };
+    if !matches!(place.0.first(), Some(Piece::Key(_))) {
+        return true;
+    }
     segments.iter().zip(&place.0).all(|(segment, piece)| match (segment, piece) {
         (Segment::Name(name), Piece::Key(key)) => key.as_str().is_none_or(|key| key == &**name),
         (Segment::Name(_) | Segment::Index(_), _) => true,

@@ -105,6 +105,10 @@ fn the_limits_are_those_of_the_code() {
     for (what, limit) in [
         ("bytes of a file", Source::MAX_BYTES),
         ("files and folders of a commit or of the index", size(StoredTree::MAX_PATHS)),
+        (
+            "bytes that an object of git, or the index, takes in memory",
+            size(Repository::MAX_OBJECT_BYTES),
+        ),
         ("tags of tags, one after the other", size(Repository::MAX_TAGS)),
         ("collections inside each other", size(Limit::DEPTH)),
         ("values of a YAML document, aliases written out", Limit::NODES),

@@ -10,6 +10,7 @@ use layercake::yaml::{Problem, ProblemKind, parse};
 
 use crate::formats::made;
 use crate::laws::reading::{leaves, libyaml_reads, some_file, text_reads_as};
+use crate::provenance::untrue_flows;
 use crate::support::{check_files, options, saved};
 
 /// What a scalar's span holds reads as the scalar, whatever stands around it.
@@ -189,4 +190,30 @@ fn a_secret_behind_lines_that_are_not_saved() {
     let places = found.map(|finding| checked.sources.start(finding.primary.span));
     let lines: Vec<u32> = places.map(|at| at.line.get()).collect();
     assert!(lines.contains(&2) && lines.contains(&7), "{lines:?}");
+}
+
+/// The flow of a value ended at a list that is read as a whole, because the path
+/// by which it is read names other keys than those in the list.
+#[test]
+fn a_list_that_is_read_by_a_path_of_names() {
+    let tree = MemoryTree::new().with(
+        "documents.yaml",
+        "---
+schema: example/Kind/v1
+metadata:
+  schema: metadata/Document/v1
+  name: reader
+  substitutions:
+    - {src: {schema: example/Kind/v1, name: list, path: .one.two}, dest: {path: .}}
+data: {}
+---
+schema: example/Kind/v1
+metadata: {schema: metadata/Document/v1, name: list}
+data: [{three: here}]
+",
+    );
+    let checked = check_files(&tree, options(Semantics::Documented), untrue_flows);
+    for site in checked.sites {
+        assert_eq!(site.taken, Some(Vec::new()));
+    }
 }

@@ -61,7 +61,8 @@ pub(super) fn open_index(
     check: Check,
 ) -> Result<gix::index::File, Error> {
     let file = index_file(repository);
-    let options = gix::index::decode::Options::default();
+    let limit = Some(Repository::MAX_OBJECT_BYTES);
+    let options = gix::index::decode::Options { alloc_limit_bytes: limit, ..Default::default() };
     let skip_hash = check == Check::Form;
     let hash = repository.object_hash();
     let opened = gix::index::File::at_or_default(&file, hash, skip_hash, options);

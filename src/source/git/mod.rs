@@ -36,6 +36,10 @@ pub struct Repository {
 }
 
 impl Repository {
+    /// An object of git, and the index, may take so many bytes of memory. What
+    /// says of itself that it is larger is damaged, or of no use to anybody.
+    pub const MAX_OBJECT_BYTES: usize = 512 << 20;
+
     /// The repository that `from` lies in, or that git's environment names;
     /// `None` where there is none.
     ///
@@ -45,7 +49,7 @@ impl Repository {
         let found = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(
             from,
             upwards(),
-            gix::sec::trust::Mapping::default(),
+            limited(),
         );
         Self::found(found, from)
     }
@@ -56,7 +60,7 @@ impl Repository {
     /// # Errors
     /// Where there is one that cannot be opened, or no folder `from`.
     pub fn discover_further(from: &Path) -> Result<Option<Self>, Error> {
-        let mut trust = gix::sec::trust::Mapping::<gix::open::Options>::default();
+        let mut trust = limited();
         for options in [&mut trust.full, &mut trust.reduced] {
             options.modify(|options| options.permissions(deaf_to_git_variables()));
         }
@@ -118,6 +122,16 @@ fn content_id(id: gix::ObjectId) -> ContentId {
 /// Ceilings that do not lie above the start are no error to git either.
 fn upwards() -> gix::discover::upwards::Options<'static> {
     gix::discover::upwards::Options { match_ceiling_dir_or_error: false, ..Default::default() }
+}
+
+/// How repositories are opened: none makes gix take all memory.
+fn limited() -> gix::sec::trust::Mapping<gix::open::Options> {
+    let limit = format!("gitoxide.objects.allocLimit={}", Repository::MAX_OBJECT_BYTES);
+    let mut trust = gix::sec::trust::Mapping::<gix::open::Options>::default();
+    for options in [&mut trust.full, &mut trust.reduced] {
+        options.modify(|options| options.config_overrides([limit.as_str()]));
+    }
+    trust
 }
 
 fn deaf_to_git_variables() -> gix::open::Permissions {

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
+use layercake::source::Repository;
+
 use super::{NOWHERE, Site, id, side, side_in, site};
 
 /// Writes garbage over a loose object.
@@ -108,6 +110,34 @@ fn forge(site: &Site, id: &str, kind: &str, content: &str) {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     write!(encoder, "{kind} {}\0{content}", content.len()).unwrap();
     fs::write(path, encoder.finish().unwrap()).unwrap();
+}
+
+/// Writes an object that says to be so many bytes long, and is not.
+fn forge_length(site: &Site, id: &str, kind: &str, length: u64) {
+    let path = object(site, id);
+    drop(fs::remove_file(&path));
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    write!(encoder, "{kind} {length}\0").unwrap();
+    fs::write(path, encoder.finish().unwrap()).unwrap();
+}
+
+#[test]
+fn objects_that_claim_all_memory() {
+    let site = site();
+    for (revision, kind) in [("HEAD^{tree}", "tree"), ("HEAD:site", "tree"), ("HEAD", "commit")] {
+        let id = id(&site, revision);
+        let whole = fs::read(object(&site, &id)).unwrap();
+        for length in [Repository::MAX_OBJECT_BYTES as u64 + 1, 1 << 40] {
+            forge_length(&site, &id, kind, length);
+            let ran = side(&site, &["--staged"]);
+            let help = "help: `git fsck` tells what the repository lacks";
+            assert!(ran.refusal().ends_with(help), "{revision} {length}: {ran:?}");
+            assert!(ran.stderr.contains("exceeds the configured allocation limit"), "{ran:?}");
+        }
+        fs::remove_file(object(&site, &id)).unwrap();
+        fs::write(object(&site, &id), whole).unwrap();
+    }
+    assert_eq!(side(&site, &["--staged"]).code, 0);
 }
 
 fn forge_tag(site: &Site, id: &str, (kind, of): (&str, &str)) {
