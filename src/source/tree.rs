@@ -359,9 +359,6 @@ fn on_disk_path(root: &Path, path: &RepoPath) -> PathBuf {
 /// So often a file is read that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// The bytes of the plain file that was `seen` there; none where something else
-/// is there now, such as a link that leads out of the tree or a device without
-/// an end, or where it was changed while it was read.
 /// What stands at `path` below `root`, if that is a plain file, and no longer than
 /// files may be.
 pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
@@ -371,6 +368,9 @@ pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
     is_plain.then(|| read_file(&file, &seen).ok().flatten()).flatten()
 }
 
+/// The bytes of the plain file that was `seen` there; none where something else
+/// is there now, such as a link that leads out of the tree or a device without
+/// an end, or where it was changed while it was read.
 fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
     let mut opened = open_now(file)?;
     let before = opened.metadata()?;

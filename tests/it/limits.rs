@@ -17,7 +17,7 @@ use layercake::source::{
 };
 use layercake::system::heat::{Groups, Versions};
 use layercake::yaml::path::{
-    ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, Path,
+    ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS, Path,
 };
 use layercake::yaml::{Limit, Node, ProblemKind, Value, parse};
 
@@ -102,6 +102,23 @@ fn matches_of_a_path() {
     };
     assert_eq!(found(MAX_MATCHES), Some(MAX_MATCHES));
     assert_eq!(found(MAX_MATCHES + 1), None);
+}
+
+#[test]
+fn places_that_a_path_may_look_at() {
+    let at = Span::point(FileId::default(), 0);
+    let list = |items: Vec<Node>| Node::new(Value::from(items), at);
+    let null = Node::new(Value::Null, at);
+    let path = Path::parse("$..a").expect("it is a path");
+    let exceeds = |places: usize| {
+        // Ten thousand places each, which are there once.
+        let many = list(vec![null.clone(); 9_999]);
+        let mut items = vec![many; (places - 1) / 10_000];
+        items.extend(vec![null.clone(); (places - 1) % 10_000]);
+        path.find(&list(items)).is_err()
+    };
+    // The path as a whole and its root are looked at, too.
+    assert_eq!(largest(MAX_VISITS - 4..MAX_VISITS + 2, exceeds), MAX_VISITS - 2);
 }
 
 #[test]

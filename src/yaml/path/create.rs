@@ -112,11 +112,11 @@ impl Cursor<'_> {
         missing: fn() -> Value,
         new: &mut Option<New>,
     ) -> Result<Self, WalkError> {
-        if self.node.as_mapping().is_none() {
-            return Err(self.blocked());
-        }
         let Cursor { node, mut here, made_at } = self;
-        let Value::Mapping(mapping) = &mut node.value else { unreachable!("it is a mapping") };
+        let kind = node.value.kind();
+        let Value::Mapping(mapping) = &mut node.value else {
+            return Err(WalkError::CreateThrough { at: here, kind });
+        };
         let make = || (Key::string(key, made_at), Node::made(missing(), made_at));
         let (key, node, was_there) = Arc::make_mut(mapping).get_or_insert_with(key, make);
         here.0.push(Piece::Key(key.clone()));
