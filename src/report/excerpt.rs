@@ -69,7 +69,11 @@ struct Spot<'a> {
 impl<'a> Spot<'a> {
     fn new(order: usize, label: &'a Label, view: &View<'_>, style: &Style) -> Self {
         let file = label.span.file;
-        let (line, range) = view.first_line(label.span);
+        let (line, mut range) = view.first_line(label.span);
+        if view.is_opaque(file) && view.is_stretch(label.span) {
+            // What stands for the line does not say where on it a secret begins.
+            range.end = range.end.max(range.start + 1);
+        }
         let room = room(style, line + 1);
         let start = view.line(file, line).start;
         let is_wide = substitute(view, file).is_none() && {

@@ -222,6 +222,12 @@ impl<'a> View<'a> {
         [start, self.moved_end(span, start)].map(|at| self.position(span.file, at))
     }
 
+    /// Whether a span is told to be more than a point.
+    pub(super) fn is_stretch(&self, span: Span) -> bool {
+        let [start, end] = self.ends(span);
+        start != end || self.secret_before(span.file, span.end).is_some()
+    }
+
     /// Where `span` begins, or the start of the secret that this is inside of
     /// or, on the same line, at the end of.
     fn moved_start(&self, span: Span) -> u32 {

@@ -217,3 +217,25 @@ data: [{three: here}]
         assert_eq!(site.taken, Some(Vec::new()));
     }
 }
+
+/// In a text that is not shown, a label on a secret that begins at the end of a line
+/// was a point, and a stretch in a saved report.
+#[test]
+fn a_secret_behind_a_line_of_a_text_that_is_not_shown() {
+    let tree = MemoryTree::new().with(
+        "secrets.yaml",
+        "---
+schema: deckhand/Passphrase/v1
+metadata:
+  schema: metadata/Document/v1
+  name: a
+  storagePolicy: cleartext
+DATA: 1
+---
+data: !odd 1
+",
+    );
+    let checked = check_files(&tree, options(Semantics::Documented), |_| ());
+    saved::check_checked(&checked);
+    assert!(!checked.opaque.is_empty() && checked.findings.diagnostics.len() > 1);
+}
