@@ -4,9 +4,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Sandbox, document};
+use super::{Sandbox, broken, document};
 
 /// Pipes, sockets, devices and loops are told and never waited for, inside git
 /// and outside.
@@ -112,6 +114,68 @@ fn a_report_goes_to_a_file_of_its_own() {
     }
     assert_eq!(sandbox.git(&["status", "--short"]), before);
     assert_eq!(fs::read_to_string(sandbox.path("real.json")).unwrap(), "old");
+}
+
+/// Folders that go and come back while they are listed and read end in findings, or
+/// in an error that says so, and in nothing else.
+#[test]
+fn folders_that_come_and_go_are_told() {
+    for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
+        sandbox.write_sites();
+        let folders: Vec<PathBuf> =
+            (0..30).map(|number| sandbox.path(&format!("site/lab/part-{number}"))).collect();
+        for (number, folder) in folders.iter().enumerate() {
+            fs::create_dir(folder).unwrap();
+            let text = document(&format!("part-{number}"), "site", "{}");
+            fs::write(folder.join("a.yaml"), text).unwrap();
+        }
+        let (away, is_done) = (sandbox.beside("away"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    for folder in &folders {
+                        fs::rename(folder, &away).unwrap();
+                        fs::rename(&away, folder).unwrap();
+                    }
+                }
+            });
+            for _ in 0..20 {
+                let ran = sandbox.run(&["lint", "-o", "json"]);
+                match ran.code {
+                    0 => {}
+                    1 => {
+                        let json = ran.json();
+                        let findings = json["findings"].as_array().unwrap();
+                        assert!(
+                            findings.iter().all(|it| it["rule"] == "unreadable-file"),
+                            "{json}"
+                        );
+                    }
+                    _ => assert!(ran.stderr.starts_with("error: "), "{ran:?}"),
+                }
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(sandbox.rules(&[]), [] as [&str; 0]);
+    }
+}
+
+/// Names and paths as long as Linux lets them be.
+#[test]
+fn paths_as_long_as_they_may_be_are_told_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.write_sites();
+    let mut path = format!("global{}", format!("/{}", "d".repeat(255)).repeat(14));
+    path += &format!("/{}.yaml", "f".repeat(250));
+    sandbox.write(&path, broken().replace("layer: site", "layer: global"));
+    let findings = sandbox.findings(&["--select", "missing-source"]);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0]["primary"]["file"], path);
+    let ran = sandbox.run(&["lint", "-o", "concise"]);
+    assert!(ran.stdout.contains(&path), "{ran:?}");
+    sandbox.commit();
+    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
+    assert_eq!(ran.json()["edits"].as_array().unwrap().len(), 0);
 }
 
 /// Standard output that is closed is one that nobody reads.
