@@ -332,7 +332,7 @@ fn site<'l, T>(
     let name = files.name.as_deref().unwrap_or_default();
     // A fault in layercake itself costs this site, or what was to be taken from
     // it, and says so; the others go on.
-    let mut side = guarded(Place::Site(name), || {
+    let side = guarded(Place::Site(name), || {
         OneSide::of(plan, loaded, (&loaded.head, files), like.map(|like| (like, Alike::Text)))
     });
     let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
@@ -342,8 +342,8 @@ fn site<'l, T>(
         (Some(_), None) => Some(Undone::Taking),
         (Some(_), Some(_)) => None,
     };
-    let mut found =
-        side.as_mut().map(|side| std::mem::take(&mut side.findings)).unwrap_or_default();
+    // Sites that are like this one ask what was found here.
+    let mut found = side.as_ref().map(|side| side.findings.clone()).unwrap_or_default();
     found.extend(undone.map(|undone| files.word_internal(undone)));
     let checked = match &side {
         Some(side) => side.checked(files, taken),

@@ -7,7 +7,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
 use layercake::source::MemoryTree;
 
-use crate::support::{compare_files, options};
+use crate::support::{check_files, compare_files, options};
 
 const POLICY: &str = "---\nschema: deckhand/LayeringPolicy/v1\n\
                       metadata: {schema: metadata/Control/v1, name: policy}\n\
@@ -76,6 +76,37 @@ fn is_fixed(rule: &str, base: &[String], head: &[String]) {
     assert_eq!(counts(rule, base, head), [0, 0, 1]);
     assert_eq!(counts(rule, head, base), [1, 0, 0]);
     assert_eq!(counts(rule, base, base), [0, 1, 0]);
+}
+
+/// In which sites a rule finds something where each of three has these documents, of
+/// which only the first is looked at as a whole.
+fn sites(rule: &str, documents: &[String]) -> Vec<String> {
+    let definition = |site: &str| DEFINITION.replace("name: here", &format!("name: {site}"));
+    let mut tree = MemoryTree::new().with("global/policy.yaml", POLICY);
+    for site in ["one", "two", "three"] {
+        tree = tree.with(&format!("site/{site}/site-definition.yaml"), definition(site));
+    }
+    tree = tree.with("global/documents.yaml", documents.concat());
+    let found = check_files(&tree, options(Semantics::Documented), |_| ()).findings.diagnostics;
+    let found = found.iter().filter(|it| it.rule.name == rule);
+    found.flat_map(|it| it.sites.iter().map(ToString::to_string)).collect()
+}
+
+#[test]
+fn all_sites_that_have_it_are_told() {
+    let source = "{password: x, domain: example.org}";
+    let source = document("example/Source/v1", "source", &[], source);
+    let chart = |name: &str, substitutions: &[&str], data: &str| {
+        document("example/Chart/v1", name, substitutions, data)
+    };
+    let replaced = &["source.domain > .url CLUSTER_DOMAIN"];
+    let url = "{url: a.CLUSTER_DOMAIN}";
+    let left = [source.clone(), chart("keystone", replaced, url), chart("glance", &[], url)];
+    assert_eq!(sites("leftover-placeholder", &left), ["one", "three", "two"]);
+    let others = ["nova", "glance"].map(|name| chart(name, &[], "{e: {oslo_db: {host: a}}}"));
+    let heat = chart("heat", &["source.password > .e.olso_db.password"], "{}");
+    let uncommon = [&[source, heat], &others[..]].concat();
+    assert_eq!(sites("uncommon-destination", &uncommon), ["one", "three", "two"]);
 }
 
 #[test]
