@@ -59,12 +59,10 @@ impl<'a> OneSide<'a> {
         });
         did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
-        let twins = earlier.map(|(side, _)| side.twins(&identities)).unwrap_or_default();
-        let rendered = lap(Stage::Render, || {
-            let earlier = earlier.map(|(side, alike)| {
-                Earlier::new(&side.graph, &side.rendered, twins.clone(), alike)
-            });
-            render_again(&graph, earlier.as_slice(), Extent::All)
+        let (from, rendered) = lap(Stage::Render, || {
+            let from = earlier.map(|(side, alike)| side.earlier(&identities, alike));
+            let rendered = render_again(&graph, from.as_slice(), Extent::All);
+            (from, rendered)
         });
         did(Stage::Render, || {
             let outputs = graph.outputs();
@@ -78,11 +76,11 @@ impl<'a> OneSide<'a> {
             rendered: &rendered,
             schemas: &loaded.schemas,
             settings: &plan.rules,
-            earlier: earlier.map(|(side, _)| Judged {
+            earlier: earlier.zip(from.as_ref()).map(|((side, _), from)| Judged {
                 graph: &side.graph,
                 rendered: &side.rendered,
                 findings: &side.findings,
-                twins: &twins,
+                twins: from.twins(),
             }),
         };
         let (of_documents, mut findings) = lap(Stage::Rules, || {
@@ -113,16 +111,12 @@ impl<'a> OneSide<'a> {
 
     /// What documents can take from this.
     pub(super) fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
-        Earlier::new(&self.graph, &self.rendered, self.twins(documents), alike)
-    }
-
-    /// Which of its documents were read from the same texts as these.
-    fn twins(&self, documents: &[Identity]) -> Vec<Option<DocId>> {
         let ids = self.ids.get_or_init(|| {
             let identities = self.identities.iter().cloned().enumerate();
             identities.map(|(at, identity)| (identity, DocId::at(at))).collect()
         });
-        documents.iter().map(|identity| ids.get(identity).copied()).collect()
+        let twin = |identity: &Identity| ids.get(identity).copied();
+        Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
     }
 
     /// How many documents it renders to.

@@ -148,6 +148,7 @@ fn all(namesakes: Option<Namesakes<'_>>) -> Vec<(&str, DocId)> {
     all.into_iter().flatten().collect()
 }
 
+/// Documents of one schema and name, of which a side has several: their layers decide.
 fn matched_by_layer<'a>(
     base: Vec<(&'a str, DocId)>,
     mut head: Vec<(&'a str, DocId)>,

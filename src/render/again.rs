@@ -45,6 +45,12 @@ impl<'a> Earlier<'a> {
         Self { graph, rendered, twins, alike, troubled }
     }
 
+    /// For each document that is now to be rendered the one of what was rendered
+    /// before that was read from the same text, if there is one.
+    pub fn twins(&self) -> &[Option<DocId>] {
+        &self.twins
+    }
+
     /// The document of this name in what was rendered before.
     fn twin(&self, doc: DocId) -> Option<DocId> {
         self.twins[doc.index()]

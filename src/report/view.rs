@@ -206,7 +206,7 @@ impl<'a> View<'a> {
             Decoded { name: self.source(span.file).path(), line, column, end_line, end_column }
         });
         let path = self.source(written.file).path();
-        let covers_secret = self.secret_before(span.file, span.end).is_some();
+        let covers_secret = self.covers_secret(span);
         Place { path, line, column, end_line, end_column, covers_secret, decoded }
     }
 
@@ -225,7 +225,11 @@ impl<'a> View<'a> {
     /// Whether a span is told to be more than a point.
     pub(super) fn is_stretch(&self, span: Span) -> bool {
         let [start, end] = self.ends(span);
-        start != end || self.secret_before(span.file, span.end).is_some()
+        start != end || self.covers_secret(span)
+    }
+
+    fn covers_secret(&self, span: Span) -> bool {
+        self.secret_before(span.file, span.end).is_some()
     }
 
     /// Where `span` begins, or the start of the secret that this is inside of

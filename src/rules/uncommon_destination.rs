@@ -47,9 +47,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// nothing was found before: nothing is found in them now.
 fn unchanged_schemas<'a>(facts: &SiteFacts<'a>) -> Schemas<'a> {
     let earlier = facts.earlier.filter(|earlier| earlier.is_free_of(&RULE));
-    let is_as_large =
-        |earlier: &Judged<'_>| earlier.graph.recipes.len() == facts.graph.recipes.len();
-    let Some(earlier) = earlier.filter(is_as_large) else { return Schemas::default() };
+    let Some(earlier) = earlier else { return Schemas::default() };
     let mut schemas: Schemas<'_> =
         facts.graph.recipes.iter().map(|recipe| &*recipe.key.schema).collect();
     let mut had = vec![false; earlier.graph.recipes.len()];
