@@ -112,6 +112,7 @@ const TABLE: &[(&str, &[&str])] = &[
 const WALLS: &[(&str, &[&str])] = &[
     ("gix::", &["source/git/"]),
     ("signal_hook", &["source/interrupt.rs"]),
+    ("mimalloc", &["main.rs"]),
     ("std::process::Command", &[]),
     ("Instant::now", &["stopwatch.rs", "cli/"]),
     ("std::fs", &["source/tree.rs", "source/write.rs"]),
