@@ -970,7 +970,9 @@ fn documents_of_file(
 ) -> LoadedFile {
     let text = source.text();
     let (problems, comments) = (parsed.problems, parsed.comments);
-    let mut loaded = LoadedFile { problems, comments, ..LoadedFile::default() };
+    // Most files have one document, for which a list that grows has room for four.
+    let documents = Vec::with_capacity(parsed.documents.len());
+    let mut loaded = LoadedFile { documents, problems, comments, ..LoadedFile::default() };
     for document in &parsed.documents {
         let reading = || read(document, text, patterns, secrets);
         match guarded(Guarded::Reading(source.path().as_str()), reading) {

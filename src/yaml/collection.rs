@@ -304,12 +304,25 @@ impl Mapping {
             let keys = self.entries.iter().map(|(key, _)| key);
             self.index = Some(Box::new(keys.chain([&key]).cloned().collect()));
         }
+        if self.entries.len() == self.entries.capacity() {
+            // What is rendered adds an entry or two to what was written.
+            self.entries.reserve_exact(1 + self.entries.len() / 4);
+        }
         self.entries.push((key, node));
     }
 
-    /// Gives back the room for entries that do not come.
-    pub(super) fn shrink(&mut self) {
-        self.entries.shrink_to_fit();
+    /// An empty mapping with the room that another one has left behind.
+    pub(super) fn in_room(room: Vec<(Key, Node)>) -> Self {
+        debug_assert!(room.is_empty(), "what is left behind is empty");
+        Self { entries: room, ..Self::default() }
+    }
+
+    /// Moves the entries to where just they have room; what they had is left
+    /// behind, for the next mapping.
+    pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
+        let settled = self.entries.drain(..).collect();
+        let room = std::mem::replace(&mut self.entries, settled);
+        (self, room)
     }
 
     /// Takes the entry at `key` out; the others keep their order.

@@ -83,7 +83,16 @@ struct Reader<'text> {
     /// Whether there are characters that end a line to libyaml alone.
     has_separators: bool,
     draft: Option<Draft>,
+    /// What finished collections have left behind.
+    rooms: Rooms,
     read: Read,
+}
+
+/// Memory that collections grew in and have moved out of, for the next ones.
+#[derive(Default)]
+struct Rooms {
+    lists: Vec<Vec<Node>>,
+    mappings: Vec<Vec<(Key, Node)>>,
 }
 
 /// A document that is being read.
@@ -184,7 +193,18 @@ impl<'text> Reader<'text> {
         let read = Read { parsed: Parsed::default(), extents: Vec::new() };
         let has_separators = SEPARATORS.iter().any(|separator| text.contains(*separator));
         let (cursor, boundary, started) = (0, 0, false);
-        Self { file, base, text, cursor, boundary, started, has_separators, draft: None, read }
+        Self {
+            file,
+            base,
+            text,
+            cursor,
+            boundary,
+            started,
+            has_separators,
+            draft: None,
+            rooms: Rooms::default(),
+            read,
+        }
     }
 
     fn finish(mut self) -> Read {
@@ -223,16 +243,13 @@ impl<'text> Reader<'text> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.tag(&marks);
-                self.start_collection(
-                    Contents::Sequence(Vec::new()),
-                    anchor,
-                    tag.as_deref(),
-                    &range,
-                );
+                let contents = Contents::Sequence(self.rooms.lists.pop().unwrap_or_default());
+                self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.tag(&marks);
-                let contents = Contents::Mapping(Entries::default());
+                let room = self.rooms.mappings.pop().unwrap_or_default();
+                let contents = Contents::Mapping(Entries::in_room(room));
                 self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::SequenceEnd | Event::MappingEnd => self.end_collection(range.clone()),
@@ -699,10 +716,15 @@ impl<'text> Reader<'text> {
         let nodes = draft.nodes - frame.nodes_before;
         let value = match frame.contents {
             Contents::Sequence(mut items) => {
-                items.shrink_to_fit();
-                Value::from(items)
+                let list = items.drain(..).collect::<Vec<Node>>();
+                self.rooms.lists.push(items);
+                Value::from(list)
             }
-            Contents::Mapping(entries) => Value::Mapping(Arc::new(entries.finish())),
+            Contents::Mapping(entries) => {
+                let (mapping, room) = entries.finish().settle();
+                self.rooms.mappings.push(room);
+                Value::Mapping(Arc::new(mapping))
+            }
             Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
             Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
             Contents::Pair(nodes) => {
@@ -816,6 +838,10 @@ fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<Problem> {
 }
 
 impl Entries {
+    fn in_room(room: Vec<(Key, Node)>) -> Self {
+        Self { own: Mapping::in_room(room), ..Self::default() }
+    }
+
     /// Takes the next key or value.
     fn push(&mut self, node: Node) -> Option<Problem> {
         let span = node.span;
@@ -874,7 +900,6 @@ impl Entries {
     /// What is merged comes first, what stands here counts more.
     fn finish(mut self) -> Mapping {
         if self.merged.is_empty() {
-            self.own.shrink();
             return self.own;
         }
         let mut entries = Mapping::new();

@@ -473,6 +473,7 @@ impl Reader<'_> {
             self.fault(key.span, FaultKind::WrongValue { field, expected });
         }
         let field = layering.field.key("actions");
+        read.actions.reserve_exact(items.len());
         for (index, item) in items.iter().enumerate() {
             read.actions.extend(self.action(field.item(index), item));
         }
@@ -513,6 +514,7 @@ impl Reader<'_> {
             return self.wrong_type(metadata, "substitutions", "a list", list);
         };
         let field = metadata.field.key("substitutions");
+        read.substitutions.reserve_exact(items.len());
         for (index, item) in items.iter().enumerate() {
             read.substitutions.extend(self.substitution(field.item(index), item));
         }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
+
+use smol_str::SmolStr;
 
 use super::parse::{Expression, Operator, Slice};
 use super::{Location, MAX_MATCHES, MAX_VISITS, Match, Piece, Segment, WalkError, pair_as_list};
@@ -398,7 +399,7 @@ impl<'p> Walker<'p> {
         Ok(())
     }
 
-    fn names<'a>(&self, names: &[Arc<str>], datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn names<'a>(&self, names: &[SmolStr], datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
         let mut found = Vec::new();
         for name in names {
             let Some((key, node)) = entry(&datum.node, name) else { continue };

@@ -25,6 +25,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::{Key, Node, Origin, Value};
 use crate::near::nearest;
 use crate::source::Span;
@@ -74,7 +76,7 @@ enum Shape {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
     /// The value at a text key.
-    Name(Arc<str>),
+    Name(SmolStr),
     /// An element of a list; from its end where negative.
     Index(i64),
 }

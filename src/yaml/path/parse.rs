@@ -6,7 +6,8 @@
 //! precedence parser, with stacks of its own: no text can exhaust ours.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+
+use smol_str::SmolStr;
 
 use super::{MAX_NESTING, MAX_PIECES, PathError, PathErrorKind, Segment, Shape};
 
@@ -26,7 +27,7 @@ pub(super) enum Expression {
     /// A name or an index.
     Step(Segment),
     /// `a,b`
-    Names(Vec<Arc<str>>),
+    Names(Vec<SmolStr>),
     /// `*`, alone or among names
     AnyName,
     /// `[0,1]`
@@ -259,7 +260,7 @@ impl<'t> Parser<'t> {
                 Expression::Step(Segment::Name(name.into()))
             });
         }
-        let mut names: Vec<Arc<str>> = vec![name.into()];
+        let mut names: Vec<SmolStr> = vec![name.into()];
         while self.lexer.take(',')? {
             self.count_piece(at)?;
             let token = self.lexer.next()?;

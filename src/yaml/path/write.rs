@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::find::{self, Datum, Step, Walker};
 use super::parse::{Expression, Operator};
 use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, Written, pair_as_list};
@@ -22,7 +24,7 @@ pub(super) fn update_plain(
     };
     let Some(parent) = find::find_plain(parents, data)? else { return Ok(Vec::new()) };
     let step = match last {
-        Segment::Name(name) => Step::Key(Key::string(Arc::clone(name), value.span)),
+        Segment::Name(name) => Step::Key(Key::string(name.clone(), value.span)),
         Segment::Index(index) => Step::Index(*index),
     };
     let Some(piece) = target(&parent.node, &step)? else { return Ok(Vec::new()) };
@@ -56,7 +58,7 @@ pub(super) fn put_by_names(
             unreachable!("they lead through mappings")
         };
         let make = || {
-            let key = Key::string(Arc::clone(name), made_at);
+            let key = Key::string(name.clone(), made_at);
             (key, Node::made(Value::Mapping(Arc::default()), made_at))
         };
         let (key, next, was_there) = Arc::make_mut(mapping).get_or_insert_with(name, make);
@@ -268,10 +270,10 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn names(&mut self, names: &[Arc<str>], node: &mut Node) -> Result<bool, WalkError> {
+    fn names(&mut self, names: &[SmolStr], node: &mut Node) -> Result<bool, WalkError> {
         let mut changed = false;
         for name in names {
-            let key = Key::string(Arc::clone(name), self.incoming.value.span);
+            let key = Key::string(name.clone(), self.incoming.value.span);
             changed |= self.put(&Step::Key(key), node)?;
         }
         Ok(changed)
