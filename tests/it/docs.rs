@@ -22,7 +22,8 @@ use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
 use layercake::yaml::Limit;
 use layercake::yaml::path::{
-    MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS,
+    MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS, MAX_VISITS_PER_VALUE,
+    MIN_VISITS,
 };
 
 /// What stands behind the index is written by hand; `conformance/history.rs`
@@ -123,6 +124,11 @@ fn the_limits_are_those_of_the_code() {
         ("index that a path may create", size(MAX_INDEX)),
         ("matches of a path", size(MAX_MATCHES)),
         ("places that a path may look at", size(MAX_VISITS)),
+        (
+            "places that a path may look at for each value that it is applied to",
+            size(MAX_VISITS_PER_VALUE),
+        ),
+        ("places that any path may look at, however few values there are", size(MIN_VISITS)),
         ("depth to which `..` goes into what it writes", size(MAX_DESCENT)),
         ("collections inside each other in a rendered document", size(MAX_DEPTH)),
         ("bytes of texts that the steps of a document may search, and may make", MAX_WORK),

@@ -17,7 +17,8 @@ use layercake::source::{
 };
 use layercake::system::heat::{Groups, Versions};
 use layercake::yaml::path::{
-    ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS, Path,
+    ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS,
+    MAX_VISITS_PER_VALUE, MIN_VISITS, Path,
 };
 use layercake::yaml::{Limit, Node, ProblemKind, Value, parse};
 
@@ -94,12 +95,8 @@ fn index_of_a_path() {
 
 #[test]
 fn matches_of_a_path() {
-    let found = |count: usize| {
-        let at = Span::point(FileId::default(), 0);
-        let items = vec![Node::new(Value::Null, at); count];
-        let path = Path::parse("$[*]").expect("it is a path");
-        path.find(&Node::new(Value::from(items), at)).map(|found| found.len()).ok()
-    };
+    let path = Path::parse("$[*]").expect("it is a path");
+    let found = |count: usize| path.find(&list_of_nulls(count)).map(|found| found.len()).ok();
     assert_eq!(found(MAX_MATCHES), Some(MAX_MATCHES));
     assert_eq!(found(MAX_MATCHES + 1), None);
 }
@@ -119,6 +116,34 @@ fn places_that_a_path_may_look_at() {
     };
     // The path as a whole and its root are looked at, too.
     assert_eq!(largest(MAX_VISITS - 4..MAX_VISITS + 2, exceeds), MAX_VISITS - 2);
+}
+
+#[test]
+fn places_that_a_path_may_look_at_for_each_value() {
+    let data = list_of_nulls(9_999);
+    let is_refused = |times: usize| {
+        let path = Path::parse(&format!("$[0:{times}].`parent`..a")).expect("it is a path");
+        path.find(&data).is_err()
+    };
+    // Each time all ten thousand values are looked at, and the steps of the path.
+    let most = largest(MAX_VISITS_PER_VALUE - 5..MAX_VISITS_PER_VALUE + 5, is_refused);
+    assert_eq!(most, MAX_VISITS_PER_VALUE - 1);
+}
+
+#[test]
+fn places_that_any_path_may_look_at() {
+    // From each value to the root, and from there to each value.
+    let path = Path::parse("$..$..a").expect("it is a path");
+    let most = largest(200..400, |values| path.find(&list_of_nulls(values - 1)).is_err());
+    let visits = most * most;
+    assert!((MIN_VISITS - MIN_VISITS / 50..=MIN_VISITS).contains(&visits), "{visits}");
+    assert!(MIN_VISITS > 400 * MAX_VISITS_PER_VALUE, "so few values allow less by themselves");
+}
+
+/// A list that is one value more.
+fn list_of_nulls(count: usize) -> Node {
+    let at = Span::point(FileId::default(), 0);
+    Node::new(Value::from(vec![Node::new(Value::Null, at); count]), at)
 }
 
 #[test]

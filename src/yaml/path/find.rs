@@ -7,9 +7,12 @@ use std::rc::Rc;
 use smol_str::SmolStr;
 
 use super::parse::{Expression, Operator, Slice};
-use super::{Location, MAX_MATCHES, MAX_VISITS, Match, Piece, Segment, WalkError, pair_as_list};
+use super::{
+    Location, MAX_MATCHES, MAX_VISITS, MAX_VISITS_PER_VALUE, MIN_VISITS, Match, Piece, Segment,
+    WalkError, pair_as_list,
+};
 use crate::source::Span;
-use crate::yaml::{Key, Mapping, Node, Origin, Value};
+use crate::yaml::{Key, Mapping, Node, Origin, Size, Value};
 
 /// The one place that names and indexes in a row can lead to.
 pub(super) fn find_plain<'a>(
@@ -48,7 +51,8 @@ pub(super) fn find_tree<'a>(
     expressions: &[Expression],
     data: &'a Node,
 ) -> Result<Vec<Match<'a>>, WalkError> {
-    let data = Walker::new(expressions).find(expressions.len() - 1, data)?;
+    let data =
+        Walker::new(expressions, Size::of(data).nodes()).find(expressions.len() - 1, data)?;
     data.iter().map(|datum| Ok(datum.valued()?.to_match())).collect()
 }
 
@@ -263,11 +267,15 @@ pub(super) struct Walker<'p> {
     pub(super) expressions: &'p [Expression],
     matches: Cell<usize>,
     visits: Cell<usize>,
+    max_visits: usize,
 }
 
 impl<'p> Walker<'p> {
-    pub(super) fn new(expressions: &'p [Expression]) -> Self {
-        Self { expressions, matches: Cell::new(0), visits: Cell::new(0) }
+    /// For a walk over so many values.
+    pub(super) fn new(expressions: &'p [Expression], values: u64) -> Self {
+        let values = usize::try_from(values).unwrap_or(usize::MAX);
+        let max_visits = values.saturating_mul(MAX_VISITS_PER_VALUE).clamp(MIN_VISITS, MAX_VISITS);
+        Self { expressions, matches: Cell::new(0), visits: Cell::new(0), max_visits }
     }
 
     /// What the expression at `at` finds in `data`.
@@ -277,7 +285,7 @@ impl<'p> Walker<'p> {
 
     /// Counts one more place looked at.
     pub(super) fn visit(&self) -> Result<(), WalkError> {
-        count(&self.visits, MAX_VISITS)
+        count(&self.visits, self.max_visits)
     }
 
     fn walk<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {

@@ -47,6 +47,11 @@ pub const MAX_INDEX: usize = 100_000;
 pub const MAX_MATCHES: usize = 1_000_000;
 /// How many places a walk may look at, matches or not: `..` looks at all.
 pub const MAX_VISITS: usize = 10 * MAX_MATCHES;
+/// How many of them for each value that is there: a path of `..` and `$` could
+/// look at a few values as often as at millions.
+pub const MAX_VISITS_PER_VALUE: usize = 100;
+/// A walk may look at so many places, however few values are there.
+pub const MIN_VISITS: usize = 100_000;
 /// `..` goes down this deep into what it writes; data itself is shallower.
 pub const MAX_DESCENT: usize = 400;
 

@@ -9,7 +9,7 @@ use super::find::{self, Datum, Step, Walker};
 use super::parse::{Expression, Operator};
 use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, Written, pair_as_list};
 use crate::source::Span;
-use crate::yaml::{Key, Node, Value};
+use crate::yaml::{Key, Node, Size, Value};
 
 /// Writes at the one place of a plain path, if it is there.
 pub(super) fn update_plain(
@@ -98,8 +98,10 @@ pub(super) fn update_tree(
         *data = value.clone();
         return Ok(vec![Location::root()]);
     }
+    // What is written is looked at too.
+    let values = Size::of(data).nodes().saturating_add(Size::of(value).nodes());
     let mut writer = Writer {
-        walker: Walker::new(expressions),
+        walker: Walker::new(expressions, values),
         incoming: Incoming::new(value, lists),
         here: Vec::new(),
         written: Vec::new(),
