@@ -14,6 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Schema;
 use super::reading::{local_pointer, reference_targets, resolve};
+use crate::merge::pattern::{Effort, Pattern, PatternFailure};
 use crate::yaml::path::{Location, inside};
 use crate::yaml::{Mapping, Node};
 
@@ -111,6 +112,8 @@ thread_local! {
 #[derive(Clone, Copy)]
 struct Left {
     looks: u64,
+    /// How often searches for patterns may go back.
+    effort: Effort,
     /// An address on the stack where it began.
     stack: usize,
 }
@@ -121,7 +124,11 @@ struct GivenUp;
 /// What `validate` gives; none where it takes too much work.
 pub(super) fn within<T>(validate: impl FnOnce() -> T) -> Option<T> {
     let mark = 0_u8;
-    let left = Left { looks: Schema::MAX_WORK, stack: std::ptr::from_ref(&mark).addr() };
+    let left = Left {
+        looks: Schema::MAX_WORK,
+        effort: Effort::default(),
+        stack: std::ptr::from_ref(&mark).addr(),
+    };
     let before = LEFT.replace(Some(left));
     let outcome = catch_unwind(AssertUnwindSafe(validate));
     LEFT.set(before);
@@ -145,4 +152,15 @@ pub(super) fn count() {
         resume_unwind(Box::new(GivenUp));
     }
     LEFT.set(Some(Left { looks: left.looks - 1, ..left }));
+}
+
+/// Whether a pattern matches in a text, at the cost of the validation that asks.
+pub(super) fn search(pattern: &Pattern, text: &str) -> Result<bool, PatternFailure> {
+    let Some(mut left) = LEFT.get() else { return Ok(pattern.search(text)?.is_some()) };
+    let found = pattern.search_within(text, &mut left.effort);
+    LEFT.set(Some(left));
+    if found.is_err() && left.effort.is_spent() {
+        resume_unwind(Box::new(GivenUp));
+    }
+    Ok(found?.is_some())
 }

@@ -85,19 +85,18 @@ impl Schema {
 
     /// What is wrong with `value`, in the order of the schema's keywords.
     pub fn violations(&self, value: &Node) -> Vec<Violation> {
-        let errors = limits::within(|| {
-            let is_valid = self.validator.is_valid(value);
-            (!is_valid).then(|| self.validator.iter_errors(value))
+        // Nearly everything is valid, which costs less to see than what is wrong.
+        let violations = limits::within(|| match self.validator.is_valid(value) {
+            true => Vec::new(),
+            false => self.wrong_in(value).collect(),
         });
-        let Some(errors) = errors else {
-            return vec![Violation::given_up(self.root.span)];
-        };
-        let violations = errors.into_iter().flatten();
-        let violations = violations.flat_map(|error| violation::of(&error, &self.root, value));
-        if self.root.secret {
-            return violations.map(Violation::without_schema).collect();
-        }
-        violations.collect()
+        violations.unwrap_or_else(|| vec![Violation::given_up(self.root.span)])
+    }
+
+    fn wrong_in<'a>(&'a self, value: &'a Node) -> impl Iterator<Item = Violation> + 'a {
+        let errors = self.validator.iter_errors(value);
+        let violations = errors.flat_map(move |error| violation::of(&error, &self.root, value));
+        violations.map(|it| if self.root.secret { it.without_schema() } else { it })
     }
 }
 

@@ -339,7 +339,7 @@ pub(super) fn only_text_keys() -> AnyKeyword {
 /// See [`PATTERN`].
 pub(super) fn matching(pattern: Pattern) -> AnyKeyword {
     let accepts = move |node: &Node| {
-        node.as_str().is_none_or(|text| matches!(pattern.search(text), Ok(Some(_))))
+        node.as_str().is_none_or(|text| limits::search(&pattern, text) == Ok(true))
     };
     Box::new(Own { name: PATTERN, accepts })
 }
@@ -347,5 +347,5 @@ pub(super) fn matching(pattern: Pattern) -> AnyKeyword {
 /// Whether a text could be searched for a pattern to the end.
 pub(super) fn can_be_searched(pattern: &str, node: &Node) -> bool {
     let text = node.as_str().unwrap_or_default();
-    Pattern::parse(pattern).is_ok_and(|pattern| pattern.search(text).is_ok())
+    Pattern::parse(pattern).is_ok_and(|pattern| limits::search(&pattern, text).is_ok())
 }

@@ -145,7 +145,7 @@ fn the_limits_are_those_of_the_code() {
         ),
         ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
         (
-            "steps back that all patterns of a document may take, searches of less than 1000 left out",
+            "steps back that all patterns of a document may take, and all that a schema searches it for; searches of less than 1000 left out",
             size(MAX_EFFORT),
         ),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),

@@ -9,9 +9,11 @@ use std::fs;
 use std::sync::Arc;
 
 use layercake::merge::deckhand::Semantics;
-use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_OUTPUT, Pattern, PatternFailure, Replacement};
+use layercake::merge::pattern::{
+    MAX_BACKTRACKS, MAX_EFFORT, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
+};
 use layercake::render::MAX_DEPTH;
-use layercake::schema::{Fault, Schema};
+use layercake::schema::{Fault, Schema, Wrong};
 use layercake::source::{
     FileId, MemoryTree, ReadError, RepoPath, Source, SourceMap, Span, Tree as _, WorkTree,
 };
@@ -274,6 +276,36 @@ fn looks_that_validating_takes() {
     let thousands = usize::try_from(Schema::MAX_WORK / 1000).unwrap();
     assert!(!is_beyond(thousands / 3));
     assert!(is_beyond(thousands + 1));
+}
+
+/// To see that something is wrong can cost far less than to see all of it.
+#[test]
+fn looks_that_telling_what_is_wrong_takes() {
+    let all = vec!["{type: string}"; 1000].join(", ");
+    let schema = Schema::compile(&node(&format!("{{items: {{allOf: [{all}]}}}}"))).0;
+    let wrong = |items: usize| {
+        let data = node(&format!("[1{}]", ", x".repeat(items)));
+        let violations = schema.violations(&data);
+        violations.into_iter().map(|it| it.wrong).collect::<Vec<_>>()
+    };
+    let thousands = usize::try_from(Schema::MAX_WORK / 1000).unwrap();
+    assert!(wrong(thousands / 3).iter().all(|it| matches!(it, Wrong::Type { .. })));
+    assert_eq!(wrong(thousands + 1), [Wrong::Unfinished]);
+}
+
+#[test]
+fn steps_back_of_all_patterns_of_a_schema() {
+    // More than a tenth of the steps that one search may take, and less than all: it
+    // is tried with a hundredth, with a tenth and with all of them.
+    let schema = Schema::compile(&node(r"{items: {not: {pattern: '(x*)(x*)\1y'}}}")).0;
+    let each = MAX_BACKTRACKS + MAX_BACKTRACKS / 10 + MAX_BACKTRACKS / 100;
+    let is_beyond = |texts: usize| {
+        let data = node(&format!("[{}]", vec!["x".repeat(120); texts].join(", ")));
+        let violations = schema.violations(&data);
+        assert!(violations.iter().all(|it| it.wrong == Wrong::Unfinished), "{violations:?}");
+        !violations.is_empty()
+    };
+    assert_eq!(largest(1..10, is_beyond), MAX_EFFORT / each);
 }
 
 #[test]

@@ -85,6 +85,11 @@ impl Default for Effort {
 }
 
 impl Effort {
+    /// Whether no search may go back any more, but for the little that is free.
+    pub fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+
     fn spend(&mut self, backtracks: usize) -> Result<(), PatternFailure> {
         let left = self.0.checked_sub(backtracks);
         self.0 = left.unwrap_or(0);
