@@ -12,7 +12,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{
     MAX_BACKTRACKS, MAX_EFFORT, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
 };
-use layercake::render::MAX_DEPTH;
+use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::schema::{Fault, Schema, Wrong};
 use layercake::source::{
     FileId, MemoryTree, ReadError, RepoPath, Source, SourceMap, Span, Tree as _, WorkTree,
@@ -157,6 +157,61 @@ fn bytes_that_a_pattern_makes() {
     };
     assert_eq!(made(MAX_OUTPUT), Ok(MAX_OUTPUT));
     assert_eq!(made(MAX_OUTPUT + 1), Err(PatternFailure::OutputTooLarge));
+}
+
+/// A site of two documents: the second has so many destinations for one value of the
+/// first. Whether that is told to be too much.
+fn is_over_limit(value: &str, source: &str, destination: &str, count: usize, data: &str) -> bool {
+    let document = |name: &str, substitutions: &str, data: &str| {
+        format!(
+            "---\nschema: example/Kind/v1\nmetadata: {{schema: metadata/Document/v1, name: {name}, \
+             storagePolicy: cleartext, layeringDefinition: {{layer: site, abstract: false}}\
+             {substitutions}}}\ndata: {{{data}}}\n"
+        )
+    };
+    let substitutions: Vec<String> = (0..count)
+        .map(|at| {
+            let destination = destination.replace('#', &at.to_string());
+            format!(
+                "{{src: {{schema: example/Kind/v1, name: source, path: .text{source}}}, \
+                 dest: {{{destination}}}}}"
+            )
+        })
+        .collect();
+    let substitutions = format!(", substitutions: [{}]", substitutions.join(", "));
+    let data: String = (0..count).map(|at| data.replace('#', &at.to_string())).collect();
+    let text = [
+        "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: policy}\n\
+         data: {layerOrder: [site]}\n",
+        &document("source", "", &format!("text: {value}")),
+        &document("target", &substitutions, &data),
+    ];
+    let tree = MemoryTree::new().with("documents.yaml", text.concat());
+    let checked = check_files(&tree, options(Semantics::Documented), |_| ());
+    let rules: Vec<&str> =
+        checked.findings.diagnostics.iter().map(|finding| finding.rule.name).collect();
+    let over = rules.iter().filter(|rule| **rule == "over-limit").count();
+    assert!(over == 1 || rules.is_empty(), "{rules:?}");
+    over == 1
+}
+
+#[test]
+fn bytes_that_the_steps_of_a_document_search() {
+    // A value costs what its line would: its text, and 16 bytes beside it.
+    let megabyte = "x".repeat((1 << 20) - 16);
+    let is_over = |count: usize| {
+        is_over_limit(&megabyte, ", pattern: '^(x)', match_group: 1", "path: .t#", count, "")
+    };
+    assert_eq!(largest(60..70, is_over) as u64, MAX_WORK >> 20);
+}
+
+#[test]
+fn bytes_that_the_steps_of_a_document_make() {
+    let (kilobytes, places) = ("x".repeat(1 << 14), "y".repeat(64));
+    let is_over = |count: usize| {
+        is_over_limit(&kilobytes, "", "path: .t#, pattern: y", count, &format!("t#: {places}, "))
+    };
+    assert_eq!(largest(60..70, is_over) as u64, MAX_WORK >> 20);
 }
 
 /// Documents put into each other, each as deep as a path can create.

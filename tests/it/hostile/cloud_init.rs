@@ -137,6 +137,28 @@ fn ten_thousand_parts_that_append_to_one_list() {
     assert_eq!(changes(&base, &head), 1);
 }
 
+/// How the value that the first of so many parts wrote, and no other, is said to have
+/// come about; the others write `text`.
+fn end_of_first(parts: usize, text: &str) -> Via {
+    let others = std::iter::repeat_n(format!("#cloud-config\n{text}\n"), parts - 1);
+    let parts = std::iter::once("#cloud-config\nfirst: 1\n".to_owned()).chain(others);
+    checked(&tree(parts), |site| end_of(site, &at(&["first"]))).1
+}
+
+#[test]
+fn states_that_are_kept() {
+    assert_eq!(end_of_first(1_000, "k: 1"), Via::Literal);
+    assert_eq!(end_of_first(1_001, "k: 1"), Via::Unfollowed);
+}
+
+/// Five hundred states of two keys and a list of so many items are a million entries.
+#[test]
+fn entries_of_states_that_are_kept() {
+    let list = format!("l: [{}]", vec!["1"; 1_998].join(", "));
+    assert_eq!(end_of_first(500, &list), Via::Literal);
+    assert_eq!(end_of_first(501, &list), Via::Unfollowed);
+}
+
 #[test]
 fn what_a_part_reaches_among_ten_thousand() {
     let part = |number: usize| format!("#cloud-config\nk{number}: {number}\n");
