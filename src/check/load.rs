@@ -972,7 +972,7 @@ fn documents_of_file(
     let (problems, comments) = (parsed.problems, parsed.comments);
     // Most files have one document, for which a list that grows has room for four.
     let documents = Vec::with_capacity(parsed.documents.len());
-    let mut loaded = LoadedFile { documents, problems, comments, ..LoadedFile::default() };
+    let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
     for document in &parsed.documents {
         let reading = || read(document, text, patterns, secrets);
         match guarded(Guarded::Reading(source.path().as_str()), reading) {

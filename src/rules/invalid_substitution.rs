@@ -111,9 +111,10 @@ fn help_for(error: &WalkError) -> &'static str {
             "let the path lead through mappings: keys can be created in mappings alone"
         }
         WalkError::NotCreatable => "put the place into `data`, or write the path in plain names",
-        WalkError::UnsupportedOperator(_) | WalkError::EndlessDescent | WalkError::NoParent => {
-            "write the path in plain names and indexes"
-        }
+        WalkError::UnsupportedOperator(_)
+        | WalkError::EndlessDescent
+        | WalkError::NoParent
+        | WalkError::TooManyVisits { .. } => "write the path in plain names and indexes",
         WalkError::BeforeStart { .. }
         | WalkError::IndexIntoMapping { .. }
         | WalkError::IndexInto { .. }

@@ -86,9 +86,9 @@ impl Schema {
     /// What is wrong with `value`, in the order of the schema's keywords.
     pub fn violations(&self, value: &Node) -> Vec<Violation> {
         // Nearly everything is valid, which costs less to see than what is wrong.
-        let violations = limits::within(|| match self.validator.is_valid(value) {
-            true => Vec::new(),
-            false => self.wrong_in(value).collect(),
+        let violations = limits::within(|| {
+            let is_valid = self.validator.is_valid(value);
+            if is_valid { Vec::new() } else { self.wrong_in(value).collect() }
         });
         violations.unwrap_or_else(|| vec![Violation::given_up(self.root.span)])
     }

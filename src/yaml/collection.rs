@@ -320,7 +320,8 @@ impl Mapping {
     /// Moves the entries to where just they have room; what they had is left
     /// behind, for the next mapping.
     pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
-        let settled = self.entries.drain(..).collect();
+        let mut settled = Vec::with_capacity(self.entries.len());
+        settled.append(&mut self.entries);
         let room = std::mem::replace(&mut self.entries, settled);
         (self, room)
     }

@@ -716,7 +716,8 @@ impl<'text> Reader<'text> {
         let nodes = draft.nodes - frame.nodes_before;
         let value = match frame.contents {
             Contents::Sequence(mut items) => {
-                let list = items.drain(..).collect::<Vec<Node>>();
+                let mut list = Vec::with_capacity(items.len());
+                list.append(&mut items);
                 self.rooms.lists.push(items);
                 Value::from(list)
             }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jsonpath_rust::JsonPath;
 use layercake::source::{SourceMap, Span};
 use layercake::yaml::path::{
-    ListWrite, Location, MAX_INDEX, Path, PathErrorKind, Piece, Segment, WalkError, Written,
+    ListWrite, Location, MAX_INDEX, MIN_VISITS, Path, PathErrorKind, Piece, Segment, WalkError,
+    Written,
 };
 use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 use proptest::prelude::*;
@@ -316,7 +317,11 @@ fn hostile_walks_end_in_errors() {
     }
     assert_eq!(path("$..a").find(&chain).unwrap().len(), 250);
     let product = path("$..*..*..*..*").find(&chain).unwrap_err();
-    assert_eq!(product, WalkError::TooManyMatches);
+    assert_eq!(product, WalkError::TooManyVisits { limit: MIN_VISITS });
+    assert_eq!(
+        product.to_string(),
+        "the path looks at more than 100000 places to find its matches"
+    );
     let nested = path(&format!("{}x{}", "$..(".repeat(90), ")".repeat(90)));
     assert_eq!(nested.find(&of(json!([]))), Ok(Vec::new()));
     let written = nested.update(&mut of(json!([])), &of(json!(1)), ListWrite::Popped);
@@ -325,7 +330,7 @@ fn hostile_walks_end_in_errors() {
         let value = of(json!({"a": {"b": [1, {"a": 2}]}, "c": 1}));
         let error = path(text).update(&mut chain.clone(), &value, ListWrite::Popped).unwrap_err();
         assert!(
-            matches!(error, WalkError::EndlessDescent | WalkError::TooManyMatches),
+            matches!(error, WalkError::EndlessDescent | WalkError::TooManyVisits { .. }),
             "{text}: {error}"
         );
     }

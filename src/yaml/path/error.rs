@@ -94,6 +94,12 @@ pub enum WalkError {
     },
     /// More than [`MAX_MATCHES`] places met.
     TooManyMatches,
+    /// More places looked at than the values that are there allow
+    /// ([`super::MAX_VISITS`]).
+    TooManyVisits {
+        /// So many are allowed.
+        limit: usize,
+    },
 }
 
 impl fmt::Display for PathError {
@@ -161,6 +167,9 @@ impl fmt::Display for WalkError {
             ),
             WalkError::TooManyMatches => {
                 write!(formatter, "the path matches more than {MAX_MATCHES} places")
+            }
+            WalkError::TooManyVisits { limit } => {
+                write!(formatter, "the path looks at more than {limit} places to find its matches")
             }
         }
     }

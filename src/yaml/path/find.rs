@@ -285,7 +285,9 @@ impl<'p> Walker<'p> {
 
     /// Counts one more place looked at.
     pub(super) fn visit(&self) -> Result<(), WalkError> {
-        count(&self.visits, self.max_visits)
+        let (visits, limit) = (self.visits.get() + 1, self.max_visits);
+        self.visits.set(visits);
+        if visits > limit { Err(WalkError::TooManyVisits { limit }) } else { Ok(()) }
     }
 
     fn walk<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
@@ -411,7 +413,7 @@ impl<'p> Walker<'p> {
         let mut found = Vec::new();
         for name in names {
             let Some((key, node)) = entry(&datum.node, name) else { continue };
-            count(&self.matches, MAX_MATCHES)?;
+            count(&self.matches)?;
             found.push(below(datum, Step::Key(key.clone()), node));
         }
         Ok(found)
@@ -419,7 +421,7 @@ impl<'p> Walker<'p> {
 
     fn any_name<'a>(&self, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
         let Value::Mapping(mapping) = &datum.node.value else { return Ok(Vec::new()) };
-        count_many(&self.matches, mapping.len(), MAX_MATCHES)?;
+        count_many(&self.matches, mapping.len())?;
         Ok(entries(datum, mapping).collect())
     }
 
@@ -427,7 +429,7 @@ impl<'p> Walker<'p> {
         let mut found = Vec::new();
         for index in indexes {
             let Some((piece, node)) = element(&datum.node, *index)? else { continue };
-            count(&self.matches, MAX_MATCHES)?;
+            count(&self.matches)?;
             found.push(match piece {
                 Piece::Key(key) => below(datum, Step::Key(key), node),
                 Piece::Index(_) => below(datum, Step::Index(*index), node),
@@ -456,7 +458,7 @@ impl<'p> Walker<'p> {
         if matches!(node.value, Value::Set(_)) && !positions.is_empty() {
             return Err(refused);
         }
-        count_many(&self.matches, positions.len(), MAX_MATCHES)?;
+        count_many(&self.matches, positions.len())?;
         Ok(positions.into_iter().filter_map(|at| inside(datum, at)).collect())
     }
 
@@ -469,7 +471,7 @@ impl<'p> Walker<'p> {
         if slice.positions(1)?.is_empty() {
             return Ok(Vec::new());
         }
-        count(&self.matches, MAX_MATCHES)?;
+        count(&self.matches)?;
         let node = &datum.node;
         let list = Value::from(vec![node.as_ref().clone()]);
         let list =
@@ -557,12 +559,12 @@ fn root_of<'a>(datum: &Rc<Datum<'a>>) -> Rc<Datum<'a>> {
     Datum::start(top.node.clone())
 }
 
-fn count(counter: &Cell<usize>, limit: usize) -> Result<(), WalkError> {
-    count_many(counter, 1, limit)
+fn count(matches: &Cell<usize>) -> Result<(), WalkError> {
+    count_many(matches, 1)
 }
 
-fn count_many(counter: &Cell<usize>, more: usize, limit: usize) -> Result<(), WalkError> {
-    let counted = counter.get().saturating_add(more);
-    counter.set(counted);
-    if counted > limit { Err(WalkError::TooManyMatches) } else { Ok(()) }
+fn count_many(matches: &Cell<usize>, more: usize) -> Result<(), WalkError> {
+    let counted = matches.get().saturating_add(more);
+    matches.set(counted);
+    if counted > MAX_MATCHES { Err(WalkError::TooManyMatches) } else { Ok(()) }
 }
