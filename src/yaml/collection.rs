@@ -320,8 +320,7 @@ impl Mapping {
     /// Moves the entries to where just they have room; what they had is left
     /// behind, for the next mapping.
     pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
-        let mut settled = Vec::with_capacity(self.entries.len());
-        settled.append(&mut self.entries);
+        let settled = settled(&mut self.entries);
         let room = std::mem::replace(&mut self.entries, settled);
         (self, room)
     }
@@ -389,4 +388,12 @@ impl FromIterator<(Key, Node)> for Mapping {
         }
         mapping
     }
+}
+
+/// What was in a list that grew, where just that has room; the list keeps its
+/// own.
+pub(super) fn settled<T>(grown: &mut Vec<T>) -> Vec<T> {
+    let mut settled = Vec::with_capacity(grown.len());
+    settled.append(grown);
+    settled
 }

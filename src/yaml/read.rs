@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 
+use super::collection::settled;
 use super::scalar::{self, Fault, Plain, ScalarTag};
 use super::{
     Comment, Document, Key, Limit, Mapping, Node, Parsed, Problem, ProblemKind, Shared, Size, Value,
@@ -716,8 +717,7 @@ impl<'text> Reader<'text> {
         let nodes = draft.nodes - frame.nodes_before;
         let value = match frame.contents {
             Contents::Sequence(mut items) => {
-                let mut list = Vec::with_capacity(items.len());
-                list.append(&mut items);
+                let list = settled(&mut items);
                 self.rooms.lists.push(items);
                 Value::from(list)
             }
