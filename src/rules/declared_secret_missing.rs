@@ -1,14 +1,13 @@
 //! `declared-secret-missing`: secrets that a catalog declares and the site does not have.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::source::Span;
 use crate::system::deckhand::Problem;
-use crate::system::deckhand::catalog::{Catalog, Declared};
+use crate::system::deckhand::catalog::Declared;
 
 super::rule!(
     "declared-secret-missing",
@@ -20,24 +19,23 @@ super::rule!(
 const NAMED: usize = 8;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let catalog = Catalog::of(facts.site);
+    let catalog = &facts.site.catalog;
     if catalog.declared.is_empty() {
         return;
     }
-    let schemas: BTreeSet<&str> = catalog.declared.iter().map(|it| &*it.schema).collect();
-    let there: BTreeSet<(&str, &str)> = facts
+    let there: HashSet<(&str, &str), foldhash::fast::RandomState> = facts
         .site
         .iter()
-        .filter(|(_, document)| schemas.contains(&*document.key.schema))
+        .filter(|(_, document)| catalog.covers(&document.key.schema))
         .map(|(_, document)| (&*document.key.schema, &*document.key.name))
         .collect();
     let told = told(facts);
     let mut catalogs: BTreeMap<DocId, Share<'_>> = BTreeMap::new();
     for declared in &catalog.declared {
         let share = catalogs.entry(declared.catalog).or_default();
-        if there.contains(&(&*declared.schema, &*declared.name)) {
+        if there.contains(&(declared.schema, &*declared.name)) {
             share.has_some = true;
-        } else if told.contains(&(declared.at, declared.schema.clone())) {
+        } else if told.contains(&(declared.at, declared.schema)) {
             share.is_told = true;
         } else {
             share.missing.push(declared);
@@ -62,13 +60,13 @@ struct Share<'a> {
 }
 
 /// What `generated-source-missing` tells.
-fn told(facts: &SiteFacts<'_>) -> BTreeSet<(Span, Arc<str>)> {
+fn told<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
     let generated = facts.site.problems.iter().flat_map(|problem| match problem {
         Problem::GeneratedSources { missing } => &missing[..],
         _ => &[],
     });
     let schema = |doc: DocId, substitution: usize| {
-        facts.document(doc).substitutions[substitution].schema.value.clone()
+        &*facts.document(doc).substitutions[substitution].schema.value
     };
     generated.map(|it| (it.declared, schema(it.doc, it.substitution))).collect()
 }
@@ -98,6 +96,6 @@ fn word(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnos
 
 /// A secret's name and kind: a certificate and its key have one name.
 fn named(declared: &Declared) -> String {
-    let kind = declared.schema.split('/').nth(1).unwrap_or(&declared.schema);
+    let kind = declared.schema.split('/').nth(1).unwrap_or(declared.schema);
     format!("`{}` ({kind})", declared.name)
 }

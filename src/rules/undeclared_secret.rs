@@ -2,7 +2,6 @@
 
 use super::{SiteFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::system::deckhand::catalog::Catalog;
 
 super::rule!(
     "undeclared-secret",
@@ -11,7 +10,7 @@ super::rule!(
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let catalog = Catalog::of(facts.site);
+    let catalog = &facts.site.catalog;
     let undeclared = facts.site.iter().map(|(_, document)| document).filter(|document| {
         let (schema, name) = (&document.key.schema, &document.key.name);
         catalog.covers(schema) && catalog.find(schema, name).is_none()

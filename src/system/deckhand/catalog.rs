@@ -3,10 +3,12 @@
 //!
 //! A catalog is read as it is written, before any substitution into it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use super::Site;
+use smol_str::SmolStr;
+
+use super::Lookup;
+use super::document::Document;
 use crate::graph::DocId;
 use crate::source::Span;
 use crate::yaml::{Mapping, Node, Value};
@@ -16,7 +18,7 @@ use crate::yaml::{Mapping, Node, Value};
 pub struct Catalog {
     /// By catalog, and in its order.
     pub declared: Vec<Declared>,
-    by_name: BTreeMap<(Arc<str>, Arc<str>), usize>,
+    by_name: Lookup<(&'static str, SmolStr), usize>,
     covered: BTreeSet<&'static str>,
 }
 
@@ -24,9 +26,9 @@ pub struct Catalog {
 #[derive(Clone, Debug)]
 pub struct Declared {
     /// Its schema.
-    pub schema: Arc<str>,
+    pub schema: &'static str,
     /// Its name.
-    pub name: Arc<str>,
+    pub name: SmolStr,
     /// Where the catalog names it.
     pub at: Span,
     /// The catalog.
@@ -42,11 +44,13 @@ const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
 const PASSPHRASE: [&str; 1] = ["deckhand/Passphrase/v1"];
 
 impl Catalog {
-    /// What the catalogs of `site` declare, abstract ones left out. Of two
-    /// declarations of one document the first counts.
-    pub fn of(site: &Site<'_>) -> Self {
+    /// What the catalogs among the documents of a site declare, abstract ones
+    /// left out. Of two declarations of one document the first counts.
+    pub(super) fn of(documents: &[&Document]) -> Self {
         let mut catalog = Self::default();
-        for (doc, document) in site.iter().filter(|(_, document)| !document.is_abstract) {
+        let all = documents.iter().enumerate();
+        for (index, document) in all.filter(|(_, document)| !document.is_abstract) {
+            let doc = DocId::at(index);
             match &*document.key.schema {
                 "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => {
                     catalog.covered.extend(AUTHORITY.iter().chain(&CERTIFICATE).chain(&KEYPAIR));
@@ -64,8 +68,9 @@ impl Catalog {
     }
 
     /// What is declared with this schema and name.
-    pub fn find(&self, schema: &Arc<str>, name: &Arc<str>) -> Option<&Declared> {
-        let index = self.by_name.get(&(schema.clone(), name.clone()))?;
+    pub fn find(&self, schema: &str, name: &str) -> Option<&Declared> {
+        let schema = self.covered.get(schema)?;
+        let index = self.by_name.get(&(*schema, name.into()))?;
         Some(&self.declared[*index])
     }
 
@@ -78,15 +83,21 @@ impl Catalog {
     fn certificates(&mut self, catalog: DocId, data: &Node) {
         let authorities = data.get("certificate_authorities").and_then(Node::as_mapping);
         for (name, authority) in authorities.into_iter().flat_map(Mapping::iter) {
-            if let Some(text) = name.as_str() {
-                self.declare(catalog, &AUTHORITY, &Arc::from(text), name.span);
+            if let Value::String(text) = &name.value {
+                self.declare(catalog, &AUTHORITY, text, name.span);
             }
             self.items(catalog, authority.get("certificates"), "document_name", &CERTIFICATE);
         }
         self.items(catalog, data.get("keypairs"), "name", &KEYPAIR);
     }
 
-    fn items(&mut self, catalog: DocId, items: Option<&Node>, field: &str, schemas: &[&str]) {
+    fn items(
+        &mut self,
+        catalog: DocId,
+        items: Option<&Node>,
+        field: &str,
+        schemas: &[&'static str],
+    ) {
         for item in items.and_then(Node::as_sequence).unwrap_or_default() {
             if let Some(Node { value: Value::String(name), span, .. }) = item.get(field) {
                 self.declare(catalog, schemas, name, *span);
@@ -94,14 +105,11 @@ impl Catalog {
         }
     }
 
-    fn declare(&mut self, catalog: DocId, schemas: &[&str], name: &str, at: Span) {
+    fn declare(&mut self, catalog: DocId, schemas: &[&'static str], name: &SmolStr, at: Span) {
         for schema in schemas {
-            let declared =
-                Declared { schema: Arc::from(*schema), name: Arc::from(name), at, catalog };
-            let key = (declared.schema.clone(), declared.name.clone());
             let next = self.declared.len();
-            if *self.by_name.entry(key).or_insert(next) == next {
-                self.declared.push(declared);
+            if *self.by_name.entry((*schema, name.clone())).or_insert(next) == next {
+                self.declared.push(Declared { schema, name: name.clone(), at, catalog });
             }
         }
     }

@@ -50,6 +50,8 @@ pub struct Site<'a> {
     pub documents: Vec<&'a Document>,
     /// The layering policy in force.
     pub policy: Option<DocId>,
+    /// What its catalogs say is made at deploy time.
+    pub catalog: Catalog,
     /// What is wrong with how they are related.
     pub problems: Vec<Problem>,
     repeated: Vec<bool>,
@@ -267,6 +269,7 @@ impl<'a> Site<'a> {
         shared_names(family, &parents, &replaced_by, &mut problems);
         let mut site = Self {
             name,
+            catalog: Catalog::of(&documents),
             documents,
             policy,
             problems,
@@ -349,11 +352,10 @@ impl<'a> Site<'a> {
     /// Lowers the site to recipes; substitutions without a source become
     /// problems.
     pub fn to_graph(&mut self, options: &Options) -> Graph {
-        let catalog = Catalog::of(self);
         let mut missing = Vec::new();
         let recipes = self
             .iter()
-            .map(|(doc, document)| self.recipe(doc, document, options, &catalog, &mut missing))
+            .map(|(doc, document)| self.recipe(doc, document, options, &mut missing))
             .collect();
         self.problems.extend(gather_generated(missing));
         let Options { semantics, missing_source, .. } = *options;
@@ -365,24 +367,24 @@ impl<'a> Site<'a> {
         doc: DocId,
         document: &Document,
         options: &Options,
-        catalog: &Catalog,
         problems: &mut Vec<Problem>,
     ) -> Recipe {
         let base = self.base(doc, document);
-        let mut needs: Vec<Need> = Vec::new();
+        let is_laid = base.is_some() && !document.control;
+        let actions = if is_laid { &document.actions[..] } else { &[] };
+        let substitutions = document.substitutions.len();
+        let mut needs: Vec<Need> = Vec::with_capacity(usize::from(base.is_some()) + substitutions);
         needs.extend(base.map(|link| Need { doc: link.doc, at: link.selector }));
-        let mut steps = Vec::new();
-        if base.is_some() && !document.control {
-            steps.extend(document.actions.iter().map(|action| Step {
-                op: Op::Merge { method: action.method, path: action.path.clone() },
-                at: action.span,
-            }));
-        }
+        let mut steps = Vec::with_capacity(actions.len() + substitutions);
+        steps.extend(actions.iter().map(|action| Step {
+            op: Op::Merge { method: action.method, path: action.path.clone() },
+            at: action.span,
+        }));
         for (index, substitution) in document.substitutions.iter().enumerate() {
             let Some(source) = self.source(&substitution.schema.value, &substitution.name.value)
             else {
                 if !document.control {
-                    let problem = self.missing_source(doc, index, catalog, problems.len());
+                    let problem = self.missing_source(doc, index, problems.len());
                     problems.push(problem);
                 }
                 continue;
@@ -462,16 +464,10 @@ impl<'a> Site<'a> {
     }
 
     /// `before` so many problems were met.
-    fn missing_source(
-        &self,
-        doc: DocId,
-        index: usize,
-        catalog: &Catalog,
-        before: usize,
-    ) -> Problem {
+    fn missing_source(&self, doc: DocId, index: usize, before: usize) -> Problem {
         let substitution = &self.document(doc).substitutions[index];
         let (schema, name) = (&substitution.schema.value, &substitution.name.value);
-        if let Some(declared) = catalog.find(schema, name) {
+        if let Some(declared) = self.catalog.find(schema, name) {
             let generated = GeneratedSource { doc, substitution: index, declared: declared.at };
             return Problem::GeneratedSources { missing: vec![generated] };
         }
