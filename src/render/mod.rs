@@ -68,8 +68,9 @@ pub struct Write {
     pub kind: WriteKind,
     /// The text that says where to write.
     pub at: Span,
-    /// The topmost place that had to be created for it, if any.
-    pub created: Option<Location>,
+    /// How many pieces of the place lead to the topmost one that had to be
+    /// created for it; none where all was there.
+    pub created: Option<usize>,
     /// Whether a whole list or mapping was put there.
     pub is_collection: bool,
 }
@@ -501,7 +502,9 @@ impl<'a> Making<'a> {
     }
 
     fn made(self) -> Made {
-        Made { data: self.data, writes: self.writes.into(), problems: self.problems }
+        // An empty list of its own would be one more piece of memory for each document.
+        let writes = if self.writes.is_empty() { Arc::default() } else { self.writes.into() };
+        Made { data: self.data, writes, problems: self.problems }
     }
 
     fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
@@ -547,13 +550,10 @@ impl<'a> Making<'a> {
     fn wrote_into(&mut self, locations: Vec<Location>, kind: WriteKind, at: Span, put: Put) {
         let step = self.step;
         let Put { created, is_collection } = put;
-        self.writes.extend(locations.into_iter().map(|location| Write {
-            step,
-            location,
-            kind,
-            at,
-            created: created.clone(),
-            is_collection,
+        self.writes.extend(locations.into_iter().map(|location| {
+            let created = created.as_ref().filter(|top| location.starts_with(top));
+            let created = created.map(|top| top.0.len());
+            Write { step, location, kind, at, created, is_collection }
         }));
     }
 

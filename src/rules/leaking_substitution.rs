@@ -7,7 +7,7 @@ use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::{Piece, hashes};
 
 super::rule!(
     "leaking-substitution",
@@ -33,19 +33,20 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
     let mut put: HashSet<u64, foldhash::fast::RandomState> = HashSet::default();
     writes.iter().any(|write| {
-        let mut around: Vec<u64> = target(write).hashes().collect();
+        let mut around: Vec<u64> = hashes(target(write)).collect();
         around.pop();
         let is_inside = around.iter().any(|place| put.contains(place));
         if is_of_source(facts, doc, write) {
-            put.extend(write.location.hashes().last());
+            put.extend(hashes(&write.location.0).last());
         }
         is_inside
     })
 }
 
 /// The topmost place that a write creates or overwrites.
-fn target(write: &Write) -> &Location {
-    write.created.as_ref().unwrap_or(&write.location)
+fn target(write: &Write) -> &[Piece] {
+    let pieces = &write.location.0[..];
+    write.created.map_or(pieces, |created| &pieces[..created])
 }
 
 /// Whether a write puts a list or a mapping somewhere that is then the source's
@@ -94,7 +95,7 @@ impl<'a> Owners<'a> {
     /// What a write changes that is not the document's own: the collection
     /// that holds the topmost place it creates or overwrites.
     fn leak(&self, write: &Write) -> Option<Leak<'a>> {
-        let (_, changed) = target(write).0.split_last()?;
+        let (_, changed) = target(write).split_last()?;
         let around = (0..=changed.len()).filter_map(|end| {
             let (order, owner) = self.places.get(&changed[..end])?;
             Some((*order, end, owner))
@@ -109,8 +110,8 @@ impl<'a> Owners<'a> {
 
     /// Takes down whose the objects are that a write has put somewhere.
     fn record(&mut self, facts: &SiteFacts<'_>, substitution: &Substitution, write: &'a Write) {
-        if let Some(created) = &write.created {
-            self.put(Cow::Borrowed(&created.0), Owner::Document);
+        if write.created.is_some() {
+            self.put(Cow::Borrowed(target(write)), Owner::Document);
         }
         if write.kind != WriteKind::Whole {
             return;

@@ -28,6 +28,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         let mut said = HashSet::new();
         for write in facts.rendered.writes(doc) {
             let near = created_keys(write)
+                .map(|(around, new)| (&write.location.0[..around], new))
                 .find_map(|(around, new)| Some((new, near_key(facts, doc, data, around, new)?)));
             if let Some((new, near)) = near
                 && said.insert(write.at)
@@ -38,16 +39,14 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
     }
 }
 
-/// The keys that a write created, from the outermost, with the places that hold
-/// them; those that are long enough to be compared.
-pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &str)> {
+/// The keys that a write created, from the outermost, each with how many pieces
+/// lead to what holds it; those that are long enough to be compared.
+pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (usize, &str)> {
     let pieces = &write.location.0[..];
-    let first =
-        write.created.as_ref().map_or(pieces.len(), |created| created.0.len().saturating_sub(1));
-    (first..pieces.len()).filter_map(|end| {
-        let Piece::Key(new) = &pieces[end] else { return None };
-        let new = new.as_str().filter(|new| new.len() >= SHORTEST)?;
-        Some((&pieces[..end], new))
+    let first = write.created.map_or(pieces.len(), |created| created.saturating_sub(1));
+    (first..pieces.len()).filter_map(|around| {
+        let new = pieces[around].as_text().filter(|new| new.len() >= SHORTEST)?;
+        Some((around, new))
     })
 }
 

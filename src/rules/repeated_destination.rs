@@ -8,7 +8,7 @@ use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
 use crate::source::Span;
 use crate::yaml::Value;
-use crate::yaml::path::Piece;
+use crate::yaml::path::{Piece, hashes};
 
 super::rule!("repeated-destination", Warning, "two substitutions write one place");
 
@@ -28,7 +28,7 @@ fn may_lose<'a>(mut writes: impl Iterator<Item = &'a Write>) -> bool {
     let mut way: Vec<u64> = Vec::new();
     writes.any(|write| {
         way.clear();
-        way.extend(write.location.hashes());
+        way.extend(hashes(&write.location.0));
         let is_known = way.last().is_some_and(|own| written.contains(own));
         written.extend(&way);
         is_known

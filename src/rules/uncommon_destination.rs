@@ -116,14 +116,26 @@ fn has_same_keys(facts: &SiteFacts<'_>, now: &Node, before: &Node) -> bool {
         }
 }
 
-/// A key that a substitution creates.
+/// A key that a substitution creates. There are as many as substitutions: what
+/// the write says is not said again.
 struct Creation<'a> {
     doc: DocId,
     write: &'a Write,
-    around: &'a [Piece],
-    new: &'a str,
+    /// How many pieces of the write's place lead to what holds the key.
+    around: usize,
     /// Where, in all documents of its schema: of [`Creations::keys`].
     place: usize,
+}
+
+impl<'a> Creation<'a> {
+    fn around(&self) -> &'a [Piece] {
+        &self.write.location.0[..self.around]
+    }
+
+    fn key(&self) -> &'a str {
+        let key = self.write.location.0[self.around].as_text();
+        key.expect("only keys that are texts are said to be created")
+    }
 }
 
 /// All keys that substitutions create, and what documents have in their places.
@@ -140,13 +152,20 @@ impl<'a> Creations<'a> {
         let is_looked_at = |recipe: &Recipe| !unchanged.contains(&*recipe.key.schema);
         for (doc, recipe) in facts.graph.iter().filter(|(_, recipe)| is_looked_at(recipe)) {
             for write in facts.rendered.writes(doc) {
-                for (around, new) in created_keys(write) {
-                    let place = places.entry(&recipe.key.schema).or_default().at(around);
+                let mut created = created_keys(write).map(|(around, _)| around).peekable();
+                if created.peek().is_none() {
+                    continue;
+                }
+                let mut place = places.entry(&recipe.key.schema).or_default();
+                let mut reached = 0;
+                for around in created {
+                    place = place.at(&write.location.0[reached..around]);
+                    reached = around;
                     let place = *place.keys.get_or_insert_with(|| {
                         keys.push(Keys::default());
                         keys.len() - 1
                     });
-                    all.push(Creation { doc, write, around, new, place });
+                    all.push(Creation { doc, write, around, place });
                 }
             }
         }
@@ -264,7 +283,7 @@ struct Uncommon {
 /// What others have where a document creates a key, if that is spelled nearly
 /// the same and far more common.
 fn uncommon(facts: &SiteFacts<'_>, keys: &Keys<'_>, creation: &Creation<'_>) -> Option<Uncommon> {
-    let Creation { doc, around, new, .. } = *creation;
+    let (doc, around, new) = (creation.doc, creation.around(), creation.key());
     let count = |key: &str| keys.having.get(key).map_or(0, |having| having.count);
     // So many have what is far more common, whatever this document itself has.
     let fewest = |elsewhere: usize| FEWEST.max(2 * elsewhere + 1);

@@ -36,6 +36,18 @@ pub(crate) fn at<'a>(pieces: &[Piece], data: &'a Node) -> Option<&'a Node> {
     pieces.iter().try_fold(data, |node, piece| child(node, piece))
 }
 
+/// A hash of each place around the one to which pieces lead, from the root, and
+/// of its own: equal places have equal hashes, and others nearly never.
+pub(crate) fn hashes(pieces: &[Piece]) -> impl Iterator<Item = u64> {
+    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+    let root = hasher.finish();
+    let below = pieces.iter().map(move |piece| {
+        piece.hash(&mut hasher);
+        hasher.finish()
+    });
+    std::iter::once(root).chain(below)
+}
+
 /// What stands directly inside a mapping or list, in order.
 pub fn inside(node: &Node) -> impl Iterator<Item = &Node> {
     let entries = node.as_mapping().into_iter().flat_map(Mapping::values);
@@ -67,6 +79,16 @@ fn search(
     })
 }
 
+impl Piece {
+    /// The key, if it is one and a text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Piece::Key(key) => key.as_str(),
+            Piece::Index(_) => None,
+        }
+    }
+}
+
 impl Location {
     /// The root.
     pub fn root() -> Self {
@@ -81,18 +103,6 @@ impl Location {
     /// Whether `other` is this place or one around it.
     pub fn starts_with(&self, other: &Location) -> bool {
         self.0.starts_with(&other.0)
-    }
-
-    /// A hash of each place around this one, from the root, and of its own: equal
-    /// places have equal hashes, and others nearly never.
-    pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
-        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
-        let root = hasher.finish();
-        let below = self.0.iter().map(move |piece| {
-            piece.hash(&mut hasher);
-            hasher.finish()
-        });
-        std::iter::once(root).chain(below)
     }
 
     /// The way to this place from `around`, if it is inside that or is it.

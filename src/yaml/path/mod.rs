@@ -34,7 +34,7 @@ use crate::source::Span;
 use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
 pub use location::{Location, Piece, children, first_inside, inside};
-pub(crate) use location::{at, child};
+pub(crate) use location::{at, child, hashes};
 use parse::Expression;
 
 /// A path may have this many names, indexes and other pieces.
@@ -72,7 +72,7 @@ struct Inner {
 /// What a path is made of.
 enum Shape {
     /// Names and indexes in a row.
-    Plain(Vec<Segment>),
+    Plain(Box<[Segment]>),
     /// Anything else: the expressions in postfix order, the whole one last.
     Tree(Vec<Expression>),
 }

@@ -60,7 +60,7 @@ pub(super) enum Operator {
 /// Parses `text` as written.
 pub(super) fn parse(text: &str) -> Result<Shape, PathError> {
     if text == "." {
-        return Ok(Shape::Plain(Vec::new()));
+        return Ok(Shape::Plain(Box::default()));
     }
     let mut parser = Parser {
         lexer: Lexer { text, at: 0, peeked: None },
@@ -103,11 +103,14 @@ fn shape(output: Vec<Expression>) -> Shape {
     if !plain {
         return Shape::Tree(output);
     }
-    let segments = output.into_iter().filter_map(|expression| match expression {
+    let steps = output.into_iter().filter_map(|expression| match expression {
         Expression::Step(segment) => Some(segment),
         _ => None,
     });
-    Shape::Plain(segments.collect())
+    // Collected from them, they would stay in the far larger room of the expressions.
+    let mut segments = Vec::with_capacity(steps.size_hint().1.unwrap_or_default() / 2 + 1);
+    segments.extend(steps);
+    Shape::Plain(segments.into())
 }
 
 struct Parser<'t> {
