@@ -6,6 +6,7 @@ use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
 use layercake::source::MemoryTree;
+use layercake::triage::{Compared, Findings};
 
 use crate::support::{check_files, compare_files, options};
 
@@ -56,17 +57,16 @@ fn site() -> MemoryTree {
         .with("site/here/site-definition.yaml", DEFINITION)
 }
 
+/// The findings of both sides, told apart.
+fn compared(base: &MemoryTree, head: &MemoryTree) -> Compared {
+    let options = options(Semantics::Documented);
+    let (selectors, gates) = (Selectors::default(), Gates::default());
+    compare_files(base, head, options, &selectors, &Place::Root, &gates).findings
+}
+
 /// How many findings of a rule are new, unchanged and fixed.
 fn counts(rule: &str, base: &[String], head: &[String]) -> [usize; 3] {
-    let compared = compare_files(
-        &tree(base),
-        &tree(head),
-        options(Semantics::Documented),
-        &Selectors::default(),
-        &Place::Root,
-        &Gates::default(),
-    );
-    let found = compared.findings;
+    let found = compared(&tree(base), &tree(head));
     [found.new, found.unchanged, found.fixed]
         .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == rule).count())
 }
@@ -78,18 +78,29 @@ fn is_fixed(rule: &str, base: &[String], head: &[String]) {
     assert_eq!(counts(rule, base, base), [0, 1, 0]);
 }
 
-/// In which sites a rule finds something where each of three has these documents, of
-/// which only the first is looked at as a whole.
-fn sites(rule: &str, documents: &[String]) -> Vec<String> {
+/// Three sites that have these documents, of which only the first is looked at as
+/// a whole.
+fn three_sites(documents: &[String]) -> MemoryTree {
     let definition = |site: &str| DEFINITION.replace("name: here", &format!("name: {site}"));
     let mut tree = MemoryTree::new().with("global/policy.yaml", POLICY);
     for site in ["one", "two", "three"] {
         tree = tree.with(&format!("site/{site}/site-definition.yaml"), definition(site));
     }
-    tree = tree.with("global/documents.yaml", documents.concat());
-    let found = check_files(&tree, options(Semantics::Documented), |_| ()).findings.diagnostics;
-    let found = found.iter().filter(|it| it.rule.name == rule);
+    documents.iter().enumerate().fold(tree, |tree, (index, text)| {
+        tree.with(&format!("global/documents-{index}.yaml"), text.clone())
+    })
+}
+
+/// In which sites a rule finds something.
+fn sites_of(rule: &str, found: &Findings) -> Vec<String> {
+    let found = found.diagnostics.iter().filter(|it| it.rule.name == rule);
     found.flat_map(|it| it.sites.iter().map(ToString::to_string)).collect()
+}
+
+/// In which of three sites that have these documents a rule finds something.
+fn sites(rule: &str, documents: &[String]) -> Vec<String> {
+    let tree = three_sites(documents);
+    sites_of(rule, &check_files(&tree, options(Semantics::Documented), |_| ()).findings)
 }
 
 #[test]
@@ -107,6 +118,25 @@ fn all_sites_that_have_it_are_told() {
     let heat = chart("heat", &["source.password > .e.olso_db.password"], "{}");
     let uncommon = [&[source, heat], &others[..]].concat();
     assert_eq!(sites("uncommon-destination", &uncommon), ["one", "three", "two"]);
+}
+
+#[test]
+fn all_sites_of_the_base_that_had_it_are_told() {
+    const RULE: &str = "near-destination";
+    let chart = |name: &str, key: &str| {
+        let substitution = format!("source.password > .e.{key}.password");
+        document("example/Chart/v1", name, &[&substitution], "{e: {oslo_db: {host: a}}}")
+    };
+    let source = |password: &str| {
+        document("example/Source/v1", "source", &[], &format!("{{password: {password}}}"))
+    };
+    // One is mended. The text of the other is the same, and what it is given is not.
+    let base = [source("x"), chart("heat", "olso_db"), chart("nova", "olso_db")];
+    let head = [source("y"), chart("heat", "oslo_db"), chart("nova", "olso_db")];
+    let found = compared(&three_sites(&base), &three_sites(&head));
+    assert_eq!(sites_of(RULE, &found.fixed), ["one", "three", "two"]);
+    assert_eq!(sites_of(RULE, &found.unchanged), ["one", "three", "two"]);
+    assert_eq!(sites_of(RULE, &found.new), [""; 0]);
 }
 
 #[test]
