@@ -23,18 +23,22 @@ fn lock() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Files that go where a signal ends the run.
-pub(super) struct Unfinished(Vec<PathBuf>);
+/// Files that go where a signal ends the run, and how they do.
+pub(super) struct Unfinished(Vec<(PathBuf, Remove)>);
+
+/// Takes a file away.
+type Remove = fn(&Path) -> io::Result<()>;
 
 impl Unfinished {
-    /// Makes a file that is to be finished.
+    /// Makes a file that is to be finished, or else to be removed.
     pub(super) fn begin<T>(
         &mut self,
         path: &Path,
         make: impl FnOnce(&Path) -> io::Result<T>,
+        remove: Remove,
     ) -> io::Result<T> {
         let made = make(path)?;
-        self.0.push(path.to_owned());
+        self.0.push((path.to_owned(), remove));
         Ok(made)
     }
 
@@ -45,7 +49,7 @@ impl Unfinished {
         end: impl FnOnce(&Path) -> io::Result<()>,
     ) -> io::Result<()> {
         end(path)?;
-        self.0.retain(|unfinished| unfinished != path);
+        self.0.retain(|(unfinished, _)| unfinished != path);
         Ok(())
     }
 }
@@ -54,7 +58,6 @@ impl Unfinished {
 /// unfinished and ends the run as it would have done.
 #[cfg(unix)]
 fn watch() {
-    use signal_hook::consts::TERM_SIGNALS;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
@@ -63,14 +66,34 @@ fn watch() {
             // Held to the end: nothing is begun any more.
             let unfinished = lock();
             // There is nobody to tell what cannot be removed, or that it does not end.
-            unfinished.0.iter().for_each(|path| drop(super::write::remove(path)));
+            unfinished.0.iter().for_each(|(path, remove)| drop(remove(path)));
             drop(emulate_default_handler(signal));
         }
     };
     // Where it cannot be waited for, a signal ends the run by itself.
-    let watching = Signals::new(TERM_SIGNALS)
+    let watching = Signals::new(heeded())
         .and_then(|signals| std::thread::Builder::new().spawn(move || end(signals)));
     drop(watching);
+}
+
+/// The signals by which runs are ended, without those that this one was started to
+/// ignore, as `nohup` and shells have it.
+#[cfg(unix)]
+fn heeded() -> impl Iterator<Item = i32> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+    let ignored = ignored();
+    let is_heeded = move |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(is_heeded)
+}
+
+/// The signals that this process ignores, a bit for each from the lowest (proc(5));
+/// none where the system does not tell.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = super::tree::process_status().unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 #[cfg(not(unix))]

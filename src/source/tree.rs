@@ -411,6 +411,13 @@ fn is_same_file(opened: &Metadata, _seen: &Metadata) -> bool {
     opened.is_file()
 }
 
+/// What the system tells of this process (proc(5)), where it does.
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+pub(super) fn process_status() -> Option<String> {
+    fs::read_to_string("/proc/self/status").ok()
+}
+
 /// Whether there is anything at this place, were it a link to nothing.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()

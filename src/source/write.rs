@@ -165,7 +165,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut attempt = 0;
     loop {
         let beside = path.with_file_name(format!(".{name}.{}-{attempt}", std::process::id()));
-        match interrupt::unfinished().begin(&beside, create) {
+        match interrupt::unfinished().begin(&beside, create, remove) {
             Ok(file) => return Ok((beside, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
                 attempt += 1;
@@ -193,7 +193,7 @@ fn put(beside: &Path, path: &Path) -> io::Result<()> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where files are written")]
-pub(super) fn remove(beside: &Path) -> io::Result<()> {
+fn remove(beside: &Path) -> io::Result<()> {
     fs::remove_file(beside)
 }
 

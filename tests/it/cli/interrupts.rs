@@ -14,23 +14,18 @@ const BEFORE: &str = "what was there before\n";
 
 #[test]
 fn an_interrupted_run_leaves_what_was_there() {
-    let sandbox = Sandbox::with_sites();
-    for number in 0..300 {
-        let name = format!("many-{number}");
-        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: [1, 2]}"));
-    }
-    fs::create_dir(sandbox.path("out")).unwrap();
+    let sandbox = with_many_documents();
     let (whole, reports) = a_whole_run(&sandbox);
+    let signals = [("INT", 2), ("TERM", 15), ("HUP", 1)];
     let mut ended = 0;
-    for (step, (name, number)) in (2..=32).zip([("INT", 2), ("TERM", 15)].iter().cycle()) {
+    for (step, (name, number)) in (2..=32).zip(signals.iter().cycle()) {
         for format in FORMATS {
             sandbox.write(&format!("out/{format}"), BEFORE);
         }
-        let mut child = start(&sandbox);
+        let mut child = start(sandbox.command(&[]));
         // All over the run, and some after it.
         sleep(whole * step / 30);
-        let killed = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
-        assert!(killed.unwrap().success());
+        send(name, &child);
         let status = child.wait().unwrap();
         let is_ended = status.signal() == Some(*number);
         assert!(is_ended || status.success(), "{status}");
@@ -44,8 +39,52 @@ fn an_interrupted_run_leaves_what_was_there() {
     assert!(ended > 0, "no run was long enough to be interrupted");
 }
 
-fn start(sandbox: &Sandbox) -> Child {
-    let mut command = sandbox.command(&["lint", "--fix"]);
+/// As `nohup` and a shell's `&` have it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_that_is_ignored_ends_no_run() {
+    let sandbox = with_many_documents();
+    let (whole, reports) = a_whole_run(&sandbox);
+    for (step, name) in (1..=8).zip(["INT", "HUP"].iter().cycle()) {
+        let mut child = start(ignoring_signals(&sandbox));
+        sleep(whole * step / 8);
+        send(name, &child);
+        assert!(child.wait().unwrap().success(), "{name} at {step} of 8");
+        for (format, report) in FORMATS.iter().zip(&reports) {
+            let text = fs::read_to_string(sandbox.path(&format!("out/{format}"))).unwrap();
+            assert_eq!(text, *report, "{format}: {name} at {step} of 8");
+        }
+    }
+}
+
+/// Sites that take a while, and a folder for their reports.
+fn with_many_documents() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    for number in 0..300 {
+        let name = format!("many-{number}");
+        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: [1, 2]}"));
+    }
+    fs::create_dir(sandbox.path("out")).unwrap();
+    sandbox
+}
+
+fn ignoring_signals(sandbox: &Sandbox) -> Command {
+    let program = sandbox.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' INT HUP; exec \"$0\" \"$@\""]).arg(program.get_program());
+    shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(sandbox.path("."));
+    shell
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// A run of all formats, by a program that is given what follows its name.
+fn start(mut command: Command) -> Child {
+    command.args(["lint", "--fix"]);
     command.args(FORMATS.iter().flat_map(|format| ["-o".into(), format!("{format}=out/{format}")]));
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
@@ -53,7 +92,7 @@ fn start(sandbox: &Sandbox) -> Child {
 /// How long a run takes, and what it writes.
 fn a_whole_run(sandbox: &Sandbox) -> (Duration, Vec<String>) {
     let began = Instant::now();
-    assert!(start(sandbox).wait().unwrap().success());
+    assert!(start(sandbox.command(&[])).wait().unwrap().success());
     let whole = began.elapsed();
     let read = |format| fs::read_to_string(sandbox.path(&format!("out/{format}"))).unwrap();
     (whole, FORMATS.map(read).to_vec())
