@@ -50,13 +50,10 @@ impl<'a> OneSide<'a> {
     ) -> Self {
         let documents: Vec<&'a Document> =
             set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
-        let name = set.name.clone();
-        let sets = loaded.sets(plan, side, set);
-        let (related, identities) = lap(Stage::Relate, || {
-            let related = related(plan, &loaded.configured, name, documents, sets);
-            let identities = identities(&related);
-            (related, identities)
-        });
+        let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
+        let related =
+            lap(Stage::Relate, || related(plan, &loaded.configured, name, documents, sets));
+        let identities = lap(Stage::Relate, || identities(&related));
         did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
         let (from, rendered) = lap(Stage::Render, || {
@@ -83,11 +80,9 @@ impl<'a> OneSide<'a> {
                 twins: from.twins(),
             }),
         };
-        let (of_documents, mut findings) = lap(Stage::Rules, || {
-            (of_documents(&facts, earlier.map(|(side, _)| side)), rules::word_problems(&facts))
-        });
-        did(Stage::Rules, || of_documents.len() + findings.len());
-        findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
+        let other = earlier.map(|(side, _)| side);
+        let (of_documents, mut findings) = lap(Stage::Rules, || judged(&facts, other));
+        did(Stage::Rules, || findings.len());
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
@@ -135,6 +130,14 @@ impl<'a> OneSide<'a> {
             taken,
         }
     }
+}
+
+/// The findings of a side's rendered documents, and all that it has.
+fn judged(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> (Vec<Found>, Vec<Diagnostic>) {
+    let of_documents = of_documents(facts, other);
+    let mut findings = rules::word_problems(facts);
+    findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
+    (of_documents, findings)
 }
 
 /// The findings of a side's rendered documents; of those that are the same in
