@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{Location, MAX_INDEX, Path, Piece, Segment, Shape, WalkError};
+use super::{Location, MAX_INDEX, Path, Piece, Shape, WalkError};
 use crate::source::Span;
 use crate::yaml::{Key, Node, Value};
 
@@ -60,10 +60,7 @@ fn cut(text: &str) -> impl Iterator<Item = &str> {
 /// pieces of its text are the same: none in quotes, none with brackets.
 pub(super) fn makes_what_is_found(text: &str, shape: &Shape) -> bool {
     let Shape::Plain(segments) = shape else { return false };
-    let names = segments.iter().map(|segment| match segment {
-        Segment::Name(name) => Some(&**name),
-        Segment::Index(_) => None,
-    });
+    let names = segments.iter().map(|segment| segment.name().map(|name| &**name));
     !segments.is_empty() && names.eq(cut(text).map(Some))
 }
 

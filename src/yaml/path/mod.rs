@@ -87,8 +87,11 @@ pub enum Segment {
 }
 
 impl Segment {
-    fn is_name(&self) -> bool {
-        matches!(self, Segment::Name(_))
+    fn name(&self) -> Option<&SmolStr> {
+        match self {
+            Segment::Name(name) => Some(name),
+            Segment::Index(_) => None,
+        }
     }
 }
 
@@ -243,7 +246,7 @@ impl Path {
     pub fn value<'a>(&self, data: &'a Node) -> Result<Option<Cow<'a, Node>>, WalkError> {
         // To tell the place, too, costs far more than to go there.
         match self.segments() {
-            Some(segments) if segments.iter().all(Segment::is_name) => {
+            Some(segments) if segments.iter().all(|it| it.name().is_some()) => {
                 Ok(find::named(segments, data).map(Cow::Borrowed))
             }
             Some(_) | None => Ok(self.first(data)?.map(|found| found.node)),

@@ -38,23 +38,25 @@ pub(super) fn update_plain(
     Ok(vec![Location(pieces)])
 }
 
-/// Writes where names lead, and makes the mappings that are not there; none
-/// where anything on the way is no mapping. Nearly all that is substituted goes
-/// this way: what [`Path::write`](super::Path::write) does in several walks.
+/// Writes where segments lead that are names alone, and makes the mappings that
+/// are not there; none where anything on the way is no mapping. Nearly all that is
+/// substituted goes this way: what [`Path::write`](super::Path::write) does in
+/// several walks.
 pub(super) fn put_by_names(
-    names: &[Segment],
+    segments: &[Segment],
     data: &mut Node,
     value: &Node,
     made_at: Span,
 ) -> Option<Written> {
-    if !leads_through_mappings(names, data) {
+    let names = segments.iter().filter_map(Segment::name);
+    if !lead_through_mappings(names.clone(), data) {
         return None;
     }
-    let mut here = Location(Vec::with_capacity(names.len()));
+    let mut here = Location(Vec::with_capacity(segments.len()));
     let mut created = None;
     let mut node = data;
-    for segment in names {
-        let (Segment::Name(name), Value::Mapping(mapping)) = (segment, &mut node.value) else {
+    for name in names {
+        let Value::Mapping(mapping) = &mut node.value else {
             unreachable!("they lead through mappings")
         };
         let make = || {
@@ -72,17 +74,13 @@ pub(super) fn put_by_names(
     Some(Written { locations: vec![here], created })
 }
 
-/// Whether segments are names, and whatever is there around the last of them is
-/// a mapping.
-fn leads_through_mappings(segments: &[Segment], data: &Node) -> bool {
+/// Whether whatever is there around the last of the names is a mapping.
+fn lead_through_mappings<'n>(mut names: impl Iterator<Item = &'n SmolStr>, data: &Node) -> bool {
     let mut here = Some(data);
-    segments.iter().all(|segment| match (segment, here) {
-        (Segment::Index(_), _) => false,
-        (Segment::Name(_), None) => true,
-        (Segment::Name(name), Some(node)) => {
-            here = node.as_mapping().and_then(|mapping| mapping.get(&**name));
-            node.as_mapping().is_some()
-        }
+    names.all(|name| {
+        let Some(node) = here else { return true };
+        here = node.as_mapping().and_then(|mapping| mapping.get(&**name));
+        node.as_mapping().is_some()
     })
 }
 
