@@ -117,8 +117,9 @@ pub enum Op {
     },
     /// Writes a value of another document.
     Substitute(Substitution),
-    /// Lays the whole of another document over what there is.
-    Lay(Lay),
+    /// Lays the whole of another document over what there is. In a box: it is far
+    /// larger than the others, which are far more.
+    Lay(Box<Lay>),
 }
 
 /// A document laid over what there is.
@@ -150,7 +151,7 @@ pub struct Substitution {
     /// Where it stands there.
     pub from: Spanned<Path>,
     /// What part of it is used, if not all.
-    pub extract: Option<Extract>,
+    pub extract: Option<Arc<Extract>>,
     /// Where it is written.
     pub to: Arc<[Destination]>,
     /// Whether Deckhand copies the value all the way down; it is a copy here

@@ -37,7 +37,7 @@ fn said<'a>(substitution: &'a Substitution, to: &'a Destination) -> Said<'a> {
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
     let Substitution { schema, name, from, .. } = substitution;
     let texts = [&*schema.value, &*name.value, from.value.text(), to.path.value.text()];
-    (texts, substitution.extract.as_ref().map(extract), to.part.as_ref().map(part))
+    (texts, substitution.extract.as_deref().map(extract), to.part.as_ref().map(part))
 }
 
 fn word(

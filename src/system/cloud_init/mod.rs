@@ -315,7 +315,7 @@ impl<'a> Lowering<'_, 'a> {
         let start = if is_nothing { Value::Null } else { empty };
         let needs = layers.iter().map(|layer| Need { doc: layer.doc, at: layer.at }).collect();
         let steps = layers.into_iter().map(|layer| Step {
-            op: Op::Lay(Lay { source: layer.doc, strategy: layer.strategy }),
+            op: Op::Lay(Box::new(Lay { source: layer.doc, strategy: layer.strategy })),
             at: layer.at,
         });
         self.push(

@@ -94,7 +94,7 @@ pub struct Substitution {
     /// Where the value stands in the source.
     pub from: Spanned<Path>,
     /// What part of it is used.
-    pub extract: Option<Extract>,
+    pub extract: Option<Arc<Extract>>,
     /// Where it goes.
     pub to: Arc<[Destination]>,
     /// Whether Deckhand copies the value deeply.

@@ -542,7 +542,7 @@ impl Reader<'_> {
 
     /// The part of the source to use; an error where it cannot be used, which
     /// has been said then.
-    fn extract(&mut self, source: Section<'_>) -> Result<Option<Extract>, ()> {
+    fn extract(&mut self, source: Section<'_>) -> Result<Option<Arc<Extract>>, ()> {
         let group = match source.mapping.get("match_group").filter(|group| !group.is_null()) {
             None => None,
             Some(Node { value: Value::Int(group), span, .. }) => Some(Spanned::new(*group, *span)),
@@ -556,7 +556,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let group = group.unwrap_or_else(|| Spanned::new(0, pattern.span));
-        Ok(Some(Extract { pattern, group }))
+        Ok(Some(Arc::new(Extract { pattern, group })))
     }
 
     fn destinations(&mut self, section: Section<'_>) -> Arc<[Destination]> {
