@@ -35,6 +35,13 @@ fn a_block_scalar_after_a_broken_document() {
     }
 }
 
+/// A key over several lines that ends in colons ends before the last of them: the
+/// law knew no place where it does.
+#[test]
+fn a_long_key_that_ends_in_colons() {
+    scalars_read_as_themselves("[? a\n  b\t:::\n]\n");
+}
+
 /// U+2028 and U+2029 end a line to libyaml, and so these texts are something
 /// else to it than plain scalars; in quotes they may stand.
 #[test]

@@ -67,6 +67,8 @@ pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
             format!("{blanks}- [{written}]"),
             format!("{blanks}- {written}: value"),
             format!("{blanks}- {{? {written}\n{blanks} : value}}"),
+            // A text that ends in a colon ends where another one stands behind it.
+            format!("{blanks}- {{? {written}: value}}"),
         ]
     });
     // A line that goes on at the first column does so only at the root.
