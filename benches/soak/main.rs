@@ -3,8 +3,7 @@
 //! not grow (`docs/soak.md`).
 //!
 //! `cargo bench --bench soak -- 1000 1` makes the walk of seed 1 over the
-//! generated repository; with `MALLOC_ARENA_MAX=1`, or the allocator's own pools may
-//! be taken for growth. `... -- 300 1 at FOLDER` walks over a copy of the files
+//! generated repository. `... -- 300 1 at FOLDER` walks over a copy of the files
 //! of a folder, with all rules; `... keep FOLDER` behind either writes the
 //! files before and after each edit that fails there.
 
@@ -114,24 +113,41 @@ fn add(root: &Path, folder: &Path, files: &mut Files) -> io::Result<()> {
     Ok(())
 }
 
+/// What threads and tables keep once, the process has after so many edits.
+const WARM: usize = 20;
+
 /// Walks, and tells whether all went well.
 fn run() -> io::Result<bool> {
     let asked = Asked::read()?;
+    // What goes wrong in it goes wrong again below, and is told there.
+    walk(&asked, WARM, &mut |_, _| Ok(()))?;
+    let mut tally = Tally::new();
+    walk(&asked, asked.edits, &mut |stepped, distance| {
+        tally.count(stepped, distance);
+        if stepped.wrong.is_empty() { Ok(()) } else { tell(&asked, stepped) }
+    })?;
+    tally.end();
+    tally.print();
+    Ok(tally.failed() == 0 && !tally.grows())
+}
+
+/// Walks so many edits; `see` is given each of them, and how many files are then
+/// not as they were at first. Nothing of the walk is left behind.
+fn walk(
+    asked: &Asked,
+    edits: usize,
+    see: &mut dyn FnMut(&Stepped, usize) -> io::Result<()>,
+) -> io::Result<()> {
     let program = Program { path: env!("CARGO_BIN_EXE_layercake").into() };
     let walk = Walk::new(asked.files()?, asked.course(), program);
     let mut walk = walk.map_err(io::Error::other)?;
-    let mut tally = Tally::new();
     println!("seed {}: {} outputs at first", asked.seed, walk.outputs());
-    for _ in 0..asked.edits {
+    for _ in 0..edits {
         let stepped = walk.step()?;
-        tally.count(&stepped, walk.distance());
-        if !stepped.wrong.is_empty() {
-            tell(&asked, &stepped)?;
-        }
+        see(&stepped, walk.distance())?;
     }
-    println!("{} outputs at last", walk.outputs());
-    tally.print();
-    Ok(tally.failed() == 0 && !tally.grows())
+    println!("{} outputs after {edits} edits", walk.outputs());
+    Ok(())
 }
 
 /// Prints a failing edit as a diff, and what failed.

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::memory::Samples;
+use crate::memory::{Sample, Samples, live};
 use crate::walk::edits::Kind;
 use crate::walk::{Became, Did, Stepped, rows};
 
-/// So many bytes an edit may make the process grow: less than what was read of
-/// the smallest file there is to edit, so that nothing that belongs to an edit,
-/// let alone to a rendered site, can be kept for each.
-pub const MOST_GROWTH: f64 = 16_384.0;
+/// So many bytes an edit may leave behind, the bench's own tables among them:
+/// less than what is kept of the smallest document there is, so that nothing that
+/// belongs to an edit can be.
+pub const MOST_LEFT: usize = 256;
+/// What comes once and late must fit into what so many edits may leave.
+const FEW: usize = 100;
 
 /// What a walk met.
 pub struct Tally {
@@ -29,10 +31,14 @@ pub struct Tally {
     farthest: usize,
     most_findings: usize,
     memory: Samples,
+    /// What was allocated before the walk.
+    live_before: usize,
+    /// What was allocated after it.
+    live_after: usize,
 }
 
 impl Tally {
-    /// Nothing met yet.
+    /// Nothing met yet; the walk has not begun.
     pub fn new() -> Self {
         Self {
             since: Instant::now(),
@@ -50,6 +56,8 @@ impl Tally {
             farthest: 0,
             most_findings: 0,
             memory: Samples::default(),
+            live_before: live(),
+            live_after: 0,
         }
     }
 
@@ -92,19 +100,18 @@ impl Tally {
         self.failed
     }
 
-    /// Whether the process grows, edit by edit.
+    /// Takes down what is left of the walk, which is over and given back.
+    pub fn end(&mut self) {
+        self.live_after = live();
+    }
+
+    /// Whether each edit left something behind.
     pub fn grows(&self) -> bool {
-        self.growth().is_some_and(|growth| growth > MOST_GROWTH)
+        self.left() > MOST_LEFT * self.edits.max(FEW)
     }
 
-    fn growth(&self) -> Option<f64> {
-        self.memory.growth(self.warm())
-    }
-
-    /// What the process keeps once, such as the arenas of its threads, it has
-    /// after a fifth of the way.
-    fn warm(&self) -> usize {
-        self.edits / 5
+    fn left(&self) -> usize {
+        self.live_after.saturating_sub(self.live_before)
     }
 
     /// Prints the tables.
@@ -141,19 +148,21 @@ impl Tally {
     }
 
     fn print_memory(&self) {
-        let at = [1, 100, 200, 300, 500, 1000].into_iter().filter(|at| *at <= self.edits);
-        let held = at.filter_map(|at| Some((at, self.memory.after(at)?)));
-        let held: Vec<String> =
-            held.map(|(at, bytes)| format!("{:.1} MB after {at}", bytes as f64 / 1e6)).collect();
-        let most = self.memory.most_after(self.warm()).unwrap_or_default() as f64 / 1e6;
-        println!("  memory: {}, at most {most:.1} MB", held.join(", "));
-        match self.growth() {
-            Some(growth) => println!(
-                "  after the first {} edits it grows by {growth:.0} bytes an edit; at most \
-                 {MOST_GROWTH:.0} may be",
-                self.warm()
-            ),
-            None => println!("  too few edits to tell whether it grows"),
+        let megabytes =
+            |bytes: Option<f64>| bytes.map_or("?".into(), |it| format!("{:.1}", it / 1e6));
+        for at in [1, 100, 200, 300, 500, 700, 1000] {
+            if let Some(Sample { live, resident, .. }) = self.memory.after(at) {
+                let live = megabytes(Some(live as f64));
+                let resident = megabytes(resident.map(|bytes| bytes as f64));
+                println!("  memory after {at}: {live} MB allocated, {resident} MB held");
+            }
         }
+        println!(
+            "  allocated before the walk: {} bytes; after it {} more, {} an edit; at most \
+             {MOST_LEFT} may be",
+            self.live_before,
+            self.left(),
+            self.left() / self.edits.max(1)
+        );
     }
 }

@@ -23,6 +23,7 @@ use layercake::check::Settings;
 use layercake::compare::Attribution;
 use layercake::error::Error;
 use layercake::merge::deckhand::Semantics;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use self::edits::{Edit, Kind};
 use self::engine::{BothSeen, Listing, Manner, Rules, Seen, see, see_both};
@@ -53,6 +54,9 @@ pub struct Course {
 pub struct Walk {
     course: Course,
     program: Program,
+    /// On which threads it is done again. Made once: what a thread leaves behind
+    /// when it ends is swept up at some time or other.
+    pools: Vec<ThreadPool>,
     original: Files,
     files: Files,
     seen: ByMeaning<Seen>,
@@ -128,6 +132,7 @@ impl Walk {
         Ok(Self {
             course,
             program,
+            pools: [1, 3].map(pool).into(),
             original: files.clone(),
             at_first: rendered(&seen.documented),
             seen,
@@ -191,6 +196,7 @@ impl Walk {
         let step = Step {
             course: self.course,
             program: &self.program,
+            pools: &self.pools,
             number: self.edits,
             base: &self.files,
             seen: &self.seen,
@@ -322,6 +328,7 @@ impl From<Error> for Failure {
 struct Step<'a> {
     course: Course,
     program: &'a Program,
+    pools: &'a [ThreadPool],
     number: usize,
     base: &'a Files,
     seen: &'a ByMeaning<Seen>,
@@ -394,9 +401,10 @@ impl Step<'_> {
         let told = self.wrong(head, semantics, &verified);
         wrong.extend(told.into_iter().map(|it| format!("verified: {it}")));
         let report = both.report();
-        for threads in [1, 3] {
-            let again = on(threads, || self.compared(semantics, FOLLOWED))?;
+        for pool in self.pools {
+            let again = pool.install(|| self.compared(semantics, FOLLOWED))?;
             if again.report() != report {
+                let threads = pool.current_num_threads();
                 wrong.push(format!("{semantics:?}: another report on {threads} threads"));
             }
         }
@@ -424,8 +432,8 @@ impl<T> ByMeaning<T> {
     }
 }
 
-/// Does something on so many threads.
-fn on<T: Send>(threads: usize, what: impl FnOnce() -> T + Send) -> T {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.expect("threads can be had").install(what)
+/// So many threads.
+fn pool(threads: usize) -> ThreadPool {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("threads can be had")
 }
