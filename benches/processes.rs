@@ -61,41 +61,56 @@ pub struct Cost {
     pub from_disk: u64,
 }
 
-/// The medians of runs in turn, as many rounds as fit into `time` (three at
-/// least, twenty at most); one before them fills the page cache and counts for
-/// nothing.
+/// What runs of one kind cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Costs {
+    /// The least of each figure, but the most memory: what else a machine does
+    /// only adds to what a run costs.
+    pub least: Cost,
+    /// The middle one of each figure.
+    pub median: Cost,
+}
+
+/// What runs in turn cost, as many rounds as fit into `time` (five at least,
+/// twenty at most); one before them fills the page cache and counts for nothing.
 pub fn in_turn(
     repository: &Repository,
     runs: &[(Run, Threads)],
     time: Duration,
-) -> io::Result<Vec<Cost>> {
+) -> io::Result<Vec<Costs>> {
     let all = || runs.iter().map(|(of, threads)| run(&repository.root, *of, *threads));
     let first: Vec<Cost> = all().collect::<io::Result<_>>()?;
     let round: Duration = first.iter().map(|cost| cost.wall).sum();
-    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(3.0, 20.0) as usize;
+    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(5.0, 20.0) as usize;
     let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); runs.len()];
     for _ in 0..rounds {
         for (costs, cost) in costs.iter_mut().zip(all()) {
             costs.push(cost?);
         }
     }
-    Ok(costs.iter().map(|costs| medians(costs)).collect())
+    Ok(costs.iter().map(|costs| Costs::of(costs)).collect())
 }
 
-fn medians(costs: &[Cost]) -> Cost {
-    Cost {
-        cpu: median(costs.iter().map(|cost| cost.cpu)),
-        wall: median(costs.iter().map(|cost| cost.wall)),
-        peak: costs.iter().map(|cost| cost.peak).max().unwrap_or_default(),
-        from_disk: median(costs.iter().map(|cost| cost.from_disk)),
+impl Costs {
+    fn of(costs: &[Cost]) -> Self {
+        Self { least: ranked(costs, 0), median: ranked(costs, costs.len() / 2) }
     }
 }
 
-/// The middle one, or the higher of the two in the middle.
-pub fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
-    let mut values: Vec<T> = values.collect();
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
+/// The cost of which each figure has this rank among those of `costs`, from the
+/// least on; of memory the most.
+fn ranked(costs: &[Cost], rank: usize) -> Cost {
+    fn at<T: Ord + Copy + Default>(rank: usize, values: impl Iterator<Item = T>) -> T {
+        let mut values: Vec<T> = values.collect();
+        values.sort_unstable();
+        values.get(rank).copied().unwrap_or_default()
+    }
+    Cost {
+        cpu: at(rank, costs.iter().map(|cost| cost.cpu)),
+        wall: at(rank, costs.iter().map(|cost| cost.wall)),
+        peak: costs.iter().map(|cost| cost.peak).max().unwrap_or_default(),
+        from_disk: at(rank, costs.iter().map(|cost| cost.from_disk)),
+    }
 }
 
 /// Runs the program over a repository to its end.
