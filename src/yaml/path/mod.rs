@@ -71,7 +71,8 @@ struct Inner {
 
 /// What a path is made of.
 enum Shape {
-    /// Names and indexes in a row.
+    /// Names and indexes in a row; no list, which would stay in the far larger room
+    /// of the expressions it is collected from.
     Plain(Box<[Segment]>),
     /// Anything else: the expressions in postfix order, the whole one last.
     Tree(Vec<Expression>),

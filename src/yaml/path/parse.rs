@@ -62,6 +62,20 @@ pub(super) fn parse(text: &str) -> Result<Shape, PathError> {
     if text == "." {
         return Ok(Shape::Plain(Box::default()));
     }
+    match bare_names(text) {
+        Some(names) => Ok(Shape::Plain(names)),
+        None => parse_by_grammar(text),
+    }
+}
+
+/// The names of a path like `.a.b`. Nearly all are, and need no grammar.
+fn bare_names(text: &str) -> Option<Box<[Segment]>> {
+    let names = text.strip_prefix('.')?.split('.');
+    let are_bare = names.clone().all(is_bare_name) && names.clone().count() <= MAX_PIECES;
+    are_bare.then(|| names.map(|name| Segment::Name(name.into())).collect())
+}
+
+fn parse_by_grammar(text: &str) -> Result<Shape, PathError> {
     let mut parser = Parser {
         lexer: Lexer { text, at: 0, peeked: None },
         output: Vec::with_capacity(8),
@@ -103,14 +117,11 @@ fn shape(output: Vec<Expression>) -> Shape {
     if !plain {
         return Shape::Tree(output);
     }
-    let steps = output.into_iter().filter_map(|expression| match expression {
+    let segments = output.into_iter().filter_map(|expression| match expression {
         Expression::Step(segment) => Some(segment),
         _ => None,
     });
-    // Collected from them, they would stay in the far larger room of the expressions.
-    let mut segments = Vec::with_capacity(steps.size_hint().1.unwrap_or_default() / 2 + 1);
-    segments.extend(steps);
-    Shape::Plain(segments.into())
+    Shape::Plain(segments.collect())
 }
 
 struct Parser<'t> {
@@ -519,4 +530,29 @@ fn index(digits: &str, at: usize) -> Result<i64, PathError> {
     let digits = canonical(digits, at)?;
     let farthest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };
     Ok(digits.parse().unwrap_or(farthest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, bare_names, parse_by_grammar};
+
+    #[test]
+    fn bare_names_are_what_the_grammar_reads() {
+        let pieces = [
+            "", "a", "a-b", "_1", "@", "\u{4E00}", "where", "wherenot", "1", "-", "*", "'a'", "a b",
+        ];
+        let two = pieces.iter().flat_map(|one| pieces.map(|other| format!(".{one}.{other}")));
+        let one = pieces.iter().map(|one| format!(".{one}"));
+        let long = [1_000, 1_001].map(|pieces| ".a".repeat(pieces));
+        let mut bare = 0;
+        for text in one.chain(two).chain(long) {
+            let Some(names) = bare_names(&text) else { continue };
+            bare += 1;
+            match parse_by_grammar(&text) {
+                Ok(Shape::Plain(segments)) => assert_eq!(segments, names, "{text}"),
+                Ok(Shape::Tree(_)) | Err(_) => panic!("{text} is read otherwise"),
+            }
+        }
+        assert_eq!(bare, 5 + 25 + 1, "texts of bare names");
+    }
 }

@@ -55,13 +55,15 @@ pub(super) fn put_by_names(
     let mut here = Location(Vec::with_capacity(segments.len()));
     let mut created = None;
     let mut node = data;
-    for name in names {
+    for (at, name) in names.enumerate() {
         let Value::Mapping(mapping) = &mut node.value else {
             unreachable!("they lead through mappings")
         };
         let make = || {
-            let key = Key::string(name.clone(), made_at);
-            (key, Node::made(Value::Mapping(Arc::default()), made_at))
+            // What is made for the last one is overwritten below.
+            let is_last = at + 1 == segments.len();
+            let new = if is_last { Value::Null } else { Value::Mapping(Arc::default()) };
+            (Key::string(name.clone(), made_at), Node::made(new, made_at))
         };
         let (key, next, was_there) = Arc::make_mut(mapping).get_or_insert_with(name, make);
         here.0.push(Piece::Key(key.clone()));
