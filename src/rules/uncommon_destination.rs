@@ -29,17 +29,10 @@ const FEW_KEYS: usize = 200;
 const MOST_KEYS: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let creations = Creations::of(facts, &unchanged_schemas(facts));
-    let mut told: Option<&Write> = None;
-    for creation in &creations.all {
-        // Of what one write creates, the outermost is told.
-        if told.is_some_and(|told| std::ptr::eq(told, creation.write)) {
-            continue;
-        }
-        if let Some(found_here) = uncommon(facts, &creations.keys[creation.place], creation) {
-            found.push(word(facts, creation.doc, creation.write, &found_here));
-            told = Some(creation.write);
-        }
+    for mut schema in schemas(facts, &unchanged_schemas(facts)) {
+        schema.leave_out_common();
+        schema.count_keys();
+        schema.tell(facts, found);
     }
 }
 
@@ -56,10 +49,13 @@ fn unchanged_schemas<'a>(facts: &SiteFacts<'a>) -> Schemas<'a> {
         if let Some(twin) = twin {
             had[twin.index()] = true;
         }
-        let is_same = facts.rendered.untouched(doc).is_some()
-            || twin.is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin));
-        if !is_same {
-            schemas.remove(&*recipe.key.schema);
+        let schema = &*recipe.key.schema;
+        let is_same = || {
+            facts.rendered.untouched(doc).is_some()
+                || twin.is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin))
+        };
+        if schemas.contains(schema) && !is_same() {
+            schemas.remove(schema);
         }
     }
     // Documents that are there no more had keys, too.
@@ -116,6 +112,40 @@ fn has_same_keys(facts: &SiteFacts<'_>, now: &Node, before: &Node) -> bool {
         }
 }
 
+/// All schemas but the `unchanged` ones in whose documents substitutions create keys.
+fn schemas<'a>(
+    facts: &'a SiteFacts<'_>,
+    unchanged: &Schemas<'_>,
+) -> impl Iterator<Item = Schema<'a>> {
+    let mut schemas: IndexMap<&str, Schema<'_>, foldhash::fast::RandomState> = IndexMap::default();
+    for (doc, recipe) in facts.graph.iter() {
+        let mut creating =
+            facts.rendered.writes(doc).iter().filter(|write| write.created.is_some()).peekable();
+        if creating.peek().is_some() && !unchanged.contains(&*recipe.key.schema) {
+            schemas.entry(&recipe.key.schema).or_default().add(doc, recipe, creating);
+        }
+    }
+    for (doc, recipe) in facts.graph.outputs() {
+        if let (Some(schema), Some(data)) =
+            (schemas.get_mut(&*recipe.key.schema), facts.rendered.data(doc))
+        {
+            schema.outputs.push((doc, data));
+        }
+    }
+    schemas.into_values()
+}
+
+/// The documents of a schema, and the keys that substitutions create in them.
+struct Schema<'a> {
+    outputs: Vec<(DocId, &'a Node)>,
+    creations: Vec<Creation<'a>>,
+    /// The root, and all places to which something created leads; each behind
+    /// the one that it is in.
+    places: Vec<Place>,
+    /// What the outputs have in the places where somebody asks.
+    keys: Vec<Keys<'a>>,
+}
+
 /// A key that a substitution creates. There are as many as substitutions: what
 /// the write says is not said again.
 struct Creation<'a> {
@@ -123,8 +153,18 @@ struct Creation<'a> {
     write: &'a Write,
     /// How many pieces of the write's place lead to what holds the key.
     around: usize,
-    /// Where, in all documents of its schema: of [`Creations::keys`].
-    place: usize,
+    /// What holds the key, and the key itself, of [`Schema::places`].
+    places: [usize; 2],
+}
+
+/// A place in the documents of a schema.
+#[derive(Default)]
+struct Place {
+    inside: IndexMap<Piece, usize, foldhash::fast::RandomState>,
+    /// How many outputs create it.
+    created: usize,
+    /// Which of [`Schema::keys`] are here, if somebody asks.
+    keys: Option<usize>,
 }
 
 impl<'a> Creation<'a> {
@@ -138,68 +178,94 @@ impl<'a> Creation<'a> {
     }
 }
 
-/// All keys that substitutions create, and what documents have in their places.
-struct Creations<'a> {
-    all: Vec<Creation<'a>>,
-    keys: Vec<Keys<'a>>,
-}
-
-impl<'a> Creations<'a> {
-    /// Those in documents of all schemas but the `unchanged` ones.
-    fn of(facts: &'a SiteFacts<'_>, unchanged: &Schemas<'_>) -> Self {
-        let mut places: HashMap<&str, Place, foldhash::fast::RandomState> = HashMap::default();
-        let (mut all, mut keys) = (Vec::new(), Vec::new());
-        let is_looked_at = |recipe: &Recipe| !unchanged.contains(&*recipe.key.schema);
-        for (doc, recipe) in facts.graph.iter().filter(|(_, recipe)| is_looked_at(recipe)) {
-            for write in facts.rendered.writes(doc) {
-                let mut created = created_keys(write).map(|(around, _)| around).peekable();
-                if created.peek().is_none() {
-                    continue;
-                }
-                let mut place = places.entry(&recipe.key.schema).or_default();
-                let mut reached = 0;
-                for around in created {
-                    place = place.at(&write.location.0[reached..around]);
-                    reached = around;
-                    let place = *place.keys.get_or_insert_with(|| {
-                        keys.push(Keys::default());
-                        keys.len() - 1
-                    });
-                    all.push(Creation { doc, write, around, place });
-                }
-            }
-        }
-        for (doc, recipe) in facts.graph.outputs() {
-            if let (Some(place), Some(data)) =
-                (places.get(&*recipe.key.schema), facts.rendered.data(doc))
-            {
-                place.add(doc, data, &mut keys);
-            }
-        }
-        Self { all, keys }
+impl Default for Schema<'_> {
+    fn default() -> Self {
+        let places = vec![Place::default()];
+        Self { outputs: Vec::new(), creations: Vec::new(), places, keys: Vec::new() }
     }
 }
 
-/// A place in the documents of a schema, and those inside it.
-#[derive(Default)]
-struct Place {
-    /// Which of [`Creations::keys`] are here, if somebody asks.
-    keys: Option<usize>,
-    inside: IndexMap<Piece, Place, foldhash::fast::RandomState>,
+impl<'a> Schema<'a> {
+    /// Adds the keys that writes of a document create.
+    fn add(&mut self, doc: DocId, recipe: &Recipe, creating: impl Iterator<Item = &'a Write>) {
+        // The way to the last write begins nearly always like the way to the next.
+        let (mut way, mut last) = (vec![0], &[][..]);
+        for write in creating {
+            let pieces = &write.location.0[..];
+            let shared = pieces.iter().zip(last).take_while(|(one, other)| one == other).count();
+            way.truncate(shared + 1);
+            for piece in &pieces[shared..] {
+                way.push(self.inside(way[way.len() - 1], piece));
+            }
+            last = pieces;
+            for (around, _) in created_keys(write) {
+                let places = [way[around], way[around + 1]];
+                self.places[places[1]].created += usize::from(recipe.emit);
+                self.creations.push(Creation { doc, write, around, places });
+            }
+        }
+    }
+
+    /// The place inside another, which is made where it is missing.
+    fn inside(&mut self, around: usize, piece: &Piece) -> usize {
+        let next = self.places.len();
+        let inside = &mut self.places[around].inside;
+        if let Some(place) = inside.get(piece) {
+            return *place;
+        }
+        inside.insert(piece.clone(), next);
+        self.places.push(Place::default());
+        next
+    }
+
+    /// Leaves out the keys that so many outputs create that no other can be far
+    /// more common, and the places where nobody asks then.
+    fn leave_out_common(&mut self) {
+        let Self { outputs, creations, places, keys } = self;
+        creations.retain(|creation| {
+            let elsewhere = places[creation.places[1]].created.saturating_sub(1);
+            fewest(elsewhere) <= outputs.len()
+        });
+        for creation in creations {
+            let here = *places[creation.places[0]].keys.get_or_insert_with(|| {
+                keys.push(Keys::default());
+                keys.len() - 1
+            });
+            keys[here].lengths |= lengths_near(creation.key());
+        }
+        let mut asked = vec![false; places.len()];
+        for (index, place) in places.iter_mut().enumerate().rev() {
+            place.inside.retain(|_, inside| asked[*inside]);
+            asked[index] = place.keys.is_some() || !place.inside.is_empty();
+        }
+    }
+
+    fn count_keys(&mut self) {
+        for (doc, data) in &self.outputs {
+            self.places[0].count_keys(*doc, data, &self.places, &mut self.keys);
+        }
+    }
+
+    fn tell(&self, facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+        let mut told: Option<&Write> = None;
+        for creation in &self.creations {
+            // Of what one write creates, the outermost is told.
+            if told.is_some_and(|told| std::ptr::eq(told, creation.write)) {
+                continue;
+            }
+            let keys = self.places[creation.places[0]].keys.map(|keys| &self.keys[keys]);
+            if let Some(uncommon) = keys.and_then(|keys| uncommon(facts, keys, creation)) {
+                found.push(word(facts, creation.doc, creation.write, &uncommon));
+                told = Some(creation.write);
+            }
+        }
+    }
 }
 
 impl Place {
-    /// The place `below` this one, which is made where it is missing.
-    fn at(&mut self, below: &[Piece]) -> &mut Self {
-        below.iter().fold(self, |place, piece| match place.inside.get_index_of(piece) {
-            Some(index) => &mut place.inside[index],
-            None => place.inside.entry(piece.clone()).or_default(),
-        })
-    }
-
     /// Adds to `keys` what a document has here and inside. Of all its places only
     /// those are visited that somebody asks for and that it has.
-    fn add<'a>(&self, doc: DocId, node: &'a Node, keys: &mut [Keys<'a>]) {
+    fn count_keys<'a>(&self, doc: DocId, node: &'a Node, places: &[Self], keys: &mut [Keys<'a>]) {
         if let Some(here) = self.keys
             && let Some(mapping) = counted(node)
         {
@@ -210,17 +276,22 @@ impl Place {
         if self.inside.len() <= entries.unwrap_or_default() {
             for (piece, place) in &self.inside {
                 if let Some(child) = child(node, piece) {
-                    place.add(doc, child, keys);
+                    places[*place].count_keys(doc, child, places, keys);
                 }
             }
         } else {
             for (piece, child) in children(node) {
                 if let Some(place) = self.inside.get(&piece) {
-                    place.add(doc, child, keys);
+                    places[*place].count_keys(doc, child, places, keys);
                 }
             }
         }
     }
+}
+
+/// So many documents have what is far more common than what so many have.
+fn fewest(others: usize) -> usize {
+    FEWEST.max(2 * others + 1)
 }
 
 /// The mapping that a node is, if its keys count.
@@ -228,13 +299,26 @@ fn counted(node: &Node) -> Option<&Mapping> {
     node.as_mapping().filter(|mapping| !node.secret && mapping.len() <= MOST_KEYS)
 }
 
-/// Keys that documents have at a place.
+/// Keys that documents have at a place, of those that may be like one created there.
 #[derive(Default)]
 struct Keys<'a> {
+    /// The lengths that such keys have, as [`length`] tells them.
+    lengths: u64,
     /// How many documents have the key that most of them have.
     most: usize,
     having: HashMap<&'a str, Having, foldhash::fast::RandomState>,
     slips: OnceCell<Slips<'a>>,
+}
+
+/// A bit for a length; the last is for all that are longer.
+fn length(bytes: usize) -> u64 {
+    1 << bytes.min(63)
+}
+
+/// The lengths of names that can be a slip for another, and its own.
+fn lengths_near(name: &str) -> u64 {
+    let bytes = name.len();
+    length(bytes.saturating_sub(1)) | length(bytes) | length(bytes + 1)
 }
 
 /// The documents that have a key.
@@ -246,6 +330,9 @@ struct Having {
 
 impl<'a> Keys<'a> {
     fn add(&mut self, key: &'a str, doc: DocId) {
+        if self.lengths & length(key.len()) == 0 {
+            return;
+        }
         let having =
             self.having.entry(key).or_insert(Having { first: doc, second: None, count: 0 });
         having.count += 1;
@@ -255,15 +342,17 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The keys that look like `new` mistyped and that several documents have, in
-    /// their order.
-    fn near(&self, new: &str) -> Vec<&'a str> {
-        let common = self.having.iter().filter(|(_, having)| having.count >= FEWEST);
-        let common = common.map(|(key, _)| *key);
+    /// The keys that look like `new` mistyped and that `least` documents have, two
+    /// or more, in their order.
+    fn near(&self, new: &str, least: usize) -> Vec<&'a str> {
+        let those_of = |least: usize| {
+            let common = self.having.iter().filter(move |(_, having)| having.count >= least);
+            common.map(|(key, _)| *key)
+        };
         let mut near: Vec<&str> = if self.having.len() > FEW_KEYS {
-            self.slips.get_or_init(|| common.collect()).of(new)
+            self.slips.get_or_init(|| those_of(FEWEST).collect()).of(new)
         } else {
-            common.collect()
+            those_of(least).collect()
         };
         near.retain(|key| is_slip(new, key));
         near.sort_unstable();
@@ -285,8 +374,7 @@ struct Uncommon {
 fn uncommon(facts: &SiteFacts<'_>, keys: &Keys<'_>, creation: &Creation<'_>) -> Option<Uncommon> {
     let (doc, around, new) = (creation.doc, creation.around(), creation.key());
     let count = |key: &str| keys.having.get(key).map_or(0, |having| having.count);
-    // So many have what is far more common, whatever this document itself has.
-    let fewest = |elsewhere: usize| FEWEST.max(2 * elsewhere + 1);
+    // Whatever this document itself has.
     if keys.most < fewest(count(new).saturating_sub(1)) {
         return None;
     }
@@ -295,11 +383,11 @@ fn uncommon(facts: &SiteFacts<'_>, keys: &Keys<'_>, creation: &Creation<'_>) -> 
     let own = own.filter(|_| facts.graph.recipe(doc).emit);
     let elsewhere =
         |key: &str| count(key) - usize::from(own.is_some_and(|own| own.get(key).is_some()));
-    let fewest = fewest(elsewhere(new));
-    if keys.most < fewest {
+    let least = fewest(elsewhere(new));
+    if keys.most < least {
         return None;
     }
-    let near = keys.near(new).into_iter().find(|key| elsewhere(key) >= fewest)?;
+    let near = keys.near(new, least).into_iter().find(|key| elsewhere(key) >= least)?;
     let having = &keys.having[near];
     let other = if having.first == doc { having.second? } else { having.first };
     // What the document itself knows better is told by `near-destination`.
