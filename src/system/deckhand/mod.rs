@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod document;
 pub mod layout;
+mod names;
 mod parents;
 pub mod read;
 pub mod schema;
@@ -13,11 +14,12 @@ use std::sync::{Arc, OnceLock};
 
 use self::catalog::Catalog;
 use self::document::Document;
+use self::names::Names;
 use self::parents::Layers;
 use crate::graph::{DocId, Graph, Link, MissingSource, Need, Op, Recipe, Step};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
-use crate::source::{DocKey, Span, Spanned};
+use crate::source::{Span, Spanned};
 use crate::yaml::{Node, Origin};
 
 /// Where nearly all of many names are wrong, no more than about so many are
@@ -25,9 +27,6 @@ use crate::yaml::{Node, Origin};
 const MOST_COMPARISONS: usize = 500_000;
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
-
-/// Documents by schema and name.
-type Sources<'a> = Lookup<&'a str, Lookup<&'a str, DocId>>;
 
 /// How a set of documents is understood.
 #[derive(Clone, Debug)]
@@ -57,7 +56,7 @@ pub struct Site<'a> {
     repeated: Vec<bool>,
     parents: Vec<Option<DocId>>,
     replaced_by: Vec<Option<DocId>>,
-    sources: Sources<'a>,
+    names: Names<'a>,
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
 }
@@ -262,12 +261,14 @@ impl<'a> Site<'a> {
         let mut problems = Vec::new();
         let policy = policy(&documents, &mut problems);
         let layers = layers(&documents, policy, &mut problems);
-        let repeated = repeated(&documents, &mut problems);
+        let mut names = Names::of(&documents);
+        let repeated = names.repeated(&documents, &mut problems);
         let family = Family { documents: &documents, repeated: &repeated };
         let parents = parents::find(family, &layers, options.semantics, &mut problems);
         let replaced_by = parents::replacements(family, &layers, &parents, &mut problems);
-        shared_names(family, &parents, &replaced_by, &mut problems);
-        let mut site = Self {
+        names.tell_shared(family, &parents, &replaced_by, &mut problems);
+        names.find_sources(family);
+        Self {
             name,
             catalog: Catalog::of(&documents),
             documents,
@@ -276,11 +277,9 @@ impl<'a> Site<'a> {
             repeated,
             parents,
             replaced_by,
-            sources: Sources::default(),
+            names,
             places: OnceLock::new(),
-        };
-        site.sources = site.index_sources();
-        site
+        }
     }
 
     /// A document of the site.
@@ -323,9 +322,11 @@ impl<'a> Site<'a> {
         last
     }
 
-    /// The document that a substitution naming `schema` and `name` reads.
+    /// The document that a substitution naming `schema` and `name` reads: a
+    /// concrete one, or what replaces it (8.1).
     pub fn source(&self, schema: &str, name: &str) -> Option<DocId> {
-        self.sources.get(schema)?.get(name).copied()
+        let named = self.names.source(schema, name)?;
+        (!self.document(named).is_abstract).then(|| self.standing_for(named))
     }
 
     /// Whether a document is part of the output.
@@ -333,20 +334,6 @@ impl<'a> Site<'a> {
         !self.document(doc).is_abstract
             && self.replaced_by[doc.index()].is_none()
             && !self.repeated[doc.index()]
-    }
-
-    /// Concrete documents by schema and name; a later one takes an earlier
-    /// one's place, and a replacement stands for what it replaces (8.1).
-    fn index_sources(&self) -> Sources<'a> {
-        let mut sources = Sources::default();
-        let concrete = self
-            .iter()
-            .filter(|(doc, document)| !document.is_abstract && !self.repeated[doc.index()]);
-        for (doc, document) in concrete {
-            let names = sources.entry(&*document.key.schema).or_default();
-            names.insert(&document.key.name, self.standing_for(doc));
-        }
-        sources
     }
 
     /// Lowers the site to recipes; substitutions without a source become
@@ -482,8 +469,11 @@ impl<'a> Site<'a> {
         let same =
             |document: &Document| document.key.schema == *schema && document.key.name == *name;
         let of_abstract = self.iter().find(|(_, document)| same(document)).map(|(doc, _)| doc);
-        let names = self.sources.get(&**schema).into_iter().flat_map(Lookup::keys);
-        let mut names: Vec<&str> = names.copied().collect();
+        let family = Family { documents: &self.documents, repeated: &self.repeated };
+        let beside = self
+            .iter()
+            .filter(|(doc, beside)| family.is_concrete(*doc) && beside.key.schema == *schema);
+        let mut names: Vec<&str> = beside.map(|(_, beside)| &*beside.key.name).collect();
         names.sort_unstable();
         let near = nearest(name, names).map(Arc::from);
         Problem::MissingSource { doc, substitution: index, of_abstract, near }
@@ -566,68 +556,10 @@ impl<'a> Family<'a> {
         all.filter(move |(index, _)| !self.repeated[*index])
             .map(|(index, document)| (DocId::at(index), *document))
     }
-}
 
-/// Which documents have the schema, layer and name of an earlier one.
-fn repeated(documents: &[&Document], problems: &mut Vec<Problem>) -> Vec<bool> {
-    let mut identities: Lookup<&DocKey, DocId> = Lookup::default();
-    let mut repeated = Vec::with_capacity(documents.len());
-    for (index, document) in documents.iter().enumerate() {
-        let again = DocId::at(index);
-        if is_nameless(document) {
-            repeated.push(false);
-            continue;
-        }
-        let first = *identities.entry(&document.key).or_insert(again);
-        if first != again {
-            problems.push(Problem::DuplicateDocument { first, again });
-        }
-        repeated.push(first != again);
-    }
-    repeated
-}
-
-/// Whether a document lacks the name by which others could be compared with
-/// it, which has been told.
-fn is_nameless(document: &Document) -> bool {
-    document.key.name.is_empty() && !document.faults.is_empty()
-}
-
-/// Documents of one schema and name in several layers.
-fn shared_names(
-    family: Family<'_>,
-    parents: &[Option<DocId>],
-    replaced_by: &[Option<DocId>],
-    problems: &mut Vec<Problem>,
-) {
-    let documents = family.documents;
-    let mut names: Lookup<(&str, &str), Vec<DocId>> = Lookup::default();
-    let is_output = |doc: DocId| {
-        let document = documents[doc.index()];
-        // A replacement that replaces nothing has been told as such.
-        let failed = document.replacement.is_some()
-            && parents[doc.index()]
-                .is_none_or(|parent| documents[parent.index()].key.name != document.key.name);
-        !document.is_abstract && replaced_by[doc.index()].is_none() && !failed
-    };
-    // A document with its parent's name that does not replace it has been told
-    // as such.
-    let related = |one: DocId, other: DocId| {
-        parents[one.index()] == Some(other) || parents[other.index()] == Some(one)
-    };
-    let named = |document: &Document| !document.control && !is_nameless(document);
-    for (again, document) in family.iter().filter(|(_, document)| named(document)) {
-        let same = names.entry((&*document.key.schema, &*document.key.name)).or_default();
-        let others = same.iter().copied().filter(|first| !related(*first, again));
-        let plain = |doc: &DocId| documents[doc.index()].replacement.is_none();
-        if let Some(first) = others.clone().find(|first| is_output(*first) && is_output(again)) {
-            problems.push(Problem::DuplicateOutput { first, again });
-        } else if let Some(first) = others.clone().find(plain)
-            && plain(&again)
-        {
-            problems.push(Problem::SharedName { first, again });
-        }
-        same.push(again);
+    /// Whether a document can be a source.
+    fn is_concrete(self, doc: DocId) -> bool {
+        !self.documents[doc.index()].is_abstract && !self.repeated[doc.index()]
     }
 }
 

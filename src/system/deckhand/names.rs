@@ -1,0 +1,152 @@
+//! Documents by schema and name: which repeat others, and which are sources.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::document::Document;
+use super::{Family, Problem};
+use crate::graph::DocId;
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// The documents of a site by schema and name.
+#[derive(Debug)]
+pub(super) struct Names<'a> {
+    all: Lookup<(&'a str, &'a str), Named>,
+    shared: Vec<Shared>,
+}
+
+/// Who has a schema and name; nearly always one document.
+#[derive(Clone, Copy, Debug)]
+enum Named {
+    One(DocId),
+    /// Several: an index of [`Names::shared`].
+    Several(usize),
+}
+
+/// The documents of one schema and name.
+#[derive(Debug)]
+struct Shared {
+    /// In input order.
+    documents: Vec<DocId>,
+    /// The last one that can be a source (8.1).
+    source: Option<DocId>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(documents: &[&'a Document]) -> Self {
+        let mut all: Lookup<_, Named> = Lookup::default();
+        all.reserve(documents.len());
+        let mut shared: Vec<Shared> = Vec::new();
+        for (index, document) in documents.iter().enumerate() {
+            let again = DocId::at(index);
+            match all.entry((&*document.key.schema, &*document.key.name)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Named::One(again));
+                }
+                Entry::Occupied(mut entry) => match *entry.get() {
+                    Named::One(first) => {
+                        entry.insert(Named::Several(shared.len()));
+                        shared.push(Shared { documents: vec![first, again], source: None });
+                    }
+                    Named::Several(of) => shared[of].documents.push(again),
+                },
+            }
+        }
+        Self { all, shared }
+    }
+
+    /// Which documents have the layer of an earlier one, too: of several with
+    /// one schema, layer and name the first counts (6.4).
+    pub(super) fn repeated(
+        &self,
+        documents: &[&Document],
+        problems: &mut Vec<Problem>,
+    ) -> Vec<bool> {
+        let mut repeated = vec![false; documents.len()];
+        for shared in &self.shared {
+            let mut layers: Lookup<&str, DocId> = Lookup::default();
+            for again in shared.documents.iter().copied() {
+                let document = documents[again.index()];
+                if is_nameless(document) {
+                    continue;
+                }
+                let first = *layers.entry(&document.key.layer).or_insert(again);
+                if first != again {
+                    problems.push(Problem::DuplicateDocument { first, again });
+                    repeated[again.index()] = true;
+                }
+            }
+        }
+        repeated
+    }
+
+    /// Tells of documents of one schema and name in several layers.
+    pub(super) fn tell_shared(
+        &self,
+        family: Family<'_>,
+        parents: &[Option<DocId>],
+        replaced_by: &[Option<DocId>],
+        problems: &mut Vec<Problem>,
+    ) {
+        let documents = family.documents;
+        let is_output = |doc: DocId| {
+            let document = documents[doc.index()];
+            // A replacement that replaces nothing has been told as such.
+            let failed = document.replacement.is_some()
+                && parents[doc.index()]
+                    .is_none_or(|parent| documents[parent.index()].key.name != document.key.name);
+            !document.is_abstract && replaced_by[doc.index()].is_none() && !failed
+        };
+        // A document with its parent's name that does not replace it has been told
+        // as such.
+        let related = |one: DocId, other: DocId| {
+            parents[one.index()] == Some(other) || parents[other.index()] == Some(one)
+        };
+        let plain = |doc: &DocId| documents[doc.index()].replacement.is_none();
+        let is_told = |doc: &DocId| {
+            let document = documents[doc.index()];
+            !document.control && !is_nameless(document) && !family.repeated[doc.index()]
+        };
+        for shared in &self.shared {
+            let same: Vec<DocId> = shared.documents.iter().copied().filter(is_told).collect();
+            for (before, again) in same.iter().copied().enumerate() {
+                let others = same[..before].iter().copied();
+                let mut others = others.filter(|first| !related(*first, again));
+                if let Some(first) =
+                    others.clone().find(|first| is_output(*first) && is_output(again))
+                {
+                    problems.push(Problem::DuplicateOutput { first, again });
+                } else if let Some(first) = others.find(plain)
+                    && plain(&again)
+                {
+                    problems.push(Problem::SharedName { first, again });
+                }
+            }
+        }
+    }
+
+    /// Of documents that share a name a later concrete one takes an earlier
+    /// one's place as a source.
+    pub(super) fn find_sources(&mut self, family: Family<'_>) {
+        for shared in &mut self.shared {
+            let mut last_first = shared.documents.iter().rev().copied();
+            shared.source = last_first.find(|doc| family.is_concrete(*doc));
+        }
+    }
+
+    /// The document that can be a source by that name, if it is concrete; once
+    /// they were found.
+    pub(super) fn source(&self, schema: &str, name: &str) -> Option<DocId> {
+        match *self.all.get(&(schema, name))? {
+            Named::One(doc) => Some(doc),
+            Named::Several(of) => self.shared[of].source,
+        }
+    }
+}
+
+/// Whether a document lacks the name by which others could be compared with
+/// it, which has been told.
+fn is_nameless(document: &Document) -> bool {
+    document.key.name.is_empty() && !document.faults.is_empty()
+}
