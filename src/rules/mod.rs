@@ -708,7 +708,7 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         Holds::Documents => FILE_CHECKS,
         Holds::Parts => PART_FILE_CHECKS,
     };
-    for check in checks.iter().filter(|check| facts.settings.want(check.rules)) {
+    for check in wanted(checks, facts.settings) {
         let failed = |rules: &str| internal_error::word_rule(facts.file, rules);
         stopwatch::rule(check.names(), || {
             guard_check(check.rules, &mut found, |found| (check.run)(facts, found), failed);
@@ -750,11 +750,7 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         )
         .collect();
     found.extend(cloud_init::word(facts));
-    found.extend(side_by_side(SITE_CHECKS, facts.settings, |check| {
-        let mut found = Vec::new();
-        guard_site_check(facts, check.rules, &mut found, |found| (check.run)(facts, found));
-        found
-    }));
+    found.extend(check_site(facts));
     for finding in &mut found {
         name_subject(facts, finding);
         put_owner_first(facts, finding);
@@ -762,19 +758,47 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// What the rules find that look at a site as a whole, in their order.
+fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let split = stopwatch::split();
+    let found: Vec<Vec<Diagnostic>> = wanted(SITE_CHECKS, facts.settings)
+        .par_iter()
+        .map(|check| {
+            let _part = split.part();
+            let mut found = Vec::new();
+            stopwatch::rule(check.names(), || {
+                guard_site_check(facts, check.rules, &mut found, |found| (check.run)(facts, found));
+            });
+            found
+        })
+        .collect();
+    drop(split);
+    found.into_iter().flatten().collect()
+}
+
 /// A finding of a rendered document.
 pub type Found = (DocId, Diagnostic);
+
+/// So many documents are looked at by all rules before the next ones: what one
+/// rule looks at, the others find near at hand.
+const DOCUMENTS_AT_ONCE: usize = 64;
 
 /// What the other rules find in these documents. It depends on a document and
 /// on what it is made of, and on nothing else.
 pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
-    let mut found = side_by_side(DOCUMENT_CHECKS, facts.settings, |check| {
-        let mut found = Vec::new();
-        if guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found)).is_none() {
-            return check_each(facts, docs, check);
-        }
-        found
-    });
+    let checks = wanted(DOCUMENT_CHECKS, facts.settings);
+    let split = stopwatch::split();
+    let parts: Vec<(Vec<Found>, Vec<Failed>)> = docs
+        .par_chunks(DOCUMENTS_AT_ONCE)
+        .map(|docs| {
+            let _part = split.part();
+            check_some(facts, &checks, docs)
+        })
+        .collect();
+    drop(split);
+    let (found, failed): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let mut found: Vec<Found> = found.into_iter().flatten().collect();
+    found.extend(failures(facts, &checks, &failed.concat()));
     for (_, finding) in &mut found {
         name_subject(facts, finding);
         put_owner_first(facts, finding);
@@ -782,43 +806,55 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
     found
 }
 
-/// What those of `checks` find that are wanted, in their order.
-fn side_by_side<F: Sync, T: Send>(
-    checks: &[Check<F>],
-    settings: &Settings,
-    run: impl Fn(&Check<F>) -> Vec<T> + Sync,
-) -> Vec<T> {
-    let wanted: Vec<&Check<F>> = checks.iter().filter(|check| settings.want(check.rules)).collect();
-    let split = stopwatch::split();
-    let found: Vec<Vec<T>> = wanted
-        .par_iter()
-        .map(|check| {
-            let _part = split.part();
-            stopwatch::rule(check.names(), || run(check))
-        })
-        .collect();
-    drop(split);
-    found.into_iter().flatten().collect()
+/// Which of some checks failed, and the document at which it did.
+type Failed = (usize, DocId);
+
+/// What checks find in a few documents, one check after the other.
+fn check_some(
+    facts: &SiteFacts<'_>,
+    checks: &[&Check<DocumentCheck>],
+    docs: &[DocId],
+) -> (Vec<Found>, Vec<Failed>) {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    // Where layercake fails in a check, what it had found by then is left out.
+    let mut guard = |check: &Check<DocumentCheck>, docs: &[DocId]| {
+        let before = found.len();
+        let done = guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found));
+        if done.is_none() {
+            found.truncate(before);
+        }
+        done.is_some()
+    };
+    for (index, check) in checks.iter().enumerate() {
+        stopwatch::rule(check.names(), || {
+            if !guard(check, docs) {
+                // Each by itself, so that only those at which it fails are left out.
+                let left_out = docs.iter().filter(|doc| !guard(check, std::slice::from_ref(*doc)));
+                failed.extend(left_out.map(|doc| (index, *doc)));
+            }
+        });
+    }
+    (found, failed)
 }
 
-/// What a rule finds that failed at some of these documents: it looks at each by
-/// itself, so that only those at which it does are not looked at. These are told
-/// in one finding.
-fn check_each(facts: &SiteFacts<'_>, docs: &[DocId], check: &Check<DocumentCheck>) -> Vec<Found> {
-    let (mut found, mut failed) = (Vec::new(), Vec::new());
-    for doc in docs {
-        let before = found.len();
-        let run = || (check.run)(facts, std::slice::from_ref(doc), &mut found);
-        if guarded(place_of(check.rules), run).is_none() {
-            found.truncate(before);
-            failed.push(*doc);
-        }
-    }
-    if let Some(first) = failed.first() {
-        let rules = listed(check.rules);
-        found.push((*first, internal_error::word_rule_at(facts, &failed, &rules)));
-    }
-    found
+/// That checks failed: one finding for each, whatever the number of documents.
+fn failures(
+    facts: &SiteFacts<'_>,
+    checks: &[&Check<DocumentCheck>],
+    failed: &[Failed],
+) -> Vec<Found> {
+    let of_check = |(index, check): (usize, &&Check<DocumentCheck>)| {
+        let docs = failed.iter().filter(|(of, _)| *of == index).map(|(_, doc)| *doc);
+        let docs: Vec<DocId> = docs.collect();
+        let first = *docs.first()?;
+        Some((first, internal_error::word_rule_at(facts, &docs, &listed(check.rules))))
+    };
+    checks.iter().enumerate().filter_map(of_check).collect()
+}
+
+/// Those of `checks` that can find something that counts.
+fn wanted<'c, F>(checks: &'c [Check<F>], settings: &Settings) -> Vec<&'c Check<F>> {
+    checks.iter().filter(|check| settings.want(check.rules)).collect()
 }
 
 /// Runs a rule that looks at a site; where layercake fails in it, the others go
