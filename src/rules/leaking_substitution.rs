@@ -7,13 +7,17 @@ use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
-use crate::yaml::path::{Piece, hashes};
+use crate::yaml::path::Piece;
 
 super::rule!(
     "leaking-substitution",
     Warning,
     "in Deckhand, a substitution changes the document its value came from"
 );
+
+/// Beyond so many collections in a document it is quicker to find out whose each
+/// place is than to compare what is written with all of them.
+const FEW_COLLECTIONS: usize = 64;
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
@@ -28,18 +32,19 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
     }
 }
 
-/// Whether a write may lie inside what an earlier one put there of its source;
-/// mostly none does, which hashes tell.
+/// Whether a write may change what an earlier one put there of its source: the
+/// collection that it changes lies deeper than the one level that is copied.
+/// Mostly none does.
 fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
-    let mut put: HashSet<u64, foldhash::fast::RandomState> = HashSet::default();
+    let mut put: Vec<&[Piece]> = Vec::new();
     writes.iter().any(|write| {
-        let mut around: Vec<u64> = hashes(target(write)).collect();
-        around.pop();
-        let is_inside = around.iter().any(|place| put.contains(place));
+        let changed = target(write).split_last().map_or(&[][..], |(_, changed)| changed);
+        let is_deeper = |put: &&[Piece]| put.len() < changed.len() && changed.starts_with(put);
+        let leaks = put.len() > FEW_COLLECTIONS || put.iter().any(is_deeper);
         if is_of_source(facts, doc, write) {
-            put.extend(hashes(&write.location.0).last());
+            put.push(&write.location.0);
         }
-        is_inside
+        leaks
     })
 }
 

@@ -168,12 +168,16 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn scalar(&mut self, value: &'a Value, at: Span, role: Role) {
+        // Nearly all scalars are texts that begin with a letter, and those are
+        // what they look like, in quotes or without: an unquoted one begins as
+        // it is written.
+        if let Value::String(value) = value
+            && !may_be_number(value)
+        {
+            return;
+        }
         let text = self.facts.sources.slice(at);
-        // Nearly all scalars are texts that begin with a letter, and those
-        // are what they look like.
-        let is_plain = !text.starts_with(['"', '\'', '|', '>']) && !text.is_empty();
-        let is_word = matches!(value, Value::String(_)) && !may_be_number(text);
-        if !is_plain || is_word {
+        if text.is_empty() || text.starts_with(['"', '\'', '|', '>']) {
             return;
         }
         let scalar = PlainScalar { document: self.document, text, value, role, at, way: &self.way };
