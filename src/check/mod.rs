@@ -377,56 +377,56 @@ impl SetFiles {
 }
 
 /// Does `one` for each item: for the first, then for the first of each kind, and
-/// then for the others. Each is shown what was made of one that it is probably
-/// much like: the first of its kind, or else the first of all. What `one` gives
-/// comes in the order of the items.
+/// after each of these for the others of its kind. Each is shown what was made of
+/// one that it is probably much like: the first of its kind, or else the first of
+/// all. What `one` gives comes in the order of the items.
 fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
     items: &[I],
     kind: impl Fn(&I) -> K,
     one: impl Fn(&I, Option<&S>) -> (R, Option<S>) + Sync,
 ) -> Vec<R> {
-    let Some(first) = items.first() else { return Vec::new() };
+    if items.is_empty() {
+        return Vec::new();
+    }
     let mut members: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
         members.entry(kind(item)).or_default().push(index);
     }
     let members: Vec<Vec<usize>> = members.into_values().collect();
     let split = split();
-    let (of_first, like_all) = {
+    let one = |at: usize, like: Option<&S>| {
         let _part = split.part();
-        one(first, None)
+        one(&items[at], like)
     };
-    let leader = |members: &Vec<usize>| {
-        let at = members[0];
-        // The first of all is the first of its kind.
-        (at > 0).then(|| {
-            let _part = split.part();
-            let (made, like) = one(&items[at], like_all.as_ref());
-            (at, made, like.filter(|_| members.len() > 1))
-        })
-    };
-    let leaders: Vec<Option<(usize, R, Option<S>)>> = members.par_iter().map(leader).collect();
-    let likes: Vec<Option<&S>> = leaders
-        .iter()
-        .map(|leader| leader.as_ref().map_or(like_all.as_ref(), |(_, _, like)| like.as_ref()))
-        .collect();
-    let others: Vec<(usize, usize)> = members
-        .iter()
-        .enumerate()
-        .flat_map(|(kind, members)| members[1..].iter().map(move |at| (kind, *at)))
-        .collect();
-    let other = |(kind, at): &(usize, usize)| {
+    let free = |like: Option<S>| {
         let _part = split.part();
-        let (made, like) = one(&items[*at], likes[*kind]);
         lap(Stage::Free, || drop(like));
-        (*at, made)
     };
-    let others: Vec<(usize, R)> = others.par_iter().map(other).collect();
+    let others = |members: &[usize], like: Option<&S>| -> Vec<(usize, R)> {
+        let other = |at: &usize| {
+            let (made, of_nobody) = one(*at, like);
+            free(of_nobody);
+            (*at, made)
+        };
+        members[1..].par_iter().map(other).collect()
+    };
+    let (of_first, like_all) = one(0, None);
+    let of_kind = |members: &Vec<usize>| {
+        // The first of all is the first of its kind.
+        if members[0] == 0 {
+            return others(members, like_all.as_ref());
+        }
+        let (led, like) = one(members[0], like_all.as_ref());
+        let mut made = others(members, like.as_ref());
+        // Sites are large: none is kept for longer than others ask for it.
+        free(like);
+        made.push((members[0], led));
+        made
+    };
+    let made: Vec<Vec<(usize, R)>> = members.par_iter().map(of_kind).collect();
     drop(split);
-    let (leaders, likes): (Vec<(usize, R)>, Vec<Option<S>>) =
-        leaders.into_iter().flatten().map(|(at, made, like)| ((at, made), like)).unzip();
-    give_back((like_all, likes));
-    let mut made: BTreeMap<usize, R> = leaders.into_iter().chain(others).collect();
+    give_back(like_all);
+    let mut made: BTreeMap<usize, R> = made.into_iter().flatten().collect();
     made.insert(0, of_first);
     made.into_values().collect()
 }

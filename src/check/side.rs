@@ -163,6 +163,13 @@ fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found
 pub(super) enum Identity {
     /// By its place in memory: it was read once.
     Document(usize),
+    /// Another, of which there are few.
+    Member(Box<Member>),
+}
+
+/// By what a member of a set is known to be the one of another rendering.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Member {
     /// A part, in one of the sets.
     Part(Arc<str>, usize),
     /// What is merged of some, by name, and whether it begins as nothing.
@@ -177,12 +184,12 @@ pub(super) fn identities(related: &Related<'_>) -> Vec<Identity> {
     let members = related.sets.iter().map(|(doc, member)| match member.part {
         Some(part) => {
             let set = related.sets.sets[member.set].name.clone();
-            Identity::Part(set, Written::Part(part).address())
+            Member::Part(set, Written::Part(part).address())
         }
         None => {
             let recipe = related.graph.recipe(doc);
-            Identity::Merged(recipe.key.clone(), recipe.data.is_null())
+            Member::Merged(recipe.key.clone(), recipe.data.is_null())
         }
     });
-    documents.chain(members).collect()
+    documents.chain(members.map(|member| Identity::Member(Box::new(member)))).collect()
 }
