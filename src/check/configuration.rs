@@ -167,9 +167,10 @@ impl Configured {
         configuration: &Configuration,
         paths: impl Iterator<Item = &'a str>,
         sites: impl Iterator<Item = &'a str>,
-        schemas: &BTreeSet<&str>,
+        schemas: impl Iterator<Item = &'a str>,
     ) -> Vec<Diagnostic> {
         let Some(file) = self.file else { return Vec::new() };
+        let schemas: BTreeSet<&str> = schemas.collect();
         let (paths, sites): (Vec<&str>, Vec<&str>) = (paths.collect(), sites.collect());
         let is_unused = |entry: &&Entry| {
             let names = match entry.of {

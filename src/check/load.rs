@@ -32,7 +32,7 @@ use crate::system::deckhand::layout::{
 };
 use crate::system::deckhand::read::{Reading, SecretKinds, read, secret_stretch};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
-use crate::triage::{Baseline, Findable, Judged};
+use crate::triage::{Baseline, Findable, Judged, SitesOfFiles};
 use crate::yaml::{self, Parsed};
 
 /// The files that are rendered together.
@@ -109,7 +109,7 @@ pub(super) struct Side {
     /// What its own file accepts, where that of the other side counts.
     own_baseline: Option<Baseline>,
     /// The sites that each file counts for, as soon as somebody asks.
-    sites: OnceLock<BTreeMap<FileId, BTreeSet<Arc<str>>>>,
+    sites: OnceLock<SitesOfFiles>,
 }
 
 /// A file of one side.
@@ -450,8 +450,7 @@ impl Loaded {
         let mut found: Vec<Diagnostic> =
             found.into_iter().flatten().chain(known_findings.cloned()).collect();
         for diagnostic in &mut found {
-            let concerned = sites.get(&diagnostic.primary.span.file);
-            diagnostic.sites = concerned.into_iter().flatten().cloned().collect();
+            diagnostic.sites = sites.of(diagnostic.primary.span.file).cloned().collect();
         }
         found.extend(of_parts);
         found
@@ -484,8 +483,8 @@ impl Loaded {
         let documents = side.files.iter().flat_map(|file| &self.file(file.id).documents);
         let documents = documents.map(|document| &*document.key.schema);
         let sets = (!side.parts.is_empty()).then_some(cloud_init::OUTPUT);
-        let schemas = documents.chain(sets).collect();
-        self.configured.findings(&plan.configuration, paths, sites, &schemas)
+        let schemas = documents.chain(sets);
+        self.configured.findings(&plan.configuration, paths, sites, schemas)
     }
 
     /// The findings of a side that count, those that are suppressed among them.
@@ -507,8 +506,8 @@ impl Loaded {
         // Who looks at a part does not see what is found elsewhere.
         let in_vain = if plan.is_limited() { Vec::new() } else { self.in_vain(plan, &judged) };
         let in_vain = in_vain.into_iter().map(|finding| {
-            let sites = sites.get(&finding.primary.span.file).into_iter().flatten();
-            Diagnostic { sites: sites.cloned().collect(), ..finding }
+            let sites = sites.of(finding.primary.span.file).cloned().collect();
+            Diagnostic { sites, ..finding }
         });
         let mut findings = plan.policy.levelled_all(in_vain.collect(), &findable);
         findings.extend(judged.findings);
@@ -678,15 +677,14 @@ impl Side {
     }
 
     /// The sites that each file counts for.
-    fn sites_of_files(&self) -> &BTreeMap<FileId, BTreeSet<Arc<str>>> {
+    fn sites_of_files(&self) -> &SitesOfFiles {
         self.sites.get_or_init(|| {
-            let mut sites: BTreeMap<FileId, BTreeSet<Arc<str>>> = BTreeMap::new();
-            for set in &self.sets {
-                for file in set.files.iter().chain(&set.parts) {
-                    sites.entry(*file).or_default().extend(set.name.clone());
-                }
-            }
-            sites
+            let named = self.sets.iter().filter_map(|set| Some((set, set.name.as_ref()?)));
+            let files = named.flat_map(|(set, name)| {
+                let files = set.files.iter().chain(&set.parts);
+                files.map(|file| (*file, name.clone()))
+            });
+            files.collect()
         })
     }
 

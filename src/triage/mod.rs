@@ -9,7 +9,7 @@ mod policy;
 pub use baseline::Baseline;
 pub use comments::Unused;
 pub use fingerprint::fingerprint;
-pub use policy::{Findable, Judged, Levels, Policy};
+pub use policy::{Findable, Judged, Levels, Policy, SitesOfFiles};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

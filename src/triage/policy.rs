@@ -75,15 +75,39 @@ impl Levels {
 pub struct Findable<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
-    /// The sites that each file counts for; those that are in none are not
-    /// here.
-    pub sites: &'a BTreeMap<FileId, BTreeSet<Arc<str>>>,
+    /// The sites that its files count for.
+    pub sites: &'a SitesOfFiles,
     /// The comments in its files that say what is not to be reported.
     pub ignores: Vec<&'a Ignore>,
     /// What was accepted before, if anything was.
     pub baseline: Option<&'a Baseline>,
     /// Its files with the documents in each; a file by itself too.
     pub held: BTreeSet<(&'a RepoPath, Option<&'a DocKey>)>,
+}
+
+/// The sites that files count for.
+#[derive(Debug, Default)]
+pub struct SitesOfFiles {
+    /// Sorted: most files count for a few sites, and nobody asks for most files.
+    pairs: Vec<(FileId, Arc<str>)>,
+}
+
+impl FromIterator<(FileId, Arc<str>)> for SitesOfFiles {
+    fn from_iter<I: IntoIterator<Item = (FileId, Arc<str>)>>(pairs: I) -> Self {
+        let mut pairs: Vec<(FileId, Arc<str>)> = pairs.into_iter().collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        Self { pairs }
+    }
+}
+
+impl SitesOfFiles {
+    /// The sites that a file counts for, sorted.
+    pub fn of(&self, file: FileId) -> impl Iterator<Item = &Arc<str>> {
+        let from = self.pairs.partition_point(|(other, _)| *other < file);
+        let pairs = self.pairs[from..].iter().take_while(move |(other, _)| *other == file);
+        pairs.map(|(_, site)| site)
+    }
 }
 
 /// The findings of one side, and what was said of them in vain.
@@ -154,9 +178,8 @@ fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnost
         sites.extend(finding.sites.iter().cloned());
     }
     let holds = |finding: &Diagnostic| {
-        let could = side.sites.get(&finding.primary.span.file);
         let did = &shown[&told(finding, side.sources)];
-        could.is_none_or(|could| could.is_subset(did))
+        side.sites.of(finding.primary.span.file).all(|could| did.contains(could))
     };
     found.into_iter().filter(|finding| !speaks_of_all(finding) || holds(finding)).collect()
 }
