@@ -140,6 +140,30 @@ fn all_sites_of_the_base_that_had_it_are_told() {
 }
 
 #[test]
+fn a_destination_is_uncommon_where_twice_as_many_have_another() {
+    /// How many are told where so many create a key and so many have `oslo_db`.
+    fn told(key: &str, creating: usize, having: usize) -> usize {
+        let source = document("example/Source/v1", "source", &[], "{password: x}");
+        let creates = |at| {
+            let (name, write) = (format!("c{at}"), format!("source.password > .e.{key}.password"));
+            document("example/Chart/v1", &name, &[&write], "{}")
+        };
+        let has =
+            |at| document("example/Chart/v1", &format!("h{at}"), &[], "{e: {oslo_db: {host: a}}}");
+        let documents = (0..creating).map(creates).chain((0..having).map(has));
+        let all: Vec<String> = std::iter::once(source).chain(documents).collect();
+        counts("uncommon-destination", &all, &all)[1]
+    }
+    for (creating, enough) in [(1, 2), (2, 3), (3, 5), (4, 7)] {
+        assert_eq!(told("olso_db", creating, enough), creating, "{creating} against {enough}");
+        assert_eq!(told("olso_db", creating, enough - 1), 0, "{creating} against one fewer");
+    }
+    // A letter left out or added.
+    assert_eq!(["oslo_b", "osslo_db"].map(|key| told(key, 1, 2)), [1, 1]);
+    assert_eq!(["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| told(key, 1, 2)), [0, 0, 0]);
+}
+
+#[test]
 fn uncommon_destinations_of_the_base() {
     const RULE: &str = "uncommon-destination";
     let chart = |name: &str, substitutions: &[&str], data: &str| {
