@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use super::near_destination::{created_keys, is_slip, near_key};
 use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{DocId, Recipe};
+use crate::graph::DocId;
 use crate::near::Slips;
 use crate::render::Write;
 use crate::yaml::path::{self, Location, Piece, child, children};
@@ -122,7 +122,8 @@ fn schemas<'a>(
         let mut creating =
             facts.rendered.writes(doc).iter().filter(|write| write.created.is_some()).peekable();
         if creating.peek().is_some() && !unchanged.contains(&*recipe.key.schema) {
-            schemas.entry(&recipe.key.schema).or_default().add(doc, recipe, creating);
+            let output = facts.rendered.data(doc).filter(|_| recipe.emit);
+            schemas.entry(&recipe.key.schema).or_default().add(doc, output, creating);
         }
     }
     for (doc, recipe) in facts.graph.outputs() {
@@ -161,7 +162,7 @@ struct Creation<'a> {
 #[derive(Default)]
 struct Place {
     inside: IndexMap<Piece, usize, foldhash::fast::RandomState>,
-    /// How many outputs create it.
+    /// In how many outputs that create it it counts.
     created: usize,
     /// Which of [`Schema::keys`] are here, if somebody asks.
     keys: Option<usize>,
@@ -186,8 +187,14 @@ impl Default for Schema<'_> {
 }
 
 impl<'a> Schema<'a> {
-    /// Adds the keys that writes of a document create.
-    fn add(&mut self, doc: DocId, recipe: &Recipe, creating: impl Iterator<Item = &'a Write>) {
+    /// Adds the keys that writes of a document create; `output` is its data, if it
+    /// is part of the output.
+    fn add(
+        &mut self,
+        doc: DocId,
+        output: Option<&Node>,
+        creating: impl Iterator<Item = &'a Write>,
+    ) {
         // The way to the last write begins nearly always like the way to the next.
         let (mut way, mut last) = (vec![0], &[][..]);
         for write in creating {
@@ -198,9 +205,11 @@ impl<'a> Schema<'a> {
                 way.push(self.inside(way[way.len() - 1], piece));
             }
             last = pieces;
-            for (around, _) in created_keys(write) {
+            for (around, key) in created_keys(write) {
                 let places = [way[around], way[around + 1]];
-                self.places[places[1]].created += usize::from(recipe.emit);
+                let here = output.and_then(|data| path::at(&pieces[..around], data));
+                let has_key = here.and_then(counted).is_some_and(|here| here.get(key).is_some());
+                self.places[places[1]].created += usize::from(has_key);
                 self.creations.push(Creation { doc, write, around, places });
             }
         }

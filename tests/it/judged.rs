@@ -143,14 +143,20 @@ fn all_sites_of_the_base_that_had_it_are_told() {
 fn a_destination_is_uncommon_where_twice_as_many_have_another() {
     /// How many are told where so many create a key and so many have `oslo_db`.
     fn told(key: &str, creating: usize, having: usize) -> usize {
+        told_beside(key, creating, 0, having)
+    }
+    /// The same, where so many secret documents create it, too.
+    fn told_beside(key: &str, creating: usize, secret: usize, having: usize) -> usize {
         let source = document("example/Source/v1", "source", &[], "{password: x}");
         let creates = |at| {
             let (name, write) = (format!("c{at}"), format!("source.password > .e.{key}.password"));
-            document("example/Chart/v1", &name, &[&write], "{}")
+            document("example/Chart/v1", &name, &[&write], "{e: {}}")
         };
         let has =
             |at| document("example/Chart/v1", &format!("h{at}"), &[], "{e: {oslo_db: {host: a}}}");
-        let documents = (0..creating).map(creates).chain((0..having).map(has));
+        let hidden = (creating..creating + secret).map(creates);
+        let hidden = hidden.map(|text| text.replace("cleartext", "encrypted"));
+        let documents = (0..creating).map(creates).chain(hidden).chain((0..having).map(has));
         let all: Vec<String> = std::iter::once(source).chain(documents).collect();
         counts("uncommon-destination", &all, &all)[1]
     }
@@ -158,6 +164,8 @@ fn a_destination_is_uncommon_where_twice_as_many_have_another() {
         assert_eq!(told("olso_db", creating, enough), creating, "{creating} against {enough}");
         assert_eq!(told("olso_db", creating, enough - 1), 0, "{creating} against one fewer");
     }
+    // What is secret counts for nobody.
+    assert_eq!(told_beside("olso_db", 1, 3, 2), 1);
     // A letter left out or added.
     assert_eq!(["oslo_b", "osslo_db"].map(|key| told(key, 1, 2)), [1, 1]);
     assert_eq!(["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| told(key, 1, 2)), [0, 0, 0]);
