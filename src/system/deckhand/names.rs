@@ -1,13 +1,10 @@
 //! Documents by schema and name: which repeat others, and which are sources.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::document::Document;
-use super::{Family, Problem};
+use super::{Family, Lookup, Problem};
 use crate::graph::DocId;
-
-type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// The documents of a site by schema and name.
 #[derive(Debug)]

@@ -1,15 +1,11 @@
 //! Who inherits from whom: labels to parents, and replacements to what they
 //! replace (`deckhand.md` sections 5 to 7).
 
-use std::collections::HashMap;
-
 use super::document::{Document, Selector};
-use super::{Family, Matches, Problem, Refusal};
+use super::{Family, Lookup, Matches, Problem, Refusal};
 use crate::graph::DocId;
 use crate::merge::deckhand::Semantics;
 use crate::yaml::{Key, Node, Value};
-
-type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// The layers of a site, the highest first.
 #[derive(Debug, Default)]
