@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::{Equivalent, IndexSet};
 
@@ -182,7 +182,8 @@ pub struct Mapping {
     entries: Vec<(Key, Node)>,
     /// The keys, in the same order, where there are many of them. Nearly all
     /// mappings have a few: to compare these costs less than to keep a table.
-    index: Option<Box<IndexSet<Key, foldhash::fast::RandomState>>>,
+    /// Shared with copies, most of which get other values at the same keys.
+    index: Option<Arc<IndexSet<Key, foldhash::fast::RandomState>>>,
     size: Known,
 }
 
@@ -299,10 +300,10 @@ impl Mapping {
     /// Adds an entry whose key is not there.
     fn push(&mut self, key: Key, node: Node) {
         if let Some(index) = &mut self.index {
-            index.insert(key.clone());
+            Arc::make_mut(index).insert(key.clone());
         } else if self.entries.len() >= Self::FEW {
             let keys = self.entries.iter().map(|(key, _)| key);
-            self.index = Some(Box::new(keys.chain([&key]).cloned().collect()));
+            self.index = Some(Arc::new(keys.chain([&key]).cloned().collect()));
         }
         if self.entries.len() == self.entries.capacity() {
             // What is rendered adds an entry or two to what was written.
@@ -330,7 +331,7 @@ impl Mapping {
         self.size.0.take();
         let at = self.position(key)?;
         if let Some(index) = &mut self.index {
-            index.shift_remove_index(at);
+            Arc::make_mut(index).shift_remove_index(at);
         }
         Some(self.entries.remove(at).1)
     }

@@ -1,5 +1,6 @@
 //! The YAML reader and writer: laws over any text, hostile ones among them.
 
+mod copies;
 pub mod emitting;
 mod hostile;
 mod reading;
