@@ -150,21 +150,27 @@ pub struct Totals {
 }
 
 /// Writes the closing line: what was looked at and what was found, in figures.
+/// Where that is too much for a line, what was found begins the next.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write_totals(totals: &Totals, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut parts = Vec::new();
-    if totals.sites > 0 {
-        parts.push(counted(totals.sites, "site"));
-    }
-    parts.push(counted(totals.documents, "document"));
-    parts.push(format!("{} rendered", totals.outputs));
-    parts.push(counts_text(&totals.counts));
-    parts.extend(suppressed_words(totals.suppressed));
-    parts.push(format!("{:.2}s", totals.elapsed.as_secs_f64()));
     let separator = if style.unicode { " · " } else { " | " };
-    writeln!(out, "{}", wrap(&parts.join(separator), style.columns(), "", ""))
+    let mut looked_at = Vec::new();
+    if totals.sites > 0 {
+        looked_at.push(counted(totals.sites, "site"));
+    }
+    looked_at.push(counted(totals.documents, "document"));
+    looked_at.push(format!("{} rendered", totals.outputs));
+    let mut found = vec![counts_text(&totals.counts)];
+    found.extend(suppressed_words(totals.suppressed));
+    found.push(format!("{:.2}s", totals.elapsed.as_secs_f64()));
+    let halves = [looked_at.join(separator), found.join(separator)];
+    let line = halves.join(separator);
+    if line.chars().count() <= style.columns() {
+        return writeln!(out, "{line}");
+    }
+    halves.iter().try_for_each(|half| writeln!(out, "{}", wrap(half, style.columns(), "", "")))
 }
 
 /// How many findings are not reported, and why.

@@ -344,6 +344,28 @@ fn the_closing_line_says_what_was_found() {
 }
 
 #[test]
+fn what_was_found_begins_a_line_where_one_is_too_short() {
+    let shown = |width| {
+        let totals = Totals {
+            sites: 6,
+            documents: 1172,
+            outputs: 2158,
+            counts: Counts { errors: 3, warnings: 24, notes: 12 },
+            suppressed: Suppressed { ignored: 1, accepted: 10 },
+            elapsed: Duration::from_millis(213),
+        };
+        let mut out = Vec::new();
+        write_totals(&totals, &plain(width), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let looked_at = "6 sites · 1172 documents · 2158 rendered";
+    let found = "3 errors, 24 warnings, 12 notes · 1 ignored · 10 in the baseline · 0.21s";
+    let whole = looked_at.chars().count() + 3 + found.chars().count();
+    assert_eq!(shown(whole), format!("{looked_at} · {found}\n"));
+    assert_eq!(shown(whole - 1), format!("{looked_at}\n{found}\n"));
+}
+
+#[test]
 fn sites_are_a_table() {
     let row = |site: &str, files| SiteRow {
         site: Some(site.into()),
