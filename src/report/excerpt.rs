@@ -12,6 +12,7 @@ use smol_str::SmolStr;
 use unicode_width::UnicodeWidthChar;
 
 use super::printable::{clean, escape, is_harmful};
+use super::signs::Signs;
 use super::view::View;
 use super::{Style, wrap};
 use crate::diagnostic::Label;
@@ -338,7 +339,7 @@ impl Glyphs {
     /// columns for the text of the label at `focus`, else the part where the
     /// label begins.
     fn cut(&self, focus: &Range<u32>, room: usize, wanted: usize, style: &Style) -> ShownLine {
-        let more = if style.unicode { "…" } else { "..." };
+        let more = Signs::of(style).dots;
         let more_width = more.chars().count();
         let (first_focused, end_focused) = glyph_range(&self.glyphs, focus);
         let columns = |glyphs: &[Glyph]| glyphs.iter().map(|glyph| glyph.width).sum::<usize>();

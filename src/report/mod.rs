@@ -65,6 +65,7 @@ mod restored;
 pub mod rules;
 mod sarif;
 pub mod settings;
+mod signs;
 pub mod since;
 pub mod sites;
 pub mod statistics;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Style;
 use super::counted;
+use super::signs::Signs;
 use crate::diagnostic::{Diagnostic, Severity, Suppression};
 use crate::triage::{Compared, Findings};
 
@@ -48,12 +49,12 @@ pub fn of_comparison(compared: &Compared) -> Vec<Row> {
 /// # Errors
 /// Those of `out`.
 pub fn write(rows: &[Row], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let separator = if style.unicode { " · " } else { " | " };
+    let between = Signs::of(style).between;
     let mut rows: Vec<&Row> = rows.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.count), row.rule));
     let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
     for row in rows {
-        let line = row.words().join(separator);
+        let line = row.words().join(between);
         writeln!(out, "{:>6}  {:widest$}  {:7}  {line}", row.count, row.rule, row.level.as_str())?;
     }
     Ok(())

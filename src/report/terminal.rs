@@ -20,6 +20,7 @@ use miette::{
 use super::counted;
 use super::excerpt::{Excerpt, excerpts};
 use super::printable::clean;
+use super::signs::Signs;
 use super::{Style, View, some_sites, wrap};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
 use crate::source::FileId;
@@ -155,7 +156,7 @@ pub struct Totals {
 /// # Errors
 /// Those of `out`.
 pub fn write_totals(totals: &Totals, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let separator = if style.unicode { " · " } else { " | " };
+    let between = Signs::of(style).between;
     let mut looked_at = Vec::new();
     if totals.sites > 0 {
         looked_at.push(counted(totals.sites, "site"));
@@ -165,8 +166,8 @@ pub fn write_totals(totals: &Totals, style: &Style, out: &mut dyn Write) -> io::
     let mut found = vec![counts_text(&totals.counts)];
     found.extend(suppressed_words(totals.suppressed));
     found.push(format!("{:.2}s", totals.elapsed.as_secs_f64()));
-    let halves = [looked_at.join(separator), found.join(separator)];
-    let line = halves.join(separator);
+    let halves = [looked_at.join(between), found.join(between)];
+    let line = halves.join(between);
     if line.chars().count() <= style.columns() {
         return writeln!(out, "{line}");
     }

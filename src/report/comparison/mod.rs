@@ -19,9 +19,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use self::fold::{Fold, folds};
-use self::names::{Names, Signs};
+use self::names::Names;
 use super::counted;
 use super::printable::clean;
+use super::signs::Signs;
 use super::terminal::{self, Ink, Told};
 use super::{Compared, Extent, SideKind, SideText, Sides, Style, View, wrap};
 use crate::compare::reach::{Comparison, EditReach};

@@ -1,35 +1,12 @@
-//! What things are called in a report: documents, edits, sites, and the signs
-//! between them.
+//! What things are called in a report: documents, edits, sites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::reach::Comparison;
 use crate::edit::{Edit, EditKind, Part};
+use crate::report::View;
 use crate::report::printable::clean;
-use crate::report::{Style, View};
 use crate::source::DocKey;
-
-/// Signs that a terminal may lack.
-pub(super) struct Signs {
-    /// Between parts of a line.
-    pub(super) between: &'static str,
-    /// From one place to the next.
-    pub(super) arrow: &'static str,
-    /// Between a number and what there is so often.
-    pub(super) times: &'static str,
-    /// Where text was cut.
-    pub(super) dots: &'static str,
-}
-
-impl Signs {
-    pub(super) fn of(style: &Style) -> Self {
-        if style.unicode {
-            Self { between: " · ", arrow: "→", dots: "…", times: "×" }
-        } else {
-            Self { between: " | ", arrow: "->", dots: "...", times: "x" }
-        }
-    }
-}
 
 /// How documents are named: without their schema, unless another document of
 /// the report has the name, too.

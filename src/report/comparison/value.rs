@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::names::Signs;
 use crate::report::printable::clean;
+use crate::report::signs::Signs;
 use crate::yaml::emit::{self, HIDDEN, to_yaml};
 use crate::yaml::path::{Piece, children};
 use crate::yaml::{Node, Value};

@@ -1,0 +1,25 @@
+//! Signs that a terminal may lack, and what stands for them there.
+
+use super::Style;
+
+/// The signs of a style.
+pub(super) struct Signs {
+    /// Between parts of a line.
+    pub(super) between: &'static str,
+    /// From one place to the next.
+    pub(super) arrow: &'static str,
+    /// Between a number and what there is so often.
+    pub(super) times: &'static str,
+    /// Where text was cut.
+    pub(super) dots: &'static str,
+}
+
+impl Signs {
+    pub(super) fn of(style: &Style) -> Self {
+        if style.unicode {
+            Self { between: " · ", arrow: "→", dots: "…", times: "×" }
+        } else {
+            Self { between: " | ", arrow: "->", dots: "...", times: "x" }
+        }
+    }
+}
