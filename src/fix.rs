@@ -178,7 +178,7 @@ impl<'t> Commented<'t> {
 
 /// The file of a text that is parsed for its values only.
 fn nowhere() -> FileId {
-    SourceMap::new().upcoming(0)
+    SourceMap::new().upcoming()
 }
 
 /// What a text says, comments apart.

@@ -325,14 +325,12 @@ impl<'a> Sides<'a> {
     /// fault of layercake itself. Such a one is new whichever side it is on: it
     /// says that this run found less than there is.
     fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> (triage::Compared, bool) {
-        let of_files = |side: &LoadedSide, other: Option<(&LoadedSide, &[Diagnostic])>| {
-            let found =
-                lap(Stage::Rules, || self.loaded.file_findings(side, &self.plan.rules, other));
+        let of_files = |side: &LoadedSide| {
+            let found = lap(Stage::Rules, || self.loaded.file_findings(side, &self.plan.rules));
             did(Stage::Rules, || found.len());
             found
         };
-        let mut head = of_files(self.head, None);
-        let mut base = of_files(self.base, Some((self.head, &head)));
+        let (mut head, mut base) = (of_files(self.head), of_files(self.base));
         base.extend(self.base.layout_findings());
         head.extend(self.head.layout_findings());
         let mut caused: BTreeMap<Told<'_>, &[EditId]> = BTreeMap::new();

@@ -1,31 +1,26 @@
-//! The files of a run: read and parsed once, their documents read, and which
-//! of them make a site. What is wrong with a file by itself is told from here.
+//! The files of a run with their documents, and which of them make a site. What
+//! is wrong with a file by itself is told from here.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::Ordering::Relaxed;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use globset::GlobSet;
 use rayon::prelude::*;
 
 use super::configuration::Configured;
+use super::files::{AsRead, Files, SideFile, SideFiles, failure};
 use super::parts::PartFile;
-use super::sets::PartGlobs;
-use super::{AcceptedBy, Further, Plan, Progress, Scope, counts_for};
+use super::{AcceptedBy, Further, Plan, Scope, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileFacts, Holds, Settings, UserDataFacts};
-use crate::source::{
-    ContentId, DocKey, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
-    offset,
-};
-use crate::stopwatch::{Stage, did, lap, split, split_for};
+use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
+use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
-use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::layout::{
     Layout, Place, Problem as LayoutProblem, SiteFiles, clashes,
@@ -33,7 +28,7 @@ use crate::system::deckhand::layout::{
 use crate::system::deckhand::read::{Reading, SecretKinds, read, secret_stretch};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::triage::{Baseline, Findable, Judged, SitesOfFiles};
-use crate::yaml::{self, Parsed};
+use crate::yaml::{self, Node, Parsed};
 
 /// The files that are rendered together.
 pub(super) struct SetFiles {
@@ -75,6 +70,10 @@ pub(super) struct LoadedFile {
     ignores: ignore::Comments,
     /// Whether it is one of cloud-init's.
     has_parts: bool,
+    /// Its first document as it is written, where that may define a site.
+    definition: Option<Node>,
+    /// What was found in it, and at which place it was taken to be.
+    found: Option<(Option<Place>, Vec<Diagnostic>)>,
 }
 
 /// All files of a run, read and parsed.
@@ -112,227 +111,23 @@ pub(super) struct Side {
     sites: OnceLock<SitesOfFiles>,
 }
 
-/// A file of one side.
-pub(super) struct SideFile {
-    pub(super) id: FileId,
-    /// The further repository that it is in, by index.
-    pub(super) repository: Option<usize>,
-    /// Which sites it counts for; none for a file of a set.
-    pub(super) place: Option<Place>,
-}
-
-impl SideFile {
-    fn with_place(&self) -> (FileId, Option<&Place>) {
-        (self.id, self.place.as_ref())
-    }
-}
-
-/// All files of a run, parsed, and how they lie.
-pub(super) struct Parse {
-    pub(super) sources: SourceMap,
-    pub(super) parsed: Vec<(FileId, Parsed)>,
-    head: Side,
-    base: Option<Side>,
-    /// What is known of the contents of the head's files, by which the base
-    /// shares them.
-    known: HashMap<(RepoPath, Option<ContentId>), FileId>,
-    /// Which files are cloud-init's.
-    pub(super) part_globs: Arc<PartGlobs>,
-    /// What files give cloud-init that include no others.
-    pub(super) user_data: HashMap<FileId, Arc<UserData>>,
-}
-
-impl Parse {
-    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
-        let mut parse = Self {
-            sources: SourceMap::new(),
-            parsed: Vec::new(),
-            head: Side::default(),
-            base: None,
-            known: HashMap::new(),
-            part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
-            user_data: HashMap::new(),
-        };
-        parse.head = parse.side(plan, plan.tree, plan.layout())?;
-        if let Some(base) = &plan.base {
-            parse.base = Some(parse.side(plan, base.tree, base.layout)?);
-        }
-        Ok(parse)
-    }
-
-    fn side(
-        &mut self,
-        plan: &Plan<'_>,
-        tree: &dyn Tree,
-        layout: Option<&Layout>,
-    ) -> Result<Side, Error> {
-        let side = match &plan.scope {
-            Scope::Repository { further, .. } => match layout {
-                Some(layout) => self.repository(plan, tree, layout, further)?,
-                None => return Ok(Side::default()),
-            },
-            Scope::Set(paths) => self.set(plan, tree, paths)?,
-        };
-        Ok(Side { parts: self.parts(plan, tree)?, ..side })
-    }
-
-    fn repository(
-        &mut self,
-        plan: &Plan<'_>,
-        tree: &dyn Tree,
-        layout: &Layout,
-        further: &[Further<'_>],
-    ) -> Result<Side, Error> {
-        let mut layout = layout.clone();
-        layout.keep_sites(&|site| plan.configuration.has_site(site));
-        layout.files.retain(|file| !self.part_globs.has(&file.path));
-        for (index, repository) in further.iter().enumerate() {
-            layout.add_repository(index, repository.tree, &repository.root)?;
-        }
-        did(Stage::List, || layout.files.len());
-        layout.ensure_present(tree, None)?;
-        for (index, repository) in further.iter().enumerate() {
-            layout.ensure_present(repository.tree, Some(index))?;
-        }
-        let files: Vec<ToRead<'_>> = layout
-            .files
-            .iter()
-            .map(|file| match file.repository {
-                Some(index) => ToRead::unchanging(&file.path, further[index].tree),
-                None => ToRead { content: file.content, ..ToRead::of(&file.path, tree) },
-            })
-            .collect();
-        let ids = self.read(plan, &files)?;
-        let files = layout.files.iter().zip(ids).map(|(file, id)| SideFile {
-            id,
-            repository: file.repository,
-            place: Some(file.place.clone()),
-        });
-        Ok(Side { files: files.collect(), layout: Some(layout), ..Side::default() })
-    }
-
-    fn set(&mut self, plan: &Plan<'_>, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Side, Error> {
-        let mut files = files_of_set(plan, tree, paths)?;
-        files.retain(|path| !self.part_globs.has(path) && !plan.configuration.is_at(path));
-        did(Stage::List, || files.len());
-        tree.ensure_present(&files)?;
-        let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
-        let ids = self.read(plan, &files)?.into_iter();
-        let files = ids.map(|id| SideFile { id, repository: None, place: None }).collect();
-        Ok(Side { files, ..Side::default() })
-    }
-
-    /// Reads and parses those of `files` that are not known yet.
-    pub(super) fn read(
-        &mut self,
-        plan: &Plan<'_>,
-        files: &[ToRead<'_>],
-    ) -> Result<Vec<FileId>, Error> {
-        let mut ids: Vec<Option<FileId>> =
-            files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
-        let unknown: Vec<&ToRead<'_>> =
-            files.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
-        let compared = plan.base.is_some();
-        let read = parse_all(&mut self.sources, &unknown, plan.progress, compared)?;
-        let mut read = read.into_iter().zip(&unknown);
-        for id in ids.iter_mut().filter(|id| id.is_none()) {
-            let (read, file) = read.next().expect("what is not known has been read");
-            *id = Some(read.id);
-            if compared && (read.content.is_some() || file.unchanging) {
-                self.known.insert((file.path.clone(), read.content), read.id);
-            }
-            self.parsed.push((read.id, read.parsed));
-        }
-        Ok(ids.into_iter().flatten().collect())
-    }
-
-    /// Texts that were decoded are no files of documents.
-    pub(super) fn fill(&mut self) {
-        while FileId(offset(self.parsed.len())) < self.sources.upcoming(0) {
-            self.parsed.push((FileId(offset(self.parsed.len())), Parsed::default()));
-        }
-    }
-}
-
-/// The YAML files of a set.
-fn files_of_set(
-    plan: &Plan<'_>,
-    tree: &dyn Tree,
-    paths: &[RepoPath],
-) -> Result<Vec<RepoPath>, Error> {
-    let mut files = BTreeSet::new();
-    for path in paths {
-        let entries = tree.entries(path)?;
-        let yaml = entries.into_iter().filter(|entry| {
-            let name = entry.path.as_str();
-            entry.kind == EntryKind::File && (name.ends_with(".yaml") || name.ends_with(".yml"))
-        });
-        let before = files.len();
-        files.extend(yaml.map(|entry| entry.path));
-        if files.len() == before && !path.is_root() {
-            // Not a folder with YAML in it: a file, named by hand.
-            files.insert(path.clone());
-        }
-    }
-    if plan.base.is_some() {
-        // A file that is named may be on one of the sides only.
-        let there: BTreeSet<RepoPath> =
-            tree.entries(&RepoPath::new(""))?.into_iter().map(|entry| entry.path).collect();
-        files.retain(|path| there.contains(path));
-    }
-    Ok(files.into_iter().collect())
-}
-
-/// A file that is to be read.
-pub(super) struct ToRead<'t> {
-    path: &'t RepoPath,
-    tree: &'t dyn Tree,
-    content: Option<ContentId>,
-    /// Whether it is the same on both sides whatever its content is.
-    unchanging: bool,
-    /// What its text is.
-    text: Text,
-}
-
-/// What the text of a file is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
-    /// YAML documents.
-    Documents,
-    /// Something that others read.
-    Other,
-}
-
-impl<'t> ToRead<'t> {
-    fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
-        Self { path, tree, content: None, unchanging: false, text: Text::Documents }
-    }
-
-    /// A file whose text is no YAML for Deckhand.
-    pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
-        Self { content, text: Text::Other, ..Self::of(path, tree) }
-    }
-
-    fn unchanging(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
-        Self { unchanging: true, ..Self::of(path, tree) }
-    }
-
-    fn identity(&self) -> (RepoPath, Option<ContentId>) {
-        (self.path.clone(), self.content)
-    }
-}
-
 impl Loaded {
     pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
-        let Parse { mut sources, parsed, mut head, mut base, .. } = Parse::new(plan)?;
+        let (schemas, patterns) = (Schemas::default(), Patterns::default());
+        let secrets = &plan.configuration.secrets;
+        let reader = Reader { schemas: &schemas, patterns: &patterns, secrets };
+        let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
+            let mut loaded = lap(Stage::Documents, || reader.file(sources, file.id, parsed));
+            lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &plan.rules));
+            loaded
+        };
+        let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, &keep)?;
+        let (mut head, mut base) = (Side::of(head), base.map(Side::of));
+        did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for side in std::iter::once(&mut head).chain(&mut base) {
-            lap(Stage::List, || side.find_sets(plan, &mut sources, &parsed));
+            lap(Stage::List, || side.find_sets(plan, &mut sources, &files));
             side.find_parts(plan);
         }
-        let schemas = Schemas::default();
-        let secrets = &plan.configuration.secrets;
-        let mut files = documents_of(&sources, parsed, &schemas, secrets);
-        did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
             add_part_file(file, &sources, &mut files);
         }
@@ -397,45 +192,26 @@ impl Loaded {
     }
 
     /// The findings of a side's files by themselves, with the sites they count
-    /// for. Those of files that are the same on the `other` side are among what
-    /// was found there.
-    pub(super) fn file_findings(
-        &self,
-        side: &Side,
-        settings: &Settings,
-        other: Option<(&Side, &[Diagnostic])>,
-    ) -> Vec<Diagnostic> {
-        let sites = side.sites_of_files();
-        let same: HashMap<FileId, Option<&Place>, foldhash::fast::RandomState> =
-            other.iter().flat_map(|(side, _)| &side.files).map(SideFile::with_place).collect();
-        let (known, fresh): (Vec<_>, Vec<_>) = side
-            .files
-            .iter()
-            .map(SideFile::with_place)
-            .partition(|(file, place)| same.get(file).is_some_and(|there| there == place));
-        let documents = fresh.into_iter().map(|(file, place)| (file, Holds::Documents, place));
+    /// for.
+    pub(super) fn file_findings(&self, side: &Side, settings: &Settings) -> Vec<Diagnostic> {
+        let documents = side.files.iter();
+        let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
-        let of_parts = side.parts.iter().flat_map(|file| self.part_findings(side, file));
-        let facts = documents.chain(parts).map(|(file, holds, place)| {
-            let loaded = self.file(file);
-            FileFacts {
-                sources: &self.sources,
-                file,
-                problems: &loaded.problems,
-                documents: &loaded.documents,
-                others: &loaded.others,
-                secrets: &loaded.secrets,
-                comments: &loaded.comments,
-                ignores: &loaded.ignores,
-                holds,
-                place,
-                schemas: &self.schemas,
-                settings,
+        let (mut found, mut unjudged) = (Vec::new(), Vec::new());
+        for (id, holds, place) in documents.chain(parts) {
+            let file = self.file(id);
+            match &file.found {
+                Some((judged_at, known)) if judged_at.as_ref() == place => {
+                    found.extend(known.iter().cloned());
+                }
+                Some(_) | None => {
+                    let file_facts = file.facts(&self.sources, id, &self.schemas, settings);
+                    unjudged.push(FileFacts { holds, place, ..file_facts });
+                }
             }
-        });
-        let facts: Vec<FileFacts<'_>> = facts.collect();
+        }
         let split = split();
-        let found: Vec<Vec<Diagnostic>> = facts
+        let judged: Vec<Vec<Diagnostic>> = unjudged
             .par_iter()
             .map(|facts| {
                 let _part = split.part();
@@ -443,16 +219,12 @@ impl Loaded {
             })
             .collect();
         drop(split);
-        let known: BTreeSet<FileId> = known.into_iter().map(|(file, _)| file).collect();
-        let known_findings = other.into_iter().flat_map(|(_, found)| found);
-        let known_findings =
-            known_findings.filter(|finding| known.contains(&finding.primary.span.file));
-        let mut found: Vec<Diagnostic> =
-            found.into_iter().flatten().chain(known_findings.cloned()).collect();
+        found.extend(judged.into_iter().flatten());
+        let sites = side.sites_of_files();
         for diagnostic in &mut found {
             diagnostic.sites = sites.of(diagnostic.primary.span.file).cloned().collect();
         }
-        found.extend(of_parts);
+        found.extend(side.parts.iter().flat_map(|file| self.part_findings(side, file)));
         found
     }
 
@@ -611,6 +383,44 @@ fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
 }
 
 impl LoadedFile {
+    /// What the rules are told of it, as of one with documents that counts for
+    /// no site.
+    fn facts<'a>(
+        &'a self,
+        sources: &'a SourceMap,
+        file: FileId,
+        schemas: &'a Schemas,
+        settings: &'a Settings,
+    ) -> FileFacts<'a> {
+        FileFacts {
+            sources,
+            file,
+            problems: &self.problems,
+            documents: &self.documents,
+            others: &self.others,
+            secrets: &self.secrets,
+            comments: &self.comments,
+            ignores: &self.ignores,
+            holds: Holds::Documents,
+            place: None,
+            schemas,
+            settings,
+        }
+    }
+
+    /// Looks at it with the rules.
+    fn judge(
+        &mut self,
+        sources: &SourceMap,
+        file: AsRead<'_>,
+        schemas: &Schemas,
+        settings: &Settings,
+    ) {
+        let facts = self.facts(sources, file.id, schemas, settings);
+        let found = rules::word_file(&FileFacts { place: file.place, ..facts });
+        self.found = Some((file.place.cloned(), found));
+    }
+
     /// A file at which layercake itself failed: nothing of it is known, so that
     /// all of it may be secret.
     fn failed(file: FileId, source: &Source) -> Self {
@@ -651,6 +461,11 @@ impl LoadedFile {
 }
 
 impl Side {
+    fn of(files: SideFiles) -> Self {
+        let SideFiles { files, layout, parts } = files;
+        Self { files, parts, layout, ..Self::default() }
+    }
+
     /// Every file that its parts stand in, decoded ones among them.
     fn files_of_parts(&self) -> BTreeSet<FileId> {
         self.parts.iter().flat_map(PartFile::files).collect()
@@ -698,7 +513,7 @@ impl Side {
         self.layout.as_ref().map(|layout| layout.definition_of(site))
     }
 
-    fn find_sets(&mut self, plan: &Plan<'_>, sources: &mut SourceMap, parsed: &[(FileId, Parsed)]) {
+    fn find_sets(&mut self, plan: &Plan<'_>, sources: &mut SourceMap, loaded: &[LoadedFile]) {
         let files = self.files.iter().map(|file| (file.id, sources.get(file.id).path()));
         self.layout_problems.extend(clashes(files));
         let further = match &plan.scope {
@@ -717,8 +532,9 @@ impl Side {
             }
         };
         let Some(layout) = &self.layout else { return };
-        let files: Vec<(FileId, &Parsed)> =
-            self.files.iter().map(|file| (file.id, &parsed[file.id.0 as usize].1)).collect();
+        let definition = |file: FileId| loaded[file.0 as usize].definition.as_ref();
+        let files: Vec<(FileId, Option<&Node>)> =
+            self.files.iter().map(|file| (file.id, definition(file.id))).collect();
         self.sets = sites_of(layout, further, sources, &files, &mut self.layout_problems);
     }
 }
@@ -735,7 +551,7 @@ fn sites_of(
     layout: &Layout,
     further: &[Further<'_>],
     sources: &mut SourceMap,
-    parsed: &[(FileId, &Parsed)],
+    files: &[(FileId, Option<&Node>)],
     problems: &mut Vec<LayoutProblem>,
 ) -> Vec<SetFiles> {
     for (path, oddity) in &layout.odd {
@@ -748,89 +564,7 @@ fn sites_of(
         problems.push(LayoutProblem::MissingDefinition { file, site });
     }
     let given: Vec<String> = further.iter().map(|given| given.name.clone()).collect();
-    layout.sites(parsed, &given, problems).into_iter().map(SetFiles::from).collect()
-}
-
-/// A file that has been read and parsed.
-struct Read {
-    id: FileId,
-    content: Option<ContentId>,
-    parsed: Parsed,
-}
-
-/// Reads and parses files in parallel; ids are given in the order of `files`.
-///
-/// # Errors
-/// Where a file cannot be read for a reason that casts doubt on the others
-/// too: of several the first.
-fn parse_all(
-    sources: &mut SourceMap,
-    files: &[&ToRead<'_>],
-    progress: &Progress,
-    compared: bool,
-) -> Result<Vec<Read>, Error> {
-    progress.files.fetch_add(files.len(), Relaxed);
-    let first = &*sources;
-    let split = split_for(Stage::Read);
-    let read: Vec<Result<(Source, Read), Error>> = files
-        .par_iter()
-        .enumerate()
-        .map(|(index, file)| {
-            let _part = split.part();
-            let id = first.upcoming(index);
-            let bytes = file.tree.read(file.path);
-            if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
-                return Err(error);
-            }
-            let content = match (&bytes, file.content) {
-                (Ok(bytes), None) if compared && !file.unchanging => file.tree.content_of(bytes),
-                (_, content) => content,
-            };
-            let source = Source::new(file.path.clone(), bytes);
-            let parsed = match file.text {
-                Text::Documents => lap(Stage::Parse, || parse_guarded(id, &source)),
-                Text::Other => Parsed::default(),
-            };
-            progress.files_read.fetch_add(1, Relaxed);
-            Ok((source, Read { id, content, parsed }))
-        })
-        .collect();
-    drop(split);
-    did(Stage::Read, || files.len());
-    did(Stage::Parse, || files.iter().filter(|file| file.text == Text::Documents).count());
-    read.into_iter()
-        .map(|read| {
-            let (source, read) = read?;
-            sources.add(source);
-            Ok(read)
-        })
-        .collect()
-}
-
-/// Parses one file. A fault in layercake itself costs this file and says so;
-/// the others go on, and nothing of what it left is used.
-fn parse_guarded(file: FileId, source: &Source) -> Parsed {
-    let parse = || yaml::parse(file, whole_documents(source));
-    guarded(Guarded::File(source.path().as_str()), parse)
-        .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
-}
-
-pub(super) fn failure(file: FileId) -> yaml::Problem {
-    yaml::Problem { span: Span::point(file, 0), kind: yaml::ProblemKind::Internal }
-}
-
-/// The text of a file as far as it can be trusted: where it breaks off, the
-/// document in which it does is left out.
-fn whole_documents(source: &Source) -> &str {
-    let text = &**source.text();
-    match source.fault() {
-        None => return text,
-        Some(TextFault::LargeFilePointer) => return "",
-        Some(TextFault::Unreadable(_) | TextFault::BadEncoding(..) | TextFault::TooLarge(_)) => {}
-    }
-    let is_marker = |at: &usize| text[at + "\n---".len()..].starts_with(char::is_whitespace);
-    let last = text.match_indices("\n---").map(|(at, _)| at).filter(is_marker).last();
-    &text[..last.map_or(0, |at| at + 1)]
+    layout.sites(files, &given, problems).into_iter().map(SetFiles::from).collect()
 }
 
 /// Keeps what a file of parts says where it stands: there, or in a text that it
@@ -838,7 +572,10 @@ fn whole_documents(source: &Source) -> &str {
 fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
     let read = &part_file.read;
     for file in part_file.files() {
-        files[file.0 as usize].has_parts = true;
+        let file = &mut files[file.0 as usize];
+        file.has_parts = true;
+        // More is known of it from now on.
+        file.found = None;
     }
     for part in &read.parts {
         files[part.span.file.0 as usize].add_part(part);
@@ -937,59 +674,50 @@ fn read_baseline(
     })
 }
 
-/// Reads the Deckhand documents of parsed files.
-fn documents_of(
-    sources: &SourceMap,
-    parsed: Vec<(FileId, Parsed)>,
-    schemas: &Schemas,
-    secrets: &SecretKinds,
-) -> Vec<LoadedFile> {
-    let patterns = Patterns::default();
-    let split = split_for(Stage::Documents);
-    parsed
-        .into_par_iter()
-        .map(|(file, parsed)| {
-            let _part = split.part();
-            let source = sources.get(file);
-            let place = Guarded::Documents(source.path().as_str());
-            let reading = || documents_of_file(file, source, parsed, schemas, &patterns, secrets);
-            guarded(place, reading).unwrap_or_else(|| LoadedFile::failed(file, source))
-        })
-        .collect()
+/// What reads the Deckhand documents of parsed files.
+struct Reader<'r> {
+    schemas: &'r Schemas,
+    patterns: &'r Patterns,
+    secrets: &'r SecretKinds,
 }
 
-fn documents_of_file(
-    file: FileId,
-    source: &Source,
-    parsed: Parsed,
-    schemas: &Schemas,
-    patterns: &Patterns,
-    secrets: &SecretKinds,
-) -> LoadedFile {
-    let text = source.text();
-    let (problems, comments) = (parsed.problems, parsed.comments);
-    // Most files have one document, for which a list that grows has room for four.
-    let documents = Vec::with_capacity(parsed.documents.len());
-    let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
-    for document in &parsed.documents {
-        let reading = || read(document, text, patterns, secrets);
-        match guarded(Guarded::Reading(source.path().as_str()), reading) {
-            Some(Reading::Document(document)) => loaded.documents.push(*document),
-            Some(Reading::Nothing(fault)) => loaded.others.push(fault),
-            None => loaded.problems.push(failure(file)),
+impl Reader<'_> {
+    fn file(&self, sources: &SourceMap, file: FileId, parsed: Parsed) -> LoadedFile {
+        let source = sources.get(file);
+        let first = parsed.documents.first().filter(|_| Layout::may_be_definition(source.path()));
+        let definition = first.map(|document| document.root.clone());
+        let place = Guarded::Documents(source.path().as_str());
+        let loaded = guarded(place, || self.documents(file, source, parsed));
+        let loaded = loaded.unwrap_or_else(|| LoadedFile::failed(file, source));
+        LoadedFile { definition, ..loaded }
+    }
+
+    fn documents(&self, file: FileId, source: &Source, parsed: Parsed) -> LoadedFile {
+        let text = source.text();
+        let (problems, comments) = (parsed.problems, parsed.comments);
+        // Most files have one document, for which a list that grows has room for four.
+        let documents = Vec::with_capacity(parsed.documents.len());
+        let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
+        for document in &parsed.documents {
+            let reading = || read(document, text, self.patterns, self.secrets);
+            match guarded(Guarded::Reading(source.path().as_str()), reading) {
+                Some(Reading::Document(document)) => loaded.documents.push(*document),
+                Some(Reading::Nothing(fault)) => loaded.others.push(fault),
+                None => loaded.problems.push(failure(file)),
+            }
         }
+        for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
+            // Here it is done in parallel.
+            lap(Stage::Validate, || self.schemas.compiled(&schema.data));
+        }
+        loaded.secrets = secrets_of(file, source, &loaded, self.secrets);
+        loaded.ignores = ignore::read(file, source, &loaded.comments, &rules::ignorable);
+        let is_lost = loaded.is_opaque(text, self.secrets);
+        let whole = Span::new(file, 0, offset(text.len()));
+        let hidden = if is_lost { std::slice::from_ref(&whole) } else { &loaded.secrets[..] };
+        loaded.ignores.hide(hidden);
+        loaded
     }
-    for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
-        // Here it is done in parallel.
-        lap(Stage::Validate, || schemas.compiled(&schema.data));
-    }
-    loaded.secrets = secrets_of(file, source, &loaded, secrets);
-    loaded.ignores = ignore::read(file, source, &loaded.comments, &rules::ignorable);
-    let is_lost = loaded.is_opaque(text, secrets);
-    let whole = Span::new(file, 0, offset(text.len()));
-    let hidden = if is_lost { std::slice::from_ref(&whole) } else { &loaded.secrets[..] };
-    loaded.ignores.hide(hidden);
-    loaded
 }
 
 /// Where the secrets of a file stand: the data of its secret documents, and

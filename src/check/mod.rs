@@ -8,6 +8,7 @@
 
 mod compare;
 mod configuration;
+mod files;
 mod load;
 mod parts;
 mod sets;
@@ -27,7 +28,8 @@ pub use sets::DeclaredSet;
 use globset::GlobSet;
 use rayon::prelude::*;
 
-use self::load::{Loaded, Parse, SetFiles};
+use self::files::Files;
+use self::load::{Loaded, SetFiles};
 use self::side::OneSide;
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
@@ -42,6 +44,7 @@ use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::{Options, Site};
 use crate::triage::{self, Findings, Policy};
+use crate::yaml::Parsed;
 
 /// Which documents belong together.
 pub enum Scope<'a> {
@@ -255,8 +258,7 @@ pub fn check<T: Send>(
     loaded.ensure_sites(plan)?;
     let wanted = loaded.head.wanted(plan);
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics =
-        lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules, None));
+    let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules));
     did(Stage::Rules, || diagnostics.len());
     diagnostics.extend(loaded.head.layout_findings());
     let sites = after_its_like(
@@ -306,13 +308,13 @@ pub struct ParseTotals {
 /// # Errors
 /// As [`check`].
 pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
-    let read = Parse::new(plan)?;
+    let files = Files::new(plan, &|_, _, parsed| parsed)?;
     let totals = ParseTotals {
-        files: read.parsed.len(),
-        documents: read.parsed.iter().map(|(_, parsed)| parsed.documents.len()).sum(),
-        bytes: read.sources.iter().map(|(_, source)| source.text().len()).sum(),
+        files: files.kept.len(),
+        documents: files.kept.iter().map(|parsed: &Parsed| parsed.documents.len()).sum(),
+        bytes: files.sources.iter().map(|(_, source)| source.text().len()).sum(),
     };
-    give_back(read);
+    give_back(files);
     Ok(totals)
 }
 

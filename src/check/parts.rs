@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::load::{Loaded, Parse, SetFiles, Side, ToRead, failure};
+use super::files::{Files, ToRead, failure};
+use super::load::{Loaded, SetFiles, Side};
 use super::sets::{PartGlobs, sets_of_site};
 use super::{GivenHeader, Plan};
 use crate::error::Error;
@@ -40,7 +41,7 @@ impl PartFile {
     }
 }
 
-impl Parse {
+impl<T: Default + Send> Files<'_, T> {
     /// The files of `tree` that are parts of declared sets, by path.
     pub(super) fn parts(
         &mut self,
@@ -110,7 +111,7 @@ impl Parse {
         let failed = || UserData { problems: vec![failure(file)], ..UserData::default() };
         let mut read = read.unwrap_or_else(failed);
         // Where it failed while it included a file, they are where it put them.
-        if sources.upcoming(0) > self.sources.upcoming(0) {
+        if sources.upcoming() > self.sources.upcoming() {
             self.sources = sources;
         }
         self.fill();

@@ -112,7 +112,8 @@ impl Source {
 /// All files of a run, by id.
 #[derive(Debug, Default)]
 pub struct SourceMap {
-    files: Vec<Source>,
+    /// Empty where there is only room for one.
+    files: Vec<OnceLock<Source>>,
 }
 
 impl SourceMap {
@@ -121,27 +122,48 @@ impl SourceMap {
         Self::default()
     }
 
-    /// The id that the file added `ahead` files from now will get, so that
-    /// files can be read and parsed in parallel before they are added.
-    pub fn upcoming(&self, ahead: usize) -> FileId {
-        FileId(offset(self.files.len() + ahead))
+    /// The id that the file added next will get.
+    pub fn upcoming(&self) -> FileId {
+        FileId(offset(self.files.len()))
     }
 
     /// Adds a file and gives its id.
     pub fn add(&mut self, source: Source) -> FileId {
-        let id = self.upcoming(0);
-        self.files.push(source);
+        let id = self.upcoming();
+        self.files.push(OnceLock::from(source));
         id
     }
 
+    /// Makes room for so many files and gives their ids, so that threads can
+    /// [put](SourceMap::put) them there side by side.
+    pub fn make_room(&mut self, files: usize) -> Vec<FileId> {
+        let first = self.files.len();
+        self.files.resize_with(first + files, OnceLock::new);
+        (first..self.files.len()).map(|at| FileId(offset(at))).collect()
+    }
+
+    /// Puts a file where room was made for it.
+    ///
+    /// # Panics
+    /// Where there is a file by that id already, or no room.
+    pub fn put(&self, file: FileId, source: Source) -> &Source {
+        let room = &self.files[file.0 as usize];
+        assert!(room.set(source).is_ok(), "a file is put in its place once");
+        self.get(file)
+    }
+
     /// The file with this id.
+    ///
+    /// # Panics
+    /// Where there is none.
     pub fn get(&self, file: FileId) -> &Source {
-        &self.files[file.0 as usize]
+        self.files[file.0 as usize].get().expect("a file is put where room was made for it")
     }
 
     /// All files with their ids, in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
-        self.files.iter().enumerate().map(|(at, source)| (FileId(offset(at)), source))
+        let files = self.files.iter().enumerate();
+        files.filter_map(|(at, source)| Some((FileId(offset(at)), source.get()?)))
     }
 
     /// The place in a file at which somebody wrote what stands at `span`:

@@ -28,7 +28,7 @@ struct Files(SourceMap);
 
 impl Files {
     fn part(&mut self, text: &str) -> Node {
-        let file = self.0.upcoming(0);
+        let file = self.0.upcoming();
         let mut parsed = parse(file, text);
         assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
         self.0.add(Source::new(RepoPath::new("part"), Ok(text.into())));

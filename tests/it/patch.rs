@@ -13,7 +13,7 @@ use crate::conformance::same;
 
 /// Two files: the document, and the patch.
 fn file(index: usize) -> FileId {
-    SourceMap::new().upcoming(index)
+    SourceMap::new().make_room(index + 1)[index]
 }
 
 /// The only document of a text that stands in [`file`] 0.

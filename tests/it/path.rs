@@ -16,7 +16,7 @@ use crate::laws::reading::size_is_remembered;
 
 /// Where the nodes of these tests say they were written.
 pub fn here() -> Span {
-    Span::point(SourceMap::new().upcoming(0), 0)
+    Span::point(SourceMap::new().upcoming(), 0)
 }
 
 /// Another place, to tell who wrote what.

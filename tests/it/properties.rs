@@ -299,7 +299,7 @@ fn two_sides() -> impl Strategy<Value = [Node; 2]> {
     [data(), data()].prop_map(|texts| {
         let mut files = SourceMap::new();
         texts.map(|text| {
-            let file = files.upcoming(0);
+            let file = files.upcoming();
             let source = layercake::source::Source::new(RepoPath::new("a.yaml"), Ok(Vec::new()));
             let mut parsed = parse(file, &format!("data: {text}\n"));
             files.add(source);

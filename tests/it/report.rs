@@ -40,7 +40,7 @@ impl Files {
     }
 
     fn add(&mut self, path: &str, marked: &str) -> FileId {
-        let file = self.sources.upcoming(0);
+        let file = self.sources.upcoming();
         let (mut text, mut open, mut rest) = (String::new(), Vec::new(), marked.chars());
         let length = |text: &String| u32::try_from(text.len()).unwrap();
         while let Some(character) = rest.next() {

@@ -217,7 +217,7 @@ impl Texts {
     }
 
     fn add(&mut self, name: Name, draft: &Draft<'_>) {
-        let file = self.sources.upcoming(0);
+        let file = self.sources.upcoming();
         let (text, lines) = self.written_out(file, draft);
         let path = RepoPath::new(&*name.path);
         let source = match &draft.written {

@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::error::Error;
 use crate::near::nearest;
 use crate::source::{ContentId, Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree};
-use crate::yaml::{Node, Parsed, Value};
+use crate::yaml::{Node, Value};
 
 /// The files of a site repository, and of the further repositories given.
 #[derive(Clone, Debug)]
@@ -187,7 +187,7 @@ impl Layout {
             if !sites.is_empty() {
                 let global = tree.entries(&root.join("global"))?;
                 let types = tree.entries(&root.join("type"))?;
-                let defined = sites.iter().any(|entry| entry.path.as_str().ends_with(DEFINITION));
+                let defined = sites.iter().any(|entry| Self::may_be_definition(&entry.path));
                 if defined || !global.is_empty() || !types.is_empty() {
                     let entries = global.iter().chain(&sites).chain(&types);
                     layout.add(entries, &root, None);
@@ -292,6 +292,11 @@ impl Layout {
         self.root.join("site").join(site).join(DEFINITION)
     }
 
+    /// Whether a site's definition can be at this path, in one layout or another.
+    pub fn may_be_definition(path: &RepoPath) -> bool {
+        path.as_str().ends_with(DEFINITION)
+    }
+
     /// Sites whose definition is not there.
     pub fn undefined_sites(&self) -> Vec<Arc<str>> {
         let defined: BTreeSet<&RepoPath> = self.files.iter().map(|file| &file.path).collect();
@@ -300,11 +305,12 @@ impl Layout {
     }
 
     /// The sites with their files, once the files have been read: `files`
-    /// gives, for each of [`Layout::files`], its id and content; `given` are
-    /// the names of the further repositories.
+    /// gives, for each of [`Layout::files`], its id and, where it [may be a
+    /// definition](Layout::may_be_definition), its first document, if it has
+    /// one; `given` are the names of the further repositories.
     pub fn sites(
         &self,
-        files: &[(FileId, &Parsed)],
+        files: &[(FileId, Option<&Node>)],
         given: &[String],
         problems: &mut Vec<Problem>,
     ) -> Vec<SiteFiles> {
@@ -314,8 +320,8 @@ impl Layout {
             .sites
             .iter()
             .filter_map(|site| {
-                let (file, parsed) = files[*by_path.get(&self.definition_of(site))?];
-                let definition = Definition::read(site, file, parsed, problems)?;
+                let (file, root) = files[*by_path.get(&self.definition_of(site))?];
+                let definition = Definition::read(site, file, root, problems)?;
                 self.check_type(site, &definition, problems);
                 let repositories = definition.repositories(site, given, problems);
                 let counts = |file: &LayerFile| {
@@ -346,7 +352,7 @@ impl Layout {
     /// may be there for other repositories.
     fn find_unused_types(
         &self,
-        files: &[(FileId, &Parsed)],
+        files: &[(FileId, Option<&Node>)],
         sites: &[SiteFiles],
         problems: &mut Vec<Problem>,
     ) {
@@ -427,10 +433,9 @@ impl Definition {
     fn read(
         site: &Arc<str>,
         file: FileId,
-        parsed: &Parsed,
+        root: Option<&Node>,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
-        let root = parsed.documents.first().map(|document| &document.root);
         let data = root.and_then(|root| root.as_mapping()?.get_entry("data"));
         let site_type = data.and_then(|(_, data)| data.get("site_type"));
         let Some(Node { value: Value::String(name), span, .. }) = site_type else {

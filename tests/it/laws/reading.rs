@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 
 /// A file's id, for texts that are in no file.
 pub fn some_file() -> FileId {
-    SourceMap::new().upcoming(0)
+    SourceMap::new().upcoming()
 }
 
 /// Whether two values are the same: types, order of keys, and NaN included.

@@ -28,7 +28,7 @@ fn parts() -> impl Strategy<Value = Vec<Node>> {
             let mut text = specification;
             text.extend(entries.iter().map(|(key, value)| format!("{key}: {value}\n")));
             let text = if text.is_empty() { "{}".to_owned() } else { text };
-            let file = files.upcoming(0);
+            let file = files.upcoming();
             // Two values with the same anchor make no part.
             let mut parsed = parse(file, &text);
             if parsed.documents.is_empty() {

@@ -26,7 +26,7 @@ fn a_name_cannot_add_to_the_documents() {
         let look = DocumentsLook { with_origin: true, ..DocumentsLook::default() };
         let text = shown(Some(&evil), &evil, look);
         let read = |text: &str| {
-            let parsed = parse(Files::default().sources.upcoming(0), text);
+            let parsed = parse(Files::default().sources.upcoming(), text);
             assert!(parsed.problems.is_empty(), "{:?}", parsed.problems);
             parsed.documents.into_iter().map(|it| it.root).collect::<Vec<_>>()
         };

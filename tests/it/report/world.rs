@@ -361,7 +361,7 @@ pub fn pieces(path: &str) -> Vec<Piece> {
 }
 
 fn some_file() -> FileId {
-    SourceMap::new().upcoming(0)
+    SourceMap::new().upcoming()
 }
 
 /// A location with its keys as they are written in `root`.

@@ -1,0 +1,342 @@
+//! The files of a run: found, read and parsed once, in parallel. What is wanted of
+//! a file is made of it as soon as it is parsed, while its text and its nodes are
+//! near at hand: a large repository is many times larger than the caches of a
+//! processor.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use rayon::prelude::*;
+
+use super::parts::PartFile;
+use super::sets::PartGlobs;
+use super::{Further, Plan, Progress, Scope};
+use crate::error::Error;
+use crate::guard::{Place as Guarded, guarded};
+use crate::source::{
+    ContentId, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
+};
+use crate::stopwatch::{Stage, did, lap, split_for};
+use crate::system::cloud_init::read::UserData;
+use crate::system::deckhand::layout::{Layout, Place};
+use crate::yaml::{self, Parsed};
+
+/// All files of a run, read and parsed, and how they lie. `T` is what is kept of
+/// each, which is nothing where its text is no YAML for Deckhand.
+pub(super) struct Files<'t, T> {
+    pub(super) sources: SourceMap,
+    /// By id.
+    pub(super) kept: Vec<T>,
+    pub(super) head: SideFiles,
+    pub(super) base: Option<SideFiles>,
+    /// What is known of the contents of the head's files, by which the base
+    /// shares them.
+    known: HashMap<(RepoPath, Option<ContentId>), FileId>,
+    /// Which files are cloud-init's.
+    pub(super) part_globs: Arc<PartGlobs>,
+    /// What files give cloud-init that include no others.
+    pub(super) user_data: HashMap<FileId, Arc<UserData>>,
+    keep: &'t Keep<'t, T>,
+}
+
+/// The files of one side, and how they lie.
+#[derive(Default)]
+pub(super) struct SideFiles {
+    pub(super) files: Vec<SideFile>,
+    pub(super) layout: Option<Layout>,
+    /// The files that cloud-init is given, by path.
+    pub(super) parts: Vec<PartFile>,
+}
+
+/// A file of one side.
+pub(super) struct SideFile {
+    pub(super) id: FileId,
+    /// The further repository that it is in, by index.
+    pub(super) repository: Option<usize>,
+    /// Which sites it counts for; none for a file of a set.
+    pub(super) place: Option<Place>,
+}
+
+/// What is kept of a file that has been parsed. It is among the texts; others may
+/// not be there yet.
+pub(super) type Keep<'t, T> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> T + Sync + 't;
+
+/// A file that has been read.
+#[derive(Clone, Copy)]
+pub(super) struct AsRead<'f> {
+    pub(super) id: FileId,
+    /// Which sites it counts for; none for a file of a set.
+    pub(super) place: Option<&'f Place>,
+}
+
+impl<'t, T: Default + Send> Files<'t, T> {
+    pub(super) fn new(plan: &Plan<'_>, keep: &'t Keep<'t, T>) -> Result<Self, Error> {
+        let mut files = Self {
+            sources: SourceMap::new(),
+            kept: Vec::new(),
+            head: SideFiles::default(),
+            base: None,
+            known: HashMap::new(),
+            part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
+            user_data: HashMap::new(),
+            keep,
+        };
+        files.head = files.side(plan, plan.tree, plan.layout())?;
+        if let Some(base) = &plan.base {
+            files.base = Some(files.side(plan, base.tree, base.layout)?);
+        }
+        Ok(files)
+    }
+
+    fn side(
+        &mut self,
+        plan: &Plan<'_>,
+        tree: &dyn Tree,
+        layout: Option<&Layout>,
+    ) -> Result<SideFiles, Error> {
+        let side = match &plan.scope {
+            Scope::Repository { further, .. } => match layout {
+                Some(layout) => self.repository(plan, tree, layout, further)?,
+                None => return Ok(SideFiles::default()),
+            },
+            Scope::Set(paths) => self.set(plan, tree, paths)?,
+        };
+        Ok(SideFiles { parts: self.parts(plan, tree)?, ..side })
+    }
+
+    fn repository(
+        &mut self,
+        plan: &Plan<'_>,
+        tree: &dyn Tree,
+        layout: &Layout,
+        further: &[Further<'_>],
+    ) -> Result<SideFiles, Error> {
+        let mut layout = layout.clone();
+        layout.keep_sites(&|site| plan.configuration.has_site(site));
+        layout.files.retain(|file| !self.part_globs.has(&file.path));
+        for (index, repository) in further.iter().enumerate() {
+            layout.add_repository(index, repository.tree, &repository.root)?;
+        }
+        did(Stage::List, || layout.files.len());
+        layout.ensure_present(tree, None)?;
+        for (index, repository) in further.iter().enumerate() {
+            layout.ensure_present(repository.tree, Some(index))?;
+        }
+        let files: Vec<ToRead<'_>> = layout
+            .files
+            .iter()
+            .map(|file| {
+                let to_read = match file.repository {
+                    Some(index) => ToRead::unchanging(&file.path, further[index].tree),
+                    None => ToRead { content: file.content, ..ToRead::of(&file.path, tree) },
+                };
+                ToRead { place: Some(&file.place), ..to_read }
+            })
+            .collect();
+        let ids = self.read(plan, &files)?;
+        let files = layout.files.iter().zip(ids).map(|(file, id)| SideFile {
+            id,
+            repository: file.repository,
+            place: Some(file.place.clone()),
+        });
+        Ok(SideFiles { files: files.collect(), layout: Some(layout), parts: Vec::new() })
+    }
+
+    fn set(
+        &mut self,
+        plan: &Plan<'_>,
+        tree: &dyn Tree,
+        paths: &[RepoPath],
+    ) -> Result<SideFiles, Error> {
+        let mut files = files_of_set(plan, tree, paths)?;
+        files.retain(|path| !self.part_globs.has(path) && !plan.configuration.is_at(path));
+        did(Stage::List, || files.len());
+        tree.ensure_present(&files)?;
+        let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
+        let ids = self.read(plan, &files)?.into_iter();
+        let files = ids.map(|id| SideFile { id, repository: None, place: None }).collect();
+        Ok(SideFiles { files, ..SideFiles::default() })
+    }
+
+    /// Reads and parses those of `files` that are not known yet.
+    pub(super) fn read(
+        &mut self,
+        plan: &Plan<'_>,
+        files: &[ToRead<'_>],
+    ) -> Result<Vec<FileId>, Error> {
+        let mut ids: Vec<Option<FileId>> =
+            files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
+        let unknown: Vec<&ToRead<'_>> =
+            files.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
+        let compared = plan.base.is_some();
+        let read = self.read_all(&unknown, plan.progress, compared)?;
+        let mut read = read.into_iter().zip(&unknown);
+        for id in ids.iter_mut().filter(|id| id.is_none()) {
+            let (read, file) = read.next().expect("what is not known has been read");
+            *id = Some(read.id);
+            if compared && (read.content.is_some() || file.unchanging) {
+                self.known.insert((file.path.clone(), read.content), read.id);
+            }
+            self.kept.push(read.kept);
+        }
+        Ok(ids.into_iter().flatten().collect())
+    }
+
+    /// Reads and parses files in parallel; ids are given in the order of `files`.
+    ///
+    /// # Errors
+    /// Where a file cannot be read for a reason that casts doubt on the others
+    /// too: of several the first.
+    fn read_all(
+        &mut self,
+        files: &[&ToRead<'_>],
+        progress: &Progress,
+        compared: bool,
+    ) -> Result<Vec<Read<T>>, Error> {
+        progress.files.fetch_add(files.len(), Relaxed);
+        let ids = self.sources.make_room(files.len());
+        let (sources, keep) = (&self.sources, self.keep);
+        let split = split_for(Stage::Read);
+        let read: Vec<Result<Read<T>, Error>> = files
+            .par_iter()
+            .zip(ids)
+            .map(|(file, id)| {
+                let _part = split.part();
+                let bytes = file.tree.read(file.path);
+                if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
+                    return Err(error);
+                }
+                let content = match (&bytes, file.content) {
+                    (Ok(bytes), None) if compared && !file.unchanging => {
+                        file.tree.content_of(bytes)
+                    }
+                    (_, content) => content,
+                };
+                let source = sources.put(id, Source::new(file.path.clone(), bytes));
+                let kept = match file.text {
+                    Text::Documents => {
+                        let parsed = lap(Stage::Parse, || parse_guarded(id, source));
+                        keep(sources, AsRead { id, place: file.place }, parsed)
+                    }
+                    Text::Other => T::default(),
+                };
+                progress.files_read.fetch_add(1, Relaxed);
+                Ok(Read { id, content, kept })
+            })
+            .collect();
+        drop(split);
+        did(Stage::Read, || files.len());
+        did(Stage::Parse, || files.iter().filter(|file| file.text == Text::Documents).count());
+        read.into_iter().collect()
+    }
+
+    /// Texts that were decoded are no files of documents.
+    pub(super) fn fill(&mut self) {
+        self.kept.resize_with(self.sources.upcoming().0 as usize, T::default);
+    }
+}
+
+/// The YAML files of a set.
+fn files_of_set(
+    plan: &Plan<'_>,
+    tree: &dyn Tree,
+    paths: &[RepoPath],
+) -> Result<Vec<RepoPath>, Error> {
+    let mut files = BTreeSet::new();
+    for path in paths {
+        let entries = tree.entries(path)?;
+        let yaml = entries.into_iter().filter(|entry| {
+            let name = entry.path.as_str();
+            entry.kind == EntryKind::File && (name.ends_with(".yaml") || name.ends_with(".yml"))
+        });
+        let before = files.len();
+        files.extend(yaml.map(|entry| entry.path));
+        if files.len() == before && !path.is_root() {
+            // Not a folder with YAML in it: a file, named by hand.
+            files.insert(path.clone());
+        }
+    }
+    if plan.base.is_some() {
+        // A file that is named may be on one of the sides only.
+        let there: BTreeSet<RepoPath> =
+            tree.entries(&RepoPath::new(""))?.into_iter().map(|entry| entry.path).collect();
+        files.retain(|path| there.contains(path));
+    }
+    Ok(files.into_iter().collect())
+}
+
+/// A file that is to be read.
+pub(super) struct ToRead<'t> {
+    path: &'t RepoPath,
+    tree: &'t dyn Tree,
+    content: Option<ContentId>,
+    /// Whether it is the same on both sides whatever its content is.
+    unchanging: bool,
+    /// What its text is.
+    text: Text,
+    /// Which sites it counts for.
+    place: Option<&'t Place>,
+}
+
+/// What the text of a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// YAML documents.
+    Documents,
+    /// Something that others read.
+    Other,
+}
+
+impl<'t> ToRead<'t> {
+    fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
+        let (content, unchanging, text, place) = (None, false, Text::Documents, None);
+        Self { path, tree, content, unchanging, text, place }
+    }
+
+    /// A file whose text is no YAML for Deckhand.
+    pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
+        Self { content, text: Text::Other, ..Self::of(path, tree) }
+    }
+
+    fn unchanging(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
+        Self { unchanging: true, ..Self::of(path, tree) }
+    }
+
+    fn identity(&self) -> (RepoPath, Option<ContentId>) {
+        (self.path.clone(), self.content)
+    }
+}
+
+/// A file that has been read, and what is kept of it.
+struct Read<T> {
+    id: FileId,
+    content: Option<ContentId>,
+    kept: T,
+}
+
+/// Parses one file. A fault in layercake itself costs this file and says so;
+/// the others go on, and nothing of what it left is used.
+fn parse_guarded(file: FileId, source: &Source) -> Parsed {
+    let parse = || yaml::parse(file, whole_documents(source));
+    guarded(Guarded::File(source.path().as_str()), parse)
+        .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
+}
+
+pub(super) fn failure(file: FileId) -> yaml::Problem {
+    yaml::Problem { span: Span::point(file, 0), kind: yaml::ProblemKind::Internal }
+}
+
+/// The text of a file as far as it can be trusted: where it breaks off, the
+/// document in which it does is left out.
+fn whole_documents(source: &Source) -> &str {
+    let text = &**source.text();
+    match source.fault() {
+        None => return text,
+        Some(TextFault::LargeFilePointer) => return "",
+        Some(TextFault::Unreadable(_) | TextFault::BadEncoding(..) | TextFault::TooLarge(_)) => {}
+    }
+    let is_marker = |at: &usize| text[at + "\n---".len()..].starts_with(char::is_whitespace);
+    let last = text.match_indices("\n---").map(|(at, _)| at).filter(is_marker).last();
+    &text[..last.map_or(0, |at| at + 1)]
+}
