@@ -63,16 +63,24 @@ pub struct Recipe {
     /// What it needs made before it, and the text that says so.
     pub needs: Vec<Need>,
     /// What is done, in order.
-    pub steps: Vec<Step>,
+    pub steps: Steps,
     /// Whether it is part of the output.
     pub emit: bool,
 }
 
 impl Recipe {
+    /// The step by its [`Step::index`].
+    ///
+    /// # Panics
+    /// Where there is none.
+    pub fn step(&self, index: usize) -> Step<'_> {
+        self.steps.get(index).expect("a step is known by a number that its recipe gave")
+    }
+
     /// Whether the document starts as its base's data instead of its own: it
     /// does where a step merges the two.
     pub fn starts_as_base(&self) -> bool {
-        self.base.is_some() && self.steps.iter().any(|step| matches!(step.op, Op::Merge { .. }))
+        self.base.is_some() && self.steps.have(Kind::Merge)
     }
 }
 
@@ -96,42 +104,231 @@ pub struct Need {
     pub at: Span,
 }
 
-/// One thing that is done to a document's data.
+/// One thing that is to be done to a document's data, as its text says it. All
+/// graphs that have the document share it.
 #[derive(Debug)]
-pub struct Step {
+pub struct Instruction {
     /// What.
-    pub op: Op,
+    pub act: Act,
     /// The text that says so.
     pub at: Span,
 }
 
-/// What a step does.
+/// What an instruction asks for.
 #[derive(Debug)]
-pub enum Op {
-    /// Lays the document's own data over what there is.
+pub enum Act {
+    /// To lay the document's own data over what there is.
     Merge {
         /// How.
         method: Method,
         /// At which path.
         path: Spanned<ActionPath>,
     },
-    /// Writes a value of another document.
-    Substitute(Substitution),
-    /// Lays the whole of another document over what there is. In a box: it is far
+    /// To write a value of another document.
+    Substitute(Writing),
+    /// To lay the whole of another document over what there is. In a box: it is far
     /// larger than the others, which are far more.
-    Lay(Box<Lay>),
+    Lay(Box<Strategy>),
+}
+
+/// Which value of another document is written where.
+#[derive(Debug)]
+pub struct Writing {
+    /// Where it stands there.
+    pub from: Spanned<Path>,
+    /// What part of it is used, if not all.
+    pub extract: Option<Box<Extract>>,
+    /// Where it is written.
+    pub to: Box<[Destination]>,
+    /// Whether Deckhand copies the value all the way down; it is a copy here
+    /// in any case.
+    pub deepcopy: bool,
+}
+
+/// What is to be done to a document's data, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Instructions {
+    all: Arc<[Instruction]>,
+    kinds: Kinds,
+}
+
+/// What an instruction may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It merges the document's own data.
+    Merge,
+    /// It substitutes.
+    Substitute,
+    /// It replaces parts of texts.
+    Part,
+    /// It names items of lists by their index.
+    Index,
+}
+
+/// What of all that some instructions do. It is kept beside them, so that whoever
+/// looks for a kind in a whole site need not visit the others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    fn of<'i>(instructions: impl IntoIterator<Item = &'i Instruction>) -> Self {
+        let mut kinds = Self::default();
+        for instruction in instructions {
+            match &instruction.act {
+                Act::Merge { path, .. } => {
+                    kinds.add(Kind::Merge, true);
+                    kinds.add(Kind::Index, path.value.has_index());
+                }
+                Act::Substitute(Writing { to, .. }) => {
+                    kinds.add(Kind::Substitute, true);
+                    kinds.add(Kind::Part, to.iter().any(|to| to.part.is_some()));
+                    kinds.add(Kind::Index, to.iter().any(|to| to.path.value.text().contains('[')));
+                }
+                Act::Lay(_) => {}
+            }
+        }
+        kinds
+    }
+
+    fn add(&mut self, kind: Kind, is_there: bool) {
+        self.0 |= u8::from(is_there) << kind as u8;
+    }
+
+    /// Whether one of the instructions does this.
+    pub fn has(self, kind: Kind) -> bool {
+        self.0 & 1 << kind as u8 != 0
+    }
+}
+
+impl Instructions {
+    /// Each of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Instruction> {
+        self.all.iter()
+    }
+}
+
+impl FromIterator<Instruction> for Instructions {
+    fn from_iter<I: IntoIterator<Item = Instruction>>(instructions: I) -> Self {
+        let all: Arc<[Instruction]> = instructions.into_iter().collect();
+        let kinds = Kinds::of(&*all);
+        Self { all, kinds }
+    }
+}
+
+/// The steps of a recipe: instructions, each with the document that it reads in
+/// this graph.
+#[derive(Debug, Default)]
+pub struct Steps {
+    instructions: Arc<[Instruction]>,
+    kinds: Kinds,
+    /// So many of them are left out, the first ones.
+    left_out: usize,
+    /// What the others read; none where an instruction reads no other document,
+    /// or there is none, so that it cannot be followed.
+    sources: Box<[Option<DocId>]>,
+}
+
+impl Steps {
+    /// The last of `instructions`, as many as there are `sources`. One that reads
+    /// another document and has none is left out.
+    ///
+    /// # Panics
+    /// Where there are more sources than instructions.
+    pub fn new(instructions: Instructions, sources: Box<[Option<DocId>]>) -> Self {
+        let Instructions { all: instructions, kinds } = instructions;
+        let left_out = instructions.len().checked_sub(sources.len());
+        let left_out = left_out.expect("each source is that of an instruction");
+        let kinds = if left_out == 0 { kinds } else { Kinds::of(&instructions[left_out..]) };
+        Self { instructions, kinds, left_out, sources }
+    }
+
+    /// Whether one of the steps does this, or would if it could be followed.
+    pub fn have(&self, kind: Kind) -> bool {
+        self.kinds.has(kind)
+    }
+
+    /// The steps, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Step<'_>> {
+        (0..self.sources.len()).filter_map(|index| self.get(index))
+    }
+
+    /// The step by its [`Step::index`].
+    pub fn get(&self, index: usize) -> Option<Step<'_>> {
+        let source = *self.sources.get(index)?;
+        let instruction = &self.instructions[self.left_out + index];
+        let op = match &instruction.act {
+            Act::Merge { method, path } => Op::Merge { method: *method, path },
+            Act::Substitute(writing) => Op::Substitute(Substitution {
+                source: source?,
+                from: &writing.from,
+                extract: writing.extract.as_deref(),
+                to: &writing.to,
+                deepcopy: writing.deepcopy,
+            }),
+            Act::Lay(strategy) => Op::Lay(Lay { source: source?, strategy }),
+        };
+        Some(Step { index, op, at: instruction.at })
+    }
+
+    /// The documents that the steps read.
+    pub fn sources(&self) -> impl Iterator<Item = DocId> {
+        self.sources.iter().copied().flatten()
+    }
+
+    /// Whether nothing is done.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// What the steps read, where both follow the same instructions, of one text:
+    /// for each what it reads here, and what there.
+    pub fn reads_beside<'s>(
+        &'s self,
+        other: &'s Self,
+    ) -> Option<impl Iterator<Item = (Option<DocId>, Option<DocId>)> + 's> {
+        let same = Arc::ptr_eq(&self.instructions, &other.instructions);
+        let same = same && self.left_out == other.left_out;
+        same.then(|| self.sources.iter().copied().zip(other.sources.iter().copied()))
+    }
+}
+
+/// One thing that is done to a document's data.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'r> {
+    /// By which number its recipe knows it.
+    pub index: usize,
+    /// What.
+    pub op: Op<'r>,
+    /// The text that says so.
+    pub at: Span,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug)]
+pub enum Op<'r> {
+    /// Lays the document's own data over what there is.
+    Merge {
+        /// How.
+        method: Method,
+        /// At which path.
+        path: &'r Spanned<ActionPath>,
+    },
+    /// Writes a value of another document.
+    Substitute(Substitution<'r>),
+    /// Lays the whole of another document over what there is.
+    Lay(Lay<'r>),
 }
 
 /// A document laid over what there is.
-#[derive(Clone, Debug)]
-pub struct Lay {
+#[derive(Clone, Copy, Debug)]
+pub struct Lay<'r> {
     /// The document that is laid over it.
     pub source: DocId,
     /// How.
-    pub strategy: Strategy,
+    pub strategy: &'r Strategy,
 }
 
-impl Op {
+impl Op<'_> {
     /// The document that is read from; none where the document's own data is
     /// used.
     pub fn source(&self) -> Option<DocId> {
@@ -143,19 +340,15 @@ impl Op {
     }
 }
 
-/// A value read from one document and written into another.
-#[derive(Clone, Debug)]
-pub struct Substitution {
+/// A value read from one document and written into another; see [`Writing`].
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "as in `Writing`")]
+pub struct Substitution<'r> {
     /// The document read from.
     pub source: DocId,
-    /// Where it stands there.
-    pub from: Spanned<Path>,
-    /// What part of it is used, if not all.
-    pub extract: Option<Arc<Extract>>,
-    /// Where it is written.
-    pub to: Arc<[Destination]>,
-    /// Whether Deckhand copies the value all the way down; it is a copy here
-    /// in any case.
+    pub from: &'r Spanned<Path>,
+    pub extract: Option<&'r Extract>,
+    pub to: &'r [Destination],
     pub deepcopy: bool,
 }
 

@@ -213,7 +213,7 @@ impl Configured {
             else {
                 return true;
             };
-            let wanted = &documents[doc.index()].substitutions[*substitution];
+            let wanted = &documents[doc.index()].sources[*substitution];
             let source = format!("{}/{}", wanted.schema.value, wanted.name.value);
             let mut is_known = false;
             for (known, met) in configuration.known_missing.iter().zip(&self.met) {

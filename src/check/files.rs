@@ -171,6 +171,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
             files.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
+        self.kept.reserve_exact(read.len());
         let mut read = read.into_iter().zip(&unknown);
         for id in ids.iter_mut().filter(|id| id.is_none()) {
             let (read, file) = read.next().expect("what is not known has been read");

@@ -147,8 +147,8 @@ fn steered_by(line: Line, document: &Document, site: &RenderedSite<'_>) -> Optio
         ("its name", Some(document.name_span)),
         ("its schema", Some(document.schema_span)),
     ];
-    let actions = document.actions.iter().map(|it| ("an action", Some(it.span)));
-    let entries = document.substitutions.iter().map(|it| ("a substitution", Some(it.span)));
+    let actions = document.actions().map(|it| ("an action", Some(it.at)));
+    let entries = document.substitutions().map(|it| ("a substitution", Some(it.span)));
     let labels = document.labels.iter();
     let labels = labels.map(|(key, node)| ("a label", Some(key.span.to(node.span))));
     let mut known = actions.chain(entries).chain(labels).chain(fields);

@@ -311,7 +311,7 @@ impl Table<'_, '_> {
             self.add(lost, Standing::Lost);
         }
         hop.from.iter().for_each(|from| self.add(from, Standing::Alone));
-        let step = match self.step(hop).map(|step| &step.op) {
+        let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
                 let to = substitution.to.iter();
                 let to = to.filter(|to| hop.at.contains(&to.path.span));
@@ -334,7 +334,7 @@ impl Table<'_, '_> {
         if let Some(lost) = &hop.lost {
             self.add(lost, Standing::Lost);
         }
-        let step = match self.step(hop).map(|step| &step.op) {
+        let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
                 format!("substitution {} takes it away", substitution.from.value)
             }
@@ -354,8 +354,8 @@ impl Table<'_, '_> {
         self.site.graph.recipe(hop.doc)
     }
 
-    fn step(&self, hop: &Hop) -> Option<&Step> {
-        hop.step.map(|step| &self.recipe(hop).steps[step])
+    fn step(&self, hop: &Hop) -> Option<Step<'_>> {
+        hop.step.map(|step| self.recipe(hop).step(step))
     }
 
     /// What an inherited value was inherited from.
@@ -378,8 +378,8 @@ impl Table<'_, '_> {
 
     fn action(&self, hop: &Hop) -> String {
         let Some(step) = self.step(hop) else { return String::new() };
-        let action = action_text(step, self.site);
-        match self.operation(step, hop) {
+        let action = action_text(&step, self.site);
+        match self.operation(&step, hop) {
             Some(operation) => format!("{action} by {operation}"),
             None => action,
         }
@@ -387,7 +387,7 @@ impl Table<'_, '_> {
 
     /// Which operation of a patch wrote the value or took it away, unless the
     /// operation is secret.
-    fn operation(&self, step: &Step, hop: &Hop) -> Option<String> {
+    fn operation(&self, step: &Step<'_>, hop: &Hop) -> Option<String> {
         let Op::Lay(lay) = &step.op else { return None };
         let Strategy::JsonPatch(_) = lay.strategy else { return None };
         let patch = self.site.rendered.data(lay.source)?;
@@ -410,7 +410,7 @@ fn contested(hop: &Hop, standing: Standing) -> Standing {
 }
 
 /// An action as `action METHOD PATH`, or as `merged by CLASSES`.
-fn action_text(step: &Step, site: &RenderedSite<'_>) -> String {
+fn action_text(step: &Step<'_>, site: &RenderedSite<'_>) -> String {
     match &step.op {
         Op::Merge { method, path } => {
             let path = path.value.effective(*method, site.graph.semantics);

@@ -2,7 +2,7 @@
 //! the same things as before is taken as it was.
 
 use super::{Made, Outcome, Rendered};
-use crate::graph::{DocId, Graph, Op, Substitution};
+use crate::graph::{DocId, Graph, Op, Steps, Substitution};
 use crate::yaml::Node;
 use crate::yaml::diff::same;
 
@@ -110,19 +110,7 @@ impl<'a> Stock<'a> {
             (Some(now), Some(then)) => needed.is_same(now.doc, then.doc),
             (Some(_), None) | (None, Some(_)) => false,
         };
-        base && !earlier.troubled[twin.index()]
-            && now.steps.len() == then.steps.len()
-            && now.steps.iter().zip(&then.steps).all(|(now, then)| {
-                now.at == then.at
-                    && match (&now.op, &then.op) {
-                        (Op::Merge { .. }, Op::Merge { .. }) => true,
-                        (Op::Substitute(now), Op::Substitute(then)) => needed.reads_same(now, then),
-                        (Op::Lay(now), Op::Lay(then)) => {
-                            now.strategy == then.strategy && needed.is_same(now.source, then.source)
-                        }
-                        (Op::Merge { .. } | Op::Substitute(_) | Op::Lay(_), _) => false,
-                    }
-            })
+        base && !earlier.troubled[twin.index()] && needed.steps_are_alike(&now.steps, &then.steps)
     }
 }
 
@@ -135,20 +123,49 @@ struct Needed<'s> {
 }
 
 impl Needed<'_> {
+    /// Whether steps do what they did.
+    fn steps_are_alike(&self, now: &Steps, then: &Steps) -> bool {
+        // That all they read was taken is seen without a look at what they do.
+        let read_taken = now.reads_beside(then).is_some_and(|mut both| {
+            both.all(|reads| match reads {
+                (None, None) => true,
+                (Some(now), Some(then)) => self.is_taken(now, then),
+                (Some(_), None) | (None, Some(_)) => false,
+            })
+        });
+        read_taken
+            || now.iter().count() == then.iter().count() && {
+                let mut both = now.iter().zip(then.iter());
+                both.all(|(now, then)| now.at == then.at && self.step_is_alike(&now.op, &then.op))
+            }
+    }
+
+    fn step_is_alike(&self, now: &Op<'_>, then: &Op<'_>) -> bool {
+        match (now, then) {
+            (Op::Merge { .. }, Op::Merge { .. }) => true,
+            (Op::Substitute(now), Op::Substitute(then)) => self.reads_same(now, then),
+            (Op::Lay(now), Op::Lay(then)) => {
+                now.strategy == then.strategy && self.is_same(now.source, then.source)
+            }
+            (Op::Merge { .. } | Op::Substitute(_) | Op::Lay(_), _) => false,
+        }
+    }
+
+    /// Whether a document was taken from where another stood.
+    fn is_taken(&self, now: DocId, then: DocId) -> bool {
+        self.taken[now.index()] == Some(self.index) && self.earlier.twin(now) == Some(then)
+    }
+
     /// Whether a document is as it was.
     fn is_same(&self, now: DocId, then: DocId) -> bool {
-        let is_taken =
-            self.taken[now.index()] == Some(self.index) && self.earlier.twin(now) == Some(then);
-        is_taken
+        self.is_taken(now, then)
             || self.earlier.alike == Alike::Value
                 && self.data(now, then).is_some_and(|(now, then)| same(now, then))
     }
 
     /// Whether a substitution reads what it read.
-    fn reads_same(&self, now: &Substitution, then: &Substitution) -> bool {
-        let is_taken = self.taken[now.source.index()] == Some(self.index)
-            && self.earlier.twin(now.source) == Some(then.source);
-        is_taken
+    fn reads_same(&self, now: &Substitution<'_>, then: &Substitution<'_>) -> bool {
+        self.is_taken(now.source, then.source)
             || self.earlier.alike == Alike::Value
                 && self.data(now.source, then.source).is_some_and(|(new, old)| {
                     let path = &now.from.value;

@@ -134,7 +134,7 @@ fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
         }
         Some(_) | None => {
             let reads = recipe.steps.iter().filter(|step| step.op.source() == Some(source));
-            let reads: Vec<&Step> = reads.collect();
+            let reads: Vec<Step<'_>> = reads.collect();
             let is_laid = reads.iter().any(|step| matches!(step.op, Op::Lay(_)));
             let via = if is_laid { Via::Laid } else { Via::Substituted };
             (via, reads.iter().map(|step| step.at).collect())
@@ -183,8 +183,7 @@ impl Readers {
         let mut of = vec![Vec::new(); graph.recipes.len()];
         for (doc, recipe) in graph.iter() {
             let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
-            let sources = recipe.steps.iter().filter_map(|step| step.op.source());
-            let read: BTreeSet<DocId> = base.into_iter().chain(sources).collect();
+            let read: BTreeSet<DocId> = base.into_iter().chain(recipe.steps.sources()).collect();
             for read in read {
                 of[read.index()].push(doc);
             }
@@ -366,8 +365,8 @@ impl<'r, 'a> Stream<'r, 'a> {
 
     /// What the stroke takes from the document's own data.
     fn add_own(&self, change: &Change<'_>, carried: &mut Vec<Carried>, is_taken: &mut [bool]) {
-        let via = match change.step().map(|step| &step.op) {
-            Some(Op::Merge { method, .. }) => Via::Layered { method: *method },
+        let via = match change.step().map(|step| step.op) {
+            Some(Op::Merge { method, .. }) => Via::Layered { method },
             Some(Op::Substitute(_) | Op::Lay(_)) => return,
             None => Via::Literal,
         };
@@ -404,7 +403,7 @@ impl<'r, 'a> Stream<'r, 'a> {
     /// What of the document's own data nothing took.
     fn stop_without_action(&mut self, is_taken: &[bool]) {
         let recipe = self.replay.graph().recipe(self.doc);
-        let action = recipe.steps.first().map_or(recipe.span, |step| step.at);
+        let action = recipe.steps.iter().next().map_or(recipe.span, |step| step.at);
         let untaken = self.own.iter().zip(is_taken).filter(|(_, is_taken)| !**is_taken);
         self.flow.stops.extend(untaken.map(|(location, _)| Stop {
             doc: self.doc,

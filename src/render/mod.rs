@@ -481,13 +481,13 @@ impl<'a> Making<'a> {
     /// Does all that the recipe says.
     fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
         let recipe = self.graph.recipe(self.doc);
-        for (index, step) in recipe.steps.iter().enumerate() {
-            if self.left_out.contains(&index) {
+        for step in recipe.steps.iter() {
+            if self.left_out.contains(&step.index) {
                 continue;
             }
-            self.step = index;
+            self.step = step.index;
             if let Some(strokes) = &mut self.strokes {
-                strokes.before(index, &self.data);
+                strokes.before(step.index, &self.data);
             }
             match &step.op {
                 Op::Merge { method, path } => self.act(*method, path, step.at),
@@ -513,7 +513,7 @@ impl<'a> Making<'a> {
         self.note(Author::Action { step: self.step }, before);
     }
 
-    fn lay(&mut self, lay: &Lay, over: &Node, at: Span) {
+    fn lay(&mut self, lay: &Lay<'_>, over: &Node, at: Span) {
         let before = self.writes.len();
         let source = lay.source;
         match lay.strategy.lay(&mut self.data, over) {

@@ -323,11 +323,11 @@ impl Trail<'_, '_> {
         };
         let is_replaced = recipe.replaces == Some(base.doc);
         let via = if is_replaced { Via::Replaced } else { Via::Inherited };
-        let step = recipe.steps.iter().position(|step| matches!(step.op, Op::Merge { .. }));
-        let at = [Some(base.selector), Some(base.label), step.map(|step| recipe.steps[step].at)];
+        let step = recipe.steps.iter().find(|step| matches!(step.op, Op::Merge { .. }));
+        let at = [Some(base.selector), Some(base.label), step.map(|step| step.at)];
         Hop {
             value: location.get(&states.start).cloned(),
-            step,
+            step: step.map(|step| step.index),
             at: at.into_iter().flatten().collect(),
             from: vec![self.rendered(base.doc, location, length + 1)],
             ..hop(doc, location, via)
@@ -431,8 +431,7 @@ struct Look<'s> {
 
 impl Look<'_> {
     fn step(&self) -> Option<usize> {
-        let step = self.change.step()?;
-        self.change.recipe.steps.iter().position(|other| std::ptr::eq(other, step))
+        Some(self.change.step()?.index)
     }
 
     fn source(&self) -> Option<DocId> {
@@ -440,8 +439,8 @@ impl Look<'_> {
     }
 
     fn via(&self) -> Via {
-        match self.change.step().map(|step| &step.op) {
-            Some(Op::Merge { method, .. }) => Via::Layered { method: *method },
+        match self.change.step().map(|step| step.op) {
+            Some(Op::Merge { method, .. }) => Via::Layered { method },
             Some(Op::Substitute(_)) => Via::Substituted,
             Some(Op::Lay(_)) => Via::Laid,
             None => Via::Literal,

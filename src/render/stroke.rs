@@ -208,19 +208,19 @@ pub(super) struct Change<'a> {
 
 impl<'a> Change<'a> {
     /// The step that made the stroke; none for a limit.
-    pub(super) fn step(&self) -> Option<&'a Step> {
+    pub(super) fn step(&self) -> Option<Step<'a>> {
         match self.stroke.author {
             Author::Action { step } | Author::Destination { step, .. } => {
-                Some(&self.recipe.steps[step])
+                self.recipe.steps.get(step)
             }
             Author::Limit => None,
         }
     }
 
     /// The substitution and the destination that made the stroke.
-    pub(super) fn destination(&self) -> Option<(&'a Substitution, &'a Destination)> {
+    pub(super) fn destination(&self) -> Option<(Substitution<'a>, &'a Destination)> {
         let Author::Destination { index, .. } = self.stroke.author else { return None };
-        match &self.step()?.op {
+        match self.step()?.op {
             Op::Substitute(substitution) => Some((substitution, &substitution.to[index])),
             Op::Merge { .. } | Op::Lay(_) => None,
         }
@@ -228,8 +228,8 @@ impl<'a> Change<'a> {
 
     /// The laying that made the stroke, with the document that was laid; none
     /// where it could not be.
-    fn laid(&self) -> Option<(&'a Lay, &'a Node)> {
-        match (&self.step()?.op, self.source) {
+    fn laid(&self) -> Option<(Lay<'a>, &'a Node)> {
+        match (self.step()?.op, self.source) {
             (Op::Lay(lay), Some(source)) if !self.stroke.written.is_empty() => Some((lay, source)),
             (Op::Lay(_) | Op::Merge { .. } | Op::Substitute(_), _) => None,
         }
@@ -256,11 +256,11 @@ impl<'a> Change<'a> {
     /// Where the value at `location` after the stroke came from; or what
     /// settles that nothing is there.
     pub(super) fn came(&self, location: &Location) -> Came {
-        let came = match (self.stroke.author, self.step().map(|step| &step.op)) {
+        let came = match (self.stroke.author, self.step().map(|step| step.op)) {
             (Author::Limit, _) | (_, None) => Came::Own(location.clone()),
             (_, Some(Op::Merge { method, path })) => {
-                match path.value.effective(*method, self.semantics) {
-                    Some(path) => self.came_by_action(*method, path, location),
+                match path.value.effective(method, self.semantics) {
+                    Some(path) => self.came_by_action(method, path, location),
                     None => Came::Kept(location.clone()),
                 }
             }
@@ -304,12 +304,12 @@ impl<'a> Change<'a> {
     /// before it, texts included of which the stroke replaced a part.
     pub(super) fn kept_at(&self, place: &Location) -> Vec<Location> {
         let mut candidates = vec![place.clone()];
-        match self.step().map(|step| &step.op) {
+        match self.step().map(|step| step.op) {
             Some(Op::Merge { method: Method::Delete, .. }) => {
                 candidates = self.moved_by_delete(place).into_iter().collect();
             }
             Some(Op::Merge { path, method }) => {
-                let path = path.value.effective(*method, self.semantics);
+                let path = path.value.effective(method, self.semantics);
                 let read = path.and_then(|path| first(path, self.before));
                 candidates.extend(self.copies(read, place));
             }
@@ -327,9 +327,9 @@ impl<'a> Change<'a> {
     /// The places at which, after the stroke, stands what the document's own
     /// data has at `place`, because of this stroke.
     pub(super) fn own_at(&self, place: &Location) -> Vec<Location> {
-        let candidates = match self.step().map(|step| &step.op) {
+        let candidates = match self.step().map(|step| step.op) {
             Some(Op::Merge { path, method }) => {
-                let path = path.value.effective(*method, self.semantics);
+                let path = path.value.effective(method, self.semantics);
                 let list = path.and_then(|path| extended_list(path, self.semantics));
                 let read = list.as_ref().or(path).and_then(|path| first(path, &self.recipe.data));
                 let below = list.and_then(|list| first(&list, self.before));
@@ -350,7 +350,7 @@ impl<'a> Change<'a> {
         let Some((substitution, destination)) = self.destination() else {
             return self.laid_at(place);
         };
-        let read = self.source.and_then(|source| source_value(substitution, source));
+        let read = self.source.and_then(|source| source_value(&substitution, source));
         let mut candidates = self.stroke.written.clone();
         if let Some((from, _)) = read.as_ref().filter(|_| destination.path.value.is_root()) {
             candidates.extend(place.below(from));
@@ -537,7 +537,7 @@ impl<'a> Change<'a> {
         let Some((number, rest)) = self.written(location) else {
             return Came::Kept(location.clone());
         };
-        let Some((from, value)) = source_value(substitution, source) else { return Came::Made };
+        let Some((from, value)) = source_value(&substitution, source) else { return Came::Made };
         let path = &destination.path.value;
         if let Some(part) = &destination.part {
             return self.came_by_pattern(path, part, location, &rest, from);
@@ -604,7 +604,10 @@ fn is_searched_below(target: &Node, part: &Part) -> bool {
 
 /// The value that a substitution reads, and where; none where it reads none,
 /// or null.
-pub(super) fn source_value(substitution: &Substitution, source: &Node) -> Option<(Location, Node)> {
+pub(super) fn source_value(
+    substitution: &Substitution<'_>,
+    source: &Node,
+) -> Option<(Location, Node)> {
     let found = match source.as_mapping() {
         Some(_) => first(&substitution.from.value, source),
         None => Some((Location::root(), source.clone())),

@@ -16,9 +16,9 @@ use crate::yaml::{Node, Origin, Value, emit};
 impl Making<'_> {
     /// Applies one substitution, reading from `source`, the rendered data of
     /// its source document.
-    pub(super) fn substitute(&mut self, substitution: &Substitution, source: &Node) {
+    pub(super) fn substitute(&mut self, substitution: &Substitution<'_>, source: &Node) {
         let Some(value) = self.source_value(substitution, source) else { return };
-        let value = match &substitution.extract {
+        let value = match substitution.extract {
             Some(extract) => match self.extracted(extract, value) {
                 Some(value) => value,
                 None => return,
@@ -36,7 +36,7 @@ impl Making<'_> {
     }
 
     /// The value read; none where there is none, which has been said then.
-    fn source_value(&mut self, substitution: &Substitution, source: &Node) -> Option<Node> {
+    fn source_value(&mut self, substitution: &Substitution<'_>, source: &Node) -> Option<Node> {
         let (path, at) = (&substitution.from.value, substitution.from.span);
         let document = substitution.source;
         let found = if source.as_mapping().is_some() {

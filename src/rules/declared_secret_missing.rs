@@ -65,9 +65,8 @@ fn told<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
         Problem::GeneratedSources { missing } => &missing[..],
         _ => &[],
     });
-    let schema = |doc: DocId, substitution: usize| {
-        &*facts.document(doc).substitutions[substitution].schema.value
-    };
+    let schema =
+        |doc: DocId, substitution: usize| &*facts.document(doc).sources[substitution].schema.value;
     generated.map(|it| (it.declared, schema(it.doc, it.substitution))).collect()
 }
 

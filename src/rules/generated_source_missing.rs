@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::deckhand::GeneratedSource;
-use crate::system::deckhand::document::Substitution;
+use crate::system::deckhand::document::Source;
 
 super::rule!(
     "generated-source-missing",
@@ -22,12 +22,12 @@ pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagno
         .iter()
         .rev()
         .map(|missing| {
-            let substitution = substitution(facts, missing);
-            ((missing.declared, &substitution.schema.value), missing)
+            let schema = &source(facts, missing).schema;
+            ((missing.declared, &schema.value), missing)
         })
         .collect();
     let first = sources.values().next().expect("at least one source is missing");
-    let name = &substitution(facts, first).name;
+    let name = &source(facts, first).name;
     let message = match sources.len() {
         1 => format!("the substitution source `{}` is made at deploy time", name.value),
         count => format!("{count} substitution sources are made at deploy time"),
@@ -48,13 +48,13 @@ pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagno
         .fold(diagnostic, |diagnostic, user| diagnostic.document(facts.document(user).key.clone()))
 }
 
-fn substitution<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a Substitution {
-    &facts.document(missing.doc).substitutions[missing.substitution]
+fn source<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a Source {
+    &facts.document(missing.doc).sources[missing.substitution]
 }
 
 /// A source's name and kind: a certificate and its key have one name.
 fn named(facts: &SiteFacts<'_>, missing: &GeneratedSource) -> String {
-    let Substitution { schema, name, .. } = substitution(facts, missing);
+    let Source { schema, name } = source(facts, missing);
     let kind = schema.value.split('/').nth(1).unwrap_or(&schema.value);
     format!("`{}` ({kind})", name.value)
 }

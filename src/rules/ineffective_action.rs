@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
-use crate::graph::{Destination, DocId, Op};
+use crate::graph::{Destination, DocId, Kind, Op};
 use crate::merge::deckhand::{ActionPath, Method};
 use crate::render::effect::{Effect, data_without, effects, is_of_same_texts};
 use crate::source::Spanned;
@@ -41,9 +41,12 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 
 /// The steps that are actions.
 fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
-    let steps = facts.graph.recipe(doc).steps.iter().enumerate();
-    let actions = steps.filter(|(_, step)| matches!(step.op, Op::Merge { .. }));
-    actions.map(|(index, _)| index).collect()
+    let steps = &facts.graph.recipe(doc).steps;
+    if !steps.have(Kind::Merge) {
+        return Vec::new();
+    }
+    let actions = steps.iter().filter(|step| matches!(step.op, Op::Merge { .. }));
+    actions.map(|step| step.index).collect()
 }
 
 /// The actions that can all be left out together. Of two that do the same it is
@@ -81,20 +84,22 @@ fn making_idle(
     step: usize,
     left_out: &BTreeSet<usize>,
 ) -> Option<usize> {
-    let steps = facts.graph.recipe(doc).steps.iter().enumerate();
-    let mut others = steps.map(|(other, _)| other).filter(|other| !left_out.contains(other));
-    others.find(|other| {
-        *other != step
-            && match &facts.graph.recipe(doc).steps[*other].op {
+    let steps = facts.graph.recipe(doc).steps.iter();
+    let mut others = steps.filter(|other| !left_out.contains(&other.index));
+    let idle = others.find(|other| {
+        other.index != step
+            && match other.op {
                 Op::Merge { method, path } => {
-                    does_the_same(facts, doc, step, (*other, *method, path))
+                    does_the_same(facts, doc, step, (other.index, method, path))
                 }
                 Op::Substitute(substitution) => {
-                    *other > step && substitution.to.iter().any(|to| covers(facts, doc, step, to))
+                    other.index > step
+                        && substitution.to.iter().any(|to| covers(facts, doc, step, to))
                 }
                 Op::Lay(_) => false,
             }
-    })
+    });
+    idle.map(|other| other.index)
 }
 
 /// Whether an action overwrites what `step` does, or does it too.
@@ -142,8 +147,8 @@ fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> b
 }
 
 fn action<'a>(facts: &SiteFacts<'a>, doc: DocId, step: usize) -> (Method, &'a Spanned<ActionPath>) {
-    match &facts.graph.recipe(doc).steps[step].op {
-        Op::Merge { method, path } => (*method, path),
+    match facts.graph.recipe(doc).step(step).op {
+        Op::Merge { method, path } => (method, path),
         Op::Substitute(_) | Op::Lay(_) => unreachable!("only actions are tried"),
     }
 }
@@ -151,7 +156,7 @@ fn action<'a>(facts: &SiteFacts<'a>, doc: DocId, step: usize) -> (Method, &'a Sp
 fn word(facts: &SiteFacts<'_>, doc: DocId, step: usize, left_out: &BTreeSet<usize>) -> Diagnostic {
     let name = facts.name(doc);
     let recipe = facts.graph.recipe(doc);
-    let at = recipe.steps[step].at;
+    let at = recipe.step(step).at;
     let (method, path) = action(facts, doc, step);
     let path = facts.sources.slice(path.span).trim_matches(['"', '\'']);
     let did = format!("{} `{path}`", method.as_str());
@@ -160,7 +165,7 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, step: usize, left_out: &BTreeSet<usiz
     let mut diagnostic = Diagnostic::new(&RULE, message, label).about(did);
     if let Some(other) = making_idle(facts, doc, step, left_out) {
         let what = if other > step { "overwrites what it does" } else { "has done it already" };
-        diagnostic = diagnostic.related(facts.first_line(recipe.steps[other].at), what);
+        diagnostic = diagnostic.related(facts.first_line(recipe.step(other).at), what);
     }
     let lines = lines_of_item(facts.sources.get(at.file).text(), at);
     if let Some(span) = lines {

@@ -37,8 +37,8 @@ struct Repeated {
 /// Adds the topmost places at which an action lays what is there already.
 fn add_repeated(facts: &SiteFacts<'_>, doc: DocId, effect: &Effect, found: &mut Vec<Repeated>) {
     let recipe = facts.graph.recipe(doc);
-    let Op::Merge { method, path } = &recipe.steps[effect.step].op else { return };
-    let Some(path) = path.value.effective(*method, facts.graph.semantics) else { return };
+    let Op::Merge { method, path } = recipe.step(effect.step).op else { return };
+    let Some(path) = path.value.effective(method, facts.graph.semantics) else { return };
     let is_whole = match method {
         Method::Merge => false,
         Method::Replace => true,

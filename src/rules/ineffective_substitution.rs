@@ -2,7 +2,7 @@
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{DocId, Op, Substitution};
+use crate::graph::{DocId, Kind, Op, Substitution};
 use crate::render::effect::{Effect, effects};
 use crate::yaml::Node;
 
@@ -14,18 +14,18 @@ super::rule!(
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
-        let steps = &facts.graph.recipe(doc).steps;
-        if !steps.iter().any(|step| matches!(step.op, Op::Substitute(_))) {
+        if !facts.graph.recipe(doc).steps.have(Kind::Substitute) {
             continue;
         }
         let effects = effects(facts.graph, facts.rendered, doc);
         for (index, effect) in effects.iter().enumerate() {
-            let Op::Substitute(substitution) = &steps[effect.step].op else { continue };
+            let step = facts.graph.recipe(doc).step(effect.step);
+            let Op::Substitute(substitution) = step.op else { continue };
             // Two substitutions into one place are another rule's.
             if let Some(there) = there_before(effect)
                 && !is_written_before(effect, &effects[..index])
             {
-                found.push((doc, word(facts, doc, effect, substitution, there)));
+                found.push((doc, word(facts, doc, effect, &substitution, there)));
             }
         }
     }
@@ -53,7 +53,7 @@ fn word(
     facts: &SiteFacts<'_>,
     doc: DocId,
     effect: &Effect,
-    substitution: &Substitution,
+    substitution: &Substitution<'_>,
     there: &Node,
 ) -> Diagnostic {
     let index = effect.destination.expect("a substitution writes to destinations");

@@ -70,7 +70,7 @@ fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &m
         {
             found.push((doc, word(facts, doc, &leak, write)));
         }
-        owners.record(facts, substitution, write);
+        owners.record(facts, &substitution, write);
     }
 }
 
@@ -114,7 +114,7 @@ impl<'a> Owners<'a> {
     }
 
     /// Takes down whose the objects are that a write has put somewhere.
-    fn record(&mut self, facts: &SiteFacts<'_>, substitution: &Substitution, write: &'a Write) {
+    fn record(&mut self, facts: &SiteFacts<'_>, substitution: &Substitution<'_>, write: &'a Write) {
         if write.created.is_some() {
             self.put(Cow::Borrowed(target(write)), Owner::Document);
         }

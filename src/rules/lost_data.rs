@@ -46,14 +46,15 @@ fn with_failed_actions(facts: &SiteFacts<'_>) -> HashSet<DocId, foldhash::fast::
 fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
     let recipe = facts.graph.recipe(doc);
     let semantics = facts.graph.semantics;
-    if !recipe.starts_as_base() || facts.document(doc).actions.len() != actions_written(facts, doc)
+    if !recipe.starts_as_base()
+        || facts.document(doc).actions().len() != actions_written(facts, doc)
     {
         return None;
     }
     let mut taken = Vec::new();
-    for step in &recipe.steps {
-        let Op::Merge { method, path } = &step.op else { continue };
-        let path = path.value.effective(*method, semantics)?;
+    for step in recipe.steps.iter() {
+        let Op::Merge { method, path } = step.op else { continue };
+        let path = path.value.effective(method, semantics)?;
         let list = match method {
             Method::Delete => continue,
             Method::Merge => extended_list(path, semantics),

@@ -16,8 +16,8 @@ pub(super) fn word_document(
     near: Option<&str>,
 ) -> Diagnostic {
     let document = facts.document(doc);
-    let substitution = &document.substitutions[substitution];
-    let (schema, wanted) = (&substitution.schema.value, &substitution.name);
+    let source = &document.sources[substitution];
+    let (schema, wanted) = (&source.schema.value, &source.name);
     let lacks = if of_abstract.is_some() { "which is abstract" } else { "which is not there" };
     let message = format!("`{}` substitutes from `{}`, {lacks}", document.key.name, wanted.value);
     let label = match of_abstract {

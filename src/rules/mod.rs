@@ -568,8 +568,8 @@ impl SiteFacts<'_> {
     }
 
     /// The substitution that wrote; none where a layering action did.
-    pub fn substitution(&self, doc: DocId, write: &Write) -> Option<&Substitution> {
-        match &self.graph.recipe(doc).steps[write.step].op {
+    pub fn substitution(&self, doc: DocId, write: &Write) -> Option<Substitution<'_>> {
+        match self.graph.recipe(doc).step(write.step).op {
             Op::Substitute(substitution) => Some(substitution),
             Op::Merge { .. } | Op::Lay(_) => None,
         }
@@ -579,8 +579,8 @@ impl SiteFacts<'_> {
     /// place of the path, or of the pattern beside it.
     pub fn destination_path(&self, doc: DocId, at: Span) -> &str {
         let steps = self.graph.recipe(doc).steps.iter();
-        let mut destinations = steps.flat_map(|step| match &step.op {
-            Op::Substitute(substitution) => &substitution.to[..],
+        let mut destinations = steps.flat_map(|step| match step.op {
+            Op::Substitute(substitution) => substitution.to,
             Op::Merge { .. } | Op::Lay(_) => &[],
         });
         let is_meant = |destination: &&Destination| {
@@ -592,7 +592,7 @@ impl SiteFacts<'_> {
     }
 
     /// The whole value that a substitution reads, if it reads a whole one.
-    pub fn source_value(&self, substitution: &Substitution) -> Option<Cow<'_, Node>> {
+    pub fn source_value(&self, substitution: &Substitution<'_>) -> Option<Cow<'_, Node>> {
         let source = self.rendered.data(substitution.source)?;
         if substitution.extract.is_some() {
             return None;

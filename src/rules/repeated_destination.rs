@@ -102,13 +102,12 @@ fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Wri
     else {
         return false;
     };
-    let part = |it: &Substitution| {
-        let extract = it.extract.as_ref();
-        extract.map(|it| (it.pattern.value.text().to_owned(), it.group.value))
+    let part = |it: &Substitution<'_>| {
+        it.extract.map(|it| (it.pattern.value.text().to_owned(), it.group.value))
     };
     one.source == other.source
         && one.from.value.text() == other.from.value.text()
-        && part(one) == part(other)
+        && part(&one) == part(&other)
         && facts.destination_path(doc, earlier.at) == facts.destination_path(doc, write.at)
 }
 
@@ -118,7 +117,7 @@ fn merges_at_root(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
         return false;
     }
     let substitution = facts.substitution(doc, write);
-    let value = substitution.and_then(|substitution| facts.source_value(substitution));
+    let value = substitution.and_then(|substitution| facts.source_value(&substitution));
     value.is_some_and(|value| matches!(value.value, Value::Mapping(_)))
 }
 

@@ -6,7 +6,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{Destination, Extract, Part};
 use crate::source::Span;
-use crate::system::deckhand::document::{Document, Substitution};
+use crate::system::deckhand::document::{Document, Source, Substitution};
 use crate::yaml::lines_of_item;
 
 super::rule!("repeated-substitution", Warning[Fixable], "a document lists one substitution twice");
@@ -14,9 +14,9 @@ super::rule!("repeated-substitution", Warning[Fixable], "a document lists one su
 pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in facts.documents {
         let mut first: HashMap<Said<'_>, Span, foldhash::fast::RandomState> = HashMap::default();
-        for (index, substitution) in document.substitutions.iter().enumerate() {
+        for (index, substitution) in document.substitutions().enumerate() {
             let mut again = Vec::new();
-            for to in substitution.to.iter() {
+            for to in &substitution.writing.to {
                 match first.get(&said(substitution, to)) {
                     Some(earlier) => again.push((to, *earlier)),
                     None => drop(first.insert(said(substitution, to), to.path.span)),
@@ -32,12 +32,12 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// All that tells one substitution into one place from another.
 type Said<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
 
-fn said<'a>(substitution: &'a Substitution, to: &'a Destination) -> Said<'a> {
+fn said<'a>(substitution: Substitution<'a>, to: &'a Destination) -> Said<'a> {
     let extract = |it: &'a Extract| (it.pattern.value.text(), it.group.value);
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
-    let Substitution { schema, name, from, .. } = substitution;
-    let texts = [&*schema.value, &*name.value, from.value.text(), to.path.value.text()];
-    (texts, substitution.extract.as_deref().map(extract), to.part.as_ref().map(part))
+    let (Source { schema, name }, writing) = (substitution.source, substitution.writing);
+    let texts = [&*schema.value, &*name.value, writing.from.value.text(), to.path.value.text()];
+    (texts, writing.extract.as_deref().map(extract), to.part.as_ref().map(part))
 }
 
 fn word(
@@ -79,21 +79,16 @@ fn removal(
     index: usize,
     repeated: usize,
 ) -> Option<Span> {
-    let substitution = &document.substitutions[index];
-    let is_whole = |it: &&Destination| it.part.is_none();
-    if substitution.to.len() != repeated
-        || !substitution.to.iter().all(|to| is_whole(&to))
-        || index > MOST_BEFORE
-    {
+    let substitution = document.substitution(index);
+    let own = &substitution.writing.to;
+    if own.len() != repeated || !own.iter().all(|to| to.part.is_none()) || index > MOST_BEFORE {
         return None;
     }
-    let same = |to: &Destination| substitution.to.iter().any(|own| meet(own, to));
-    let mut others = document.substitutions[..index].iter();
-    let is_between = others.any(|other| {
-        let repeats = |to: &Destination| {
-            substitution.to.iter().any(|own| said(substitution, own) == said(other, to))
-        };
-        other.to.iter().any(|to| same(to) && !repeats(to))
+    let same = |to: &Destination| own.iter().any(|own| meet(own, to));
+    let is_between = document.substitutions().take(index).any(|other| {
+        let repeats =
+            |to: &Destination| own.iter().any(|own| said(substitution, own) == said(other, to));
+        other.writing.to.iter().any(|to| same(to) && !repeats(to))
     });
     if is_between {
         return None;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{DocId, Op};
+use crate::graph::DocId;
 
 super::rule!(
     "unread-source",
@@ -19,16 +19,8 @@ const SOURCES: [&str; 3] =
     ["deckhand/Passphrase/v1", "deckhand/PrivateKey/v1", "deckhand/PublicKey/v1"];
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let read: BTreeSet<DocId> = facts
-        .graph
-        .recipes
-        .iter()
-        .flat_map(|recipe| &recipe.steps)
-        .filter_map(|step| match &step.op {
-            Op::Substitute(substitution) => Some(substitution.source),
-            Op::Merge { .. } | Op::Lay(_) => None,
-        })
-        .collect();
+    let read: BTreeSet<DocId> =
+        facts.graph.recipes.iter().flat_map(|recipe| recipe.steps.sources()).collect();
     let outputs = facts.graph.outputs();
     let sources = outputs.filter(|(_, recipe)| SOURCES.contains(&&*recipe.key.schema));
     found.extend(sources.filter(|(doc, _)| !read.contains(doc)).map(|(doc, _)| word(facts, doc)));

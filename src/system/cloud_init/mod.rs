@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use self::part::{Kind, Part};
 use self::read::UserData;
-use crate::graph::{DocId, Graph, Lay, Need, Op, Recipe, Step};
+use crate::graph::{Act, DocId, Graph, Instruction, Need, Recipe, Steps};
 use crate::merge::Strategy;
 use crate::merge::cloud_init::{Default, Dialect, Incoming, Laying, stack, stack_of_many};
 use crate::source::{DocKey, Span};
@@ -297,7 +297,7 @@ impl<'a> Lowering<'_, 'a> {
                 base: None,
                 replaces: None,
                 needs: Vec::new(),
-                steps: Vec::new(),
+                steps: Steps::default(),
                 emit: false,
             },
         )
@@ -314,10 +314,10 @@ impl<'a> Lowering<'_, 'a> {
         let empty = Value::Mapping(Arc::new(Mapping::new()));
         let start = if is_nothing { Value::Null } else { empty };
         let needs = layers.iter().map(|layer| Need { doc: layer.doc, at: layer.at }).collect();
-        let steps = layers.into_iter().map(|layer| Step {
-            op: Op::Lay(Box::new(Lay { source: layer.doc, strategy: layer.strategy })),
-            at: layer.at,
-        });
+        let sources = layers.iter().map(|layer| Some(layer.doc)).collect();
+        let layers = layers.into_iter();
+        let instructions = layers
+            .map(|layer| Instruction { act: Act::Lay(Box::new(layer.strategy)), at: layer.at });
         self.push(
             member,
             Recipe {
@@ -327,7 +327,7 @@ impl<'a> Lowering<'_, 'a> {
                 base: None,
                 replaces: None,
                 needs,
-                steps: steps.collect(),
+                steps: Steps::new(instructions.collect(), sources),
                 emit: false,
             },
         )

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use super::read::SecretKinds;
-use crate::graph::{Destination, Extract};
-use crate::merge::deckhand::{ActionPath, Method};
+use crate::graph::{Act, Instruction, Instructions, Writing};
+use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
-use crate::yaml::path::{Path, PathError};
+use crate::yaml::path::PathError;
 use crate::yaml::{Mapping, Node, Shared};
 
 /// One document of a file.
@@ -44,10 +44,11 @@ pub struct Document {
     pub labels: Arc<Mapping>,
     /// `metadata.layeringDefinition.parentSelector`, if it selects anything.
     pub parent_selector: Option<Selector>,
-    /// `metadata.layeringDefinition.actions`, those that can be followed.
-    pub actions: Vec<Action>,
-    /// `metadata.substitutions`, those that can be followed.
-    pub substitutions: Vec<Substitution>,
+    /// What is to be done to its data: `metadata.layeringDefinition.actions`, and
+    /// then `metadata.substitutions`, those that can be followed.
+    pub instructions: Instructions,
+    /// The document that each of the substitutions names.
+    pub sources: Vec<Source>,
     /// Where `metadata.replacement` says true.
     pub replacement: Option<Span>,
     /// Whether `metadata.storagePolicy` is `encrypted`.
@@ -71,34 +72,50 @@ pub struct Selector {
     pub span: Span,
 }
 
-/// One layering action.
+/// The document that a substitution names.
 #[derive(Debug)]
-pub struct Action {
-    /// Its whole text.
-    pub span: Span,
-    /// What it does.
-    pub method: Method,
-    /// Where.
-    pub path: Spanned<ActionPath>,
+pub struct Source {
+    /// Its schema.
+    pub schema: Spanned<Arc<str>>,
+    /// Its name.
+    pub name: Spanned<Arc<str>>,
 }
 
 /// One substitution.
-#[derive(Debug)]
-pub struct Substitution {
+#[derive(Clone, Copy, Debug)]
+pub struct Substitution<'d> {
     /// Its whole text.
     pub span: Span,
-    /// The source's schema.
-    pub schema: Spanned<Arc<str>>,
-    /// The source's name.
-    pub name: Spanned<Arc<str>>,
-    /// Where the value stands in the source.
-    pub from: Spanned<Path>,
-    /// What part of it is used.
-    pub extract: Option<Arc<Extract>>,
-    /// Where it goes.
-    pub to: Arc<[Destination]>,
-    /// Whether Deckhand copies the value deeply.
-    pub deepcopy: bool,
+    /// What it reads.
+    pub source: &'d Source,
+    /// Which value of it is written where.
+    pub writing: &'d Writing,
+}
+
+impl Document {
+    /// Its actions.
+    pub fn actions(&self) -> impl ExactSizeIterator<Item = &Instruction> {
+        let instructions = self.instructions.iter();
+        let actions = instructions.len() - self.sources.len();
+        instructions.take(actions)
+    }
+
+    /// Its substitutions.
+    pub fn substitutions(&self) -> impl Iterator<Item = Substitution<'_>> {
+        (0..self.sources.len()).map(|index| self.substitution(index))
+    }
+
+    /// The substitution of this number, from 0.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub fn substitution(&self, index: usize) -> Substitution<'_> {
+        let behind = self.instructions.iter().nth(self.actions().len() + index);
+        let Some(Instruction { act: Act::Substitute(writing), at }) = behind else {
+            unreachable!("what follows the actions are the substitutions");
+        };
+        Substitution { span: *at, source: &self.sources[index], writing }
+    }
 }
 
 /// Something wrong with one document by itself.

@@ -16,7 +16,7 @@ use self::catalog::Catalog;
 use self::document::Document;
 use self::names::Names;
 use self::parents::Layers;
-use crate::graph::{DocId, Graph, Link, MissingSource, Need, Op, Recipe, Step};
+use crate::graph::{DocId, Graph, Link, MissingSource, Need, Recipe, Steps};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
 use crate::source::{Span, Spanned};
@@ -358,41 +358,29 @@ impl<'a> Site<'a> {
     ) -> Recipe {
         let base = self.base(doc, document);
         let is_laid = base.is_some() && !document.control;
-        let actions = if is_laid { &document.actions[..] } else { &[] };
-        let substitutions = document.substitutions.len();
-        let mut needs: Vec<Need> = Vec::with_capacity(usize::from(base.is_some()) + substitutions);
+        let actions = if is_laid { document.actions().len() } else { 0 };
+        let mut needs = Vec::with_capacity(usize::from(base.is_some()) + document.sources.len());
         needs.extend(base.map(|link| Need { doc: link.doc, at: link.selector }));
-        let mut steps = Vec::with_capacity(actions.len() + substitutions);
-        steps.extend(actions.iter().map(|action| Step {
-            op: Op::Merge { method: action.method, path: action.path.clone() },
-            at: action.span,
-        }));
-        for (index, substitution) in document.substitutions.iter().enumerate() {
-            let Some(source) = self.source(&substitution.schema.value, &substitution.name.value)
-            else {
-                if !document.control {
-                    let problem = self.missing_source(doc, index, problems.len());
-                    problems.push(problem);
-                }
-                continue;
-            };
-            if !document.control {
-                steps.push(Step {
-                    op: Op::Substitute(crate::graph::Substitution {
-                        source,
-                        from: substitution.from.clone(),
-                        extract: substitution.extract.clone(),
-                        to: substitution.to.clone(),
-                        deepcopy: substitution.deepcopy,
-                    }),
-                    at: substitution.span,
-                });
+        // Actions read no other document.
+        let mut sources = vec![None; actions];
+        sources.reserve_exact(document.sources.len());
+        for (index, named) in document.sources.iter().enumerate() {
+            let source = self.source(&named.schema.value, &named.name.value);
+            sources.push(source);
+            match source {
+                // In Deckhand's code a control document waits for its sources
+                // although nothing is substituted into it (8.2), and refuses the
+                // set where that is a circle: an error in both meanings.
+                Some(source) => needs.push(Need { doc: source, at: named.name.span }),
+                None if document.control => {}
+                None => problems.push(self.missing_source(doc, index, problems.len())),
             }
-            // In Deckhand's code a control document waits for its sources
-            // although nothing is substituted into it (8.2), and refuses the
-            // set where that is a circle: an error in both meanings.
-            needs.push(Need { doc: source, at: substitution.name.span });
         }
+        let steps = if document.control {
+            Steps::default()
+        } else {
+            Steps::new(document.instructions.clone(), sources.into())
+        };
         Recipe {
             key: document.key.clone(),
             span: document.span,
@@ -452,8 +440,8 @@ impl<'a> Site<'a> {
 
     /// `before` so many problems were met.
     fn missing_source(&self, doc: DocId, index: usize, before: usize) -> Problem {
-        let substitution = &self.document(doc).substitutions[index];
-        let (schema, name) = (&substitution.schema.value, &substitution.name.value);
+        let named = &self.document(doc).sources[index];
+        let (schema, name) = (&named.schema.value, &named.name.value);
         if let Some(declared) = self.catalog.find(schema, name) {
             let generated = GeneratedSource { doc, substitution: index, declared: declared.at };
             return Problem::GeneratedSources { missing: vec![generated] };

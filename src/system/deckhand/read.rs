@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::document::{Action, Document, Fault, FaultKind, Selector, Substitution};
-use crate::graph::{Destination, Extract, Part};
+use super::document::{Document, Fault, FaultKind, Selector, Source};
+use crate::graph::{Act, Destination, Extract, Instruction, Instructions, Part, Writing};
 use crate::merge::deckhand::{ActionPath, Method};
 use crate::merge::pattern::{Pattern, Patterns};
 use crate::near::nearest;
@@ -321,8 +321,8 @@ impl Reader<'_> {
             is_abstract: false,
             labels: Arc::default(),
             parent_selector: None,
-            actions: Vec::new(),
-            substitutions: Vec::new(),
+            instructions: Instructions::default(),
+            sources: Vec::new(),
             replacement: None,
             encrypted: false,
             layer_order: None,
@@ -339,8 +339,11 @@ impl Reader<'_> {
         read.encrypted = self.storage_policy(metadata, read.control);
         read.labels = self.labels(metadata, read.control);
         read.replacement = self.flag(metadata, "replacement");
-        self.layering(metadata, &mut read);
-        self.substitutions(metadata, &mut read);
+        let mut instructions = self.layering(metadata, &mut read);
+        self.substitutions(metadata, &mut read, &mut instructions);
+        if !instructions.is_empty() {
+            read.instructions = instructions.into_iter().collect();
+        }
         if !read.control {
             const KNOWN: [&str; 7] = [
                 "schema",
@@ -405,12 +408,14 @@ impl Reader<'_> {
         mapping.clone()
     }
 
-    fn layering(&mut self, metadata: Section<'_>, read: &mut Document) {
+    /// Reads how the document is laid, and gives its actions.
+    fn layering(&mut self, metadata: Section<'_>, read: &mut Document) -> Vec<Instruction> {
+        let mut actions = Vec::new();
         let control = read.control;
         if control && metadata.mapping.get("layeringDefinition").is_none() {
-            return;
+            return actions;
         }
-        let Some(layering) = self.section(metadata, "layeringDefinition") else { return };
+        let Some(layering) = self.section(metadata, "layeringDefinition") else { return actions };
         if control && layering.mapping.get("layer").is_none() {
             // Control documents need no layer.
         } else if let Some(layer) = self.text_field(layering, "layer")
@@ -422,7 +427,7 @@ impl Reader<'_> {
         }
         read.is_abstract = self.flag(layering, "abstract").is_some();
         let selector = self.parent_selector(layering);
-        let has_actions = self.actions(layering, read);
+        let has_actions = self.actions(layering, &mut actions);
         if !control {
             match (&selector, has_actions) {
                 (Some((at, _)), None) => self.unpaired(*at, "parentSelector", "actions"),
@@ -432,6 +437,7 @@ impl Reader<'_> {
             self.only(layering, &["layer", "abstract", "parentSelector", "actions"]);
         }
         read.parent_selector = selector.and_then(|(_, selector)| selector);
+        actions
     }
 
     fn unpaired(&mut self, at: Span, has: &'static str, lacks: &'static str) {
@@ -458,7 +464,7 @@ impl Reader<'_> {
     }
 
     /// Reads the actions; gives their key if they are there.
-    fn actions(&mut self, layering: Section<'_>, read: &mut Document) -> Option<Span> {
+    fn actions(&mut self, layering: Section<'_>, read: &mut Vec<Instruction>) -> Option<Span> {
         let (key, actions) = layering.mapping.get_entry("actions")?;
         if actions.is_null() {
             return None;
@@ -473,14 +479,13 @@ impl Reader<'_> {
             self.fault(key.span, FaultKind::WrongValue { field, expected });
         }
         let field = layering.field.key("actions");
-        read.actions.reserve_exact(items.len());
         for (index, item) in items.iter().enumerate() {
-            read.actions.extend(self.action(field.item(index), item));
+            read.extend(self.action(field.item(index), item));
         }
         Some(key.span)
     }
 
-    fn action(&mut self, field: Field<'_>, item: &Node) -> Option<Action> {
+    fn action(&mut self, field: Field<'_>, item: &Node) -> Option<Instruction> {
         let section = self.item(field, item)?;
         let method = self.text_field(section, "method");
         let path = self.text_field(section, "path");
@@ -505,22 +510,32 @@ impl Reader<'_> {
             let kind = FaultKind::DifferentPath { method: known, path: path_text, deckhand };
             self.fault(path.span, kind);
         }
-        Some(Action { span: item.span, method: known, path: Spanned::new(parsed, path.span) })
+        let act = Act::Merge { method: known, path: Spanned::new(parsed, path.span) };
+        Some(Instruction { act, at: item.span })
     }
 
-    fn substitutions(&mut self, metadata: Section<'_>, read: &mut Document) {
+    /// Reads the substitutions, what each names apart from what it does.
+    fn substitutions(
+        &mut self,
+        metadata: Section<'_>,
+        read: &mut Document,
+        instructions: &mut Vec<Instruction>,
+    ) {
         let Some(list) = metadata.mapping.get("substitutions") else { return };
         let Some(items) = list.as_sequence() else {
             return self.wrong_type(metadata, "substitutions", "a list", list);
         };
         let field = metadata.field.key("substitutions");
-        read.substitutions.reserve_exact(items.len());
+        read.sources.reserve_exact(items.len());
         for (index, item) in items.iter().enumerate() {
-            read.substitutions.extend(self.substitution(field.item(index), item));
+            if let Some((source, writing)) = self.substitution(field.item(index), item) {
+                read.sources.push(source);
+                instructions.push(Instruction { act: Act::Substitute(writing), at: item.span });
+            }
         }
     }
 
-    fn substitution(&mut self, field: Field<'_>, item: &Node) -> Option<Substitution> {
+    fn substitution(&mut self, field: Field<'_>, item: &Node) -> Option<(Source, Writing)> {
         let section = self.item(field, item)?;
         let source = self.section(section, "src");
         let to = self.destinations(section);
@@ -536,13 +551,13 @@ impl Reader<'_> {
         let (schema, name) = (kept(schema), kept(name));
         self.schema_form(source, "schema", &schema);
         let from = self.path(source, &path)?;
-        let (span, extract) = (item.span, extract.ok()?);
-        Some(Substitution { span, schema, name, from, extract, to, deepcopy })
+        let extract = extract.ok()?;
+        Some((Source { schema, name }, Writing { from, extract, to, deepcopy }))
     }
 
     /// The part of the source to use; an error where it cannot be used, which
     /// has been said then.
-    fn extract(&mut self, source: Section<'_>) -> Result<Option<Arc<Extract>>, ()> {
+    fn extract(&mut self, source: Section<'_>) -> Result<Option<Box<Extract>>, ()> {
         let group = match source.mapping.get("match_group").filter(|group| !group.is_null()) {
             None => None,
             Some(Node { value: Value::Int(group), span, .. }) => Some(Spanned::new(*group, *span)),
@@ -556,14 +571,14 @@ impl Reader<'_> {
             return Ok(None);
         };
         let group = group.unwrap_or_else(|| Spanned::new(0, pattern.span));
-        Ok(Some(Arc::new(Extract { pattern, group })))
+        Ok(Some(Box::new(Extract { pattern, group })))
     }
 
-    fn destinations(&mut self, section: Section<'_>) -> Arc<[Destination]> {
+    fn destinations(&mut self, section: Section<'_>) -> Box<[Destination]> {
         let field = section.field.key("dest");
         let Some(dest) = section.mapping.get("dest").filter(|dest| !dest.is_null()) else {
             self.missing(section, "dest");
-            return Arc::default();
+            return Box::default();
         };
         let Some(items) = dest.as_sequence() else {
             return self.destination(field, dest).into_iter().collect();
