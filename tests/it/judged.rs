@@ -203,6 +203,39 @@ fn uncommon_destinations_of_the_base() {
 }
 
 #[test]
+fn uncommon_destinations_of_a_base_with_parents() {
+    const RULE: &str = "uncommon-destination";
+    let chart = |name: &str, substitutions: &[&str], data: &str| {
+        document("example/Chart/v1", name, substitutions, data)
+    };
+    let child = |name: &str| {
+        let selecting = "layer: site, parentSelector: {of: charts}, \
+                         actions: [{method: merge, path: .}]";
+        chart(name, &[], "{}").replace("layer: global", selecting)
+    };
+    let parent = chart("parent", &["source.endpoints > .e"], "{}");
+    let parent = parent.replace("abstract: false", "abstract: true");
+    let parent = parent.replace("  storagePolicy", "  labels: {of: charts}\n  storagePolicy");
+    let all = |database: &str, password: &str| {
+        let data = format!("{{password: {password}, endpoints: {{{database}: {{host: a}}}}}}");
+        let source = document("example/Source/v1", "source", &[], &data);
+        let heat = chart("heat", &["source.password > .e.olso_db.password"], "{}");
+        [source, parent.clone(), child("nova"), child("glance"), heat]
+    };
+    let layers = POLICY.replace("[global]", "[global, site]");
+    let layered = |documents: &[String]| tree(documents).with("site/here/policy.yaml", &*layers);
+    let found = |base: &[String], head: &[String]| {
+        let found = compared(&layered(base), &layered(head));
+        [found.new, found.unchanged, found.fixed]
+            .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count())
+    };
+    // What the children are laid on is given other keys, and nothing of theirs is edited.
+    assert_eq!(found(&all("oslo_db", "x"), &all("mariadb", "x")), [0, 0, 1]);
+    assert_eq!(found(&all("mariadb", "x"), &all("oslo_db", "x")), [1, 0, 0]);
+    assert_eq!(found(&all("oslo_db", "x"), &all("oslo_db", "y")), [0, 1, 0]);
+}
+
+#[test]
 fn leftover_placeholders_of_the_base() {
     const RULE: &str = "leftover-placeholder";
     let chart = |name: &str, substitutions: &[&str]| {
