@@ -470,9 +470,10 @@ pub(super) fn places_of_change(change: &Change, view: &View<'_>) -> Vec<String> 
         return vec![word.to_owned()];
     }
     let data = change.data.iter().map(|it| shown(it.location(), view));
-    let metadata = change.metadata.iter().map(|it| match it.location() {
-        root if root.is_root() => "metadata".to_owned(),
-        location => format!("metadata{}", shown(location, view)),
+    // What is left of a place that may not be shown can be the root.
+    let metadata = change.metadata.iter().map(|it| match &*shown(it.location(), view) {
+        "." => "metadata".to_owned(),
+        place => format!("metadata{place}"),
     });
     data.chain(metadata).collect()
 }

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use layercake::commands::configuration::Place;
+use layercake::commands::policy::Selectors;
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label};
+use layercake::merge::deckhand::Semantics;
 use layercake::report::comparison::Unchanged;
 use layercake::report::json::{Unreadable, read};
 use layercake::report::{Format, Ignored, Listing, Manner, Restored};
-use layercake::rules::RULES;
-use layercake::source::{RepoPath, Source, Span};
+use layercake::rules::{Gates, RULES};
+use layercake::source::{MemoryTree, RepoPath, Source, Span};
 use layercake::yaml::{Node, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -18,6 +21,7 @@ use serde_json::{Value as Json, json};
 use super::comparison::{all_kinds, many_images, one_image};
 use super::world::{World, look};
 use super::{Files, plain, rule};
+use crate::support::{compare_files, options, saved};
 use crate::yaml::emitting::any_value;
 
 #[test]
@@ -26,6 +30,24 @@ fn what_is_told_of_a_comparison_is_told_of_it_saved() {
         // Which checks that.
         world.at(80);
     }
+}
+
+#[test]
+fn metadata_that_may_not_be_shown_has_no_place() {
+    // Without `data` all of a secret document is secret.
+    let of = |policy: &str| {
+        let document = format!(
+            "---\nschema: deckhand/Passphrase/v1\nmetadata: {{schema: metadata/Document/v1, name: a, \
+             storagePolicy: {policy}, layeringDefinition: {{abstract: false, layer: site}}}}\n"
+        );
+        MemoryTree::new().with("a.yaml", document)
+    };
+    let (options, selectors) = (options(Semantics::Documented), Selectors::default());
+    let (place, gates) = (Place::Root, Gates::default());
+    let compared =
+        compare_files(&of("cleartext"), &of("encrypted"), options, &selectors, &place, &gates);
+    assert_eq!(compared.comparison.edits.len(), 1, "one edit, of metadata");
+    saved::check_compared(&compared);
 }
 
 #[test]
