@@ -80,7 +80,7 @@ impl Recipe {
     /// Whether the document starts as its base's data instead of its own: it
     /// does where a step merges the two.
     pub fn starts_as_base(&self) -> bool {
-        self.base.is_some() && self.steps.have(Kind::Merge)
+        self.base.is_some() && self.steps.iter().any(|step| matches!(step.op, Op::Merge { .. }))
     }
 }
 
@@ -145,82 +145,11 @@ pub struct Writing {
     pub deepcopy: bool,
 }
 
-/// What is to be done to a document's data, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Instructions {
-    all: Arc<[Instruction]>,
-    kinds: Kinds,
-}
-
-/// What an instruction may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// It merges the document's own data.
-    Merge,
-    /// It substitutes.
-    Substitute,
-    /// It replaces parts of texts.
-    Part,
-    /// It names items of lists by their index.
-    Index,
-}
-
-/// What of all that some instructions do. It is kept beside them, so that whoever
-/// looks for a kind in a whole site need not visit the others.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Kinds(u8);
-
-impl Kinds {
-    fn of<'i>(instructions: impl IntoIterator<Item = &'i Instruction>) -> Self {
-        let mut kinds = Self::default();
-        for instruction in instructions {
-            match &instruction.act {
-                Act::Merge { path, .. } => {
-                    kinds.add(Kind::Merge, true);
-                    kinds.add(Kind::Index, path.value.has_index());
-                }
-                Act::Substitute(Writing { to, .. }) => {
-                    kinds.add(Kind::Substitute, true);
-                    kinds.add(Kind::Part, to.iter().any(|to| to.part.is_some()));
-                    kinds.add(Kind::Index, to.iter().any(|to| to.path.value.text().contains('[')));
-                }
-                Act::Lay(_) => {}
-            }
-        }
-        kinds
-    }
-
-    fn add(&mut self, kind: Kind, is_there: bool) {
-        self.0 |= u8::from(is_there) << kind as u8;
-    }
-
-    /// Whether one of the instructions does this.
-    pub fn has(self, kind: Kind) -> bool {
-        self.0 & 1 << kind as u8 != 0
-    }
-}
-
-impl Instructions {
-    /// Each of them.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Instruction> {
-        self.all.iter()
-    }
-}
-
-impl FromIterator<Instruction> for Instructions {
-    fn from_iter<I: IntoIterator<Item = Instruction>>(instructions: I) -> Self {
-        let all: Arc<[Instruction]> = instructions.into_iter().collect();
-        let kinds = Kinds::of(&*all);
-        Self { all, kinds }
-    }
-}
-
 /// The steps of a recipe: instructions, each with the document that it reads in
 /// this graph.
 #[derive(Debug, Default)]
 pub struct Steps {
     instructions: Arc<[Instruction]>,
-    kinds: Kinds,
     /// So many of them are left out, the first ones.
     left_out: usize,
     /// What the others read; none where an instruction reads no other document,
@@ -234,17 +163,10 @@ impl Steps {
     ///
     /// # Panics
     /// Where there are more sources than instructions.
-    pub fn new(instructions: Instructions, sources: Box<[Option<DocId>]>) -> Self {
-        let Instructions { all: instructions, kinds } = instructions;
+    pub fn new(instructions: Arc<[Instruction]>, sources: Box<[Option<DocId>]>) -> Self {
         let left_out = instructions.len().checked_sub(sources.len());
         let left_out = left_out.expect("each source is that of an instruction");
-        let kinds = if left_out == 0 { kinds } else { Kinds::of(&instructions[left_out..]) };
-        Self { instructions, kinds, left_out, sources }
-    }
-
-    /// Whether one of the steps does this, or would if it could be followed.
-    pub fn have(&self, kind: Kind) -> bool {
-        self.kinds.has(kind)
+        Self { instructions, left_out, sources }
     }
 
     /// The steps, in order.
@@ -278,17 +200,6 @@ impl Steps {
     /// Whether nothing is done.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
-    }
-
-    /// What the steps read, where both follow the same instructions, of one text:
-    /// for each what it reads here, and what there.
-    pub fn reads_beside<'s>(
-        &'s self,
-        other: &'s Self,
-    ) -> Option<impl Iterator<Item = (Option<DocId>, Option<DocId>)> + 's> {
-        let same = Arc::ptr_eq(&self.instructions, &other.instructions);
-        let same = same && self.left_out == other.left_out;
-        same.then(|| self.sources.iter().copied().zip(other.sources.iter().copied()))
     }
 }
 

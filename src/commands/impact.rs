@@ -147,7 +147,7 @@ fn steered_by(line: Line, document: &Document, site: &RenderedSite<'_>) -> Optio
         ("its name", Some(document.name_span)),
         ("its schema", Some(document.schema_span)),
     ];
-    let actions = document.actions().map(|it| ("an action", Some(it.at)));
+    let actions = document.actions().iter().map(|it| ("an action", Some(it.at)));
     let entries = document.substitutions().map(|it| ("a substitution", Some(it.span)));
     let labels = document.labels.iter();
     let labels = labels.map(|(key, node)| ("a label", Some(key.span.to(node.span))));

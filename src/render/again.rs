@@ -125,19 +125,9 @@ struct Needed<'s> {
 impl Needed<'_> {
     /// Whether steps do what they did.
     fn steps_are_alike(&self, now: &Steps, then: &Steps) -> bool {
-        // That all they read was taken is seen without a look at what they do.
-        let read_taken = now.reads_beside(then).is_some_and(|mut both| {
-            both.all(|reads| match reads {
-                (None, None) => true,
-                (Some(now), Some(then)) => self.is_taken(now, then),
-                (Some(_), None) | (None, Some(_)) => false,
-            })
-        });
-        read_taken
-            || now.iter().count() == then.iter().count() && {
-                let mut both = now.iter().zip(then.iter());
-                both.all(|(now, then)| now.at == then.at && self.step_is_alike(&now.op, &then.op))
-            }
+        let mut both = now.iter().zip(then.iter());
+        now.iter().count() == then.iter().count()
+            && both.all(|(now, then)| now.at == then.at && self.step_is_alike(&now.op, &then.op))
     }
 
     fn step_is_alike(&self, now: &Op<'_>, then: &Op<'_>) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
-use crate::graph::{Destination, DocId, Kind, Op};
+use crate::graph::{Destination, DocId, Op};
 use crate::merge::deckhand::{ActionPath, Method};
 use crate::render::effect::{Effect, data_without, effects, is_of_same_texts};
 use crate::source::Spanned;
@@ -41,11 +41,8 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 
 /// The steps that are actions.
 fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
-    let steps = &facts.graph.recipe(doc).steps;
-    if !steps.have(Kind::Merge) {
-        return Vec::new();
-    }
-    let actions = steps.iter().filter(|step| matches!(step.op, Op::Merge { .. }));
+    let steps = facts.graph.recipe(doc).steps.iter();
+    let actions = steps.filter(|step| matches!(step.op, Op::Merge { .. }));
     actions.map(|step| step.index).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{DocId, Kind, Op, Substitution};
+use crate::graph::{DocId, Op, Substitution};
 use crate::render::effect::{Effect, effects};
 use crate::yaml::Node;
 
@@ -14,7 +14,8 @@ super::rule!(
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
-        if !facts.graph.recipe(doc).steps.have(Kind::Substitute) {
+        let mut steps = facts.graph.recipe(doc).steps.iter();
+        if !steps.any(|step| matches!(step.op, Op::Substitute(_))) {
             continue;
         }
         let effects = effects(facts.graph, facts.rendered, doc);

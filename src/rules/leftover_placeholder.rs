@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{Destination, DocId, Graph, Kind, Op, Part};
+use crate::graph::{Destination, DocId, Graph, Op, Part};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
 use crate::yaml::path::{Location, first_inside};
@@ -68,7 +68,7 @@ fn covers(all: &BySchema<'_>, some: &BySchema<'_>) -> bool {
 
 fn placeholders(graph: &Graph) -> BySchema<'_> {
     let mut placeholders = BySchema::default();
-    for (_, recipe) in graph.iter().filter(|(_, recipe)| recipe.steps.have(Kind::Part)) {
+    for (_, recipe) in graph.iter() {
         for step in recipe.steps.iter() {
             let Op::Substitute(substitution) = step.op else { continue };
             for part in substitution.to.iter().filter_map(|to| to.part.as_ref()) {

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 use super::near_destination::{created_keys, is_slip, near_key};
 use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{DocId, Recipe};
+use crate::graph::DocId;
 use crate::near::Slips;
-use crate::render::{ProblemKind, Rendered, Write, WriteKind};
+use crate::render::Write;
 use crate::yaml::path::{self, Location, Piece, child, children};
 use crate::yaml::{Key, Mapping, Node, Value};
 
@@ -41,14 +41,6 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 fn unchanged_schemas<'a>(facts: &SiteFacts<'a>) -> Schemas<'a> {
     let earlier = facts.earlier.filter(|earlier| earlier.is_free_of(&RULE));
     let Some(earlier) = earlier else { return Schemas::default() };
-    // Of what grew too large nothing is left that its steps wrote.
-    let has_limits = |rendered: &Rendered| {
-        let mut problems = rendered.problems.iter();
-        problems.any(|problem| matches!(problem.kind, ProblemKind::OverLimit(_)))
-    };
-    if has_limits(facts.rendered) || has_limits(earlier.rendered) {
-        return Schemas::default();
-    }
     let mut schemas: Schemas<'_> =
         facts.graph.recipes.iter().map(|recipe| &*recipe.key.schema).collect();
     let mut had = vec![false; earlier.graph.recipes.len()];
@@ -77,51 +69,18 @@ type Schemas<'a> = HashSet<&'a str, foldhash::fast::RandomState>;
 
 /// Whether a document has the keys that it had, and created them the same way.
 fn is_created_alike(facts: &SiteFacts<'_>, doc: DocId, earlier: &Judged<'_>, twin: DocId) -> bool {
-    facts.graph.recipe(doc).emit == earlier.graph.recipe(twin).emit
-        && is_written_alike(facts, doc, earlier, twin)
-        && match (facts.rendered.data(doc), earlier.rendered.data(twin)) {
-            (Some(now), Some(before)) => {
-                keeps_keys(facts, doc, earlier) || has_same_keys(facts, now, before)
-            }
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        }
-}
-
-/// Whether the steps of a document wrote where they had written before.
-fn is_written_alike(facts: &SiteFacts<'_>, doc: DocId, earlier: &Judged<'_>, twin: DocId) -> bool {
     let (writes, before) = (facts.rendered.writes(doc), earlier.rendered.writes(twin));
     let is_same = |(now, before): (&Write, &Write)| {
         now.location == before.location && now.created == before.created && now.at == before.at
     };
-    writes.len() == before.len() && writes.iter().zip(before).all(is_same)
-}
-
-/// Whether it is seen without a look at its values that a document has the keys
-/// that it had: its text is the same, and so is that of all it is laid on, and
-/// nothing was put into them that has keys of its own.
-fn keeps_keys(facts: &SiteFacts<'_>, doc: DocId, earlier: &Judged<'_>) -> bool {
-    let mut at = doc;
-    loop {
-        let Some(twin) = earlier.twins[at.index()] else { return false };
-        if facts.rendered.untouched(at).is_some() {
-            return true;
+    facts.graph.recipe(doc).emit == earlier.graph.recipe(twin).emit
+        && writes.len() == before.len()
+        && writes.iter().zip(before).all(is_same)
+        && match (facts.rendered.data(doc), earlier.rendered.data(twin)) {
+            (Some(now), Some(before)) => has_same_keys(facts, now, before),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
         }
-        let has_no_keys = |write: &Write| write.kind != WriteKind::Laid && !write.is_collection;
-        let is_same = is_written_alike(facts, at, earlier, twin)
-            && facts.rendered.writes(at).iter().all(has_no_keys)
-            && earlier.rendered.writes(twin).iter().all(has_no_keys);
-        let base = |recipe: &Recipe| recipe.base.filter(|_| recipe.starts_as_base());
-        match (is_same, base(facts.graph.recipe(at)), base(earlier.graph.recipe(twin))) {
-            (true, None, None) => return true,
-            (true, Some(now), Some(before))
-                if earlier.twins[now.doc.index()] == Some(before.doc) =>
-            {
-                at = now.doc;
-            }
-            _ => return false,
-        }
-    }
 }
 
 /// Whether two values have the same keys in the same places, written alike.

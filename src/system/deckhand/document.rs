@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::read::SecretKinds;
-use crate::graph::{Act, Instruction, Instructions, Writing};
+use crate::graph::{Act, Instruction, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
@@ -46,7 +46,7 @@ pub struct Document {
     pub parent_selector: Option<Selector>,
     /// What is to be done to its data: `metadata.layeringDefinition.actions`, and
     /// then `metadata.substitutions`, those that can be followed.
-    pub instructions: Instructions,
+    pub instructions: Arc<[Instruction]>,
     /// The document that each of the substitutions names.
     pub sources: Vec<Source>,
     /// Where `metadata.replacement` says true.
@@ -94,10 +94,8 @@ pub struct Substitution<'d> {
 
 impl Document {
     /// Its actions.
-    pub fn actions(&self) -> impl ExactSizeIterator<Item = &Instruction> {
-        let instructions = self.instructions.iter();
-        let actions = instructions.len() - self.sources.len();
-        instructions.take(actions)
+    pub fn actions(&self) -> &[Instruction] {
+        &self.instructions[..self.instructions.len() - self.sources.len()]
     }
 
     /// Its substitutions.
@@ -110,8 +108,8 @@ impl Document {
     /// # Panics
     /// Where there are not so many.
     pub fn substitution(&self, index: usize) -> Substitution<'_> {
-        let behind = self.instructions.iter().nth(self.actions().len() + index);
-        let Some(Instruction { act: Act::Substitute(writing), at }) = behind else {
+        let behind = &self.instructions[self.actions().len() + index];
+        let Instruction { act: Act::Substitute(writing), at } = behind else {
             unreachable!("what follows the actions are the substitutions");
         };
         Substitution { span: *at, source: &self.sources[index], writing }
