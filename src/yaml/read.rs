@@ -39,7 +39,7 @@ pub(super) struct Extent {
 /// order mark.
 pub(super) fn read(file: FileId, base: u32, text: &str) -> Read {
     let mut reader = Reader::new(file, base, text);
-    let mut parser = Parser::new_from_str_with_options(text, options());
+    let mut parser = Parser::new_from_str_with_options(text, options(text));
     while let Some(event) = parser.next_event() {
         let error = match event {
             Ok((event, span)) => {
@@ -57,13 +57,18 @@ pub(super) fn read(file: FileId, base: u32, text: &str) -> Read {
     reader.finish()
 }
 
-fn options() -> Options {
+fn options(text: &str) -> Options {
     let mut options = Options::default();
     options.emit_unresolved_aliases = true;
     options.emit_anchor_events = true;
     options.max_buffered_comment_events = usize::MAX;
     options.flow_nesting_limit = Limit::DEPTH;
     options.block_nesting_limit = Limit::DEPTH;
+    options.block_scalar_eof_without_line_feed = true;
+    // A byte order mark is text, and one that begins a line is nothing to libyaml:
+    // that has to be a fault, or it would be the beginning of a key.
+    options.bom_inside_document_as_content =
+        !["\n\u{feff}", "\r\u{feff}"].iter().any(|begun| text.contains(begun));
     options
 }
 
@@ -440,11 +445,10 @@ impl<'text> Reader<'text> {
     ) {
         // An absent plain scalar comes as `~`, with nothing in its range.
         let absent = style == ScalarStyle::Plain && range.is_empty();
-        let mut text = if absent { Cow::Borrowed("") } else { text };
+        let text = if absent { Cow::Borrowed("") } else { text };
         let range = match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 self.check_block_at_margin(&text, &range);
-                self.mend_block_scalar(&mut text, &range);
                 self.block_scalar_range(range)
             }
             _ if absent => self.absent_place(range.start),
@@ -595,19 +599,6 @@ impl<'text> Reader<'text> {
             at -= 1;
         }
         at..at
-    }
-
-    /// granit-parser ends the last line of a block scalar where the file ends
-    /// without a line break; libyaml does not.
-    fn mend_block_scalar(&self, text: &mut Cow<'_, str>, range: &Range<usize>) {
-        let ends_early = range.end >= self.text.len() && !self.text.ends_with(['\n', '\r']);
-        let Some(before) = text.strip_suffix('\n').filter(|_| ends_early) else { return };
-        let is_blank = |line: Option<&str>| line.is_some_and(|line| line.trim().is_empty());
-        let last = before.rsplit('\n').next().filter(|line| !line.is_empty());
-        // Blanks alone are a line of the text only where they are in it.
-        if !is_blank(self.text.rsplit('\n').next()) || is_blank(last) {
-            text.to_mut().pop();
-        }
     }
 
     /// The range of a block scalar from its header to the end of its last

@@ -8,13 +8,11 @@ use serde_json::Value as Json;
 /// Each is a text that libyaml takes and YAML, 1.1 and 1.2 alike, does not
 /// allow: it is reported as a syntax error.
 pub fn yaml_exception(text: &str) -> Option<&'static str> {
-    let exceptions: [Exception; 6] = [
+    let exceptions: [Exception; 4] = [
         (has_glued_comment, "a comment needs white space before it (YAML 1.2, 6.6)"),
-        (has_flush_quote, "quoted text goes on further in than its parent (YAML 1.2, 7.3)"),
         (has_late_directive, "a directive comes after `...` (YAML 1.2, 9.2)"),
         (has_deep_blank_line, "no blank line of a block is deeper than its text (YAML 1.2, 8.1)"),
         (has_lone_dash_in_flow, "`-` alone is no text in a flow collection (YAML 1.2, 7.3.3)"),
-        (has_stray_byte_order_mark, "a byte order mark only starts a document (YAML 1.2, 5.2)"),
     ];
     exceptions.into_iter().find(|(holds, _)| holds(text)).map(|(_, reason)| reason)
 }
@@ -27,22 +25,6 @@ fn has_glued_comment(text: &str) -> bool {
     let glued = ["\"#", "'#", ",#", ">#", "|#", "]#", "}#"];
     glued.iter().any(|pair| text.contains(pair))
         || text.lines().any(|line| line.starts_with('%') && line.contains('#'))
-}
-
-/// A line inside quotes that begins at the margin, or with a tab.
-fn has_flush_quote(text: &str) -> bool {
-    let mut quote = None;
-    text.split_inclusive('\n').any(|line| {
-        let is_flush = quote.is_some() && line.trim() != "" && !line.starts_with(' ');
-        for character in line.chars().filter(|it| matches!(it, '"' | '\'')) {
-            match quote {
-                None => quote = Some(character),
-                Some(open) if open == character => quote = None,
-                Some(_) => {}
-            }
-        }
-        is_flush
-    })
 }
 
 /// `%YAML` or `%TAG` after content that no `...` ended.
@@ -77,10 +59,6 @@ fn has_lone_dash_in_flow(text: &str) -> bool {
     ["-]", "-,", "-}", "-["].iter().any(|pair| {
         text.match_indices(pair).any(|(at, _)| text[..at].ends_with(['[', '{', ',', ' ']))
     })
-}
-
-fn has_stray_byte_order_mark(text: &str) -> bool {
-    text.chars().skip(1).any(|character| character == '\u{feff}')
 }
 
 /// Why this set of documents need not render as Deckhand renders it, if so.

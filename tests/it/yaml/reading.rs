@@ -1,6 +1,6 @@
 //! What is read of odd and of broken texts.
 
-use layercake::yaml::{Limit, ProblemKind, Value, parse};
+use layercake::yaml::{Limit, Node, ProblemKind, Value, parse};
 
 use crate::conformance::{recorded, some_file};
 use crate::laws::reading::{libyaml_reads, reads_without_problem};
@@ -32,6 +32,40 @@ fn problems_stand_at_their_place() {
         assert!(format!("{:?}", problem.kind).starts_with(kind), "{text}{problem:?}");
         assert!(text[problem.span.start as usize..].starts_with(place), "{text}{problem:?}");
         assert_eq!(parsed.documents.len(), usize::from(kind == "DuplicateKey"), "{text}");
+    }
+}
+
+/// What YAML 1.2 does not allow, or reads in another way than libyaml.
+#[test]
+fn texts_go_on_and_end_as_libyaml_has_them() {
+    for (text, value) in [
+        ("a: \"b\nc\"\n", "b c"),
+        ("a: 'b\n\n\tc\n'\n", "b\nc "),
+        ("a: \"b\\\n\tc\"\n", "bc"),
+        ("a: \u{feff}b\n", "\u{feff}b"),
+        ("a: |\n  b\n  c", "b\nc"),
+        ("a: |+\n  b\n  ", "b\n"),
+        ("a: >\n  b\n  c\n", "b c\n"),
+    ] {
+        let parsed = parse(some_file(), text);
+        assert_eq!(parsed.problems, [], "{text:?}");
+        let root = &parsed.documents[0].root;
+        assert_eq!(root.get("a").and_then(Node::as_str), Some(value), "{text:?}");
+    }
+}
+
+/// libyaml passes over it, and counts it as a column: what follows may be
+/// something else than it looks like.
+#[test]
+fn a_byte_order_mark_begins_no_line_of_a_document() {
+    for text in ["a:\n\u{feff}  b: 1\n", "a: [b,\r\n\u{feff}c]\n", "---\n\u{feff}a: 1\n"] {
+        let parsed = parse(some_file(), text);
+        let [problem] = parsed.problems.as_slice() else { panic!("{text:?} {parsed:?}") };
+        assert!(
+            matches!(&problem.kind, ProblemKind::Syntax(why) if why.contains("BOM")),
+            "{text:?}"
+        );
+        assert!(text[problem.span.start as usize..].starts_with('\u{feff}'), "{text:?}");
     }
 }
 
