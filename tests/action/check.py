@@ -964,7 +964,3 @@ def archive(program):
             member.size, member.mode = len(text.encode()), mode
             tar.addfile(member, io.BytesIO(text.encode()))
     return made.getvalue()
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
