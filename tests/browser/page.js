@@ -14,8 +14,15 @@ import { LARGE, REAL, example, hostile, large, pageOf, real } from './repositori
 
 const [examples, folder, pictures] = process.argv.slice(2);
 const axe = createRequire(import.meta.url).resolve('axe-core');
-const WIDTHS = [360, 1400];
-const SCHEMES = ['light', 'dark'];
+// The first two have each width and each scheme: enough for what a page does, while
+// how it looks depends on both at once.
+const SURROUNDINGS = [
+  [360, 'light'],
+  [1400, 'dark'],
+  [360, 'dark'],
+  [1400, 'light'],
+];
+const LOOKS = [aPageIsSound, accessible];
 
 // Chromium may look nowhere either.
 const FLAGS = [
@@ -59,15 +66,13 @@ async function main() {
   await everywhere('real', page, aPageIsSound, opensSoon, searchNarrows, routesOpen, everythingOpens);
 }
 
-// Does each thing in a page of its own, at all widths and in all schemes.
+// Does each thing in a page of its own, in all surroundings that it may depend on.
 async function everywhere(name, made, ...things) {
-  for (const width of WIDTHS) {
-    for (const colorScheme of SCHEMES) {
-      for (const thing of things) {
-        const where = `${name}, ${width} px, ${colorScheme}: ${thing.name}`;
-        await inPage(made, { viewport: { width, height: 900 }, colorScheme }, where, thing);
-        console.log(where);
-      }
+  for (const [index, [width, colorScheme]] of SURROUNDINGS.entries()) {
+    for (const thing of things.filter((it) => index < 2 || LOOKS.includes(it))) {
+      const where = `${name}, ${width} px, ${colorScheme}: ${thing.name}`;
+      await inPage(made, { viewport: { width, height: 900 }, colorScheme }, where, thing);
+      console.log(where);
     }
   }
   if (pictures) {
@@ -306,13 +311,11 @@ async function says(page, words) {
 }
 
 async function takePictures(name, made) {
-  for (const width of WIDTHS) {
-    for (const colorScheme of SCHEMES) {
-      const file = path.join(pictures, `${name}-${width}-${colorScheme}.png`);
-      await inPage(made, { viewport: { width, height: 1800 }, colorScheme }, file, async (page) => {
-        await page.evaluate(() => [...document.querySelectorAll('.edit details')].slice(0, 5).forEach((it) => { it.open = true; }));
-        await page.screenshot({ path: file });
-      });
-    }
+  for (const [width, colorScheme] of SURROUNDINGS) {
+    const file = path.join(pictures, `${name}-${width}-${colorScheme}.png`);
+    await inPage(made, { viewport: { width, height: 1800 }, colorScheme }, file, async (page) => {
+      await page.evaluate(() => [...document.querySelectorAll('.edit details')].slice(0, 5).forEach((it) => { it.open = true; }));
+      await page.screenshot({ path: file });
+    });
   }
 }
