@@ -68,7 +68,7 @@ fn options(text: &str) -> Options {
     // A byte order mark is text, and one that begins a line is nothing to libyaml:
     // that has to be a fault, or it would be the beginning of a key.
     options.bom_inside_document_as_content =
-        !["\n\u{feff}", "\r\u{feff}"].iter().any(|begun| text.contains(begun));
+        !text.match_indices('\u{feff}').any(|(at, _)| text[..at].ends_with(['\n', '\r']));
     options
 }
 
