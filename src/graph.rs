@@ -180,13 +180,7 @@ impl Steps {
         let instruction = &self.instructions[self.left_out + index];
         let op = match &instruction.act {
             Act::Merge { method, path } => Op::Merge { method: *method, path },
-            Act::Substitute(writing) => Op::Substitute(Substitution {
-                source: source?,
-                from: &writing.from,
-                extract: writing.extract.as_deref(),
-                to: &writing.to,
-                deepcopy: writing.deepcopy,
-            }),
+            Act::Substitute(writing) => Op::Substitute(Substitution { source: source?, writing }),
             Act::Lay(strategy) => Op::Lay(Lay { source: source?, strategy }),
         };
         Some(Step { index, op, at: instruction.at })
@@ -251,16 +245,13 @@ impl Op<'_> {
     }
 }
 
-/// A value read from one document and written into another; see [`Writing`].
+/// A value read from one document and written into another.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "as in `Writing`")]
 pub struct Substitution<'r> {
     /// The document read from.
     pub source: DocId,
-    pub from: &'r Spanned<Path>,
-    pub extract: Option<&'r Extract>,
-    pub to: &'r [Destination],
-    pub deepcopy: bool,
+    /// Which value of it is written where.
+    pub writing: &'r Writing,
 }
 
 /// The part of a source text that is used.

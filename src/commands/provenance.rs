@@ -313,13 +313,13 @@ impl Table<'_, '_> {
         hop.from.iter().for_each(|from| self.add(from, Standing::Alone));
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
-                let to = substitution.to.iter();
+                let to = substitution.writing.to.iter();
                 let to = to.filter(|to| hop.at.contains(&to.path.span));
                 let to: Vec<&str> = to.map(|to| to.path.value.text()).collect();
                 let is_made = (hop.via == Via::Made).then_some("made by substitution");
                 let is_part = (hop.via == Via::Pattern).then_some("pattern substitution");
                 let how = is_made.or(is_part).unwrap_or("substitution");
-                format!("{how} {} into {}", substitution.from.value, to.join(", "))
+                format!("{how} {} into {}", substitution.writing.from.value, to.join(", "))
             }
             Some(Op::Merge { .. }) => format!("made by {}", self.action(hop)),
             Some(Op::Lay(_)) => self.action(hop),
@@ -336,7 +336,7 @@ impl Table<'_, '_> {
         }
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
-                format!("substitution {} takes it away", substitution.from.value)
+                format!("substitution {} takes it away", substitution.writing.from.value)
             }
             Some(Op::Merge { .. } | Op::Lay(_)) => format!("{} takes it away", self.action(hop)),
             None => "too large: only its own data is rendered".into(),
@@ -417,7 +417,7 @@ fn action_text(step: &Step<'_>, site: &RenderedSite<'_>) -> String {
             let path = path.map_or("$", Path::text);
             format!("action {} {path}", method.as_str())
         }
-        Op::Substitute(substitution) => format!("substitution {}", substitution.from.value),
+        Op::Substitute(substitution) => format!("substitution {}", substitution.writing.from.value),
         Op::Lay(lay) => {
             let laid = site.rendered.data(lay.source);
             laid.map_or_else(String::new, |laid| lay.strategy.told(laid))

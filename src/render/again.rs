@@ -158,7 +158,7 @@ impl Needed<'_> {
         self.is_taken(now.source, then.source)
             || self.earlier.alike == Alike::Value
                 && self.data(now.source, then.source).is_some_and(|(new, old)| {
-                    let path = &now.from.value;
+                    let path = &now.writing.from.value;
                     match (path.value(new), path.value(old)) {
                         (Ok(Some(new)), Ok(Some(old))) => {
                             new.secret == old.secret && same(&new, &old)

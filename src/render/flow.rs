@@ -277,7 +277,7 @@ impl<'r, 'a> Stream<'r, 'a> {
             recipe.steps.iter().any(|step| match &step.op {
                 Op::Merge { .. } => false,
                 Op::Substitute(substitution) => {
-                    let path = &substitution.from.value;
+                    let path = &substitution.writing.from.value;
                     self.places_of(substitution.source).any(|(_, place)| may_read(path, place))
                 }
                 Op::Lay(lay) => self.places.contains_key(&lay.source),

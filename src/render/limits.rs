@@ -50,7 +50,8 @@ impl Allowance {
 fn makes(recipe: &Recipe) -> bool {
     recipe.steps.iter().any(|step| match step.op {
         Op::Substitute(substitution) => {
-            substitution.to.iter().any(|to| to.part.is_some() || to.path.value.text().contains('['))
+            let mut destinations = substitution.writing.to.iter();
+            destinations.any(|to| to.part.is_some() || to.path.value.text().contains('['))
         }
         Op::Merge { path, .. } => path.value.has_index(),
         Op::Lay(_) => false,

@@ -221,7 +221,7 @@ impl<'a> Change<'a> {
     pub(super) fn destination(&self) -> Option<(Substitution<'a>, &'a Destination)> {
         let Author::Destination { index, .. } = self.stroke.author else { return None };
         match self.step()?.op {
-            Op::Substitute(substitution) => Some((substitution, &substitution.to[index])),
+            Op::Substitute(substitution) => Some((substitution, &substitution.writing.to[index])),
             Op::Merge { .. } | Op::Lay(_) => None,
         }
     }
@@ -243,8 +243,9 @@ impl<'a> Change<'a> {
             (Op::Merge { path, .. }, _) => texts.push(path.span),
             (Op::Lay(_), _) => {}
             (Op::Substitute(substitution), destination) => {
-                texts.push(substitution.from.span);
-                texts.extend(substitution.extract.iter().map(|extract| extract.pattern.span));
+                let writing = substitution.writing;
+                texts.push(writing.from.span);
+                texts.extend(writing.extract.iter().map(|extract| extract.pattern.span));
                 texts.extend(destination.map(|(_, destination)| destination.path.span));
                 let part = destination.and_then(|(_, destination)| destination.part.as_ref());
                 texts.extend(part.map(|part| part.pattern.span));
@@ -542,13 +543,13 @@ impl<'a> Change<'a> {
         if let Some(part) = &destination.part {
             return self.came_by_pattern(path, part, location, &rest, from);
         }
-        let is_mapping = value.as_mapping().is_some() && substitution.extract.is_none();
+        let is_mapping = value.as_mapping().is_some() && substitution.writing.extract.is_none();
         if path.is_root() && is_mapping && self.before.as_mapping().is_some() {
             // `laid_flat`: key by key into the mapping that is there.
             let is_put = rest.0.first().is_some_and(|key| has(&value, key));
             return if is_put { Came::Source(from.joined(location)) } else { kept(location) };
         }
-        if substitution.extract.is_some() && !rest.is_root() {
+        if substitution.writing.extract.is_some() && !rest.is_root() {
             return kept(location);
         }
         Came::Source(from.joined(&self.popped(path, &value, number, &rest)))
@@ -609,7 +610,7 @@ pub(super) fn source_value(
     source: &Node,
 ) -> Option<(Location, Node)> {
     let found = match source.as_mapping() {
-        Some(_) => first(&substitution.from.value, source),
+        Some(_) => first(&substitution.writing.from.value, source),
         None => Some((Location::root(), source.clone())),
     };
     found.filter(|(_, value)| !value.is_null())

@@ -18,14 +18,14 @@ impl Making<'_> {
     /// its source document.
     pub(super) fn substitute(&mut self, substitution: &Substitution<'_>, source: &Node) {
         let Some(value) = self.source_value(substitution, source) else { return };
-        let value = match substitution.extract {
+        let value = match &substitution.writing.extract {
             Some(extract) => match self.extracted(extract, value) {
                 Some(value) => value,
                 None => return,
             },
             None => value,
         };
-        for (index, destination) in substitution.to.iter().enumerate() {
+        for (index, destination) in substitution.writing.to.iter().enumerate() {
             let before = self.writes.len();
             match &destination.part {
                 None => self.put(destination, &value),
@@ -37,8 +37,8 @@ impl Making<'_> {
 
     /// The value read; none where there is none, which has been said then.
     fn source_value(&mut self, substitution: &Substitution<'_>, source: &Node) -> Option<Node> {
-        let (path, at) = (&substitution.from.value, substitution.from.span);
-        let document = substitution.source;
+        let Substitution { source: document, writing } = *substitution;
+        let (path, at) = (&writing.from.value, writing.from.span);
         let found = if source.as_mapping().is_some() {
             match path.value(source) {
                 Ok(found) => found,

@@ -91,7 +91,7 @@ fn making_idle(
                 }
                 Op::Substitute(substitution) => {
                     other.index > step
-                        && substitution.to.iter().any(|to| covers(facts, doc, step, to))
+                        && substitution.writing.to.iter().any(|to| covers(facts, doc, step, to))
                 }
                 Op::Lay(_) => false,
             }

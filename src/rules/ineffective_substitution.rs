@@ -58,7 +58,7 @@ fn word(
     there: &Node,
 ) -> Diagnostic {
     let index = effect.destination.expect("a substitution writes to destinations");
-    let path = &substitution.to[index].path;
+    let path = &substitution.writing.to[index].path;
     let (name, text) = (facts.name(doc), path.value.text());
     let source = facts.name(substitution.source);
     let message = format!("`{name}` substitutes into `{text}` what stands there already");

@@ -57,7 +57,7 @@ fn target(write: &Write) -> &[Piece] {
 /// Whether a write puts a list or a mapping somewhere that is then the source's
 /// too.
 fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
-    write.is_collection && facts.substitution(doc, write).is_some_and(|it| !it.deepcopy)
+    write.is_collection && facts.substitution(doc, write).is_some_and(|it| !it.writing.deepcopy)
 }
 
 fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {
@@ -122,7 +122,7 @@ impl<'a> Owners<'a> {
             return;
         }
         let place = Cow::Borrowed(&write.location.0[..]);
-        if substitution.deepcopy || !write.is_collection {
+        if substitution.writing.deepcopy || !write.is_collection {
             return self.put(place, Owner::Document);
         }
         let source = substitution.source;

@@ -71,7 +71,7 @@ fn placeholders(graph: &Graph) -> BySchema<'_> {
     for (_, recipe) in graph.iter() {
         for step in recipe.steps.iter() {
             let Op::Substitute(substitution) = step.op else { continue };
-            for part in substitution.to.iter().filter_map(|to| to.part.as_ref()) {
+            for part in substitution.writing.to.iter().filter_map(|to| to.part.as_ref()) {
                 if let Some(word) = placeholder(part.pattern.value.text()) {
                     let replaced = placeholders.entry(&recipe.key.schema).or_default();
                     replaced.entry(word).or_insert(part.pattern.span);
@@ -146,7 +146,7 @@ fn is_to_be_replaced(
     };
     recipes.any(|recipe| {
         recipe.steps.iter().any(|step| match &step.op {
-            Op::Substitute(substitution) => substitution.to.iter().any(replaces),
+            Op::Substitute(substitution) => substitution.writing.to.iter().any(replaces),
             Op::Merge { .. } | Op::Lay(_) => false,
         })
     })

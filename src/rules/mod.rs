@@ -580,7 +580,7 @@ impl SiteFacts<'_> {
     pub fn destination_path(&self, doc: DocId, at: Span) -> &str {
         let steps = self.graph.recipe(doc).steps.iter();
         let mut destinations = steps.flat_map(|step| match step.op {
-            Op::Substitute(substitution) => substitution.to,
+            Op::Substitute(substitution) => &substitution.writing.to[..],
             Op::Merge { .. } | Op::Lay(_) => &[],
         });
         let is_meant = |destination: &&Destination| {
@@ -594,13 +594,13 @@ impl SiteFacts<'_> {
     /// The whole value that a substitution reads, if it reads a whole one.
     pub fn source_value(&self, substitution: &Substitution<'_>) -> Option<Cow<'_, Node>> {
         let source = self.rendered.data(substitution.source)?;
-        if substitution.extract.is_some() {
+        if substitution.writing.extract.is_some() {
             return None;
         }
         if source.as_mapping().is_none() {
             return Some(Cow::Borrowed(source));
         }
-        substitution.from.value.value(source).ok()?
+        substitution.writing.from.value.value(source).ok()?
     }
 
     /// The place as text, unless a key of it stands in a secret mapping.

@@ -103,10 +103,10 @@ fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Wri
         return false;
     };
     let part = |it: &Substitution<'_>| {
-        it.extract.map(|it| (it.pattern.value.text().to_owned(), it.group.value))
+        it.writing.extract.as_ref().map(|it| (it.pattern.value.text().to_owned(), it.group.value))
     };
     one.source == other.source
-        && one.from.value.text() == other.from.value.text()
+        && one.writing.from.value.text() == other.writing.from.value.text()
         && part(&one) == part(&other)
         && facts.destination_path(doc, earlier.at) == facts.destination_path(doc, write.at)
 }

@@ -331,6 +331,6 @@ fn selector(facts: &SiteFacts<'_>, doc: DocId) -> Option<Span> {
 fn destination(facts: &SiteFacts<'_>, hop: &Hop) -> Option<Span> {
     let step = facts.graph.recipe(hop.doc).steps.get(hop.step?)?;
     let Op::Substitute(substitution) = &step.op else { return None };
-    let mut destinations = substitution.to.iter().map(|to| to.path.span);
+    let mut destinations = substitution.writing.to.iter().map(|to| to.path.span);
     destinations.find(|span| hop.at.contains(span)).or(Some(step.at))
 }
