@@ -300,9 +300,11 @@ fn default_branch(
     repository: &Repository,
     environment: &Environment,
 ) -> Result<Option<Sides>, Error> {
-    let configured = environment.base.clone();
-    let code = if configured.is_some() { "configured-base" } else { "default-branch" };
-    let Some(branch) = configured.or_else(|| repository.default_branch()) else {
+    let (code, branch) = match environment.base.clone() {
+        Some(configured) => ("configured-base", Some(configured)),
+        None => ("default-branch", repository.default_branch()?),
+    };
+    let Some(branch) = branch else {
         return Ok(None);
     };
     let from = common(repository, &branch, "HEAD")?;

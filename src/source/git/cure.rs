@@ -8,6 +8,9 @@ use crate::error::{Error, ErrorKind};
 /// Why `revision` could not be resolved, and what helps: git says little more
 /// than that it does not know it.
 pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gix::Error) -> Error {
+    if let Err(error) = require_readable_references(repository) {
+        return error;
+    }
     if let Some(help) = ambiguity_help(&cause) {
         let message = format!("`{revision}` is short for several objects");
         return Error::new(ErrorKind::Git, message).with_help(help);
@@ -30,6 +33,20 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
     };
     error.caused_by(cause)
 }
+
+/// Refuses a repository whose branches and tags gix cannot read: it knows those
+/// in files, and not the reftable of git 2.45 (`extensions.refStorage`).
+pub(super) fn require_readable_references(repository: &gix::Repository) -> Result<(), Error> {
+    let storage = repository.config_snapshot().string("extensions.refStorage");
+    let Some(storage) = storage.filter(|storage| !storage.starts_with(b"files")) else {
+        return Ok(());
+    };
+    let message = format!("branches and tags of this repository are in {storage}, not in files");
+    Err(Error::new(ErrorKind::Git, message).with_help(FILES_HELP))
+}
+
+const FILES_HELP: &str = "layercake reads files alone: `git refs migrate --ref-format=files` \
+    makes them, as `git clone --ref-format=files` does";
 
 fn ambiguity_help(cause: &gix::Error) -> Option<String> {
     use gix::revision::spec::parse::Error::AmbiguousPrefix;

@@ -115,8 +115,12 @@ impl Repository {
     /// The branch that others start from: what the remote's `HEAD` names, or
     /// else `main`, or else `master`, here or at the remote; none where there
     /// is none of them. Whether its commit can be read is not asked.
-    pub fn default_branch(&self) -> Option<String> {
+    ///
+    /// # Errors
+    /// Where branches are stored in a way that layercake cannot read.
+    pub fn default_branch(&self) -> Result<Option<String>, Error> {
         let repository = self.shared.to_thread_local();
+        cure::require_readable_references(&repository)?;
         let remote = cure::remote(&repository);
         let head = remote.as_ref().and_then(|remote| head_of(&repository, remote));
         let local = ["main", "master"].map(|branch| Some(format!("refs/heads/{branch}")));
@@ -124,7 +128,7 @@ impl Repository {
             .map(|branch| Some(format!("refs/remotes/{}/{branch}", remote.as_ref()?)));
         let names = [head].into_iter().chain(local).chain(tracked).flatten();
         let mut found = names.filter_map(|name| repository.try_find_reference(&name).ok()?);
-        Some(found.next()?.name().shorten().to_string())
+        Ok(found.next().map(|branch| branch.name().shorten().to_string()))
     }
 
     /// The remote that this clone fetches from: the only one, or `origin`;

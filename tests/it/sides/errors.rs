@@ -65,6 +65,39 @@ fn unborn_branch() {
     }
 }
 
+/// By hand, since git makes such repositories from 2.45 on.
+fn keep_references_in_reftable(site: &Site) {
+    site.git(&["config", "core.repositoryFormatVersion", "1"]);
+    site.git(&["config", "extensions.refStorage", "reftable"]);
+    site.write(".git/HEAD", "ref: refs/heads/.invalid\n");
+    fs::remove_dir_all(site.path(".git/refs")).unwrap();
+    site.write(".git/refs/heads", "this repository uses the reftable format\n");
+    site.write(".git/reftable/tables.list", "");
+}
+
+#[test]
+fn references_in_reftable() {
+    let site = site();
+    let ids = ["HEAD~1", "HEAD"].map(|revision| id(&site, revision));
+    keep_references_in_reftable(&site);
+    for arguments in [
+        &["--since", "main"][..],
+        &["--staged"],
+        &["--from", "HEAD"],
+        &["--since", "main~1"],
+        &["--auto"],
+    ] {
+        assert_eq!(
+            side(&site, arguments).refusal(),
+            "error: branches and tags of this repository are in reftable, not in files  help: \
+             layercake reads files alone: `git refs migrate --ref-format=files` makes them, as \
+             `git clone --ref-format=files` does",
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(side(&site, &["--from", &ids[0], "--to", &ids[1]]).code, 0);
+}
+
 #[test]
 fn unrelated_histories() {
     let site = site();
