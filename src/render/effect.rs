@@ -27,21 +27,29 @@ pub struct Effect {
 
 /// What the steps of a document did, in order; nothing where it was not made,
 /// or grew beyond a limit, so that nothing of what they did is left.
-pub fn effects(graph: &Graph, rendered: &Rendered, doc: DocId) -> Vec<Effect> {
-    let Some(states) = States::of(graph, rendered, doc) else { return Vec::new() };
-    let mut before = states.start;
-    let mut effects = Vec::new();
-    for stroke in states.strokes {
-        let (step, destination) = match stroke.author {
-            Author::Action { step } => (step, None),
-            Author::Destination { step, index } => (step, Some(index)),
-            Author::Limit => return Vec::new(),
-        };
-        let after = stroke.after.clone();
-        let before = std::mem::replace(&mut before, stroke.after);
-        effects.push(Effect { step, destination, before, after, written: stroke.written });
-    }
-    effects
+pub fn effects(
+    graph: &Graph,
+    rendered: &Rendered,
+    doc: DocId,
+) -> impl Iterator<Item = Effect> + use<> {
+    let states = States::of(graph, rendered, doc);
+    let is_limited =
+        |states: &States| states.strokes.iter().any(|stroke| stroke.author == Author::Limit);
+    let states = states.filter(|states| !is_limited(states));
+    states.into_iter().flat_map(|states| {
+        let mut data = states.start;
+        states.strokes.into_iter().filter_map(move |stroke| {
+            let (step, destination) = match stroke.author {
+                Author::Action { step } => (step, None),
+                Author::Destination { step, index } => (step, Some(index)),
+                Author::Limit => return None,
+            };
+            let before = data.clone();
+            stroke.delta.redo(&mut data);
+            let (after, written) = (data.clone(), stroke.written);
+            Some(Effect { step, destination, before, after, written })
+        })
+    })
 }
 
 /// The data that a document would have without some of its steps; none where

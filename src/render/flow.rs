@@ -296,13 +296,15 @@ impl<'r, 'a> Stream<'r, 'a> {
         self.flow.more |= states.is_cut;
         let mut carried = self.at_start(doc, &states);
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
-        for number in 0..states.strokes.len() {
-            let change = self.replay.change(doc, &states, number);
+        let mut data = states.start.clone();
+        for stroke in &states.strokes {
+            let change = self.replay.change_after(doc, stroke, data);
             carried = self.through(doc, &change, carried);
             if doc == self.doc {
                 self.add_own(&change, &mut carried, &mut is_taken);
             }
             self.add_read(doc, &change, &mut carried);
+            data = change.after;
         }
         if doc == self.doc {
             self.stop_without_action(&is_taken);
@@ -442,8 +444,8 @@ fn not_laid(doc: DocId, change: &Change<'_>, place: &Location, from: usize) -> O
     if change.stroke.written.is_empty() {
         return Some(stop(change.step()?.at, Why::NotLaid));
     }
-    let kept = settled(place, change.before);
-    let node = kept.get(change.before).filter(|_| !kept.is_root())?;
+    let kept = settled(place, &change.before);
+    let node = kept.get(&change.before).filter(|_| !kept.is_root())?;
     Some(stop(node.span, Why::Kept))
 }
 

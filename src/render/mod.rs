@@ -7,6 +7,7 @@
 //! span. Who says which document lies on which is not known here.
 
 mod again;
+mod delta;
 pub mod effect;
 pub mod flow;
 mod limits;
@@ -24,7 +25,7 @@ pub use limits::{MAX_DEPTH, MAX_WORK};
 
 use self::again::Stock;
 use self::limits::Allowance;
-use self::stroke::{Author, Stroke, Strokes};
+use self::stroke::{Author, Strokes};
 use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe};
 use crate::guard::{self, Place};
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
@@ -536,7 +537,7 @@ impl<'a> Making<'a> {
             return;
         }
         let written = self.writes[before..].iter().map(|write| write.location.clone());
-        strokes.keep(Stroke { author, after: self.data.clone(), written: written.collect() });
+        strokes.keep(author, written.collect(), &self.data);
     }
 
     fn problem(&mut self, at: Span, kind: ProblemKind) {

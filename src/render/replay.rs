@@ -1,8 +1,8 @@
 //! From a rendered value back to the texts that wrote it.
 //!
-//! A document's recipe is run once more, and the state of its data is kept
-//! after every stroke; states share what they have in common. The value at a
-//! place is then followed backwards: which stroke put it there, what it was
+//! A document's recipe is run once more, and what every stroke did to its data is
+//! kept. The value at a place is then followed backwards, while one stroke after
+//! the other is undone: which stroke put it there, what it was
 //! read from, and on in that document. Nothing is guessed from equal values or
 //! from spans. The way of a value ends at the text that wrote it
 //! ([`Via::Literal`]), at a step that made it ([`Via::Made`]), or at the reason
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::flow::Readers;
-use super::stroke::{Came, Change, States, settled};
+use super::stroke::{Came, Change, States, Stroke, settled};
 use super::{Outcome, Rendered};
 use crate::graph::{DocId, Graph, Op, Recipe};
 use crate::merge::deckhand::Method;
@@ -167,21 +167,39 @@ impl<'a> Replay<'a> {
         states
     }
 
-    /// The stroke after so many others, with all that it depends on.
-    pub(super) fn change<'s>(
+    /// A stroke that left `after` behind, with all that it depends on.
+    pub(super) fn change_before<'s>(
         &'s self,
         doc: DocId,
-        states: &'s States,
-        number: usize,
+        stroke: &'s Stroke,
+        after: Node,
     ) -> Change<'s> {
-        let recipe = self.graph.recipe(doc);
-        let mut change = Change {
-            recipe,
-            semantics: self.graph.semantics,
-            stroke: &states.strokes[number],
-            before: states.after(number),
-            source: None,
-        };
+        let mut before = after.clone();
+        stroke.delta.undo(&mut before);
+        self.change(doc, stroke, before, after)
+    }
+
+    /// A stroke that met `before`, with all that it depends on.
+    pub(super) fn change_after<'s>(
+        &'s self,
+        doc: DocId,
+        stroke: &'s Stroke,
+        before: Node,
+    ) -> Change<'s> {
+        let mut after = before.clone();
+        stroke.delta.redo(&mut after);
+        self.change(doc, stroke, before, after)
+    }
+
+    fn change<'s>(
+        &'s self,
+        doc: DocId,
+        stroke: &'s Stroke,
+        before: Node,
+        after: Node,
+    ) -> Change<'s> {
+        let (recipe, semantics) = (self.graph.recipe(doc), self.graph.semantics);
+        let mut change = Change { recipe, semantics, stroke, before, after, source: None };
         let source = change.step().and_then(|step| step.op.source());
         change.source = source.and_then(|source| self.rendered.data(source));
         change
@@ -277,30 +295,30 @@ impl Trail<'_, '_> {
     /// answer begins.
     fn rendered(&self, doc: DocId, location: &Location, length: usize) -> Hop {
         match self.replay.states(doc) {
-            Some(states) => self.state(doc, &states, states.strokes.len(), location, length),
+            Some(states) => {
+                let (strokes, data) = (states.strokes.len(), states.end.clone());
+                self.state(Moment { doc, states: &states, strokes, data, length }, location)
+            }
             None => self.blocked(doc, location),
         }
     }
 
-    /// The way of a place of a document's data as it was after `strokes`.
-    fn state(
-        &self,
-        doc: DocId,
-        states: &States,
-        strokes: usize,
-        location: &Location,
-        length: usize,
-    ) -> Hop {
+    /// The way of a place of a document's data as it was at a moment.
+    fn state(&self, moment: Moment<'_>, location: &Location) -> Hop {
+        let Moment { doc, states, strokes, mut data, length } = moment;
         let mut here = location.clone();
         let met = self.hops.replace(self.hops.get() + 1);
         if met >= Replay::MAX_HOPS || length >= Replay::MAX_LENGTH {
-            let hop = hop(doc, location, Via::Unfollowed);
-            return Hop { value: location.get(states.after(strokes)).cloned(), ..hop };
+            let value = location.get(&data).cloned();
+            return Hop { value, ..hop(doc, location, Via::Unfollowed) };
         }
-        for number in (0..strokes).rev() {
-            let change = self.replay.change(doc, states, number);
+        for (number, stroke) in states.strokes[..strokes].iter().enumerate().rev() {
+            if stroke.undo_elsewhere(&here, &mut data) {
+                continue;
+            }
+            let change = self.replay.change_before(doc, stroke, data);
             match change.came(&here) {
-                Came::Kept(before) => here = before,
+                Came::Kept(before) => (here, data) = (before, change.before),
                 came => {
                     let look = Look { doc, states, number, change, here, length };
                     let hop = self.stroke(&look, came);
@@ -337,7 +355,7 @@ impl Trail<'_, '_> {
     /// The way of what a stroke left at a place.
     fn stroke(&self, look: &Look<'_>, came: Came) -> Hop {
         let change = &look.change;
-        let value = look.here.get(&change.stroke.after).cloned();
+        let value = look.here.get(&change.after).cloned();
         let step = look.step();
         let hop = Hop { value, step, at: look.texts(), ..hop(look.doc, &look.here, look.via()) };
         let next = look.length + 1;
@@ -358,7 +376,7 @@ impl Trail<'_, '_> {
                 Hop { lost: self.lost(look, &look.here), from, ..hop }
             }
             Came::Put { text, value } => {
-                let text = self.state(look.doc, look.states, look.number, &text, next);
+                let text = self.state(look.before(), &text);
                 let value = look.source().map(|source| self.rendered(source, &value, next));
                 let from = std::iter::once(text).chain(value).collect();
                 let via = if look.via() == Via::Laid { Via::Laid } else { Via::Pattern };
@@ -382,15 +400,14 @@ impl Trail<'_, '_> {
     /// The way of what stood at `place` before a stroke, if that is lost:
     /// of two mappings or lists that were merged none is.
     fn lost(&self, look: &Look<'_>, place: &Location) -> Option<Box<Hop>> {
-        let before = place.get(look.change.before)?;
-        let after = look.here.get(&look.change.stroke.after);
+        let before = place.get(&look.change.before)?;
+        let after = look.here.get(&look.change.after);
         let merges = [Via::Layered { method: Method::Merge }, Via::Laid].contains(&look.via());
         let is_merged = merges && after.is_some_and(|after| are_merged(before, after));
         if is_merged {
             return None;
         }
-        let (doc, number) = (look.doc, look.number);
-        Some(Box::new(self.state(doc, look.states, number, place, look.length + 1)))
+        Some(Box::new(self.state(look.before(), place)))
     }
 
     fn blocked(&self, doc: DocId, location: &Location) -> Hop {
@@ -419,6 +436,18 @@ fn are_merged(before: &Node, after: &Node) -> bool {
     are_mappings || is_extended
 }
 
+/// A document while it is made.
+struct Moment<'s> {
+    doc: DocId,
+    states: &'s States,
+    /// How many strokes were made.
+    strokes: usize,
+    /// The data after them.
+    data: Node,
+    /// How many hops lie between this and where the answer begins.
+    length: usize,
+}
+
 /// A place of a document at which a stroke did something.
 struct Look<'s> {
     doc: DocId,
@@ -429,7 +458,18 @@ struct Look<'s> {
     length: usize,
 }
 
-impl Look<'_> {
+impl<'s> Look<'s> {
+    /// The document before the stroke, one hop further.
+    fn before(&self) -> Moment<'s> {
+        Moment {
+            doc: self.doc,
+            states: self.states,
+            strokes: self.number,
+            data: self.change.before.clone(),
+            length: self.length + 1,
+        }
+    }
+
     fn step(&self) -> Option<usize> {
         Some(self.change.step()?.index)
     }

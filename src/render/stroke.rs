@@ -1,14 +1,14 @@
 //! The strokes in which a document is made, and where what each of them left
 //! behind came from.
 //!
-//! A stroke is the smallest change that a state is kept of: one action, or one
-//! destination of a substitution. [`Came`] is read off the same rules that
+//! A stroke is the smallest change that is kept: one action, or one destination of
+//! a substitution. [`Came`] is read off the same rules that
 //! made the change, never guessed from equal values: two steps may write the
 //! same value.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
+use super::delta::Delta;
 use super::{Making, Rendered};
 use crate::graph::{Destination, DocId, Graph, Lay, Op, Part, Recipe, Step, Substitution};
 use crate::merge::deckhand::{Method, Semantics, extended_list, list_is_popped, side_laid_over};
@@ -22,8 +22,8 @@ use crate::yaml::{Mapping, Node, Value};
 pub(super) struct Stroke {
     /// What did it.
     pub(super) author: Author,
-    /// The data afterwards.
-    pub(super) after: Node,
+    /// What it did to the data.
+    pub(super) delta: Delta,
     /// The places it wrote, or took away, in order.
     pub(super) written: Vec<Location>,
 }
@@ -48,10 +48,34 @@ pub(super) enum Author {
     Limit,
 }
 
-/// The states of one document's data: before any stroke, and after each.
+impl Stroke {
+    /// Undoes in `data` a substitution that wrote elsewhere, and neither made nor
+    /// took away what stands at `place`, so that it was there before; whether it
+    /// is one. As [`Change::came`] has it, without a copy of the data.
+    pub(super) fn undo_elsewhere(&self, place: &Location, data: &mut Node) -> bool {
+        let is_substituted = match self.author {
+            Author::Destination { .. } => true,
+            Author::Action { .. } | Author::Limit => false,
+        };
+        if !is_substituted || self.written.iter().any(|written| place.starts_with(written)) {
+            return false;
+        }
+        let is_there = place.get(data).is_some();
+        self.delta.undo(data);
+        let is_kept = place.get(data).is_some() == is_there;
+        if !is_kept {
+            self.delta.redo(data);
+        }
+        is_kept
+    }
+}
+
+/// The states of one document's data: before any stroke, after all of them, and
+/// what each did in between.
 #[derive(Debug)]
 pub(super) struct States {
     pub(super) start: Node,
+    pub(super) end: Node,
     pub(super) strokes: Vec<Stroke>,
     /// Whether there were strokes before these, which were too many to be kept:
     /// where `start` has its values from is not known.
@@ -59,24 +83,26 @@ pub(super) struct States {
 }
 
 /// The strokes of a document while it is made. Only the last are kept where
-/// there are many: states share what they have in common, and still each has
-/// its own copy of every mapping and list that its stroke changed, so that
-/// thousands of parts of one set would take memory by the square.
+/// there are many: a step that changes nearly all of a mapping or list has its
+/// own copy of it, so that thousands of parts of one set would take memory by
+/// the square.
 #[derive(Debug)]
 pub(super) struct Strokes {
     start: Node,
+    /// The data after the last stroke.
+    end: Node,
     kept: VecDeque<(Stroke, usize)>,
-    /// How many steps are done before states are kept.
+    /// How many steps are done before strokes are kept.
     after: usize,
-    /// How many entries of mappings and lists the kept states have of their own.
+    /// How many entries of mappings and lists the kept strokes have of their own.
     entries: usize,
     is_cut: bool,
 }
 
 impl Strokes {
-    /// States are kept of the last so many steps that lay a whole document.
+    /// Of steps that lay a whole document the last so many are kept.
     const STEPS: usize = 1_000;
-    /// The kept states have so many entries of their own, some 100 MB; the last
+    /// The kept strokes have so many entries of their own, some 100 MB; the last
     /// one is kept in any case.
     const ENTRIES: usize = 1_000_000;
 
@@ -86,14 +112,14 @@ impl Strokes {
         // What is not going to be kept need not be copied.
         let most = Self::STEPS.min(Self::ENTRIES / width(end).max(1)).max(1);
         let after = laid.saturating_sub(most);
-        let (start, kept) = (start.clone(), VecDeque::new());
-        Self { start, kept, after, entries: 0, is_cut: after > 0 }
+        let (start, end, kept) = (start.clone(), start.clone(), VecDeque::new());
+        Self { start, end, kept, after, entries: 0, is_cut: after > 0 }
     }
 
     /// The data as it is before a step.
     pub(super) fn before(&mut self, step: usize, data: &Node) {
         if step == self.after {
-            self.start = data.clone();
+            (self.start, self.end) = (data.clone(), data.clone());
         }
     }
 
@@ -103,22 +129,24 @@ impl Strokes {
         step >= self.after
     }
 
-    /// Keeps what a stroke made.
-    pub(super) fn keep(&mut self, stroke: Stroke) {
-        let before = self.kept.back().map_or(&self.start, |(last, _)| &last.after);
-        let entries = own_entries(before, &stroke.after);
+    /// Keeps a stroke that left `data` behind.
+    pub(super) fn keep(&mut self, author: Author, written: Vec<Location>, data: &Node) {
+        let delta = Delta::of(&self.end, data);
+        self.end = data.clone();
+        let entries = delta.entries();
         self.entries += entries;
-        self.kept.push_back((stroke, entries));
+        self.kept.push_back((Stroke { author, delta, written }, entries));
         while self.entries > Self::ENTRIES && self.kept.len() > 1 {
             let Some((first, entries)) = self.kept.pop_front() else { break };
-            (self.start, self.is_cut) = (first.after, true);
+            first.delta.redo(&mut self.start);
+            self.is_cut = true;
             self.entries -= entries;
         }
     }
 
     fn states(self) -> States {
         let strokes = self.kept.into_iter().map(|(stroke, _)| stroke).collect();
-        States { start: self.start, strokes, is_cut: self.is_cut }
+        States { start: self.start, end: self.end, strokes, is_cut: self.is_cut }
     }
 }
 
@@ -130,23 +158,6 @@ fn width(data: &Node) -> usize {
     };
     let inside = data.as_mapping().into_iter().flat_map(Mapping::values).map(length);
     length(data) + inside.max().unwrap_or(0)
-}
-
-/// How many entries of its own a state has that was made of another: those of
-/// each mapping and list that it does not share.
-fn own_entries(before: &Node, after: &Node) -> usize {
-    match (&before.value, &after.value) {
-        (Value::Mapping(old), Value::Mapping(new)) if !Arc::ptr_eq(old, new) => {
-            let inside = new.iter().filter_map(|(key, node)| Some((old.get(key)?, node)));
-            new.len() + inside.map(|(old, new)| own_entries(old, new)).sum::<usize>()
-        }
-        (Value::Sequence(old), Value::Sequence(new)) if !Arc::ptr_eq(old, new) => {
-            let inside = old.iter().zip(new.iter());
-            new.len() + inside.map(|(old, new)| own_entries(old, new)).sum::<usize>()
-        }
-        // Anything else is shared with where it came from.
-        _ => 0,
-    }
 }
 
 /// Where a place of a document's data, after one stroke, has its value from; or
@@ -189,11 +200,6 @@ impl States {
         let strokes = making.run(&ready).strokes.expect("strokes are kept");
         Some(strokes.states())
     }
-
-    /// The data after so many strokes.
-    pub(super) fn after(&self, strokes: usize) -> &Node {
-        strokes.checked_sub(1).map_or(&self.start, |last| &self.strokes[last].after)
-    }
 }
 
 /// One stroke with all that it depends on.
@@ -201,7 +207,10 @@ pub(super) struct Change<'a> {
     pub(super) recipe: &'a Recipe,
     pub(super) semantics: Semantics,
     pub(super) stroke: &'a Stroke,
-    pub(super) before: &'a Node,
+    /// The data before it.
+    pub(super) before: Node,
+    /// The data afterwards.
+    pub(super) after: Node,
     /// The data of the document that is read from, where one is.
     pub(super) source: Option<&'a Node>,
 }
@@ -274,8 +283,8 @@ impl<'a> Change<'a> {
     /// Takes into account what is there: before the stroke, after it, and where
     /// it was read from.
     fn settled(&self, came: Came, location: &Location) -> Came {
-        let was_there = |place: &Location| place.get(self.before).is_some();
-        let is_there = location.get(&self.stroke.after).is_some();
+        let was_there = |place: &Location| place.get(&self.before).is_some();
+        let is_there = location.get(&self.after).is_some();
         match came {
             Came::Kept(place) => match (was_there(&place), is_there) {
                 (false, true) => Came::Made,
@@ -290,7 +299,7 @@ impl<'a> Change<'a> {
             Came::Own(place) if is_there => Came::Own(settled(&place, &self.recipe.data)),
             Came::Source(place) if is_there => Came::Source(self.settled_in_source(&place)),
             Came::Put { text, value } => Came::Put {
-                text: settled(&text, self.before),
+                text: settled(&text, &self.before),
                 value: self.settled_in_source(&value),
             },
             Came::Own(_) | Came::Source(_) | Came::Made | Came::Deleted { .. } => came,
@@ -311,7 +320,7 @@ impl<'a> Change<'a> {
             }
             Some(Op::Merge { path, method }) => {
                 let path = path.value.effective(method, self.semantics);
-                let read = path.and_then(|path| first(path, self.before));
+                let read = path.and_then(|path| first(path, &self.before));
                 candidates.extend(self.copies(read, place));
             }
             Some(Op::Substitute(_)) => candidates.extend_from_slice(&self.stroke.written),
@@ -333,7 +342,7 @@ impl<'a> Change<'a> {
                 let path = path.value.effective(method, self.semantics);
                 let list = path.and_then(|path| extended_list(path, self.semantics));
                 let read = list.as_ref().or(path).and_then(|path| first(path, &self.recipe.data));
-                let below = list.and_then(|list| first(&list, self.before));
+                let below = list.and_then(|list| first(&list, &self.before));
                 let length = below.and_then(|(_, base)| base.as_sequence().map(<[Node]>::len));
                 let copies = self.copies(read, place);
                 let shifted = copies.iter().filter_map(|copy| self.shifted(copy, length?));
@@ -376,13 +385,13 @@ impl<'a> Change<'a> {
 
     fn went(&self, side: Side, place: &Location) -> Vec<Location> {
         let laid = self.laid();
-        laid.map(|(lay, over)| lay.strategy.went(self.before, over, side, place))
+        laid.map(|(lay, over)| lay.strategy.went(&self.before, over, side, place))
             .unwrap_or_default()
     }
 
     fn came_by_laying(&self, location: &Location) -> Came {
         let Some((lay, over)) = self.laid() else { return kept(location) };
-        match lay.strategy.came(self.before, over, location) {
+        match lay.strategy.came(&self.before, over, location) {
             merge::Origin::From(Side::Base, place) => Came::Kept(place),
             merge::Origin::From(Side::Over, place) => Came::Source(place),
             merge::Origin::Joined { base, over } => Came::Put { text: base, value: over },
@@ -398,7 +407,7 @@ impl<'a> Change<'a> {
         candidates.retain(|candidate| {
             let is_new = !seen.contains(candidate);
             seen.push(candidate.clone());
-            is_new && candidate.get(&self.stroke.after).is_some() && holds(&self.came(candidate))
+            is_new && candidate.get(&self.after).is_some() && holds(&self.came(candidate))
         });
         candidates
     }
@@ -501,7 +510,7 @@ impl<'a> Change<'a> {
             return self.came_by_extension(&list, &rest);
         }
         let Some((own, over)) = first(path, &self.recipe.data) else { return Came::Made };
-        let below = first(path, self.before);
+        let below = first(path, &self.before);
         match below {
             Some((place, base)) if side_laid_over(&base, &over, &rest) == Side::Base => {
                 Came::Kept(place.joined(&rest))
@@ -513,7 +522,7 @@ impl<'a> Change<'a> {
     /// The parent's items stand before the child's (D01).
     fn came_by_extension(&self, list: &Path, rest: &Location) -> Came {
         let Some((own, over)) = first(list, &self.recipe.data) else { return Came::Made };
-        let below = first(list, self.before);
+        let below = first(list, &self.before);
         let lists = below.filter(|(_, base)| base.as_sequence().is_some());
         let lists = lists.filter(|_| over.as_sequence().is_some());
         let (Some((place, base)), Some((Piece::Index(index), inside))) =
@@ -566,7 +575,7 @@ impl<'a> Change<'a> {
         if !rest.is_root() {
             return kept(location);
         }
-        match first(path, self.before) {
+        match first(path, &self.before) {
             Some((_, target)) if is_searched_below(&target, part) => {
                 Came::Put { text: location.clone(), value }
             }

@@ -6,7 +6,7 @@ use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{Destination, DocId, Op};
 use crate::merge::deckhand::{ActionPath, Method};
-use crate::render::effect::{Effect, data_without, effects, is_of_same_texts};
+use crate::render::effect::{data_without, effects, is_of_same_texts};
 use crate::source::Spanned;
 use crate::yaml::lines_of_item;
 use crate::yaml::path::Path;
@@ -33,8 +33,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         if !actions.iter().any(can_be_idle) {
             continue;
         }
-        let effects = effects(facts.graph, facts.rendered, doc);
-        let ineffective = ineffective(facts, doc, &actions, &effects);
+        let ineffective = ineffective(facts, doc, &actions);
         found.extend(ineffective.iter().map(|step| (doc, word(facts, doc, *step, &ineffective))));
     }
 }
@@ -48,16 +47,13 @@ fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
 
 /// The actions that can all be left out together. Of two that do the same it is
 /// the later one.
-fn ineffective(
-    facts: &SiteFacts<'_>,
-    doc: DocId,
-    actions: &[usize],
-    effects: &[Effect],
-) -> BTreeSet<usize> {
+fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[usize]) -> BTreeSet<usize> {
     let mut left_out = BTreeSet::new();
     let Some(data) = facts.rendered.data(doc) else { return left_out };
-    let wrote = |step: usize| effects.iter().any(|it| it.step == step && !it.written.is_empty());
-    for step in actions.iter().copied().rev().filter(|step| wrote(*step)) {
+    let effects = effects(facts.graph, facts.rendered, doc);
+    let wrote = effects.filter(|effect| !effect.written.is_empty()).map(|effect| effect.step);
+    let wrote: BTreeSet<usize> = wrote.collect();
+    for step in actions.iter().copied().rev().filter(|step| wrote.contains(step)) {
         if left_out.len() + 1 == actions.len() {
             break;
         }

@@ -5,6 +5,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op, Substitution};
 use crate::render::effect::{Effect, effects};
 use crate::yaml::Node;
+use crate::yaml::path::Location;
 
 super::rule!(
     "ineffective-substitution",
@@ -18,16 +19,17 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         if !steps.any(|step| matches!(step.op, Op::Substitute(_))) {
             continue;
         }
-        let effects = effects(facts.graph, facts.rendered, doc);
-        for (index, effect) in effects.iter().enumerate() {
+        let mut written: Vec<Location> = Vec::new();
+        for effect in effects(facts.graph, facts.rendered, doc) {
             let step = facts.graph.recipe(doc).step(effect.step);
             let Op::Substitute(substitution) = step.op else { continue };
             // Two substitutions into one place are another rule's.
-            if let Some(there) = there_before(effect)
-                && !is_written_before(effect, &effects[..index])
+            if let Some(there) = there_before(&effect)
+                && !is_written_before(&effect, &written)
             {
-                found.push((doc, word(facts, doc, effect, &substitution, there)));
+                found.push((doc, word(facts, doc, &effect, &substitution, there)));
             }
+            written.extend(effect.written);
         }
     }
 }
@@ -44,10 +46,8 @@ fn there_before(effect: &Effect) -> Option<&Node> {
     there.all(|node| node.is_some()).then_some(first)
 }
 
-fn is_written_before(effect: &Effect, earlier: &[Effect]) -> bool {
-    let substituted = earlier.iter().filter(|earlier| earlier.destination.is_some());
-    let mut written = substituted.flat_map(|earlier| &earlier.written);
-    written.any(|place| effect.written.iter().any(|here| here.starts_with(place)))
+fn is_written_before(effect: &Effect, earlier: &[Location]) -> bool {
+    earlier.iter().any(|place| effect.written.iter().any(|here| here.starts_with(place)))
 }
 
 fn word(

@@ -336,6 +336,24 @@ impl Mapping {
         Some(self.entries.remove(at).1)
     }
 
+    /// Takes the last entry out.
+    pub fn pop(&mut self) -> Option<(Key, Node)> {
+        self.size.0.take();
+        if let Some(index) = &mut self.index {
+            Arc::make_mut(index).pop();
+        }
+        self.entries.pop()
+    }
+
+    /// The value of the entry that has so many before it, to change.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub fn value_at_mut(&mut self, at: usize) -> &mut Node {
+        self.size.0.take();
+        &mut self.entries[at].1
+    }
+
     /// Keeps the entries whose keys are to be kept, in their order.
     pub fn retain(&mut self, mut keeps: impl FnMut(&Key) -> bool) {
         let entries = std::mem::take(self).entries;

@@ -8,14 +8,17 @@ mod mutated;
 mod user_data;
 
 use std::fmt::Write as _;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use layercake::check::Checked;
 use layercake::merge::deckhand::Semantics;
+use layercake::render::replay::{Replay, Via};
 use layercake::report::json::canonical;
 use layercake::source::{MemoryTree, Source};
 use layercake::yaml::emit;
 
+use crate::git::Site;
 use crate::support::{check_files, finding_text, options};
 
 /// Far more than any of these takes, in a debug build on a busy machine.
@@ -466,6 +469,72 @@ fn ten_thousand_substitutions_of_one_document() {
         count(&timed(&(source + &substituting("d1", &wrong, "{}"))), "missing-source"),
         10_000
     );
+}
+
+/// Sources `s0`, `s1`, … with a number each, the first of which is `first`.
+fn numbers(first: usize) -> String {
+    let number = |at: usize| format!("{{a: {}}}", if at == 0 { first } else { at });
+    (0..1000).map(|at| document(&format!("s{at}"), "layer: global", "", &number(at))).collect()
+}
+
+/// A document with mappings of these names, which have a key for each number.
+fn collecting(name: &str, mappings: &[&str]) -> String {
+    let source = |(mapping, at)| (format!("s{at}"), format!("{{path: .{mapping}.k{at}}}"));
+    let all = mappings.iter().flat_map(|mapping| (0..1000).map(move |at| (mapping, at)));
+    let sources: Vec<(String, String)> = all.map(source).collect();
+    let substitutions: Vec<(&str, &str, &str)> =
+        sources.iter().map(|(name, dest)| (&**name, ".a", &**dest)).collect();
+    substituting(name, &substitutions, "{}")
+}
+
+#[test]
+fn all_of_two_thousand_substitutions_are_followed() {
+    let text = three_layers() + &numbers(7) + &collecting("d", &["y", "z"]);
+    let tree = MemoryTree::new().with("documents.yaml", text);
+    let checked = check_files(&tree, options(Semantics::Documented), |site| {
+        let mut outputs = site.graph.outputs();
+        let (doc, recipe) = outputs.find(|(_, it)| &*it.key.name == "d").expect("it is there");
+        let data = site.rendered.data(doc).expect("it is made");
+        let (replay, places) = (Replay::new(site.graph, site.rendered), Replay::leaves(data, 5000));
+        let ways = places.locations.iter().map(|place| replay.trace(doc, place));
+        let sources = ways.map(|way| {
+            assert_eq!((way.via, way.from.len()), (Via::Substituted, 1), "{}", way.location);
+            assert_eq!(way.from[0].via, Via::Literal, "{}", way.location);
+            site.graph.recipe(way.from[0].doc).key.name.to_string()
+        });
+        (recipe.steps.iter().count(), sources.collect::<Vec<_>>())
+    });
+    let (_, mut taken) = checked.without_taken();
+    let (steps, sources) = taken.pop().expect("there is one set of files");
+    let expected = (0..2000).map(|at| format!("s{}", at % 1000));
+    assert_eq!((steps, sources), (2000, expected.collect()));
+}
+
+/// What was done to a document is kept to follow its values back, for each
+/// document that changed.
+#[test]
+#[cfg(target_os = "linux")]
+fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
+    let site = Site::new(&[]);
+    let definition = document("lab", "abstract: false, layer: site", "", "{site_type: lab}");
+    let definition = definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1");
+    site.write("site/lab/site-definition.yaml", &definition);
+    site.write("global/policy.yaml", &three_layers());
+    let collections: String = (0..20).map(|at| collecting(&format!("d{at}"), &["z"])).collect();
+    site.write("site/lab/collections.yaml", &collections);
+    site.write("global/numbers.yaml", &numbers(1));
+    site.commit();
+    site.write("global/numbers.yaml", &numbers(2));
+    // The allocator sets a gigabyte of addresses aside.
+    let program = env!("CARGO_BIN_EXE_layercake");
+    let script = format!("ulimit -v 2000000; exec {program} lint --since HEAD");
+    let start = Instant::now();
+    let output = Command::new("sh").args(["-c", &script]).current_dir(&site.root).output();
+    let output = output.expect("there is a shell");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (told, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(told.contains("1 edit · 21 outputs changed"), "{told}{errors}");
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
 }
 
 #[test]
