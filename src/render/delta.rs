@@ -70,6 +70,20 @@ impl Delta {
         }
     }
 
+    /// The second state, made of the first.
+    pub(super) fn redone(&self, before: &Node) -> Node {
+        let mut data = before.clone();
+        self.redo(&mut data);
+        data
+    }
+
+    /// The first state, made of the second.
+    pub(super) fn undone(&self, after: &Node) -> Node {
+        let mut data = after.clone();
+        self.undo(&mut data);
+        data
+    }
+
     /// Makes the first state the second.
     pub(super) fn redo(&self, data: &mut Node) {
         match self {

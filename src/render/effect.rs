@@ -44,9 +44,9 @@ pub fn effects(
                 Author::Destination { step, index } => (step, Some(index)),
                 Author::Limit => return None,
             };
-            let before = data.clone();
-            stroke.delta.redo(&mut data);
-            let (after, written) = (data.clone(), stroke.written);
+            let after = stroke.delta.redone(&data);
+            let before = std::mem::replace(&mut data, after.clone());
+            let written = stroke.written;
             Some(Effect { step, destination, before, after, written })
         })
     })

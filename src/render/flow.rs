@@ -298,7 +298,8 @@ impl<'r, 'a> Stream<'r, 'a> {
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
         let mut data = states.start.clone();
         for stroke in &states.strokes {
-            let change = self.replay.change_after(doc, stroke, data);
+            let after = stroke.delta.redone(&data);
+            let change = self.replay.change(doc, stroke, data, after);
             carried = self.through(doc, &change, carried);
             if doc == self.doc {
                 self.add_own(&change, &mut carried, &mut is_taken);

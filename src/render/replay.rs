@@ -167,31 +167,8 @@ impl<'a> Replay<'a> {
         states
     }
 
-    /// A stroke that left `after` behind, with all that it depends on.
-    pub(super) fn change_before<'s>(
-        &'s self,
-        doc: DocId,
-        stroke: &'s Stroke,
-        after: Node,
-    ) -> Change<'s> {
-        let mut before = after.clone();
-        stroke.delta.undo(&mut before);
-        self.change(doc, stroke, before, after)
-    }
-
-    /// A stroke that met `before`, with all that it depends on.
-    pub(super) fn change_after<'s>(
-        &'s self,
-        doc: DocId,
-        stroke: &'s Stroke,
-        before: Node,
-    ) -> Change<'s> {
-        let mut after = before.clone();
-        stroke.delta.redo(&mut after);
-        self.change(doc, stroke, before, after)
-    }
-
-    fn change<'s>(
+    /// A stroke between two states, with all that it depends on.
+    pub(super) fn change<'s>(
         &'s self,
         doc: DocId,
         stroke: &'s Stroke,
@@ -316,7 +293,7 @@ impl Trail<'_, '_> {
             if stroke.undo_elsewhere(&here, &mut data) {
                 continue;
             }
-            let change = self.replay.change_before(doc, stroke, data);
+            let change = self.replay.change(doc, stroke, stroke.delta.undone(&data), data);
             match change.came(&here) {
                 Came::Kept(before) => (here, data) = (before, change.before),
                 came => {

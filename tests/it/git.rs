@@ -789,7 +789,7 @@ fn assert_agrees_with_git(site: &Site) {
 }
 
 /// Takes from a process what git would read from this one's environment.
-fn scrub(command: &mut Command) {
+pub fn scrub(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GIT_") {
             command.env_remove(name);
