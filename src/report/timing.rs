@@ -104,12 +104,12 @@ fn advice(times: &Times) -> Option<String> {
         return Some(format!("`lint --ignore {name}` leaves out the rule that takes most of this"));
     }
     let dearest = times.stages.iter().max_by_key(|it| it.threads)?;
-    (dearest.threads * 2 > all).then(|| against(dearest.stage)).flatten().map(str::to_owned)
+    (dearest.threads * 2 > all).then(|| against(dearest)).flatten().map(str::to_owned)
 }
 
 /// What makes a stage cheaper; none where nothing that a user can do does.
-fn against(stage: Stage) -> Option<&'static str> {
-    match stage {
+fn against(dearest: &StageTime) -> Option<&'static str> {
+    match dearest.stage {
         Stage::Start | Stage::List => {
             Some("most goes into finding files; `discover.exclude` leaves folders out")
         }
@@ -119,6 +119,9 @@ fn against(stage: Stage) -> Option<&'static str> {
         }
         Stage::Relate | Stage::Render | Stage::Validate | Stage::Rules => {
             Some("`--site GLOB` looks at some of the sites only")
+        }
+        Stage::Cause if dearest.count == 0 => {
+            Some("most goes into following values back; `--site GLOB` compares some sites only")
         }
         Stage::Cause => Some(
             "most goes into rendering with some of the edits: fewer edits at once need less of \
