@@ -33,7 +33,7 @@ pub mod graph;
 pub mod guard;
 pub mod ignore;
 pub mod merge;
-mod near;
+pub mod near;
 pub mod render;
 pub mod report;
 pub mod rules;

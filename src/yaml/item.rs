@@ -39,39 +39,3 @@ fn end_of_lines(text: &str, start: usize, end: usize) -> Option<usize> {
 fn is_comment(line: Option<&str>) -> bool {
     line.is_some_and(|line| line.trim_start().starts_with('#'))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::lines_of_item;
-    use crate::source::FileId;
-    use crate::yaml::{Node, parse};
-
-    /// The text without the second item of the list at `list`.
-    fn without_second(text: &str) -> Option<String> {
-        let parsed = parse(FileId(0), text);
-        let list = parsed.documents[0].root.get("list").and_then(Node::as_sequence);
-        let lines = lines_of_item(text, list.expect("there is a list")[1].span)?.range();
-        Some([&text[..lines.start], &text[lines.end..]].concat())
-    }
-
-    #[test]
-    fn an_item_goes_with_its_lines() {
-        let taken = |text| without_second(text).expect("it can be taken out");
-        assert_eq!(taken("list:\n- a: 1\n- b: 2\n  c: 3\n- d: 4\n"), "list:\n- a: 1\n- d: 4\n");
-        assert_eq!(taken("list:\n  - a\n  -   b # why\nx: 1\n"), "list:\n  - a\nx: 1\n");
-        assert_eq!(taken("list:\r\n- a\r\n- b\r\nx: 1\r\n"), "list:\r\n- a\r\nx: 1\r\n");
-        assert_eq!(taken("list:\n- a\n- b"), "list:\n- a\n");
-        assert_eq!(taken("list:\n- a\n- b: |\n    text\n- c\n"), "list:\n- a\n- c\n");
-    }
-
-    #[test]
-    fn an_item_stays_where_something_hangs_on_it() {
-        assert_eq!(without_second("list: [a, b]\n"), None);
-        assert_eq!(without_second("list:\n- a\n# about b\n- b\n"), None);
-        assert_eq!(without_second("list:\n- a\n- &b b\n- *b\n"), None);
-        assert_eq!(
-            without_second("list:\n- a\n- [b,\n   c]\nx: 1\n").as_deref(),
-            Some("list:\n- a\nx: 1\n")
-        );
-    }
-}

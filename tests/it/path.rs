@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jsonpath_rust::JsonPath;
 use layercake::source::{SourceMap, Span};
 use layercake::yaml::path::{
-    ListWrite, Location, MAX_INDEX, MIN_VISITS, Path, PathErrorKind, Piece, Segment, WalkError,
-    Written,
+    ListWrite, Location, MAX_INDEX, MAX_PIECES, MIN_VISITS, Path, PathErrorKind, Piece, Segment,
+    WalkError, Written,
 };
 use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 use proptest::prelude::*;
@@ -144,6 +144,26 @@ fn plain_paths_have_segments() {
         assert_eq!(path(text).segments(), None, "{text}");
         assert!(!path(text).is_root(), "{text}");
     }
+}
+
+/// Paths of bare names are read without the grammar; with a space behind them they
+/// are not, and mean the same.
+#[test]
+fn bare_names_are_what_the_grammar_reads() {
+    let pieces =
+        ["", "a", "a-b", "_1", "@", "\u{4E00}", "where", "wherenot", "1", "-", "*", "'a'", "a b"];
+    let two = pieces.iter().flat_map(|one| pieces.map(|other| format!(".{one}.{other}")));
+    // The dot alone is the root.
+    let one = pieces[1..].iter().map(|one| format!(".{one}"));
+    let long = [MAX_PIECES, MAX_PIECES + 1].map(|pieces| ".a".repeat(pieces));
+    let read = |text: &str| Some(Path::parse(text).ok()?.segments()?.to_vec());
+    let mut plain = 0;
+    for text in one.chain(two).chain(long) {
+        let segments = read(&text);
+        assert_eq!(segments, read(&format!("{text} ")), "{text}");
+        plain += usize::from(segments.is_some());
+    }
+    assert_eq!(plain, 7 + 49 + 1, "plain paths");
 }
 
 #[test]

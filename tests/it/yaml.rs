@@ -3,5 +3,7 @@
 mod copies;
 pub mod emitting;
 mod hostile;
+mod items;
 mod reading;
+mod scalars;
 pub mod spans;

@@ -531,28 +531,3 @@ fn index(digits: &str, at: usize) -> Result<i64, PathError> {
     let farthest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };
     Ok(digits.parse().unwrap_or(farthest))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Shape, bare_names, parse_by_grammar};
-
-    #[test]
-    fn bare_names_are_what_the_grammar_reads() {
-        let pieces = [
-            "", "a", "a-b", "_1", "@", "\u{4E00}", "where", "wherenot", "1", "-", "*", "'a'", "a b",
-        ];
-        let two = pieces.iter().flat_map(|one| pieces.map(|other| format!(".{one}.{other}")));
-        let one = pieces.iter().map(|one| format!(".{one}"));
-        let long = [1_000, 1_001].map(|pieces| ".a".repeat(pieces));
-        let mut bare = 0;
-        for text in one.chain(two).chain(long) {
-            let Some(names) = bare_names(&text) else { continue };
-            bare += 1;
-            match parse_by_grammar(&text) {
-                Ok(Shape::Plain(segments)) => assert_eq!(segments, names, "{text}"),
-                Ok(Shape::Tree(_)) | Err(_) => panic!("{text} is read otherwise"),
-            }
-        }
-        assert_eq!(bare, 5 + 25 + 1, "texts of bare names");
-    }
-}
