@@ -2,6 +2,7 @@
 //! (`deckhand.md` sections 11 and 12), in both meanings of `semantics.md`.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::merge::Side;
@@ -413,18 +414,36 @@ fn delete(
         return Err(Failure::MissingInParent);
     };
     let value = first.node.value.clone();
-    let at_path: Vec<Location> = matches.iter().map(|found| found.location.clone()).collect();
+    let at_path = distinct(matches.iter().map(|found| &found.location));
     let first_equal = first_equal(base, &value).unwrap_or_else(|| at_path[0].clone());
     let difference = delete_difference(&at_path, &first_equal);
     let doomed = match semantics {
-        Semantics::Documented => at_path,
+        Semantics::Documented => removable(at_path),
         Semantics::Deckhand => vec![first_equal],
     };
-    // From the back, so that indexes of one list stay true.
     for location in doomed.iter().rev() {
         location.remove(base);
     }
     Ok(Applied { locations: doomed, difference })
+}
+
+/// Each place once; a path may lead to one several times.
+fn distinct<'a>(places: impl Iterator<Item = &'a Location>) -> Vec<Location> {
+    let mut seen: HashSet<&Location, foldhash::fast::RandomState> = HashSet::default();
+    places.filter(|place| seen.insert(place)).cloned().collect()
+}
+
+/// The places in an order in which taking out the last leaves the others where they
+/// are: places around others come first, and elements of a list by their index.
+fn removable(mut places: Vec<Location>) -> Vec<Location> {
+    places.sort_by_key(|place| {
+        let index = match place.0.last() {
+            Some(Piece::Index(index)) => *index,
+            Some(Piece::Key(_)) | None => 0,
+        };
+        (place.0.len(), index)
+    });
+    places
 }
 
 fn delete_difference(at_path: &[Location], first_equal: &Location) -> Option<Difference> {

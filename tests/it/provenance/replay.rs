@@ -513,6 +513,30 @@ fn a_delete_action_is_why_there_is_nothing() {
     );
 }
 
+/// Whatever the order in which a path leads to them, and how often; what is left has its
+/// way from where it stood.
+#[test]
+fn a_delete_action_takes_the_elements_that_its_path_leads_to() {
+    for (path, left) in [
+        ("l[2,0]", "b d"),
+        ("l[0,0]", "b c d"),
+        ("l[::-1]", ""),
+        ("l[3:0:-2]", "a c"),
+        ("l[1:3]", "a d"),
+    ] {
+        let action = format!("{{method: delete, path: '.{path}'}}");
+        let documents = [parent("a", "{l: [a, b, c, d]}"), child("b site", "a", &action, "", "{}")];
+        let places = (0..4).map(|index| format!(".l[{index}]"));
+        let ways = places.map(|place| way(Semantics::Documented, &documents, "b", &place));
+        let written = |way: String| {
+            let (_, value) = way.lines().last()?.split_once(": literal ")?;
+            value.split(' ').next().map(str::to_owned)
+        };
+        let there: Vec<String> = ways.filter_map(written).collect();
+        assert_eq!(there.join(" "), left, "{path}");
+    }
+}
+
 #[test]
 fn a_delete_action_at_the_root_makes_an_empty_mapping() {
     let documents =
