@@ -311,13 +311,4 @@ impl Comparison {
     pub fn unexplained(&self) -> usize {
         self.outputs.iter().map(|change| change.unexplained).sum()
     }
-
-    /// The sites with a changed output, by name.
-    pub fn changed_sites(&self) -> Vec<&Arc<str>> {
-        let mut sites: Vec<_> =
-            self.outputs.iter().filter_map(|change| change.site.as_ref()).collect();
-        sites.sort();
-        sites.dedup();
-        sites
-    }
 }

@@ -243,24 +243,6 @@ impl Hop {
     }
 }
 
-impl Via {
-    /// Whether this is why there is no value.
-    pub fn is_reason_for_nothing(self) -> bool {
-        match self {
-            Via::Deleted | Via::Absent | Via::Blocked => true,
-            Via::Literal
-            | Via::Made
-            | Via::Inherited
-            | Via::Replaced
-            | Via::Layered { .. }
-            | Via::Laid
-            | Via::Substituted
-            | Via::Pattern
-            | Via::Unfollowed => false,
-        }
-    }
-}
-
 /// One answer while it is looked for.
 struct Trail<'r, 'a> {
     replay: &'r Replay<'a>,

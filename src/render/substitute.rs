@@ -207,7 +207,7 @@ impl Making<'_> {
     /// What the pattern's occurrences become.
     fn put_in(&mut self, value: &Node, part: &Part) -> PutIn {
         let deckhand = python_text(&value.value);
-        let secret = value.secret || holds_secret(value);
+        let secret = value.holds_secret();
         let documented = match &value.value {
             Value::String(text) => text.to_string(),
             _ => yaml_text(value),
@@ -387,19 +387,6 @@ fn yaml_text(value: &Node) -> String {
 fn refuses_template(pattern: &Pattern, text: &str) -> bool {
     let tried = pattern.replace_all("", Replacement::Template(text));
     matches!(tried, Err(PatternFailure::Template(_)))
-}
-
-/// Whether a value or anything in it is secret.
-fn holds_secret(node: &Node) -> bool {
-    node.secret
-        || match &node.value {
-            Value::Mapping(mapping) => mapping.values().any(holds_secret),
-            Value::Sequence(items) => items.iter().any(holds_secret),
-            Value::Pairs(pairs) => {
-                pairs.iter().any(|(left, right)| holds_secret(left) || holds_secret(right))
-            }
-            _ => false,
-        }
 }
 
 /// The texts of a mapping or list and, while `level` has not reached `depth`,

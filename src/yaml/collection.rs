@@ -33,19 +33,20 @@ impl Size {
             Value::Mapping(mapping) => mapping.size(),
             Value::Sequence(items) => items.size(),
             Value::String(text) => {
-                Self { has_capitals: has_capitals(text), ..Self::ONE }.with_text(text)
+                Self { has_capitals: has_capitals(text), ..Self::ONE }.with_bytes(text.len())
             }
-            // Pairs are of `!!omap`: no limit counts what is in them.
-            Value::Pairs(_) => Self { has_capitals: true, ..Self::ONE },
+            Value::BigInt(digits) => Self::ONE.with_bytes(digits.len()),
+            Value::Binary(bytes) => Self::ONE.with_bytes(bytes.len()),
+            Value::Set(keys) => keys.iter().fold(Self::ONE, Self::with_key),
+            Value::Pairs(pairs) => pairs.iter().fold(Self::ONE, |size, (key, value)| {
+                size.with(Self::ONE.with_child(key).with_child(value))
+            }),
             Value::Null
             | Value::Bool(_)
             | Value::Int(_)
-            | Value::BigInt(_)
             | Value::Float(_)
             | Value::Date(_)
-            | Value::Timestamp(_)
-            | Value::Binary(_)
-            | Value::Set(_) => Self::ONE,
+            | Value::Timestamp(_) => Self::ONE,
         }
     }
 
@@ -56,7 +57,8 @@ impl Size {
         self.nodes.into()
     }
 
-    /// How many bytes all texts have, keys included; at most [`u32::MAX`].
+    /// How many bytes all texts and binary data have, keys included; at most
+    /// [`u32::MAX`].
     pub fn bytes(self) -> u64 {
         self.bytes.into()
     }
@@ -73,13 +75,33 @@ impl Size {
         self.has_capitals
     }
 
-    fn with_text(mut self, text: &str) -> Self {
-        self.bytes = self.bytes.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    fn with_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = self.bytes.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
         self
     }
 
+    fn with_key(self, key: &Key) -> Self {
+        match &key.value {
+            Value::String(text) => self.with_bytes(text.len()),
+            Value::BigInt(digits) => self.with_bytes(digits.len()),
+            Value::Binary(bytes) => self.with_bytes(bytes.len()),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Date(_)
+            | Value::Timestamp(_) => self,
+            Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
+                unreachable!("the reader refuses collections as keys")
+            }
+        }
+    }
+
     fn with_child(self, child: &Node) -> Self {
-        let child = Self::of(child);
+        self.with(Self::of(child))
+    }
+
+    fn with(self, child: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(child.nodes),
             bytes: self.bytes.saturating_add(child.bytes),
@@ -199,8 +221,7 @@ impl Mapping {
     /// How large it is.
     pub fn size(&self) -> Size {
         *self.size.0.get_or_init(|| {
-            let texts = self.keys().filter_map(Key::as_str);
-            let keys = texts.fold(Size::ONE, Size::with_text);
+            let keys = self.keys().fold(Size::ONE, Size::with_key);
             self.values().fold(keys, Size::with_child)
         })
     }
@@ -229,17 +250,6 @@ impl Mapping {
     /// The key as it is written, and its value.
     pub fn get_entry<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
         let (key, node) = &self.entries[self.position(key)?];
-        Some((key, node))
-    }
-
-    /// The key as it is written, and its value, to change.
-    pub fn get_entry_mut<Q: ?Sized + Hash + Equivalent<Key>>(
-        &mut self,
-        key: &Q,
-    ) -> Option<(&Key, &mut Node)> {
-        self.size.0.take();
-        let at = self.position(key)?;
-        let (key, node) = &mut self.entries[at];
         Some((key, node))
     }
 

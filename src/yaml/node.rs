@@ -111,7 +111,8 @@ pub struct Timestamp {
 /// The key of a mapping: any scalar, with its own span.
 ///
 /// Keys are equal as Python's are (`deckhand.md` 1.4): `1`, `1.0` and `true`
-/// are one key, `1` and `"1"` two.
+/// are one key, `1` and `"1"` two. Only NaN is one key here and not a new one
+/// each time, or no place below it could be found again.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// A scalar; never a sequence, mapping, set or pairs.
@@ -407,13 +408,12 @@ impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         match (&self.value, &other.value) {
             (Value::String(left), Value::String(right)) => left == right,
+            (Value::Float(left), Value::Float(right)) if left.is_nan() => right.is_nan(),
             (left, right) => left.equals_in_python(right),
         }
     }
 }
 
-// NaN keys are the one hole: Python treats each as a key of its own, and so
-// does this, since NaN is not equal to itself.
 impl Eq for Key {}
 
 impl Hash for Key {
@@ -425,6 +425,7 @@ impl Hash for Key {
                 match self.value.number().expect("these are numbers") {
                     Number::Int(int) => int.hash(state),
                     Number::Big(digits) => digits.hash(state),
+                    Number::Float(float) if float.is_nan() => f64::NAN.to_bits().hash(state),
                     Number::Float(float) => float.to_bits().hash(state),
                 }
             }

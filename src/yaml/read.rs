@@ -322,15 +322,16 @@ impl<'text> Reader<'text> {
         // After a syntax error nobody knows where the broken document ended.
         if self.boundary == usize::MAX {
             self.boundary = range.start;
-            let end = end_of_nothing(&self.text[..range.start]);
-            self.cursor = self.cursor.max(end.unwrap_or(0));
+            let unread = self.cursor.min(range.start)..range.start;
+            self.cursor = end_of_nothing(self.text, unread).unwrap_or(self.cursor);
         }
-        let gap = &self.text[self.boundary.min(range.start)..range.start];
-        let is_odd = !self.started && end_of_nothing(gap).is_some();
+        let gap = self.boundary.min(range.start)..range.start;
+        let end = end_of_nothing(self.text, gap);
+        let is_odd = !self.started && end.is_some();
         if self.started
-            && let Some(end) = end_of_nothing(gap)
+            && let Some(end) = end
         {
-            self.boundary += end;
+            self.boundary = end;
         }
         self.draft = Some(Draft {
             start: range.start,
@@ -719,9 +720,15 @@ impl<'text> Reader<'text> {
             }
             Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
             Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
-            Contents::Pair(nodes) => {
-                self.finish_pair(nodes, span);
-                return;
+            Contents::Pair(entry) => {
+                let Ok([key, value]) = <[Node; 2]>::try_from(entry) else {
+                    let why = "a pair that is not a mapping of one entry";
+                    return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+                };
+                if frame.anchor != 0 {
+                    self.anchor_pair(frame.anchor, (&key, &value), span, nodes, frame.height);
+                }
+                return self.push_entry(key, value, frame.height);
             }
         };
         let node = Node::new(value, span);
@@ -736,15 +743,30 @@ impl<'text> Reader<'text> {
         self.push(node, frame.height);
     }
 
-    /// As `construct_yaml_pairs`: a list of mappings of one entry each.
-    fn finish_pair(&mut self, nodes: Vec<Node>, span: Span) {
-        let Ok([key, value]) = <[Node; 2]>::try_from(nodes) else {
-            let why = "a pair that is not a mapping of one entry";
-            return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+    /// What an alias of a pair stands for: the mapping that the pair is written as.
+    fn anchor_pair(
+        &mut self,
+        anchor: usize,
+        pair: (&Node, &Node),
+        span: Span,
+        nodes: u64,
+        height: usize,
+    ) {
+        let mapping = match Entries::of_pair(pair) {
+            Ok(mapping) => mapping,
+            Err(problem) => return self.problem(problem.span, problem.kind),
         };
+        let node = Node::new(Value::Mapping(Arc::new(mapping)), span);
+        if let Some(draft) = &mut self.draft {
+            draft.anchors.insert(anchor, Anchored { node, nodes, height });
+        }
+    }
+
+    /// As `construct_yaml_pairs`: a list of mappings of one entry each.
+    fn push_entry(&mut self, key: Node, value: Node, entry_height: usize) {
         let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
         if let Some(Frame { contents: Contents::Pairs(pairs), height, .. }) = frame {
-            *height = (*height).max(2);
+            *height = (*height).max(entry_height + 1);
             pairs.push((key, value));
         }
     }
@@ -834,6 +856,13 @@ impl Entries {
         Self { own: Mapping::in_room(room), ..Self::default() }
     }
 
+    /// The mapping that a pair is written as.
+    fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, Problem> {
+        let mut entries = Self::default();
+        let problem = entries.push(key.clone()).or_else(|| entries.push(value.clone()));
+        problem.map_or(Ok(entries.own), Err)
+    }
+
     /// Takes the next key or value.
     fn push(&mut self, node: Node) -> Option<Problem> {
         let span = node.span;
@@ -879,6 +908,16 @@ impl Entries {
                 }
                 None
             }
+            // A list to the composer, whatever its tag makes of it.
+            Value::Pairs(pairs) => {
+                for (key, value) in pairs.iter().rev() {
+                    match Self::of_pair((key, value)) {
+                        Ok(mapping) => self.merged.push(Arc::new(mapping)),
+                        Err(problem) => return Some(problem),
+                    }
+                }
+                None
+            }
             value => match merge_source(value) {
                 Some(mapping) => {
                     self.merged.push(mapping);
@@ -920,12 +959,13 @@ fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
     }
 }
 
-/// Where the last `...` is over in a text between documents, if there is one:
-/// after a document libyaml passes over it, before the first it does not.
-fn end_of_nothing(text: &str) -> Option<usize> {
+/// Where the last `...` is over between two documents, if there is one: after a
+/// document libyaml passes over it, before the first it does not.
+fn end_of_nothing(text: &str, gap: Range<usize>) -> Option<usize> {
     const END: &str = "...";
     let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with(['\n', '\r']);
-    text.rmatch_indices(END).map(|(at, _)| at).find(starts_line).map(|at| at + END.len())
+    let ends = text[gap.clone()].rmatch_indices(END).map(|(at, _)| gap.start + at);
+    ends.into_iter().find(starts_line).map(|at| at + END.len())
 }
 
 /// Whether a flow collection holds a key over two lines, or a colon or a

@@ -214,6 +214,14 @@ fn bytes_that_the_steps_of_a_document_search() {
 }
 
 #[test]
+fn bytes_of_a_rendered_document() {
+    // Binary data, of which four letters stand for three bytes.
+    let three_megabytes = format!("!!binary {}", "A".repeat(4 << 20));
+    let is_over = |count: usize| is_over_limit(&three_megabytes, "", "path: .t#", count, "");
+    assert_eq!(largest(80..90, is_over) as u64, Limit::BYTES / (3 << 20));
+}
+
+#[test]
 fn bytes_that_the_steps_of_a_document_make() {
     let (kilobytes, places) = ("x".repeat(1 << 14), "y".repeat(64));
     let is_over = |count: usize| {

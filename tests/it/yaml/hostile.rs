@@ -29,6 +29,11 @@ fn depth_counts_every_kind_of_collection() {
     is_over(&format!("{}{}", "- ".repeat(200), deep(200)), Limit::Depth);
     is_over(&format!("- &a {}\n- [[[[[[*a]]]]]]\n", deep(250)), Limit::Depth);
     assert_eq!(timed(&format!("- &a {}\n- [[[*a]]]\n", deep(250))).problems, []);
+    // A list of pairs, and the pair in it.
+    let pairs = |depth: usize| format!("- !!pairs [k: {}]\n", deep(depth));
+    assert_eq!(timed(&pairs(Limit::DEPTH - 3)).problems, []);
+    is_over(&pairs(Limit::DEPTH - 2), Limit::Depth);
+    is_over(&format!("- &a !!pairs [k: {}]\n- [[[[[*a]]]]]\n", deep(250)), Limit::Depth);
 }
 
 #[test]
@@ -81,6 +86,7 @@ fn many_of_everything() {
     assert_eq!(timed(&format!("[{}]", "{}, ".repeat(50_000))).documents.len(), 1);
     assert_eq!(timed(&"---\n".repeat(30_000)).documents.len(), 30_000);
     assert_eq!(timed(&"---\n[\n".repeat(20_000)).problems.len(), 20_000);
+    assert_eq!(timed(&"--- ]\n".repeat(100_000)).problems.len(), 100_000);
     assert_eq!(timed(&"# comment\n".repeat(50_000)).comments.len(), 50_000);
     assert_eq!(timed(&format!("a:\n{}", "# c\n".repeat(50_000))).comments.len(), 50_000);
     let anchors: String = (0..50_000).map(|at| format!("- &a{at} x\n- *a{at}\n")).collect();
