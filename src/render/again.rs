@@ -1,6 +1,7 @@
 //! Rendering what is nearly the same once more: a document that is made of
 //! the same things as before is taken as it was.
 
+use super::limits::Allowance;
 use super::{Made, Outcome, Rendered};
 use crate::graph::{DocId, Graph, Op, Steps, Substitution};
 use crate::yaml::Node;
@@ -61,6 +62,8 @@ impl<'a> Earlier<'a> {
 pub(super) struct Stock<'a> {
     graph: &'a Graph,
     earlier: &'a [Earlier<'a>],
+    /// What each document may cost now; it could have been more.
+    allowance: Allowance,
     /// From which of the earlier ones each document was taken.
     taken: Vec<Option<usize>>,
     /// What [`Rendered::untouched`] will say.
@@ -68,14 +71,15 @@ pub(super) struct Stock<'a> {
 }
 
 impl<'a> Stock<'a> {
-    pub(super) fn new(graph: &'a Graph, earlier: &'a [Earlier<'a>]) -> Self {
+    pub(super) fn new(graph: &'a Graph, earlier: &'a [Earlier<'a>], allowance: Allowance) -> Self {
         let same = |earlier: &Earlier<'_>| {
             earlier.graph.semantics == graph.semantics
                 && earlier.graph.missing_source == graph.missing_source
         };
         let earlier = if earlier.iter().all(same) { earlier } else { &[] };
         let documents = graph.recipes.len();
-        Self { graph, earlier, taken: vec![None; documents], untouched: vec![None; documents] }
+        let (taken, untouched) = (vec![None; documents], vec![None; documents]);
+        Self { graph, earlier, allowance, taken, untouched }
     }
 
     pub(super) fn into_untouched(self) -> Vec<Option<DocId>> {
@@ -98,7 +102,8 @@ impl<'a> Stock<'a> {
             && needs.all(|need| self.untouched[need.doc.index()].is_some());
         self.untouched[doc.index()] = Some(twin).filter(|_| is_untouched);
         let writes = rendered.traces[twin.index()].clone();
-        Some(Made { data: data.clone(), writes, problems: Vec::new() })
+        let cost = rendered.costs[twin.index()];
+        Some(Made { data: data.clone(), writes, problems: Vec::new(), cost })
     }
 
     fn is_made_alike(&self, index: usize, doc: DocId, twin: DocId, made: &[Option<Made>]) -> bool {
@@ -110,7 +115,9 @@ impl<'a> Stock<'a> {
             (Some(now), Some(then)) => needed.is_same(now.doc, then.doc),
             (Some(_), None) | (None, Some(_)) => false,
         };
-        base && !earlier.troubled[twin.index()] && needed.steps_are_alike(&now.steps, &then.steps)
+        base && !earlier.troubled[twin.index()]
+            && self.allowance.covers(earlier.rendered.costs[twin.index()])
+            && needed.steps_are_alike(&now.steps, &then.steps)
     }
 }
 

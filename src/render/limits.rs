@@ -9,12 +9,20 @@ use crate::yaml::{Limit, Node, Size};
 /// documents cost, so that they do not depend on any order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
+    most: Cost,
+    /// What its steps have cost so far.
+    pub(super) spent: Cost,
+    /// How often its searches may go back.
+    pub(super) effort: Effort,
+}
+
+/// What the steps of a document cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
     /// Bytes of the texts that its patterns search and put in.
     work: u64,
     /// Bytes of what its steps make.
     memory: u64,
-    /// How often its searches may go back.
-    pub(super) effort: Effort,
 }
 
 /// Bytes of texts that the steps of one document may search, and as many that they
@@ -29,19 +37,28 @@ impl Allowance {
         let documents = graph.recipes.iter().filter(|recipe| makes(recipe)).count() as u64;
         let share = Self::ALL / documents.max(1);
         let (work, memory) = (share.clamp(4 << 20, MAX_WORK), share.clamp(1 << 20, MAX_WORK));
-        Self { work, memory, effort: Effort::default() }
+        let most = Cost { work, memory };
+        Self { most, spent: Cost::default(), effort: Effort::default() }
     }
 
     pub(super) fn search(&mut self, bytes: u64) -> Result<(), PatternFailure> {
-        let left = self.work.checked_sub(bytes);
-        self.work = left.unwrap_or(0);
-        left.map(drop).ok_or(PatternFailure::TooManySteps)
+        self.spent.work = self.spent.work.saturating_add(bytes);
+        let is_within = self.spent.work <= self.most.work;
+        is_within.then_some(()).ok_or(PatternFailure::TooManySteps)
     }
 
     pub(super) fn make(&mut self, bytes: u64) -> Result<(), PatternFailure> {
-        let left = self.memory.checked_sub(bytes);
-        self.memory = left.unwrap_or(self.memory);
-        left.map(drop).ok_or(PatternFailure::OutputTooLarge)
+        let memory = self.spent.memory.saturating_add(bytes);
+        if memory > self.most.memory {
+            return Err(PatternFailure::OutputTooLarge);
+        }
+        self.spent.memory = memory;
+        Ok(())
+    }
+
+    /// Whether a document that cost so much without a problem may do so here.
+    pub(super) fn covers(&self, cost: Cost) -> bool {
+        cost.work <= self.most.work && cost.memory <= self.most.memory
     }
 }
 

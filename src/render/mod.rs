@@ -24,7 +24,7 @@ pub use again::{Alike, Earlier};
 pub use limits::{MAX_DEPTH, MAX_WORK};
 
 use self::again::Stock;
-use self::limits::Allowance;
+use self::limits::{Allowance, Cost};
 use self::stroke::{Author, Strokes};
 use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe};
 use crate::guard::{self, Place};
@@ -44,6 +44,8 @@ pub struct Rendered {
     untouched: Vec<Option<DocId>>,
     /// What each document was allowed to cost, for those that are made again.
     allowance: Allowance,
+    /// What each did cost.
+    costs: Vec<Cost>,
     /// What went wrong, by document and step.
     pub problems: Vec<Problem>,
 }
@@ -304,7 +306,7 @@ pub enum Extent {
 pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> Rendered {
     let order = graph.waves();
     let allowance = Allowance::of_each(graph);
-    let mut stock = Stock::new(graph, earlier);
+    let mut stock = Stock::new(graph, earlier, allowance);
     let wanted = match extent {
         Extent::All => None,
         Extent::Only(docs) => Some(graph.closure(docs)),
@@ -378,6 +380,7 @@ struct Made {
     data: Node,
     writes: Arc<[Write]>,
     problems: Vec<Problem>,
+    cost: Cost,
 }
 
 fn collect(
@@ -388,8 +391,8 @@ fn collect(
     allowance: Allowance,
 ) -> Rendered {
     let blockers = blockers(graph, &made, &unmade);
-    let (outcomes, traces, problems) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rendered = Rendered { outcomes, traces, untouched, allowance, problems };
+    let (outcomes, traces, costs, problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut rendered = Rendered { outcomes, traces, untouched, allowance, costs, problems };
     for (index, made) in made.into_iter().enumerate() {
         let made = made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index))));
         let blocker = blockers.get(&DocId::at(index));
@@ -398,6 +401,7 @@ fn collect(
             None => Outcome::Ready(made.data),
         });
         rendered.traces.push(made.writes);
+        rendered.costs.push(made.cost);
         rendered.problems.extend(made.problems);
     }
     rendered.problems.extend(unmade.failures.into_iter().map(|doc| Problem {
@@ -442,7 +446,7 @@ fn blockers(
 impl Made {
     fn nothing(recipe: &Recipe) -> Self {
         let data = Node::made(Value::Null, recipe.span);
-        Self { data, writes: Arc::default(), problems: Vec::new() }
+        Self { data, writes: Arc::default(), problems: Vec::new(), cost: Cost::default() }
     }
 }
 
@@ -505,7 +509,7 @@ impl<'a> Making<'a> {
     fn made(self) -> Made {
         // An empty list of its own would be one more piece of memory for each document.
         let writes = if self.writes.is_empty() { Arc::default() } else { self.writes.into() };
-        Made { data: self.data, writes, problems: self.problems }
+        Made { data: self.data, writes, problems: self.problems, cost: self.allowance.spent }
     }
 
     fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {

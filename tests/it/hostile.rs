@@ -539,6 +539,57 @@ fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
 }
 
+/// What a document may cost depends on how many of its site have patterns; what it may not
+/// cost in one site is not taken from another, in which it may.
+#[test]
+fn a_site_is_told_the_same_alone_and_beside_others() {
+    let site = Site::new(&[]);
+    let definition = |name: &str| {
+        let definition = document(name, "abstract: false, layer: site", "", "{site_type: lab}");
+        definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1")
+    };
+    let put = |count: usize| vec![("source", ".", "{path: .m, pattern: PAT}"); count];
+    let source = document("source", "layer: global", "", "PAT");
+    let long = format!("{{m: PAT{}}}", "x".repeat(1 << 20));
+    let dear = substituting("dear", &put(6), &long).replace("layer: site", "layer: global");
+    site.write("global/all.yaml", &[three_layers(), source, dear].concat());
+    site.write("site/few/site-definition.yaml", &definition("few"));
+    site.write("site/many/site-definition.yaml", &definition("many"));
+    let others = (0..600).map(|at| substituting(&format!("d{at}"), &put(1), "{m: PAT}"));
+    site.write("site/many/others.yaml", &others.collect::<String>());
+    let dear_in = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
+        git::scrub(&mut command);
+        command.args(["lint", "--output", "concise"]).args(arguments).current_dir(&site.root);
+        let output = command.output().expect("the program runs");
+        String::from_utf8_lossy(&output.stdout).matches("error[over-limit]").count()
+    };
+    assert_eq!(dear_in(&["--site", "few"]), 0);
+    let alone = dear_in(&["--site", "many"]);
+    assert!(alone > 0);
+    assert_eq!(dear_in(&[]), alone);
+}
+
+/// Places below a key that is no number are found again.
+#[test]
+fn a_text_below_a_key_that_is_not_a_number() {
+    let text = three_layers()
+        + &document("source", "layer: site", "", "put in")
+        + &substituting(
+            "d",
+            &[("source", ".", "{path: ., pattern: PAT, recurse: {depth: -1}}")],
+            "{.nan: PAT, .inf: PAT}",
+        );
+    let tree = MemoryTree::new().with("documents.yaml", text);
+    let checked = check_files(&tree, options(Semantics::Documented), |site| {
+        let data = site.graph.outputs().filter_map(|(doc, _)| site.rendered.data(doc));
+        data.map(canonical).collect::<String>()
+    });
+    assert!(!checked.internal_error);
+    let all: String = checked.sites.into_iter().filter_map(|site| site.taken).collect();
+    assert_eq!(all.matches("put in").count(), 3, "{all}");
+}
+
 #[test]
 fn sources_that_are_missing_and_alike() {
     let mut text = three_layers();
