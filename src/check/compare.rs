@@ -359,6 +359,9 @@ impl<'a> Sides<'a> {
             None => caused_in_file(finding, edits, sources),
         };
         let only = &self.plan.only;
+        let of_side =
+            |findings, side: &LoadedSide| triage::Side { findings, sites: side.site_names() };
+        let (base, head) = (of_side(base, self.base), of_side(head, self.head));
         let compared = triage::Compared::new(base, head, sources, only, &causes);
         let added_ignores = self.loaded.added_ignores();
         (triage::Compared { added_ignores, ..compared }, has_failed)

@@ -466,6 +466,11 @@ impl Side {
         Self { files, parts, layout, ..Self::default() }
     }
 
+    /// The sites that are there.
+    pub(super) fn site_names(&self) -> BTreeSet<Arc<str>> {
+        self.sets.iter().filter_map(|set| set.name.clone()).collect()
+    }
+
     /// Every file that its parts stand in, decoded ones among them.
     fn files_of_parts(&self) -> BTreeSet<FileId> {
         self.parts.iter().flat_map(PartFile::files).collect()

@@ -55,12 +55,21 @@ type Identity = (Option<Arc<str>>, &'static str, String, String);
 /// and its place.
 type Told = (RepoPath, [u32; 2], &'static str, String, Span);
 
+/// One of two sides.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// The findings, each that of one site.
+    pub findings: Vec<Diagnostic>,
+    /// All sites that are there, with findings or without.
+    pub sites: BTreeSet<Arc<str>>,
+}
+
 impl Compared {
-    /// Tells apart the findings of two sides, each that of one site; `causes`
-    /// gives the edits that caused a new one.
+    /// Tells apart the findings of two sides; `causes` gives the edits that caused
+    /// a new one.
     pub fn new(
-        base: Vec<Diagnostic>,
-        head: Vec<Diagnostic>,
+        base: Side,
+        head: Side,
         sources: &SourceMap,
         paths: &[RepoPath],
         causes: &dyn Fn(&Diagnostic) -> Vec<EditId>,
@@ -117,9 +126,10 @@ impl Apart {
     /// A finding of the head is suppressed or not whatever was before. One that
     /// was suppressed and is no longer is new; one that is suppressed now is not
     /// fixed.
-    fn new(base: Vec<Diagnostic>, head: Vec<Diagnostic>, sources: &SourceMap) -> Self {
+    fn new(base: Side, head: Side, sources: &SourceMap) -> Self {
+        let sites = OneSided::new(&base, &head, sources);
         let mut before: BTreeMap<Identity, [VecDeque<Diagnostic>; 2]> = BTreeMap::new();
-        for diagnostic in base.into_iter().flat_map(by_site) {
+        for diagnostic in base.findings.into_iter().flat_map(by_site) {
             let alike = before.entry(identity(&diagnostic, sources)).or_default();
             alike[usize::from(diagnostic.suppressed.is_some())].push_back(diagnostic);
         }
@@ -127,7 +137,7 @@ impl Apart {
         // suppressed one: what is left is then the same whichever side it is on.
         let mut apart = Self::default();
         let mut left = Vec::new();
-        for diagnostic in head.into_iter().flat_map(by_site) {
+        for diagnostic in head.findings.into_iter().flat_map(by_site) {
             let alike = before.get_mut(&identity(&diagnostic, sources));
             let side = usize::from(diagnostic.suppressed.is_some());
             match (alike.and_then(|alike| alike[side].pop_front()), &diagnostic.suppressed) {
@@ -144,8 +154,76 @@ impl Apart {
             apart.suppressed.push(diagnostic);
         }
         apart.fixed = before.into_values().flat_map(|[open, _]| open).collect();
-        apart
+        sites.correct(apart, sources)
     }
+}
+
+/// Sites that are on one side only. What one that came is told of files that others
+/// had before is not new, nor is fixed what one that went was told of files that others
+/// still have; and a site that came may be one that went, by another name.
+struct OneSided {
+    came: BTreeSet<Arc<str>>,
+    went: BTreeSet<Arc<str>>,
+    /// What the sites of either side are told.
+    base: BTreeSet<InFile>,
+    head: BTreeSet<InFile>,
+}
+
+/// What a finding is in whatever site: its file, its rule, its document or else its
+/// file, and what it says.
+type InFile = (RepoPath, &'static str, String, String);
+
+impl OneSided {
+    fn new(base: &Side, head: &Side, sources: &SourceMap) -> Self {
+        let only = |one: &Side, other: &Side| one.sites.difference(&other.sites).cloned().collect();
+        let (came, went): (BTreeSet<_>, BTreeSet<_>) = (only(head, base), only(base, head));
+        // Hardly ever does a site come or go.
+        let told = |side: &Side, is_asked: bool| {
+            let open = side.findings.iter().filter(|it| is_asked && it.suppressed.is_none());
+            open.map(|diagnostic| in_file(diagnostic, sources)).collect()
+        };
+        let (in_base, in_head) = (told(base, !came.is_empty()), told(head, !went.is_empty()));
+        Self { came, went, base: in_base, head: in_head }
+    }
+
+    fn correct(&self, apart: Apart, sources: &SourceMap) -> Apart {
+        let is_of = |sites: &BTreeSet<Arc<str>>, diagnostic: &Diagnostic| {
+            diagnostic.sites.first().is_some_and(|site| sites.contains(site))
+        };
+        let Apart { new, unchanged, fixed, suppressed } = apart;
+        let mut corrected = Apart { unchanged, suppressed, ..Apart::default() };
+        let mut gone: BTreeMap<Identity, VecDeque<Diagnostic>> = BTreeMap::new();
+        for diagnostic in fixed {
+            if !is_of(&self.went, &diagnostic) {
+                corrected.fixed.push(diagnostic);
+            } else if !self.head.contains(&in_file(&diagnostic, sources)) {
+                gone.entry(wherever(&diagnostic, sources)).or_default().push_back(diagnostic);
+            }
+        }
+        for diagnostic in new {
+            let mut is_renamed = || {
+                let alike = gone.get_mut(&wherever(&diagnostic, sources));
+                alike.and_then(VecDeque::pop_front).is_some()
+            };
+            let is_known = is_of(&self.came, &diagnostic)
+                && (self.base.contains(&in_file(&diagnostic, sources)) || is_renamed());
+            let told = if is_known { &mut corrected.unchanged } else { &mut corrected.new };
+            told.push(diagnostic);
+        }
+        corrected.fixed.extend(gone.into_values().flatten());
+        corrected
+    }
+}
+
+fn in_file(diagnostic: &Diagnostic, sources: &SourceMap) -> InFile {
+    let (_, rule, place, message) = identity(diagnostic, sources);
+    (sources.path_of(diagnostic.primary.span).clone(), rule, place, message)
+}
+
+/// What a finding is in whatever site.
+fn wherever(diagnostic: &Diagnostic, sources: &SourceMap) -> Identity {
+    let (_, rule, place, message) = identity(diagnostic, sources);
+    (None, rule, place, message)
 }
 
 /// A finding for each of its sites.

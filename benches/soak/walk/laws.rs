@@ -141,6 +141,7 @@ fn alike(findings: &BTreeSet<Finding>) -> BTreeMap<Alike<'_>, i64> {
 /// What the head has more than the base is new, and what it has less is fixed.
 /// Not where something is suppressed, for that is not fixed; nor where several
 /// documents are concerned, each of which may be new while what is said is not.
+/// Of a site that came or went only what no other site was told of the same files.
 fn balance([base, head]: [&Seen; 2], [new, fixed]: [&BTreeSet<Finding>; 2]) -> Vec<String> {
     let of = [&base.findings, &head.findings, new, fixed].map(alike);
     let hidden = alike(&head.suppressed);
@@ -150,10 +151,15 @@ fn balance([base, head]: [&Seen; 2], [new, fixed]: [&BTreeSet<Finding>; 2]) -> V
         let is_of_several = base.of_several.contains(&key) || head.of_several.contains(&key);
         !is_of_several && !hidden.contains_key(*it)
     };
+    let is_on_both = |site: Option<&str>| {
+        let is_there = |seen: &Seen| seen.sites.iter().any(|it| Some(&*it.name) == site);
+        is_there(base) == is_there(head)
+    };
     let all: BTreeSet<&Alike<'_>> = of.iter().flat_map(BTreeMap::keys).collect();
     let wrong = all.into_iter().filter(counts_alone).filter_map(|it| {
         let [base, head, new, fixed] = of.each_ref().map(|counts| counts.get(it).unwrap_or(&0));
-        let is_balanced = head - base == new - fixed && *new <= *head && *fixed <= *base;
+        let is_even = head - base == new - fixed || !is_on_both(it.0);
+        let is_balanced = is_even && *new <= *head && *fixed <= *base;
         let counts = format!("{base} before, {head} after, {new} new, {fixed} fixed");
         (!is_balanced).then(|| format!("findings {it:?}: {counts}"))
     });

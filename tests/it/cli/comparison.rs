@@ -465,3 +465,42 @@ fn a_finding_is_not_new_where_only_a_neighbour_of_the_parent_is() {
         findings.map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap())).collect();
     assert_eq!(told, [("ineffective-action", "unchanged")]);
 }
+
+/// What the sites are told of files that they share is no news of one that comes, goes, or
+/// has another name.
+#[test]
+fn sites_that_come_and_go_bring_no_findings_of_others() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/broken.yaml", broken().replace("layer: site", "layer: global"));
+    sandbox.break_site("lab");
+    sandbox.commit();
+    let states = |sandbox: &Sandbox| {
+        let report = sandbox.told(&["lint", "--since", "HEAD", "--all-findings"]);
+        let findings = report["findings"].as_array().unwrap().iter();
+        let tell = |it: &Json| {
+            let path = it["primary"]["file"].as_str().unwrap_or_default();
+            format!("{path} {}", it["state"].as_str().unwrap())
+        };
+        findings.map(tell).collect::<std::collections::BTreeSet<String>>()
+    };
+    let known = ["global/broken.yaml unchanged", "site/lab/broken.yaml unchanged"];
+    assert!(states(&sandbox).iter().eq(&known), "{:?}", states(&sandbox));
+
+    sandbox.write("site/harbor/site-definition.yaml", definition("harbor", ""));
+    sandbox.break_site("harbor");
+    let told = states(&sandbox);
+    let expected = [known[0], "site/harbor/broken.yaml new", known[1]];
+    assert!(told.iter().eq(&expected), "{told:?}");
+
+    fs::remove_dir_all(sandbox.path("site/harbor")).unwrap();
+    fs::remove_dir_all(sandbox.path("site/prod")).unwrap();
+    let told = states(&sandbox);
+    assert!(told.iter().eq(&known), "{told:?}");
+
+    sandbox.git(&["reset", "--hard", "--quiet"]);
+    sandbox.git(&["mv", "site/lab", "site/dock"]);
+    sandbox.write("site/dock/site-definition.yaml", definition("dock", ""));
+    let told = states(&sandbox);
+    let expected = ["global/broken.yaml unchanged", "site/dock/broken.yaml unchanged"];
+    assert!(told.iter().eq(&expected), "{told:?}");
+}
