@@ -233,12 +233,20 @@ impl<'a> View<'a> {
     }
 
     /// Where `span` begins, or the start of the secret that this is inside of
-    /// or, on the same line, at the end of.
+    /// or, on the same line, at the end of. Where nobody knows what is secret, it
+    /// is the start of its line: without that, a document could not be mended.
     fn moved_start(&self, span: Span) -> u32 {
         let at = span.start;
-        let begins_line = self.source(span.file).text()[..at as usize].ends_with('\n');
+        let lines = self.source(span.file).lines();
+        let line = lines.start_of(lines.line_of(at)).expect("a line that a byte is on");
         match self.secret_before(span.file, at) {
-            Some(secret) if at < secret.end || !begins_line => secret.start,
+            Some(secret) if at < secret.end || line < at => {
+                if self.is_opaque(span.file) {
+                    line.max(secret.start)
+                } else {
+                    secret.start
+                }
+            }
             Some(_) | None => at,
         }
     }
