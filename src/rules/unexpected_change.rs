@@ -23,7 +23,7 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> 
     let message = format!("this edit of `{name}` changes {count} expected to stay unchanged");
     let label = Label::new(reached.reach.edit.at(), reached.label());
     let mut finding = Diagnostic::new(&RULE, message, label)
-        .help("take the edit back, or expect less: `--expect-unchanged GLOB`");
+        .help("take the edit back, or expect less: `--expect-unchanged=GLOB`");
     finding.documents = reached.documents();
     finding.sites = changed.iter().filter_map(|change| change.site.clone()).collect();
     finding.sites.sort();
