@@ -6,13 +6,62 @@ use crate::error::Error;
 use crate::graph::{Op, Recipe};
 use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
 
-/// The documents of the sites that the selection names, and their edges.
+/// The documents of the sites that the selection names, and their edges. Where it
+/// names files, those in them, what these are made of and what is made of these, over
+/// any number of steps.
 ///
 /// # Errors
 /// Where the work cannot be done; faults of documents are findings.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<DocumentGraph>, Error> {
     let workspace = Workspace::open(selection)?;
-    check(&workspace.plan(progress), of_site)
+    let plan = workspace.plan(progress);
+    check(&plan, |site| {
+        let graph = of_site(site);
+        let is_meant =
+            |node: &GraphNode| plan.concerns(site.sources.path_of(site.sources.written(node.at)));
+        let meant: Vec<bool> = graph.nodes.iter().map(is_meant).collect();
+        if meant.contains(&false) { around(graph, &meant) } else { graph }
+    })
+}
+
+/// What the documents that are meant are made of, and what is made of them.
+fn around(graph: DocumentGraph, meant: &[bool]) -> DocumentGraph {
+    let sources = reached(meant, graph.edges.iter().map(|edge| (edge.to, edge.from)));
+    let readers = reached(meant, graph.edges.iter().map(|edge| (edge.from, edge.to)));
+    let mut count = 0;
+    let numbers: Vec<Option<usize>> = std::iter::zip(sources, readers)
+        .map(|(is_source, is_reader)| {
+            let number = (is_source || is_reader).then_some(count);
+            count += usize::from(number.is_some());
+            number
+        })
+        .collect();
+    let edge = |edge: GraphEdge| {
+        Some(GraphEdge { from: numbers[edge.from]?, to: numbers[edge.to]?, ..edge })
+    };
+    let edges = graph.edges.into_iter().filter_map(edge).collect();
+    let nodes = graph.nodes.into_iter().zip(&numbers);
+    let nodes = nodes.filter_map(|(node, number)| number.map(|_| node)).collect();
+    DocumentGraph { site: graph.site, nodes, edges }
+}
+
+/// The nodes that steps lead to from those at the start, these included.
+fn reached(start: &[bool], steps: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); start.len()];
+    for (from, to) in steps {
+        next[from].push(to);
+    }
+    let mut reached = start.to_vec();
+    let mut open: Vec<usize> = (0..start.len()).filter(|node| start[*node]).collect();
+    while let Some(node) = open.pop() {
+        for to in std::mem::take(&mut next[node]) {
+            if !reached[to] {
+                reached[to] = true;
+                open.push(to);
+            }
+        }
+    }
+    reached
 }
 
 fn of_site(site: &RenderedSite<'_>) -> DocumentGraph {

@@ -81,7 +81,9 @@ impl EdgeKind {
 /// # Errors
 /// Those of `out`.
 pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for (index, graph) in graphs.iter().enumerate() {
+    // Of files that are asked for, a site may have nothing.
+    let graphs = graphs.iter().filter(|graph| !graph.nodes.is_empty());
+    for (index, graph) in graphs.enumerate() {
         if index > 0 {
             writeln!(out)?;
         }

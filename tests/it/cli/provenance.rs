@@ -304,6 +304,22 @@ fn the_graph_is_a_tree_for_people() {
     assert_eq!(ran.stdout.split("  pegleg/").next().unwrap(), tree);
 }
 
+/// The documents of a file, what they are made of, and what is made of them.
+#[test]
+fn the_graph_of_a_file_is_what_hangs_on_it() {
+    let sandbox = repository();
+    sandbox.write("site/lab/beside.yaml", document("beside", "site", "{}"));
+    let names = |file: &str| -> Vec<String> {
+        let ran = sandbox.run(&["graph", "--site", "lab", "--format", "json", file]);
+        let report = ran.json();
+        let site = report["sites"][0]["documents"].as_array().unwrap();
+        site.iter().map(|it| it["document"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("type/small/chart.yaml"), ["chart", "versions", "chart"]);
+    assert_eq!(names("global/versions.yaml"), ["chart", "versions", "chart"]);
+    assert_eq!(names("site/lab/beside.yaml"), ["beside"]);
+}
+
 #[test]
 fn untrusted_names_are_quoted_in_graphs() {
     let sandbox = Sandbox::outside_git();
