@@ -102,6 +102,9 @@ pub enum Trait {
     Everywhere,
     /// Deckhand itself refuses what it finds.
     Refused,
+    /// What stands where it finds something was not read, so that a comparison
+    /// knows nothing of it.
+    Unreadable,
     /// What it finds is told whatever is configured, selected, asked for or was
     /// accepted before.
     Always,

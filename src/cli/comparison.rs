@@ -2,6 +2,7 @@
 //! goes where.
 
 use std::cell::LazyCell;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use layercake::commands::lint::Linted;
 use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
 use layercake::commands::{self, Selection};
+use layercake::diagnostic::Trait;
 use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::report::json::Report;
@@ -416,7 +418,26 @@ pub(super) fn diff(
         Format::Concise => report::comparison::write_brief(&compared, look, &view, style, out),
         Format::Of(form) => form.write(&report, &manner, out),
     })?;
+    complain(&unreadable(&outcome, &view, terminal)?);
     Ok(diff_verdict(&outcome, &request, verdict, &view, terminal)?)
+}
+
+/// What of the head could not be read, for `diff`, which looks for no other findings:
+/// nothing that it tells of these files is certain.
+fn unreadable(outcome: &Outcome, view: &View<'_>, terminal: &Terminal) -> std::io::Result<String> {
+    let findings = &outcome.compared.findings;
+    let head = findings.new.diagnostics.iter().chain(&findings.unchanged.diagnostics);
+    let diagnostics: Vec<_> = head.filter(|it| it.rule.is(Trait::Unreadable)).cloned().collect();
+    let mut text = Vec::new();
+    if !diagnostics.is_empty() {
+        let unreadable = Findings { diagnostics, ..Findings::default() };
+        report::terminal::write_concise(&unreadable, view, &terminal.style, &mut text)?;
+        writeln!(
+            text,
+            "note: what cannot be read is not compared; its documents count as removed"
+        )?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn nothing_to_compare(request: &Request) -> Error {

@@ -25,7 +25,7 @@ impl RuleRow {
             Trait::Strict => Some("strict"),
             Trait::OptIn => Some("opt-in"),
             Trait::Fixable => Some("fixable"),
-            Trait::Everywhere | Trait::Refused | Trait::Always => None,
+            Trait::Everywhere | Trait::Refused | Trait::Unreadable | Trait::Always => None,
         };
         self.rule.traits.iter().filter_map(mark).collect()
     }

@@ -4,7 +4,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Encoding, Span};
 
-super::rule!("invalid-encoding", Error [Refused], "a file is not in the encoding it must have", was "P007");
+super::rule!("invalid-encoding", Error [Refused, Unreadable], "a file is not in the encoding it must have", was "P007");
 
 pub(super) fn word(facts: &FileFacts<'_>, encoding: Encoding, at: u32) -> Diagnostic {
     let (message, label) = match encoding {

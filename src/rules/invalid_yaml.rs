@@ -4,7 +4,7 @@ use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::yaml::{Problem, ProblemKind};
 
-super::rule!("invalid-yaml", Error [Refused], "a file that is not YAML", was "P007");
+super::rule!("invalid-yaml", Error [Refused, Unreadable], "a file that is not YAML", was "P007");
 
 pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
     let at = problem.span;

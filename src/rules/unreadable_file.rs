@@ -4,7 +4,7 @@ use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("unreadable-file", Error, "a file that cannot be read", was "P007");
+super::rule!("unreadable-file", Error [Unreadable], "a file that cannot be read", was "P007");
 
 pub(super) fn word(facts: &FileFacts<'_>, reason: &str) -> Diagnostic {
     let message = format!("a file that cannot be read: {reason}");

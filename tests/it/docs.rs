@@ -71,7 +71,7 @@ fn marks(rule: &Rule) -> String {
         Trait::Strict => Some("strict".to_owned()),
         Trait::OptIn => Some("opt-in".to_owned()),
         Trait::Fixable => Some("fixable".to_owned()),
-        Trait::Everywhere | Trait::Refused | Trait::Always => None,
+        Trait::Everywhere | Trait::Refused | Trait::Unreadable | Trait::Always => None,
     });
     let aliases = rule.aliases.iter().map(|alias| format!("`{alias}`"));
     traits.chain(aliases).collect::<Vec<_>>().join(", ")

@@ -412,6 +412,23 @@ fn diff_can_be_told_to_fail_for_nothing_that_it_finds() {
     assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero"]).code, 2);
 }
 
+/// `diff` looks for no findings; but of what was not read it knows nothing.
+#[test]
+fn diff_says_what_of_the_head_it_could_not_read() {
+    let sandbox = repository();
+    sandbox.write("global/parent.yaml", parent(1).replace("\ndata:", "\n<<<<<<< HEAD\ndata:"));
+    let told = sandbox.run(&["diff", "HEAD", "--brief"]);
+    assert_eq!(told.code, 0, "{told:?}");
+    let mut lines = told.stderr.lines();
+    let finding = lines.next().unwrap_or_default();
+    assert!(finding.starts_with("global/parent.yaml:9:"), "{told:?}");
+    assert!(finding.contains("error[invalid-yaml]"), "{told:?}");
+    assert!(lines.next().is_some_and(|line| line.starts_with("note: ")), "{told:?}");
+    sandbox.commit();
+    let on_both = sandbox.run(&["diff", "HEAD"]);
+    assert_eq!(on_both.stderr, told.stderr);
+}
+
 #[test]
 fn pointers_and_submodules_are_said_on_whichever_side() {
     let sandbox = repository();
