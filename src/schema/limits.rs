@@ -40,17 +40,50 @@ fn count_values(root: &Node) -> Option<usize> {
     Some(count)
 }
 
-/// Whether a way from the root through references can be too long: none visits
-/// a target twice.
+/// Whether a way from the root through references can be too long.
 fn nests_too_deep(root: &Node, targets: &[(String, Location)]) -> bool {
-    let mut depth = nesting(root);
-    for (_, target) in targets {
-        depth += target.get(root).map_or(0, nesting);
-        if depth > Schema::MAX_DEPTH {
-            return true;
-        }
-    }
+    let mut known = HashMap::new();
+    let depth = depth_of(root, root, 0, &mut known).unwrap_or_else(|| {
+        // No way visits a target twice.
+        let targets = targets.iter().filter_map(|(_, target)| target.get(root));
+        targets.map(nesting).fold(nesting(root), usize::saturating_add)
+    });
     depth > Schema::MAX_DEPTH
+}
+
+/// How deep the value at `node` nests, with what its references lead to; none where
+/// these go round in circles. `known` has what was counted before, and nothing for what
+/// is being counted; so many references led here.
+fn depth_of(
+    root: &Node,
+    node: &Node,
+    level: usize,
+    known: &mut HashMap<usize, Option<usize>>,
+) -> Option<usize> {
+    if level > Schema::MAX_DEPTH {
+        return Some(level);
+    }
+    let identity = std::ptr::from_ref(node).addr();
+    if let Some(depth) = known.get(&identity) {
+        return *depth;
+    }
+    known.insert(identity, None);
+    let (mut below, mut open) = (0, vec![node]);
+    while let Some(inner) = open.pop() {
+        if let Some(target) = target_of(root, inner) {
+            below = below.max(depth_of(root, target, level + 1, known)?);
+        }
+        open.extend(inside(inner));
+    }
+    let depth = nesting(node) + below;
+    known.insert(identity, Some(depth));
+    Some(depth)
+}
+
+/// To where the reference of a schema leads, if it has one that leads somewhere.
+fn target_of<'a>(root: &'a Node, node: &Node) -> Option<&'a Node> {
+    let pointer = node.get("$ref").and_then(Node::as_str).and_then(local_pointer)?;
+    resolve(root, &pointer)?.get(root)
 }
 
 /// The reader of YAML limits how deep this goes.
@@ -91,9 +124,8 @@ fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
 
 /// The schemas that look at the same value as the one at `node`.
 fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
-    let target = node.get("$ref").and_then(Node::as_str).and_then(local_pointer);
-    if let Some(place) = target.and_then(|pointer| resolve(root, &pointer)) {
-        return place.get(root).into_iter().collect();
+    if let Some(target) = target_of(root, node) {
+        return vec![target];
     }
     let lists = ["allOf", "anyOf", "oneOf"].into_iter();
     let listed = lists.filter_map(|keyword| node.get(keyword)?.as_sequence()).flatten();

@@ -303,6 +303,23 @@ fn nesting_of_a_schema() {
     assert!(is_refused(&schema(most + 1)) && !is_refused(&schema(most)));
 }
 
+/// It is the longest way that counts, and not how many there are.
+#[test]
+fn nesting_of_a_schema_with_many_definitions() {
+    let schema = |count: usize, of: &dyn Fn(usize) -> String| {
+        let definitions: String = (0..count).map(|at| format!("d{at}: {}, ", of(at))).collect();
+        let all: String =
+            (0..count).map(|at| format!("{{$ref: '#/definitions/d{at}'}}, ")).collect();
+        format!("{{definitions: {{{definitions}}}, properties: {{a: {{enum: [{all}]}}}}}}")
+    };
+    let alone = |_| "{type: string}".to_owned();
+    assert!(!is_refused(&schema(1_000, &alone)));
+    let chain = |at: usize| format!("{{$ref: '#/definitions/d{}'}}", at + 1);
+    assert!(is_refused(&schema(10_000, &chain)));
+    let circle = |at: usize| format!("{{not: {{$ref: '#/definitions/d{}'}}}}", (at + 1) % 100);
+    assert!(!is_refused(&schema(100, &circle)));
+}
+
 #[test]
 fn schemas_that_look_at_one_value() {
     // Each level looks ten times as often as the one it refers to.
