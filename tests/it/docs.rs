@@ -20,11 +20,11 @@ use layercake::schema::Schema;
 use layercake::source::{Repository, Source, StoredTree};
 use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
-use layercake::yaml::Limit;
 use layercake::yaml::path::{
     MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS, MAX_VISITS_PER_VALUE,
     MIN_VISITS,
 };
+use layercake::yaml::{Limit, Query};
 
 /// What stands behind the index is written by hand; `conformance/history.rs`
 /// checks it.
@@ -132,6 +132,8 @@ fn the_limits_are_those_of_the_code() {
         ("depth to which `..` goes into what it writes", size(MAX_DESCENT)),
         ("collections inside each other in a rendered document", size(MAX_DEPTH)),
         ("bytes of texts that the steps of a document may search, and may make", MAX_WORK),
+        ("`..` and `$` in a path of `references`, each", size(Query::MAX_SEARCHES)),
+        ("commas in it", size(Query::MAX_COMMAS)),
         ("values of a schema, aliases written out", size(Schema::MAX_NODES)),
         ("nesting of a schema, with all that its references lead to", size(Schema::MAX_DEPTH)),
         ("schemas that look at one value, references followed", Schema::MAX_LOOKS),

@@ -54,3 +54,17 @@ fn what_is_no_path_is_refused() {
         assert!(Query::parse(text).is_err(), "{text}");
     }
 }
+
+/// Such a path finds nearly everything many times over, and stands in a file that a pull
+/// request may change.
+#[test]
+fn what_multiplies_is_refused() {
+    for text in ["$..*..*", "$.a[?$.b == 1]", "$..[?@..a]", "$[0,0][0,0][0,0][0,0][0,0][0,0][0,0]"]
+    {
+        let refused = Query::parse(text).map_err(|invalid| invalid.reason).unwrap_err();
+        assert!(refused.contains("at most"), "{text}: {refused}");
+    }
+    for text in ["$..['a..b', \"$,,,,,,,\"]", "$[0,0][0,0][0,0][0,0][0,0][0,0]", "$['a\\'..$'].b"] {
+        assert!(Query::parse(text).is_ok(), "{text}");
+    }
+}

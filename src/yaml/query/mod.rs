@@ -30,13 +30,29 @@ pub struct InvalidQuery {
 }
 
 impl Query {
+    /// A path may have so many `..`, and as many `$`.
+    pub const MAX_SEARCHES: usize = 1;
+    /// A path may have so many commas.
+    pub const MAX_COMMAS: usize = 6;
+
     /// Reads a path.
     ///
     /// # Errors
-    /// Where `text` is none.
+    /// Where `text` is none, or one that may find everything over and over: what is
+    /// found by `..` would be searched by the next one, what `[0,0]` finds twice by the
+    /// next one four times, and all of it for each value by a `$` in a filter.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
         let invalid = |error: &dyn fmt::Display| InvalidQuery { reason: error.to_string() };
         let parsed = parse_json_path(text).map_err(|error| invalid(&error))?;
+        let bare = without_quoted(text);
+        let (searches, commas) = (Self::MAX_SEARCHES, Self::MAX_COMMAS);
+        for (mark, most) in [("..", searches), ("$", searches), (",", commas)] {
+            let count = bare.matches(mark).count();
+            if count > most {
+                let reason = format!("`{mark}` stands in it {count} times, {most} at most may");
+                return Err(InvalidQuery { reason });
+            }
+        }
         Ok(Self { text: text.to_owned(), parsed })
     }
 
@@ -53,6 +69,21 @@ impl Query {
         let found = js_path_process(&self.parsed, root).unwrap_or_default();
         found.into_iter().map(|found| found.val).collect()
     }
+}
+
+/// A path without the texts in quotes that are in it.
+fn without_quoted(path: &str) -> String {
+    let (mut bare, mut quote, mut characters) = (String::new(), None, path.chars());
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, '\'' | '"') => quote = Some(character),
+            (None, _) => bare.push(character),
+            (Some(_), '\\') => drop(characters.next()),
+            (Some(end), _) if end == character => quote = None,
+            (Some(_), _) => {}
+        }
+    }
+    bare
 }
 
 impl fmt::Display for InvalidQuery {
