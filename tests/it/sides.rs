@@ -132,6 +132,42 @@ fn site() -> Site {
     site
 }
 
+/// What git gives to hooks after `git --literal-pathspecs commit`, and its like.
+#[test]
+fn what_pathspecs_mean_changes_nothing() {
+    let site = site();
+    site.write("site/a.yaml", "edited\n");
+    site.write("other/c.yaml", "beside\n");
+    let arguments = ["--since", "HEAD"];
+    for folder in ["", "site"] {
+        let folder = site.root.join(folder);
+        let ran = side_in(&folder, &arguments, NOWHERE);
+        assert!(!ran.files().is_empty());
+        for variable in ["LITERAL", "GLOB", "NOGLOB", "ICASE"] {
+            let variable: &'static str = format!("GIT_{variable}_PATHSPECS").leak();
+            assert_eq!(side_in(&folder, &arguments, [(variable, "1")]), ran, "{variable}");
+        }
+    }
+}
+
+/// git gives hooks the place of the git folder, and means the current folder by it.
+#[test]
+fn the_git_folder_may_be_elsewhere() {
+    for name in ["elsewhere", "around/.git"] {
+        let site = site();
+        let elsewhere = site.beside().join(name);
+        fs::create_dir_all(&elsewhere).unwrap();
+        site.git(&["init", "--quiet", "--separate-git-dir", elsewhere.to_str().unwrap()]);
+        site.write("site/a.yaml", "edited\n");
+        for arguments in [&["--since", "HEAD"][..], &["--staged"]] {
+            let ran = side(&site, arguments);
+            assert!(!ran.files().is_empty());
+            let named = side_in(&site.root, arguments, [("GIT_DIR", &elsewhere)]);
+            assert_eq!(named, ran, "{name}");
+        }
+    }
+}
+
 #[test]
 fn staged_bytes_are_those_of_the_index() {
     let site = site();

@@ -51,7 +51,43 @@ impl Repository {
             upwards(),
             limited(),
         );
-        Self::found(found, from)
+        let found = Self::found(found, from)?;
+        found.map(|repository| repository.with_tree_at(from)).transpose()
+    }
+
+    /// Gives a repository that git's variables name without a working tree the one that
+    /// has this git folder elsewhere, or the current folder, as git has it (git(1),
+    /// `--work-tree`). gix takes none, or the folder around a git folder called `.git`.
+    fn with_tree_at(self, from: &Path) -> Result<Self, Error> {
+        let real = |path: &Path| gix::path::realpath(path).ok();
+        let is_inside = |folder: &Path| {
+            real(from).zip(real(folder)).is_some_and(|(from, folder)| from.starts_with(folder))
+        };
+        let git_dir = self.shared.git_dir();
+        let is_bare = || {
+            let repository = self.shared.to_thread_local();
+            repository.config_snapshot().boolean("core.bare") != Some(false)
+        };
+        if self.work_tree_root().is_some_and(is_inside) || is_inside(git_dir) || is_bare() {
+            return Ok(self);
+        }
+        let around = Self::discover_further(from)?;
+        let around = around.filter(|around| real(around.shared.git_dir()) == real(git_dir));
+        let folder = match around.as_ref().and_then(Self::work_tree_root) {
+            Some(folder) => folder,
+            None if self.work_tree_root().is_none() => from,
+            None => return Ok(self),
+        };
+        self.with_tree(folder).map_err(|cause| {
+            let message = format!("the working tree `{}` cannot be used", folder.display());
+            Error::new(ErrorKind::Git, message).caused_by(cause)
+        })
+    }
+
+    fn with_tree(&self, folder: &Path) -> gix::Result<Self> {
+        let mut repository = self.shared.to_thread_local();
+        repository.set_workdir(gix::path::realpath(folder)?)?;
+        Ok(Self { shared: repository.into_sync() })
     }
 
     /// The repository that `from` lies in, whatever git's environment says,

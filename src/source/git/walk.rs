@@ -53,17 +53,32 @@ fn walk(
     folder: &RepoPath,
 ) -> gix::Result<Vec<OnDisk>> {
     let options = repository.dirwalk_options()?.emit_tracked(true);
-    let only = (!folder.as_str().is_empty()).then(|| format!(":(top,literal){folder}"));
-    let mut seen = Seen(Vec::with_capacity(index.entries().len()));
-    let only = only.as_deref().map(BStr::new);
-    repository.dirwalk(index, only, &AtomicBool::new(false), options, &mut seen)?;
-    Ok(seen.0)
+    // What a pathspec means depends on variables, which git gives to hooks.
+    let everything: [&BStr; 0] = [];
+    let mut seen = Seen { folder, paths: Vec::with_capacity(index.entries().len()) };
+    repository.dirwalk(index, everything, &AtomicBool::new(false), options, &mut seen)?;
+    Ok(seen.paths)
 }
 
-/// Collects what gix's walk emits.
-struct Seen(Vec<OnDisk>);
+/// Collects what gix's walk emits below a folder.
+struct Seen<'a> {
+    folder: &'a RepoPath,
+    paths: Vec<OnDisk>,
+}
 
-impl gix::dir::walk::Delegate for Seen {
+impl Seen<'_> {
+    fn is_below_folder(&self, path: &BStr) -> bool {
+        is_at_or_below(path, self.folder.as_str().as_bytes())
+    }
+}
+
+/// Whether a path is this folder or below it; everything is below the root.
+fn is_at_or_below(path: &[u8], folder: &[u8]) -> bool {
+    let rest = path.strip_prefix(folder);
+    folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+impl gix::dir::walk::Delegate for Seen<'_> {
     fn emit(
         &mut self,
         entry: gix::dir::EntryRef<'_>,
@@ -76,8 +91,10 @@ impl gix::dir::walk::Delegate for Seen {
             Some(Kind::Repository) => Some(OnDiskKind::Repository),
             Some(Kind::Directory) | None => None,
         };
-        let path = entry.rela_path.into_owned();
-        self.0.extend(kind.map(|kind| OnDisk { path, kind }));
+        if self.is_below_folder(&entry.rela_path) {
+            let path = entry.rela_path.into_owned();
+            self.paths.extend(kind.map(|kind| OnDisk { path, kind }));
+        }
         gix::dir::walk::Action::Continue(())
     }
 
@@ -90,6 +107,10 @@ impl gix::dir::walk::Delegate for Seen {
         root_is_repository: bool,
     ) -> bool {
         use gix::dir::entry::{Kind, Property};
+        let leads_to_folder = is_at_or_below(self.folder.as_str().as_bytes(), &entry.rela_path);
+        if !leads_to_folder && !self.is_below_folder(&entry.rela_path) {
+            return false;
+        }
         let left_out = entry.property == Some(Property::TrackedExcluded);
         (left_out && entry.disk_kind == Some(Kind::Directory))
             || entry.status.can_recurse(
