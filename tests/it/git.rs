@@ -318,6 +318,12 @@ fn revisions_that_name_no_commit() {
         told(&site.refused("main..HEAD")),
         "`main..HEAD` is a range, not one commit; help: name one of its two ends"
     );
+    for several in ["HEAD^!", "HEAD^@", "HEAD^-", "HEAD^-1", "^HEAD"] {
+        let refused = format!(
+            "`{several}` is several commits, not one; help: name both sides: `layercake diff HEAD~1 HEAD`"
+        );
+        assert_eq!(told(&site.refused(several)), refused);
+    }
     site.git(&["branch", "topic"]);
     let clone = site.clone_to("clone", &[]);
     assert_eq!(

@@ -34,6 +34,22 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
     error.caused_by(cause)
 }
 
+/// Refuses what names several commits without two dots (gitrevisions(7)): gix takes
+/// `HEAD^!`, the commit without what came before it, for the commit.
+pub(super) fn refuse_several(revision: &str) -> Result<(), Error> {
+    let of_parent = |(_, number): (&str, &str)| number.bytes().all(|digit| digit.is_ascii_digit());
+    let is_search = revision.starts_with(":/");
+    let is_several = revision.starts_with('^')
+        || ["^!", "^@"].iter().any(|end| revision.ends_with(end))
+        || revision.rsplit_once("^-").is_some_and(of_parent);
+    if is_several && !is_search {
+        let message = format!("`{revision}` is several commits, not one");
+        let help = "name both sides: `layercake diff HEAD~1 HEAD`";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    Ok(())
+}
+
 /// Refuses a repository whose branches and tags gix cannot read: it knows those
 /// in files, and not the reftable of git 2.45 (`extensions.refStorage`).
 pub(super) fn require_readable_references(repository: &gix::Repository) -> Result<(), Error> {

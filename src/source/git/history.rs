@@ -113,7 +113,7 @@ impl Repository {
     }
 
     /// The branch that others start from: what the remote's `HEAD` names, or
-    /// else `main`, or else `master`, here or at the remote; none where there
+    /// else `main`, or else `master`, at the remote or else here; none where there
     /// is none of them. Whether its commit can be read is not asked.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Repository {
         let local = ["main", "master"].map(|branch| Some(format!("refs/heads/{branch}")));
         let tracked = ["main", "master"]
             .map(|branch| Some(format!("refs/remotes/{}/{branch}", remote.as_ref()?)));
-        let names = [head].into_iter().chain(local).chain(tracked).flatten();
+        let names = [head].into_iter().chain(tracked).chain(local).flatten();
         let mut found = names.filter_map(|name| repository.try_find_reference(&name).ok()?);
         Ok(found.next().map(|branch| branch.name().shorten().to_string()))
     }
@@ -161,6 +161,7 @@ fn commit_id(
         let message = format!("unknown revision `{revision}`: this clone has no such commit");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     }
+    cure::refuse_several(revision)?;
     refuse_endless_tags(repository, revision)?;
     let id = repository
         .rev_parse_single(revision)
