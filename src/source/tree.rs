@@ -10,14 +10,14 @@ use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use globset::GlobSet;
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
 use super::git::{OnDisk, OnDiskKind};
-use super::{RepoPath, Repository, Source};
+use super::{RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
 
 /// Somewhere files are: a working tree, a commit, the index, a map in memory.
@@ -177,12 +177,15 @@ impl ReadError {
 /// The files of a folder on disk, as they are now.
 ///
 /// Inside git these are the files git sees: tracked ones that are on disk,
-/// ignored or not, and untracked ones that are not ignored. Outside git these
-/// are all files. Folders that are symbolic links are not followed.
+/// ignored or not, those that a sparse checkout leaves out, as the index has them, and
+/// untracked ones that are not ignored. Outside git these are all files. Folders that
+/// are symbolic links are not followed.
 pub struct WorkTree {
     /// Absolute, symbolic links resolved.
     root: PathBuf,
     repository: Option<Repository>,
+    /// What need not be on disk, as soon as somebody asks.
+    left_out: OnceLock<Option<StoredTree>>,
     /// Folders that were read from, and whether they are what they seem.
     folders: Mutex<HashMap<PathBuf, bool>>,
 }
@@ -216,7 +219,8 @@ impl WorkTree {
         if !resolved.is_dir() {
             return Err(Error::new(ErrorKind::Io, format!("`{}` is not a folder", root.display())));
         }
-        Ok(Self { root: resolved, repository, folders: Mutex::default() })
+        let (left_out, folders) = (OnceLock::new(), Mutex::default());
+        Ok(Self { root: resolved, repository, left_out, folders })
     }
 
     /// The folder's place on disk, symbolic links resolved.
@@ -231,6 +235,14 @@ impl WorkTree {
         let (resolved, metadata) = self.resolve(file.clone()).ok()?;
         let is_plain = resolved == file && metadata.is_file();
         is_plain.then(|| Some((file, self.read(path).ok()?)))?
+    }
+
+    fn left_out(&self) -> Result<Option<&StoredTree>, Error> {
+        if let Some(known) = self.left_out.get() {
+            return Ok(known.as_ref());
+        }
+        let left_out = self.repository.as_ref().map(Repository::left_out).transpose()?.flatten();
+        Ok(self.left_out.get_or_init(|| left_out).as_ref())
     }
 
     fn walk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
@@ -311,20 +323,43 @@ impl WorkTree {
 impl Tree for WorkTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         // folders that are links are not followed, nor are those on the way
-        if !self.is_plain_folder(&on_disk_path(&self.root, folder)) {
-            return Ok(Vec::new());
-        }
+        let is_there = self.is_plain_folder(&on_disk_path(&self.root, folder));
         let seen = match &self.repository {
+            _ if !is_there => Vec::new(),
             Some(repository) => repository.on_disk(folder)?,
             None => self.walk(folder)?,
         };
         let mut entries: Vec<Entry> = seen.iter().filter_map(|seen| self.entry(seen)).collect();
         entries.retain(|entry| entry.path.below(folder).is_some());
         entries.sort_by(|one, other| one.path.cmp(&other.path));
+        if let Some(left_out) = self.left_out()? {
+            let on_disk =
+                |path: &RepoPath| entries.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
+            let mut others = left_out.entries(folder)?;
+            others.retain(|other| !on_disk(&other.path));
+            entries.extend(others);
+            entries.sort_by(|one, other| one.path.cmp(&other.path));
+        }
         Ok(entries)
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        match self.read_on_disk(path) {
+            Err(error) if error.is_missing() => match self.left_out() {
+                Ok(Some(left_out)) => left_out.read(path),
+                Ok(None) | Err(_) => Err(error),
+            },
+            read => read,
+        }
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.repository.as_ref()?.content_of(bytes)
+    }
+}
+
+impl WorkTree {
+    fn read_on_disk(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         for _ in 0..ATTEMPTS {
             let (file, metadata) = self.resolve(on_disk_path(&self.root, path))?;
             if metadata.is_dir() {
@@ -341,10 +376,6 @@ impl Tree for WorkTree {
             }
         }
         Err(ReadError::new("it changes while it is read"))
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.repository.as_ref()?.content_of(bytes)
     }
 }
 

@@ -777,11 +777,14 @@ impl Site {
     }
 }
 
-/// What git calls tracked or untracked, as far as it is on disk.
+/// What git calls tracked or untracked, as far as it is on disk, or need not be.
 fn assert_agrees_with_git(site: &Site) {
-    let expected = site.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let on_disk = expected.split_terminator('\0').filter(|path| site.path(path).is_file());
-    let mut expected: Vec<String> = on_disk.map(str::to_owned).collect();
+    let expected =
+        site.git(&["ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"]);
+    let tagged = expected.split_terminator('\0').filter_map(|line| line.split_once(' '));
+    let is_there = |(tag, path): &(&str, &str)| *tag == "S" || site.path(path).is_file();
+    let mut expected: Vec<String> =
+        tagged.filter(is_there).map(|(_, path)| path.to_owned()).collect();
     expected.sort();
     expected.dedup();
     assert!(expected.len() > 5);

@@ -132,6 +132,35 @@ fn site() -> Site {
     site
 }
 
+/// What need not be on disk is not deleted: git calls such a tree clean.
+#[test]
+fn what_a_sparse_checkout_leaves_out_is_there() {
+    let site = site();
+    site.write("site/c/c.yaml", "c\n");
+    site.write("other/d.yaml", "d\n");
+    site.commit();
+    let whole = side(&site, &["--since", "HEAD"]);
+    assert_eq!(whole.files(), in_commit(&site, "HEAD"));
+
+    site.git(&["update-index", "--skip-worktree", "site/a.yaml"]);
+    fs::remove_file(site.path("site/a.yaml")).unwrap();
+    assert_eq!(side(&site, &["--since", "HEAD"]), whole);
+    site.write("site/a.yaml", "here all the same\n");
+    assert_ne!(side(&site, &["--since", "HEAD"]).files(), whole.files());
+    site.git(&["update-index", "--no-skip-worktree", "site/a.yaml"]);
+    site.git(&["checkout", "--quiet", "site/a.yaml"]);
+
+    for arguments in [["--cone", "--no-sparse-index"], ["--cone", "--sparse-index"]] {
+        site.git(&["sparse-checkout", "set", arguments[0], arguments[1], "other"]);
+        assert!(!site.path("site").exists());
+        assert_eq!(side(&site, &["--since", "HEAD"]), whole, "{arguments:?}");
+        fs::remove_file(site.path("other/d.yaml")).unwrap();
+        let files = side(&site, &["--since", "HEAD"]).files();
+        assert_eq!(files.len(), whole.files().len() - 1);
+        site.git(&["checkout", "--quiet", "other/d.yaml"]);
+    }
+}
+
 /// What git gives to hooks after `git --literal-pathspecs commit`, and its like.
 #[test]
 fn what_pathspecs_mean_changes_nothing() {

@@ -37,9 +37,30 @@ impl Repository {
         refuse_locked(&index_file(&repository))?;
         let index = open_index(&repository, Check::Whole)?;
         refuse_unmerged(&index)?;
-        let paths = paths_of(&repository, &index).map_err(|cause| {
+        self.stored_in(&repository, &index, |_| true)
+    }
+
+    /// The files of the index that need not be on disk, as a sparse checkout has them:
+    /// those that are not are to git what the index says. None where there are none.
+    pub(in crate::source) fn left_out(&self) -> Result<Option<StoredTree>, Error> {
+        let repository = self.shared.to_thread_local();
+        let index = open_index(&repository, Check::Form)?;
+        let is_left_out = |entry: &gix::index::Entry| {
+            entry.mode.is_sparse() || entry.flags.contains(Flags::SKIP_WORKTREE)
+        };
+        let has_some = index.entries().iter().any(is_left_out);
+        has_some.then(|| self.stored_in(&repository, &index, is_left_out)).transpose()
+    }
+
+    fn stored_in(
+        &self,
+        repository: &gix::Repository,
+        index: &gix::index::File,
+        is_meant: impl Fn(&gix::index::Entry) -> bool,
+    ) -> Result<StoredTree, Error> {
+        let paths = paths_of(repository, index, is_meant).map_err(|cause| {
             let error = Error::new(ErrorKind::Git, "the files of the index cannot be listed");
-            error.caused_by(cause).with_help(cure::missing_objects_help(&repository))
+            error.caused_by(cause).with_help(cure::missing_objects_help(repository))
         })?;
         Ok(StoredTree::new(self.clone(), Origin::Index, paths))
     }
@@ -125,9 +146,13 @@ fn refuse_unmerged(index: &gix::index::File) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-fn paths_of(repository: &gix::Repository, index: &gix::index::File) -> gix::Result<Paths> {
+fn paths_of(
+    repository: &gix::Repository,
+    index: &gix::index::File,
+    is_meant: impl Fn(&gix::index::Entry) -> bool,
+) -> gix::Result<Paths> {
     let mut paths = Paths::new();
-    for entry in index.entries() {
+    for entry in index.entries().iter().filter(|entry| is_meant(entry)) {
         let path = entry.path(index);
         if entry.flags.contains(Flags::INTENT_TO_ADD) {
             continue;
