@@ -459,23 +459,23 @@ impl<'a> Search<'a> {
     /// enough.
     fn search(&self, target: Target, candidates: &[EditId]) -> Found {
         let (index, unit) = target;
-        let proof = Proof::Rendered;
         if !candidates.is_empty() && self.holds(target, candidates) {
-            return Found { edits: self.needed(target, candidates), proof };
+            return self.needed(target, candidates);
         }
         let nearby = self.attributing.candidates_nearby(&self.changes[index], unit);
         for wider in [&nearby[..], self.attributing.question.concerned] {
             if !wider.is_empty() && self.holds(target, wider) {
-                return Found { edits: self.needed(target, wider), proof };
+                return self.needed(target, wider);
             }
         }
-        Found { edits: Vec::new(), proof }
+        Found { edits: Vec::new(), proof: Proof::Rendered }
     }
 
     /// Edits without any one of which the unit would not be as it is. What only
     /// the base rested on is left out first; then, of many, larger parts (delta
-    /// debugging); then one after the other.
-    fn needed(&self, target: Target, enough: &[EditId]) -> Vec<EditId> {
+    /// debugging); then one after the other. Where that takes too many renderings,
+    /// those that are left may not all be needed.
+    fn needed(&self, target: Target, enough: &[EditId]) -> Found {
         /// Of so many edits most may be needed, and parts would be tried in
         /// vain.
         const FEW: usize = 64;
@@ -485,6 +485,9 @@ impl<'a> Search<'a> {
             let mut at = 0;
             let mut dropped = false;
             while at < needed.len() && needed.len() > 1 {
+                if !self.attributing.may_render() {
+                    return Found { edits: needed, proof: Proof::Followed };
+                }
                 let end = (at + size).min(needed.len());
                 let rest: Vec<EditId> =
                     needed[..at].iter().chain(&needed[end..]).copied().collect();
@@ -501,7 +504,7 @@ impl<'a> Search<'a> {
                 _ => size = size.div_ceil(2),
             }
         }
-        needed
+        Found { edits: needed, proof: Proof::Rendered }
     }
 
     /// Those edits that meet the texts on which the unit rests on the head side,
