@@ -284,7 +284,31 @@ fn sha256_repository() {
     site.write("b.yaml", "b: 1\n");
     assert_eq!(listed(&site.work_tree(), ""), ["a.yaml", "b.yaml"]);
     assert_eq!(read(&site.head(), "a.yaml"), "a: 1\n");
-    assert_eq!(site.head().commit_id().unwrap().len(), 64);
+    let id = site.head().commit_id().unwrap();
+    assert_eq!(id.len(), 64);
+    for digits in [4, 7, 10, 39, 40, 41, 63, 64] {
+        assert_eq!(site.tree_of(&id[..digits]).commit_id().unwrap(), id, "{digits}");
+    }
+    site.commit();
+    assert_eq!(site.tree_of(&format!("{}~1", short(&site))).commit_id().unwrap(), id);
+    assert_eq!(
+        told(&site.refused("abcdef0123")),
+        "unknown revision `abcdef0123`; help: name a commit, branch or tag of this repository"
+    );
+    assert_eq!(
+        told(&site.refused(&short(&site)[..3])),
+        format!(
+            "unknown revision `{}`; help: name a commit, branch or tag of this repository",
+            &short(&site)[..3]
+        )
+    );
+    // a branch may be called what could be an id
+    site.git(&["branch", &short(&site), "HEAD~1"]);
+    assert_eq!(site.tree_of(&short(&site)).commit_id().unwrap(), id);
+}
+
+fn short(site: &Site) -> String {
+    site.git(&["rev-parse", "--short=8", "main"]).trim().to_owned()
 }
 
 #[test]

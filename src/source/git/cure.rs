@@ -11,9 +11,8 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
     if let Err(error) = require_readable_references(repository) {
         return error;
     }
-    if let Some(help) = ambiguity_help(&cause) {
-        let message = format!("`{revision}` is short for several objects");
-        return Error::new(ErrorKind::Git, message).with_help(help);
+    if let Some(candidates) = candidates(&cause) {
+        return ambiguous(revision, &candidates);
     }
     if let Some(branch) = unborn_branch(repository, revision) {
         let message = format!("`{revision}` names no commit: branch `{branch}` has none yet");
@@ -64,13 +63,20 @@ pub(super) fn require_readable_references(repository: &gix::Repository) -> Resul
 const FILES_HELP: &str = "layercake reads files alone: `git refs migrate --ref-format=files` \
     makes them, as `git clone --ref-format=files` does";
 
-fn ambiguity_help(cause: &gix::Error) -> Option<String> {
+/// What a short id may stand for.
+fn candidates(cause: &gix::Error) -> Option<Vec<String>> {
     use gix::revision::spec::parse::Error::AmbiguousPrefix;
     let Some(AmbiguousPrefix { candidates, .. }) = cause.downcast_any_ref() else {
         return None;
     };
-    let candidates: Vec<String> = candidates.iter().map(|(id, _)| format!("`{id}`")).collect();
-    Some(format!("use more digits: {}", candidates.join(", ")))
+    Some(candidates.iter().map(|(id, _)| id.to_string()).collect())
+}
+
+pub(super) fn ambiguous(revision: &str, candidates: &[String]) -> Error {
+    let message = format!("`{revision}` is short for several objects");
+    let candidates: Vec<String> = candidates.iter().map(|id| format!("`{id}`")).collect();
+    let help = format!("use more digits: {}", candidates.join(", "));
+    Error::new(ErrorKind::Git, message).with_help(help)
 }
 
 /// The name of the checked-out branch, if it has no commit and is what

@@ -5,6 +5,9 @@
 //! commit that is not here could change it, the answer is an error that says
 //! what brings that commit.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use super::stored::{Origin, paths_of};
 use super::{Repository, StoredTree, cure};
 use crate::error::{Error, ErrorKind};
@@ -164,7 +167,7 @@ fn commit_id(
     cure::refuse_several(revision)?;
     refuse_endless_tags(repository, revision)?;
     let id = repository
-        .rev_parse_single(revision)
+        .rev_parse_single(&*with_whole_id(repository, revision)?)
         .map_err(|cause| cure::unresolved(repository, revision, cause))?
         .detach();
     let object = match repository.try_find_object(id) {
@@ -194,6 +197,40 @@ fn commit_id(
             let message = format!("`{revision}` is a {kind}, not a commit");
             Err(Error::new(ErrorKind::Usage, message))
         }
+    }
+}
+
+/// The revision with the whole id where it begins with a short one. gix does
+/// that itself, but takes each id of up to 40 digits for one of SHA-1.
+fn with_whole_id<'r>(
+    repository: &gix::Repository,
+    revision: &'r str,
+) -> Result<Cow<'r, str>, Error> {
+    let name = cure::base_name(revision);
+    let hash = repository.object_hash();
+    let is_named = || repository.try_find_reference(name).is_ok_and(|found| found.is_some());
+    if hash == gix::hash::Kind::Sha1 || name.len() >= hash.len_in_hex() || is_named() {
+        return Ok(revision.into());
+    }
+    let padded = format!("{name:0<width$}", width = hash.len_in_hex());
+    let prefix = gix::ObjectId::from_hex(padded.as_bytes())
+        .and_then(|id| gix::hash::Prefix::new(&id, name.len()));
+    // what is no short id is a name, or a mistake that is told elsewhere
+    let Ok(prefix) = prefix else { return Ok(revision.into()) };
+    let mut candidates = HashSet::default();
+    let found = repository.objects.lookup_prefix(prefix, Some(&mut candidates));
+    found.map_err(|cause| cure::unresolved(repository, revision, cause))?;
+    let leads_to_commit = |id: &gix::ObjectId| {
+        let object = repository.try_find_object(*id).ok().flatten();
+        object.is_some_and(|object| object.peel_to_commit().is_ok())
+    };
+    candidates.retain(|id| !is_endless(repository, *id) && leads_to_commit(id));
+    let mut candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+    candidates.sort();
+    match &candidates[..] {
+        [] => Ok(revision.into()),
+        [id] => Ok(format!("{id}{}", &revision[name.len()..]).into()),
+        [..] => Err(cure::ambiguous(revision, &candidates)),
     }
 }
 
