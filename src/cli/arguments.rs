@@ -149,7 +149,7 @@ const GRAPH_EXAMPLES: &str = "\
 Examples:
   layercake graph --site lab
   layercake graph --site lab --format dot | dot -Tsvg > lab.svg
-  layercake graph global/versions.yaml      what a file is made of, and what of it
+  layercake graph global/versions.yaml    what it is made of, and what of it
   layercake graph --format mermaid
 
 Exit codes: 0 it is printed, 2 layercake could not do its work.
