@@ -3,7 +3,7 @@
 
 use layercake::source::{FileId, SourceMap, Span};
 use layercake::yaml::emit::{Options, to_yaml};
-use layercake::yaml::{Key, Mapping, Node, Parsed, ProblemKind, Size, Value, parse};
+use layercake::yaml::{Mapping, Node, Parsed, ProblemKind, Size, Value, parse};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -115,11 +115,17 @@ pub fn size_is_remembered(node: &Node) {
 /// The nodes of a value, the bytes of its texts, how deep its collections are
 /// nested, and whether a text of it holds a word in capitals.
 fn counted(node: &Node) -> (u64, u64, usize, bool) {
-    let keys = node.as_mapping().into_iter().flat_map(Mapping::keys).filter_map(Key::as_str);
+    if let Value::Pairs(pairs) = &node.value {
+        // A list of pairs is as large as a list of lists of two.
+        let pair = |(key, value): &(Node, Node)| vec![key.clone(), value.clone()];
+        let lists = pairs.iter().map(|it| Node::new(Value::from(pair(it)), node.span));
+        return counted(&Node::new(Value::from(lists.collect::<Vec<_>>()), node.span));
+    }
+    let keys = node.as_mapping().into_iter().flat_map(Mapping::keys).map(|key| weight(&key.value));
     let values = node.as_mapping().into_iter().flat_map(Mapping::values);
     let items = node.as_sequence().unwrap_or_default();
     let text = node.as_str().unwrap_or_default();
-    let bytes = text.len() + keys.map(str::len).sum::<usize>();
+    let bytes = weight(&node.value) + keys.sum::<usize>();
     let is_capital = |letter: char| matches!(letter, 'A'..='Z' | '0'..='9' | '_');
     let capitals = text.split(|letter| !is_capital(letter)).any(|word| word.len() >= Size::WORD);
     let all = (1, u64::try_from(bytes).expect("inputs are small"), 0, capitals);
@@ -127,6 +133,17 @@ fn counted(node: &Node) -> (u64, u64, usize, bool) {
         let below = counted(child);
         (nodes + below.0, bytes + below.1, height.max(below.2 + 1), capitals | below.3)
     })
+}
+
+/// The bytes of a scalar that has any, or of the keys of a set.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::BigInt(digits) => digits.len(),
+        Value::Binary(bytes) => bytes.len(),
+        Value::Set(keys) => keys.iter().map(|key| weight(&key.value)).sum(),
+        _ => 0,
+    }
 }
 
 /// Calls `visit` with every scalar and every key.
