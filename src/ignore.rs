@@ -5,6 +5,7 @@
 //! looks like one and is none, because its words are wrong or because it is
 //! text of a value, is told too. Which findings there are is not known here.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::diagnostic::{Label, Rule};
@@ -61,6 +62,17 @@ pub enum Extent {
     Document(Span),
     /// To its file.
     File,
+}
+
+impl Extent {
+    /// Extents of one kind have the order of their comments.
+    pub fn kind(&self) -> u8 {
+        match self {
+            Extent::File => 0,
+            Extent::Document(_) => 1,
+            Extent::Lines { .. } => 2,
+        }
+    }
 }
 
 /// Why words that look like an [`Ignore`] are none.
@@ -127,22 +139,51 @@ impl Comments {
     }
 }
 
-impl Ignore {
-    /// Whether it speaks of what `label` points at.
-    pub fn reaches(&self, label: &Label, source: &Source) -> bool {
-        let span = label.span;
-        if span.file != self.span.file {
-            return false;
-        }
-        match &self.extent {
-            Extent::File => true,
-            Extent::Document(document) => document.range().contains(&(span.start as usize)),
-            Extent::Lines { comment, begins } => {
-                let first = source.lines().line_of(span.start);
-                let last = source.lines().line_of(span.end.max(span.start + 1) - 1);
-                (first..=last.max(first)).contains(comment) || begins.contains(&first)
-            }
-        }
+/// Which of `extents` speak of what `label` points at, as stretches of indices.
+/// They are those of comments in the file of the label, which is `source`: by
+/// [`Extent::kind`], and those of one kind in the order of the text.
+pub fn reaching(extents: &[&Extent], label: &Label, source: &Source) -> [Range<usize>; 4] {
+    let span = label.span;
+    let first = source.lines().line_of(span.start);
+    let last = source.lines().line_of(span.end.max(span.start + 1) - 1).max(first);
+    [
+        side_by_side(extents, |extent| match extent {
+            Extent::File => Ordering::Equal,
+            Extent::Document(_) | Extent::Lines { .. } => Ordering::Greater,
+        }),
+        side_by_side(extents, |extent| match extent {
+            Extent::File => Ordering::Less,
+            Extent::Document(document) => lies(&document.range(), span.start as usize),
+            Extent::Lines { .. } => Ordering::Greater,
+        }),
+        side_by_side(extents, |extent| match extent {
+            Extent::File | Extent::Document(_) => Ordering::Less,
+            Extent::Lines { comment, .. } if *comment > last => Ordering::Greater,
+            Extent::Lines { comment, .. } => (*comment).cmp(&first).min(Ordering::Equal),
+        }),
+        side_by_side(extents, |extent| match extent {
+            Extent::File | Extent::Document(_) => Ordering::Less,
+            Extent::Lines { begins, .. } => lies(begins, first),
+        }),
+    ]
+}
+
+/// Those that lie neither before nor behind a place. A comment that stands behind
+/// another reaches neither less far down nor farther up, so that nothing else is
+/// between them.
+fn side_by_side(extents: &[&Extent], lies: impl Fn(&Extent) -> Ordering) -> Range<usize> {
+    let from = extents.partition_point(|extent| lies(extent).is_lt());
+    from..from + extents[from..].partition_point(|extent| lies(extent).is_eq())
+}
+
+/// Where a stretch lies, seen from `place`.
+fn lies(stretch: &Range<usize>, place: usize) -> Ordering {
+    if stretch.end <= place {
+        Ordering::Less
+    } else if stretch.start > place {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
     }
 }
 
@@ -307,7 +348,8 @@ impl Reader<'_> {
         });
         found.filter(|span| {
             let point = Span::point(self.file, span.start);
-            !self.comments.iter().any(|comment| comment.span.contains(point))
+            let behind = self.comments.partition_point(|comment| comment.span.end < point.start);
+            !self.comments[behind..].first().is_some_and(|comment| comment.span.contains(point))
         })
     }
 }

@@ -1,8 +1,11 @@
 //! Findings that a comment says are not to be reported.
 
+use std::collections::BTreeMap;
+
 use super::Findable;
 use crate::diagnostic::{Diagnostic, Label, Suppression};
-use crate::ignore::{Ignore, Name};
+use crate::ignore::{Extent, Ignore, Name, reaching};
+use crate::source::{FileId, Source};
 
 /// A comment that suppresses nothing, or not all that it names.
 #[derive(Debug)]
@@ -16,35 +19,89 @@ pub struct Unused<'a> {
 /// Marks the findings that a comment of theirs suppresses, and gives the
 /// comments that do so for nothing.
 pub(super) fn by_comments<'a>(findings: &mut [Diagnostic], side: &Findable<'a>) -> Vec<Unused<'a>> {
+    let mut naming = Naming::all(&side.ignores);
+    for finding in findings {
+        let labels = std::iter::once(&finding.primary).chain(&finding.related);
+        let reaching = labels.filter_map(|label| {
+            let naming = naming.get_mut(&(label.span.file, finding.rule.name))?;
+            naming.first_reaching(label, side.sources.get(label.span.file))
+        });
+        // Of several comments the first is told; all of them are of use.
+        if let Some(first) = reaching.min() {
+            let Ignore { span, reason, .. } = side.ignores[first];
+            let suppression = Suppression::Comment { at: *span, reason: reason.clone() };
+            finding.suppressed.get_or_insert(suppression);
+        }
+    }
     let mut used: Vec<Vec<bool>> =
         side.ignores.iter().map(|ignore| vec![false; ignore.names.len()]).collect();
-    for finding in findings {
-        for (ignore, used) in side.ignores.iter().zip(&mut used) {
-            let Some(name) = names(ignore, finding).filter(|_| reaches(ignore, finding, side))
-            else {
-                continue;
-            };
-            used[name] = true;
-            // Of several comments the first is told; all of them are of use.
-            finding.suppressed.get_or_insert_with(|| Suppression::Comment {
-                at: ignore.span,
-                reason: ignore.reason.clone(),
-            });
+    for naming in naming.values() {
+        for (named, _) in naming.named.iter().zip(&naming.used).filter(|(_, used)| **used) {
+            used[named.ignore][named.name] = true;
         }
     }
     let all = side.ignores.iter().zip(used);
     all.filter_map(|(ignore, used)| unused(ignore, &used)).collect()
 }
 
-/// Which of the names is that of the finding's rule.
-fn names(ignore: &Ignore, finding: &Diagnostic) -> Option<usize> {
-    let is_meant = |name: &Name| name.rules.iter().any(|rule| rule.name == finding.rule.name);
-    ignore.names.iter().position(is_meant)
+/// The comments of one file that name one rule. There can be as many of them as
+/// there are findings, so that they are not gone through for each.
+#[derive(Default)]
+struct Naming<'a> {
+    /// As [`reaching`] wants them.
+    extents: Vec<&'a Extent>,
+    named: Vec<Named>,
+    used: Vec<bool>,
 }
 
-fn reaches(ignore: &Ignore, finding: &Diagnostic, side: &Findable<'_>) -> bool {
-    let mut labels = std::iter::once(&finding.primary).chain(&finding.related);
-    labels.any(|label: &Label| ignore.reaches(label, side.sources.get(ignore.span.file)))
+/// A name in a comment, by indices.
+#[derive(Clone, Copy)]
+struct Named {
+    ignore: usize,
+    name: usize,
+}
+
+impl<'a> Naming<'a> {
+    /// By file and rule.
+    fn all(ignores: &[&'a Ignore]) -> BTreeMap<(FileId, &'static str), Self> {
+        let mut sorted: Vec<(usize, &'a Ignore)> = ignores.iter().copied().enumerate().collect();
+        sorted.sort_by_key(|(_, ignore)| (ignore.extent.kind(), ignore.span));
+        let mut all: BTreeMap<_, Self> = BTreeMap::new();
+        for (at, ignore) in sorted {
+            for (name, rule) in rules(ignore) {
+                let naming = all.entry((ignore.span.file, rule)).or_default();
+                naming.add(Named { ignore: at, name }, &ignore.extent);
+            }
+        }
+        all
+    }
+
+    /// Of several names for one rule in a comment only the first is of use.
+    fn add(&mut self, named: Named, extent: &'a Extent) {
+        if self.named.last().is_none_or(|last| last.ignore != named.ignore) {
+            self.extents.push(extent);
+            self.named.push(named);
+            self.used.push(false);
+        }
+    }
+
+    /// The first comment that speaks of what `label` points at; all that do are
+    /// of use.
+    fn first_reaching(&mut self, label: &Label, source: &Source) -> Option<usize> {
+        let stretches = reaching(&self.extents, label, source);
+        let firsts = stretches.iter().filter_map(|it| self.named[it.clone()].first());
+        let first = firsts.map(|named| named.ignore).min();
+        for stretch in stretches {
+            self.used[stretch].fill(true);
+        }
+        first
+    }
+}
+
+/// The rules that a comment names, each with the index of its name.
+fn rules(ignore: &Ignore) -> impl Iterator<Item = (usize, &'static str)> {
+    let names = ignore.names.iter().enumerate();
+    names.flat_map(|(at, name)| name.rules.iter().map(move |rule| (at, rule.name)))
 }
 
 fn unused<'a>(ignore: &'a Ignore, used: &[bool]) -> Option<Unused<'a>> {

@@ -4,6 +4,7 @@
 //! Texts that break the reader alone are in `yaml/hostile.rs`.
 
 mod cloud_init;
+mod many;
 mod mutated;
 mod user_data;
 
