@@ -4,6 +4,7 @@
 //!
 //! What is not replaced stays as it is, byte for byte.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Fix, TextEdit};
@@ -104,20 +105,9 @@ pub fn with_ignores(
         lines.entry(line).or_default().insert(finding.rule.name);
     }
     let commented = Commented::of(source.text());
-    let mut unreached = BTreeSet::new();
-    let mut by_place: BTreeMap<Place, BTreeSet<&str>> = BTreeMap::new();
-    for (line, rules) in lines {
-        let mut places = commented.lines.places(line).into_iter();
-        match places.find(|place| commented.fits(*place, &rules, reason)) {
-            Some(place) => by_place.entry(place).or_default().extend(rules),
-            None => drop(unreached.insert(line)),
-        }
-    }
-    let mut puts: Vec<Put> =
-        by_place.iter().map(|(place, rules)| commented.lines.put(*place, rules, reason)).collect();
-    // From below, so that no place moves that is still to come.
-    puts.sort_by_key(|put| std::cmp::Reverse(put.at));
-    let text = puts.iter().fold(source.text().to_string(), |text, put| put.within(&text));
+    let (comments, unreached) = commented.comments(lines, reason);
+    let puts = commented.lines.puts(&comments, reason);
+    let (text, _) = commented.lines.with(&puts.iter().collect::<Vec<_>>());
     let line = |finding: &Diagnostic| source.lines().line_of(finding.primary.span.start);
     let missed = findings.iter().enumerate().filter(|(_, it)| unreached.contains(&line(it)));
     (text, missed.map(|(index, _)| index).collect())
@@ -141,18 +131,24 @@ enum Place {
     File(usize),
 }
 
+/// The rules that comments are to name.
+type Comments<'r> = BTreeMap<Place, BTreeSet<&'r str>>;
+
+/// A line that is to get a comment for what begins on it.
+struct Wanting<'r> {
+    line: usize,
+    rules: BTreeSet<&'r str>,
+    /// Those that were not tried yet.
+    places: std::vec::IntoIter<Place>,
+}
+
 /// A comment with what stands around it, and where it is put in.
 struct Put {
+    place: Place,
     at: usize,
     text: String,
     /// Where in the text the comment begins.
     comment: usize,
-}
-
-impl Put {
-    fn within(&self, text: &str) -> String {
-        format!("{}{}{}", &text[..self.at], self.text, &text[self.at..])
-    }
 }
 
 /// A text that gets comments, and what it says without them.
@@ -166,13 +162,79 @@ impl<'t> Commented<'t> {
         Self { lines: Lines::of(text), known: values_of(&yaml::parse(nowhere(), text)) }
     }
 
-    /// Whether what is put there is a comment, and changes no value.
-    fn fits(&self, place: Place, rules: &BTreeSet<&str>, reason: &str) -> bool {
-        let put = self.lines.put(place, rules, reason);
-        let parsed = yaml::parse(nowhere(), &put.within(self.lines.text));
-        let begin = put.at + put.comment;
-        let is_there = |it: &yaml::Comment| it.span.range().contains(&begin);
-        parsed.comments.iter().any(is_there) && values_of(&parsed) == self.known
+    /// The comments for the rules of each line, each at the first of its places at
+    /// which one fits, and the lines that have none.
+    fn comments<'r>(
+        &self,
+        lines: BTreeMap<usize, BTreeSet<&'r str>>,
+        reason: &str,
+    ) -> (Comments<'r>, BTreeSet<usize>) {
+        let (mut comments, mut unreached) = (Comments::new(), BTreeSet::new());
+        let wanting = lines.into_iter().map(|(line, rules)| {
+            let places = self.lines.places(line).into_iter();
+            Wanting { line, rules, places }
+        });
+        let mut left: Vec<Wanting<'r>> = wanting.collect();
+        while !left.is_empty() {
+            let mut tried: BTreeMap<Place, Vec<Wanting<'r>>> = BTreeMap::new();
+            for mut wanting in std::mem::take(&mut left) {
+                match wanting.places.next() {
+                    Some(place) => tried.entry(place).or_default().push(wanting),
+                    None => drop(unreached.insert(wanting.line)),
+                }
+            }
+            let fitting = self.fitting(tried.keys().copied(), reason);
+            for (place, wanting) in tried {
+                if fitting.contains(&place) {
+                    let rules = wanting.into_iter().flat_map(|wanting| wanting.rules);
+                    comments.entry(place).or_default().extend(rules);
+                } else {
+                    left.extend(wanting);
+                }
+            }
+        }
+        (comments, unreached)
+    }
+
+    /// The places at which what is put there is a comment, and changes no value.
+    /// Which rules it names makes no difference to that.
+    fn fitting(&self, places: impl Iterator<Item = Place>, reason: &str) -> BTreeSet<Place> {
+        let comments: Comments<'_> = places.map(|place| (place, BTreeSet::from(["x"]))).collect();
+        let puts = self.lines.puts(&comments, reason);
+        let mut fitting = BTreeSet::new();
+        self.collect_fitting(&puts.iter().collect::<Vec<_>>(), &mut fitting);
+        fitting
+    }
+
+    /// Nearly all fit, and to parse the text costs far more than a comment: they are
+    /// tried together, and by parts only where that goes wrong.
+    fn collect_fitting(&self, puts: &[&Put], fitting: &mut BTreeSet<Place>) {
+        let (text, begins) = self.lines.with(puts);
+        let parsed = yaml::parse(nowhere(), &text);
+        let is_there = |begin: usize| {
+            let behind = parsed.comments.partition_point(|it| it.span.range().end <= begin);
+            parsed.comments.get(behind).is_some_and(|it| it.span.range().contains(&begin))
+        };
+        let all = puts.iter().copied().zip(begins);
+        let (there, missing): (Vec<_>, Vec<_>) = all.partition(|(_, begin)| is_there(*begin));
+        if missing.is_empty() && values_of(&parsed) == self.known {
+            fitting.extend(puts.iter().map(|put| put.place));
+            return;
+        }
+        // What is part of a value in a text that can be read is so by itself, too.
+        let are_values = there.is_empty() && parsed.problems.len() == self.known.1;
+        if are_values || puts.len() == 1 {
+            return;
+        }
+        let parts = if there.is_empty() || missing.is_empty() {
+            let (first, second) = puts.split_at(puts.len() / 2);
+            [first.to_vec(), second.to_vec()]
+        } else {
+            [there, missing].map(|puts| puts.into_iter().map(|(put, _)| put).collect())
+        };
+        for part in parts {
+            self.collect_fitting(&part, fitting);
+        }
     }
 }
 
@@ -192,20 +254,31 @@ struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
     line_break: &'static str,
+    /// The lines that are a `---`.
+    markers: Vec<usize>,
+    /// The `---` with which the file begins, whatever comments are above it.
+    first_marker: Option<usize>,
 }
 
 impl<'t> Lines<'t> {
     fn of(text: &'t str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        Self { text, starts: std::iter::once(0).chain(breaks).collect(), line_break }
+        let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
+        let all = 0..starts.len();
+        let unread = Self { text, starts, line_break, markers: Vec::new(), first_marker: None };
+        let markers = all.clone().filter(|line| unread.is_marker(*line)).collect();
+        let first = all.into_iter().find(|line| !unread.says_nothing(*line));
+        let first_marker = first.filter(|line| unread.is_marker(*line));
+        Self { markers, first_marker, ..unread }
     }
 
     /// The places from which a comment may reach what begins on `line`, the
     /// best one first.
     fn places(&self, line: usize) -> Vec<Place> {
-        let first = self.first_marker();
-        match (0..=line).rev().find(|it| self.is_marker(*it)) {
+        let first = self.first_marker;
+        let above = self.markers.partition_point(|marker| *marker <= line);
+        match self.markers[..above].last().copied() {
             Some(marker) if marker == line && Some(line) == first => match self.behind(marker) {
                 "" => vec![Place::Below(marker)],
                 _ => vec![Place::End(line), Place::Document(marker)],
@@ -218,6 +291,27 @@ impl<'t> Lines<'t> {
         }
     }
 
+    /// The comments, in the order of the text.
+    fn puts(&self, comments: &Comments<'_>, reason: &str) -> Vec<Put> {
+        let puts = comments.iter().map(|(place, rules)| self.put(*place, rules, reason));
+        let mut puts: Vec<Put> = puts.collect();
+        puts.sort_by_key(|put| (put.at, Reverse(put.place)));
+        puts
+    }
+
+    /// The text with comments, which are in its order, and where in it each begins.
+    fn with(&self, puts: &[&Put]) -> (String, Vec<usize>) {
+        let (mut made, mut begins, mut from) = (String::new(), Vec::new(), 0);
+        for put in puts {
+            made.push_str(&self.text[from..put.at]);
+            begins.push(made.len() + put.comment);
+            made.push_str(&put.text);
+            from = put.at;
+        }
+        made.push_str(&self.text[from..]);
+        (made, begins)
+    }
+
     /// The comment for `rules` at a place.
     fn put(&self, place: Place, rules: &BTreeSet<&str>, reason: &str) -> Put {
         let names: Vec<&str> = rules.iter().copied().collect();
@@ -226,12 +320,12 @@ impl<'t> Lines<'t> {
             comment.trim_end().to_owned()
         };
         match place {
-            Place::End(line) => self.at_end(line, &words("ignore")),
-            Place::Above(line) => self.above(line, &words("ignore")),
-            Place::Below(marker) => self.below(marker, &words("ignore")),
-            Place::Document(marker) => self.below(marker, &words("ignore-document")),
-            Place::FirstDocument => self.above(0, &words("ignore-document")),
-            Place::File(marker) => self.below(marker, &words("ignore-file")),
+            Place::End(line) => self.at_end(place, line, &words("ignore")),
+            Place::Above(line) => self.above(place, line, &words("ignore")),
+            Place::Below(marker) => self.below(place, marker, &words("ignore")),
+            Place::Document(marker) => self.below(place, marker, &words("ignore-document")),
+            Place::FirstDocument => self.above(place, 0, &words("ignore-document")),
+            Place::File(marker) => self.below(place, marker, &words("ignore-file")),
         }
     }
 
@@ -240,14 +334,9 @@ impl<'t> Lines<'t> {
         self.text[self.starts[line]..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// The `---` with which the file begins, whatever comments are above it.
-    fn first_marker(&self) -> Option<usize> {
-        let says_nothing = |line: &usize| {
-            let text = self.line(*line).trim_start_matches('\u{feff}').trim();
-            text.is_empty() || text.starts_with('#')
-        };
-        let first = (0..self.starts.len()).find(|line| !says_nothing(line));
-        first.filter(|line| self.is_marker(*line))
+    fn says_nothing(&self, line: usize) -> bool {
+        let text = self.line(line).trim_start_matches('\u{feff}').trim();
+        text.is_empty() || text.starts_with('#')
     }
 
     fn is_marker(&self, line: usize) -> bool {
@@ -261,28 +350,30 @@ impl<'t> Lines<'t> {
         self.line(marker).trim_start_matches(['\u{feff}', '-']).trim()
     }
 
-    fn at_end(&self, line: usize, comment: &str) -> Put {
+    fn at_end(&self, place: Place, line: usize, comment: &str) -> Put {
         let content = self.line(line);
         let gap = if content.trim().is_empty() { "" } else { "  " };
         let at = self.starts[line] + content.trim_end().len();
-        Put { at, text: format!("{gap}{comment}"), comment: gap.len() }
+        Put { place, at, text: format!("{gap}{comment}"), comment: gap.len() }
     }
 
-    fn above(&self, line: usize, comment: &str) -> Put {
+    fn above(&self, place: Place, line: usize, comment: &str) -> Put {
         let content = self.line(line);
         let indent = &content[..content.len() - content.trim_start().len()];
         // Above the first line a byte order mark stays first.
         let mark = if self.starts[line] == 0 && content.starts_with('\u{feff}') { 3 } else { 0 };
         let text = format!("{indent}{comment}{}", self.line_break);
-        Put { at: self.starts[line] + mark, text, comment: indent.len() }
+        Put { place, at: self.starts[line] + mark, text, comment: indent.len() }
     }
 
-    fn below(&self, line: usize, comment: &str) -> Put {
+    fn below(&self, place: Place, line: usize, comment: &str) -> Put {
         match self.starts.get(line + 1) {
-            Some(at) => Put { at: *at, text: format!("{comment}{}", self.line_break), comment: 0 },
+            Some(at) => {
+                Put { place, at: *at, text: format!("{comment}{}", self.line_break), comment: 0 }
+            }
             None => {
                 let text = format!("{}{comment}", self.line_break);
-                Put { at: self.text.len(), text, comment: self.line_break.len() }
+                Put { place, at: self.text.len(), text, comment: self.line_break.len() }
             }
         }
     }

@@ -5,8 +5,11 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use layercake::commands::policy::Selectors;
+use layercake::diagnostic::{Diagnostic, Label};
+use layercake::fix::with_ignores;
 use layercake::merge::deckhand::Semantics;
-use layercake::source::MemoryTree;
+use layercake::rules;
+use layercake::source::{MemoryTree, RepoPath, Source, SourceMap, Span};
 
 use super::{LONGEST, document, three_layers};
 use crate::support::{check_with, options};
@@ -50,4 +53,30 @@ fn comments_that_each_ignore_one_finding() {
     let checked = soon(|| check_with(&tree, options(Semantics::Documented), &selectors, |_| ()));
     assert_eq!(checked.findings.diagnostics.len(), 0);
     assert_eq!(checked.findings.suppressed.len(), 20_000);
+}
+
+/// One in ten is in a text, where there is no place for a comment.
+#[test]
+fn findings_that_each_get_a_comment() {
+    let text = keys(3000, |at| if at % 10 == 9 { "|\n    text" } else { "yes" }.to_owned());
+    let mut sources = SourceMap::new();
+    let file = sources.add(Source::new(RepoPath::new("documents.yaml"), Ok(text.clone().into())));
+    let rule = rules::find("boolean-word").expect("there is such a rule");
+    let places = text.match_indices("yes").chain(text.match_indices(" text\n"));
+    let findings: Vec<Diagnostic> = places
+        .map(|(at, _)| Span::point(file, at as u32))
+        .map(|at| Diagnostic::new(rule, "it is on", Label::new(at, "")))
+        .collect();
+    let findings: Vec<&Diagnostic> = findings.iter().collect();
+    let (after, missed) = soon(|| with_ignores(sources.get(file), &findings, "why"));
+    assert_eq!((findings.len(), missed), (3000, Vec::new()));
+    let comment = "# layercake: ignore[boolean-word] why\n";
+    assert_eq!(
+        after,
+        text.replace("yes\n", &format!("yes  {comment}")).replacen(
+            "schema: example/",
+            "# layercake: ignore-document[boolean-word] why\nschema: example/",
+            1,
+        )
+    );
 }
