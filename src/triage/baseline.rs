@@ -256,12 +256,13 @@ impl Entry {
     fn read(file: FileId, text: &str, raw: &RawValue) -> Result<Self, Damage> {
         let raw = raw.get();
         let start = raw.as_ptr() as usize - text.as_ptr() as usize;
-        let line = text[..start].matches('\n').count();
-        let form: EntryForm = serde_json::from_str(raw).map_err(|error| damage(&error, line))?;
+        // Only for the entry that is damaged: lines are counted from the first.
+        let line = || text[..start].matches('\n').count();
+        let form: EntryForm = serde_json::from_str(raw).map_err(|error| damage(&error, line()))?;
         let is_name = |it: &str| it.len() == 32 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name(&form.fingerprint) || form.count == 0 {
             let message = "its fingerprint or its count cannot be one".to_owned();
-            return Err(Damage { line: line + 1, message });
+            return Err(Damage { line: line() + 1, message });
         }
         let document = form.document.map(|it| DocKey {
             schema: it.schema.into(),

@@ -9,7 +9,8 @@ use layercake::diagnostic::{Diagnostic, Label};
 use layercake::fix::with_ignores;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules;
-use layercake::source::{MemoryTree, RepoPath, Source, SourceMap, Span};
+use layercake::source::{DocKey, FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
+use layercake::triage::baseline::{Baseline, Damage, Entry};
 
 use super::{LONGEST, document, three_layers};
 use crate::support::{check_with, options};
@@ -79,4 +80,25 @@ fn findings_that_each_get_a_comment() {
             1,
         )
     );
+}
+
+#[test]
+fn entries_of_a_baseline() {
+    let entry = |at: usize| Entry {
+        file: RepoPath::new("documents.yaml"),
+        rule: "boolean-word".to_owned(),
+        document: Some(DocKey { schema: "s".into(), layer: "site".into(), name: "d".into() }),
+        subject: format!(".k{at}"),
+        count: 1,
+        fingerprint: format!("{at:032x}"),
+        span: None,
+    };
+    let baseline = Baseline { entries: (0..60_000).map(entry).collect() };
+    let text = baseline.to_text();
+    let read = soon(|| Baseline::read(FileId::default(), &text));
+    let last = read.expect("what is written can be read").entries.pop().expect("it has entries");
+    assert_eq!(Entry { span: None, ..last }, entry(59_999));
+    let damaged = text.replace(&format!("{:032x}", 59_999), "x");
+    let Damage { line, .. } = Baseline::read(FileId::default(), &damaged).expect_err("no name");
+    assert_eq!(line, 3 + 60_000);
 }
