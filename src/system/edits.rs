@@ -289,11 +289,8 @@ fn moved(pairs: &[Pair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
         })
         .collect();
     for rivals in rivals(pairs, unedited) {
-        for (at, rival) in rivals.iter().enumerate() {
-            let Some(pair) = rival.pair else { continue };
-            let others = rivals.iter().enumerate().filter(|(other, _)| *other != at);
-            let passed = others.filter(|(_, other)| rival.passed(other)).count() > 0;
-            if passed && rival.base != rival.head {
+        for rival in passing(rivals).into_iter().filter(|rival| rival.base != rival.head) {
+            if let Some(pair) = rival.pair {
                 moved[pair] = Moved::Elsewhere;
             }
         }
@@ -314,10 +311,24 @@ struct Rival<'l> {
     head: (Option<usize>, &'l RepoPath, usize),
 }
 
-impl Rival<'_> {
-    fn passed(&self, other: &Rival<'_>) -> bool {
-        self.base.cmp(&other.base) != self.head.cmp(&other.head)
+/// Those between which and another one the order is not the same on both sides:
+/// in the order of the base, what has a later one of the head before it, or an
+/// earlier one behind it.
+fn passing(mut rivals: Vec<Rival<'_>>) -> Vec<Rival<'_>> {
+    rivals.sort_by_key(|rival| rival.base);
+    let mut latest = None;
+    let mut passes: Vec<bool> = Vec::with_capacity(rivals.len());
+    for rival in &rivals {
+        passes.push(latest.is_some_and(|latest| latest > rival.head));
+        latest = latest.max(Some(rival.head));
     }
+    let mut earliest = rivals.last().map(|last| last.head);
+    for (rival, passes) in rivals.iter().zip(&mut passes).rev() {
+        *passes |= earliest < Some(rival.head);
+        earliest = earliest.min(Some(rival.head));
+    }
+    let passing = rivals.into_iter().zip(passes).filter(|(_, passes)| *passes);
+    passing.map(|(rival, _)| rival).collect()
 }
 
 /// What documents have in common between which their order decides.

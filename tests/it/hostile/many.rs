@@ -4,16 +4,17 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use layercake::commands::configuration::Place;
 use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::fix::with_ignores;
 use layercake::merge::deckhand::Semantics;
-use layercake::rules;
+use layercake::rules::{self, Gates};
 use layercake::source::{DocKey, FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
 use layercake::triage::baseline::{Baseline, Damage, Entry};
 
 use super::{LONGEST, document, three_layers};
-use crate::support::{check_with, options};
+use crate::support::{check_with, compare_files, options};
 
 /// What `run` gives, in bounded time.
 fn soon<T>(run: impl FnOnce() -> T) -> T {
@@ -101,4 +102,23 @@ fn entries_of_a_baseline() {
     let damaged = text.replace(&format!("{:032x}", 59_999), "x");
     let Damage { line, .. } = Baseline::read(FileId::default(), &damaged).expect_err("no name");
     assert_eq!(line, 3 + 60_000);
+}
+
+/// Of all parents with a label the first counts: each could have moved past each.
+#[test]
+fn documents_whose_order_decides() {
+    let labels: Vec<String> = (0..150).map(|at| format!("l{at}: x")).collect();
+    let labels = format!("  labels: {{{}}}\n", labels.join(", "));
+    let text = |last: &str| {
+        let parents =
+            (0..2000).map(|at| document(&format!("p{at}"), "layer: global", &labels, "1"));
+        three_layers() + &parents.collect::<String>() + &document(last, "layer: site", "", "1")
+    };
+    let tree = |last: &str| MemoryTree::new().with("documents.yaml", text(last));
+    let (base, head) = (tree("before"), tree("after"));
+    let compared = soon(|| {
+        let (selectors, options) = (selecting(&["missing-parent"]), options(Semantics::Documented));
+        compare_files(&base, &head, options, &selectors, &Place::Root, &Gates::default())
+    });
+    assert_eq!(compared.comparison.edits.len(), 1);
 }
