@@ -262,9 +262,7 @@ impl<'a> View<'a> {
         let source = self.source(file);
         let line = source.lines().line_of(at);
         let start = source.lines().start_of(line).expect("a line that a byte is on");
-        let count = |range: Range<u32>| {
-            source.text()[range.start as usize..range.end as usize].chars().count()
-        };
+        let count = |range: Range<u32>| source.lines().characters(source.text(), range);
         let hidden: usize = self
             .secrets_from(file, start)
             .iter()

@@ -1,6 +1,8 @@
 //! Places in texts: bytes for the engine, lines and columns for people.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::FileId;
 
@@ -46,7 +48,7 @@ impl Span {
     }
 
     /// The bytes as a range, to slice the file's text with.
-    pub fn range(self) -> std::ops::Range<usize> {
+    pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
@@ -81,21 +83,44 @@ pub struct Position {
 #[derive(Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
+    /// How many characters begin before each block of so many bytes; counted when
+    /// first asked for, since lines are seldom so long.
+    characters_before: OnceLock<Vec<u32>>,
 }
+
+/// Characters are counted one by one in stretches of this many bytes only: where
+/// all of a file is on one line, each of its places would else cost as much as it.
+const BLOCK: usize = 1 << 10;
 
 impl LineIndex {
     /// The index of `text`; lines end at `\n`, so `\r\n` and `\n` count alike.
     pub fn new(text: &str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(newlines.map(|(at, _)| offset(at + 1))).collect();
-        Self { starts }
+        Self { starts, characters_before: OnceLock::new() }
     }
 
     /// The position of byte `at` of `text`, the text the index was made of.
     pub fn position(&self, text: &str, at: u32) -> Position {
         let line = self.line_of(at);
-        let before = &text[self.starts[line] as usize..at as usize];
-        Position { line: one_based(line), column: one_based(before.chars().count()) }
+        let before = self.characters(text, self.starts[line]..at);
+        Position { line: one_based(line), column: one_based(before) }
+    }
+
+    /// How many characters are in a stretch of `text`, the text the index was made
+    /// of.
+    pub fn characters(&self, text: &str, stretch: Range<u32>) -> usize {
+        let stretch = stretch.start as usize..stretch.end as usize;
+        if stretch.len() <= BLOCK {
+            return text[stretch].chars().count();
+        }
+        self.characters_before(text, stretch.end) - self.characters_before(text, stretch.start)
+    }
+
+    fn characters_before(&self, text: &str, at: usize) -> usize {
+        let before = self.characters_before.get_or_init(|| blocks(text));
+        let block = at / BLOCK;
+        before[block] as usize + beginning(&text.as_bytes()[block * BLOCK..at])
     }
 
     /// The zero-based number of the line that byte `at` stands on.
@@ -112,6 +137,21 @@ impl LineIndex {
     pub fn count(&self) -> usize {
         self.starts.len()
     }
+}
+
+/// How many characters begin before each block of `text`, and before its end.
+fn blocks(text: &str) -> Vec<u32> {
+    let counts = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
+        *before += beginning(block);
+        Some(offset(*before))
+    });
+    std::iter::once(0).chain(counts).collect()
+}
+
+/// How many characters begin in these bytes of UTF-8, of which the first may be in
+/// the middle of one.
+fn beginning(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0b1100_0000) != 0b1000_0000).count()
 }
 
 fn one_based(zero_based: usize) -> NonZeroU32 {

@@ -158,7 +158,7 @@ impl Line {
         let shown = without_mark(line, shown);
         let length = shown.text.chars().count();
         if length <= LONGEST {
-            return vec![Self::part(line, &shown, 0..length, length)];
+            return vec![Self::part(line, &shown, 0..length, length, shown.text.clone())];
         }
         let start = wanted.is_beside.then_some(0);
         let labels = wanted.columns.iter().map(|it| character_at(*it, &shown));
@@ -171,11 +171,24 @@ impl Line {
                 Some(_) | None => kept.push(range),
             }
         }
-        kept.into_iter().map(|range| Self::part(line, &shown, range, length)).collect()
+        // One behind the other, so that the line is gone through once.
+        let (mut characters, mut at) = (shown.text.chars(), 0);
+        let parts = kept.into_iter().map(|range| {
+            let text = characters.by_ref().skip(range.start - at).take(range.len()).collect();
+            at = range.end;
+            Self::part(line, &shown, range, length, text)
+        });
+        parts.collect()
     }
 
-    /// The characters `range` of a line of `length` characters.
-    fn part(line: usize, shown: &ShownLine, range: Range<usize>, length: usize) -> Self {
+    /// The characters `range` of a line of `length` characters, which are `text`.
+    fn part(
+        line: usize,
+        shown: &ShownLine,
+        range: Range<usize>,
+        length: usize,
+        text: String,
+    ) -> Self {
         let before = shown.hidden.iter().take_while(|it| it.end <= range.start);
         let hidden_before: usize = before.map(ExactSizeIterator::len).sum();
         let inside =
@@ -184,7 +197,7 @@ impl Line {
             line: line + 1,
             column: range.start - hidden_before + 1,
             hidden: inside.map(|it| [it.start - range.start, it.end - range.start]).collect(),
-            text: shown.text.chars().skip(range.start).take(range.len()).collect(),
+            text,
             cut: range.end < length,
             continues: shown.continues,
         }

@@ -9,8 +9,12 @@ use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::fix::with_ignores;
 use layercake::merge::deckhand::Semantics;
+use layercake::report::View;
+use layercake::report::json::{Report, write};
+use layercake::report::terminal::Totals;
 use layercake::rules::{self, Gates};
 use layercake::source::{DocKey, FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
+use layercake::triage::Findings;
 use layercake::triage::baseline::{Baseline, Damage, Entry};
 
 use super::{LONGEST, document, three_layers};
@@ -102,6 +106,33 @@ fn entries_of_a_baseline() {
     let damaged = text.replace(&format!("{:032x}", 59_999), "x");
     let Damage { line, .. } = Baseline::read(FileId::default(), &damaged).expect_err("no name");
     assert_eq!(line, 3 + 60_000);
+}
+
+#[test]
+fn findings_on_one_long_line() {
+    const COUNT: usize = 20_000;
+    let item = format!("\u{e9}{}, ", "x".repeat(1000));
+    let mut sources = SourceMap::new();
+    let text = format!("a: b\n{}", item.repeat(COUNT));
+    let file = sources.add(Source::new(RepoPath::new("a.yaml"), Ok(text.into())));
+    let rule = rules::find("boolean-word").expect("there is such a rule");
+    let diagnostics = (0..COUNT).map(|at| {
+        let start = (5 + at * item.len()) as u32;
+        Diagnostic::new(rule, "it is on", Label::new(Span::new(file, start, start + 3), ""))
+    });
+    let findings = Findings { diagnostics: diagnostics.collect(), ..Findings::default() };
+    let view = View::new(&sources, &[], &[]);
+    let mut json = Vec::new();
+    let written =
+        soon(|| write(&Report::of_findings(&findings, &Totals::default(), &view), &mut json));
+    written.expect("memory can be written to");
+    let json = String::from_utf8(json).expect("JSON is UTF-8");
+    let columns = item.chars().count();
+    for at in [0, 1, 2, COUNT - 1] {
+        let (column, end) = (at * columns + 1, at * columns + 3);
+        assert!(json.contains(&format!("\"column\": {column},")), "{column}");
+        assert!(json.contains(&format!("\"end_column\": {end},")), "{end}");
+    }
 }
 
 /// Of all parents with a label the first counts: each could have moved past each.
