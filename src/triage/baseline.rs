@@ -112,23 +112,16 @@ impl Baseline {
 
     /// The baseline that accepts all of `findings`, which are folded.
     pub fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
-        let mut counts: BTreeMap<(RepoPath, &str, Option<&DocKey>, &str), usize> = BTreeMap::new();
-        for finding in findings {
-            let path = sources.path_of(finding.primary.span).clone();
-            let (document, subject) = (finding.documents.first(), &*finding.subject);
-            *counts.entry((path, finding.rule.name, document, subject)).or_default() += 1;
-        }
-        let mut made: BTreeMap<_, String> = BTreeMap::new();
+        let mut alike: BTreeMap<_, (usize, String)> = BTreeMap::new();
         for finding in findings {
             let path = sources.path_of(finding.primary.span);
-            let (document, subject) = (finding.documents.first(), &*finding.subject);
-            let key = (path.clone(), finding.rule.name, document, subject);
-            made.entry(key).or_insert_with(|| fingerprint(finding, path));
+            let key = (path, finding.rule.name, finding.documents.first(), &*finding.subject);
+            alike.entry(key).or_insert_with(|| (0, fingerprint(finding, path))).0 += 1;
         }
-        let entries = counts.into_iter().zip(made.into_values());
+        let entries = alike.into_iter();
         let entries =
-            entries.map(|(((file, rule, document, subject), count), fingerprint)| Entry {
-                file,
+            entries.map(|((file, rule, document, subject), (count, fingerprint))| Entry {
+                file: file.clone(),
                 rule: rule.to_owned(),
                 document: document.cloned(),
                 subject: subject.to_owned(),
