@@ -163,6 +163,32 @@ fn repository_is_found_from_inside() {
 }
 
 #[test]
+fn repository_is_found_from_inside_of_what_git_stores() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a: 1\n");
+    site.commit();
+    for folder in [".git", ".git/refs/heads"] {
+        let found = listed_by_child(&site.path(folder), Path::new("."), &[]);
+        assert_eq!(found, "[a.yaml][a.yaml]", "{folder}");
+    }
+}
+
+#[test]
+fn upstream_of_this_repository() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a: 1\n");
+    site.commit();
+    site.git(&["checkout", "--quiet", "-b", "topic/ä", "--track", "main"]);
+    site.write("a.yaml", "a: 2\n");
+    site.commit();
+    for revision in ["@{u}", "@{Upstream}", "HEAD@{u}", "topic/ä@{upstream}", "@{u}~0"] {
+        let expected = site.git(&["rev-parse", revision]);
+        assert_eq!(site.tree_of(revision).commit_id().unwrap(), expected.trim(), "{revision}");
+    }
+    assert!(told(&site.refused("main@{u}")).starts_with("unknown revision `main@{u}`"));
+}
+
+#[test]
 fn bytes_are_as_they_lie_there() {
     let site = Site::new(&[]);
     site.git(&["config", "core.autocrlf", "true"]);

@@ -166,8 +166,12 @@ fn commit_id(
     }
     cure::refuse_several(revision)?;
     refuse_endless_tags(repository, revision)?;
+    let spelled_out = match with_local_upstream(repository, revision) {
+        Some(spelled_out) => spelled_out.into(),
+        None => with_whole_id(repository, revision)?,
+    };
     let id = repository
-        .rev_parse_single(&*with_whole_id(repository, revision)?)
+        .rev_parse_single(&*spelled_out)
         .map_err(|cause| cure::unresolved(repository, revision, cause))?
         .detach();
     let object = match repository.try_find_object(id) {
@@ -198,6 +202,25 @@ fn commit_id(
             Err(Error::new(ErrorKind::Usage, message))
         }
     }
+}
+
+/// The revision with the name of the branch where it begins with the upstream
+/// (`topic@{u}`) of one that follows another of this repository: gix knows
+/// upstreams of remotes only.
+fn with_local_upstream(repository: &gix::Repository, revision: &str) -> Option<String> {
+    let lowercase = revision.to_ascii_lowercase();
+    let (name, mark) = ["@{u}", "@{upstream}"]
+        .iter()
+        .find_map(|mark| Some((&revision[..lowercase.find(mark)?], mark)))?;
+    let branch = match name {
+        "" | "@" | "HEAD" => repository.head_name().ok()??.shorten().to_string(),
+        name => name.to_owned(),
+    };
+    let config = repository.config_snapshot();
+    let value = |key| config.string(&*format!("branch.{branch}.{key}"));
+    let upstream =
+        value("merge").filter(|_| value("remote").is_some_and(|remote| remote == "."))?;
+    Some(format!("{upstream}{}", &revision[name.len() + mark.len()..]))
 }
 
 /// The revision with the whole id where it begins with a short one. gix does

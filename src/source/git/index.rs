@@ -36,7 +36,7 @@ impl Repository {
         let repository = self.shared.to_thread_local();
         refuse_locked(&index_file(&repository))?;
         let index = open_index(&repository, Check::Whole)?;
-        refuse_unmerged(&index)?;
+        refuse_unmerged(&repository, &index)?;
         self.stored_in(&repository, &index, |_| true)
     }
 
@@ -131,7 +131,7 @@ fn refuse_locked(index: &Path) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-fn refuse_unmerged(index: &gix::index::File) -> Result<(), Error> {
+fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Result<(), Error> {
     let is_unmerged = |entry: &&gix::index::Entry| entry.stage() != Stage::Unconflicted;
     let entries = index.entries().iter().filter(is_unmerged);
     let mut paths: Vec<&BStr> = entries.map(|entry| entry.path(index)).collect();
@@ -142,10 +142,27 @@ fn refuse_unmerged(index: &gix::index::File) -> Result<(), Error> {
         more => format!(" and {more} more"),
     };
     let message = format!("`{first}`{others} in the index is not merged");
-    let help = format!("settle the conflict, then `git add {first}`; or `git merge --abort`");
+    let abort = abort_of(repository).map(|command| format!("; or `git {command} --abort`"));
+    let abort = abort.unwrap_or_default();
+    let help = format!("settle the conflict, then `git add {first}`{abort}");
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
+/// The command of git that is at work in this repository, if it can be given up:
+/// a conflict of `git stash pop` cannot.
+fn abort_of(repository: &gix::Repository) -> Option<&'static str> {
+    use gix::state::InProgress as Work;
+    match repository.state()? {
+        Work::Merge => Some("merge"),
+        Work::Rebase | Work::RebaseInteractive | Work::ApplyMailboxRebase => Some("rebase"),
+        Work::CherryPick | Work::CherryPickSequence => Some("cherry-pick"),
+        Work::Revert | Work::RevertSequence => Some("revert"),
+        Work::ApplyMailbox => Some("am"),
+        Work::Bisect => None,
+    }
+}
+
+/// What stands at the paths of the entries that count.
 fn paths_of(
     repository: &gix::Repository,
     index: &gix::index::File,

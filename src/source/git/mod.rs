@@ -46,12 +46,14 @@ impl Repository {
     /// # Errors
     /// Where there is one that cannot be opened, or no folder `from`.
     pub fn discover(from: &Path) -> Result<Option<Self>, Error> {
-        let found = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(
-            from,
-            upwards(),
-            limited(),
-        );
-        let found = Self::found(found, from)?;
+        let discover = |from: &Path| {
+            gix::ThreadSafeRepository::discover_with_environment_overrides_opts(
+                from,
+                upwards(),
+                limited(),
+            )
+        };
+        let found = Self::found(discover, from)?;
         found.map(|repository| repository.with_tree_at(from)).transpose()
     }
 
@@ -96,18 +98,18 @@ impl Repository {
     /// # Errors
     /// Where there is one that cannot be opened, or no folder `from`.
     pub fn discover_further(from: &Path) -> Result<Option<Self>, Error> {
-        let mut trust = limited();
-        for options in [&mut trust.full, &mut trust.reduced] {
-            options.modify(|options| options.permissions(deaf_to_git_variables()));
-        }
-        Self::found(gix::ThreadSafeRepository::discover_opts(from, upwards(), trust), from)
+        let discover =
+            |from: &Path| gix::ThreadSafeRepository::discover_opts(from, upwards(), deaf());
+        Self::found(discover, from)
     }
 
     fn found(
-        found: gix::Result<gix::ThreadSafeRepository>,
+        discover: impl Fn(&Path) -> gix::Result<gix::ThreadSafeRepository>,
         from: &Path,
     ) -> Result<Option<Self>, Error> {
-        match found {
+        // from inside of `.git`, gix mistakes where `.` is
+        let anew = |error| discover(&std::path::absolute(from).map_err(|_| error)?);
+        match discover(from).or_else(anew) {
             Ok(shared) => Ok(Some(Self { shared })),
             Err(error) if says_no_repository(&error) => Ok(None),
             Err(error) => Err(Error::new(
@@ -166,6 +168,15 @@ fn limited() -> gix::sec::trust::Mapping<gix::open::Options> {
     let mut trust = gix::sec::trust::Mapping::<gix::open::Options>::default();
     for options in [&mut trust.full, &mut trust.reduced] {
         options.modify(|options| options.config_overrides([limit.as_str()]));
+    }
+    trust
+}
+
+/// The same, whatever the variables of git say.
+fn deaf() -> gix::sec::trust::Mapping<gix::open::Options> {
+    let mut trust = limited();
+    for options in [&mut trust.full, &mut trust.reduced] {
+        options.modify(|options| options.permissions(deaf_to_git_variables()));
     }
     trust
 }

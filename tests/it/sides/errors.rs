@@ -322,6 +322,36 @@ fn locked_index() {
 }
 
 #[test]
+fn unmerged_index_of_what_is_no_merge() {
+    let site = site();
+    site.git(&["checkout", "--quiet", "-b", "topic", "HEAD~1"]);
+    site.write("site/a.yaml", "topic\n");
+    site.commit();
+    let works: [(&[&str], &str); 4] = [
+        (&["cherry-pick", "main"], "; or `git cherry-pick --abort`"),
+        (&["revert", "--no-edit", "main"], "; or `git revert --abort`"),
+        (&["rebase", "--quiet", "main"], "; or `git rebase --abort`"),
+        (&["checkout", "--quiet", "--merge", "main"], ""),
+    ];
+    for (command, abort) in works {
+        if abort.is_empty() {
+            site.write("site/a.yaml", "neither\n");
+        }
+        site.try_git(command).unwrap_or_default();
+        assert_eq!(
+            side(&site, &["--staged"]).refusal(),
+            format!(
+                "error: `site/a.yaml` in the index is not merged  \
+                 help: settle the conflict, then `git add site/a.yaml`{abort}"
+            )
+        );
+        if !abort.is_empty() {
+            site.git(&[command[0], "--abort"]);
+        }
+    }
+}
+
+#[test]
 fn unmerged_index() {
     let site = site();
     site.git(&["checkout", "--quiet", "-b", "topic", "HEAD~1"]);
