@@ -159,6 +159,15 @@ pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::Object
     }
 }
 
+/// Whether this is a hook that may still refuse what is pushed: git keeps that
+/// apart until then, and gix does not look there.
+pub(super) fn is_quarantined() -> bool {
+    gix::path::env::var("GIT_QUARANTINE_PATH").is_some()
+}
+
+pub(super) const QUARANTINE_HELP: &str = "what is pushed is kept apart until `pre-receive` and \
+    `update` hooks have ended, and layercake does not look there: `post-receive` can ask, or CI";
+
 /// What is wrong with the first commit that cannot be read on the way from
 /// what `revision` starts from to the root; gix takes it for the end.
 fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error> {

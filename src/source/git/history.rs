@@ -158,6 +158,9 @@ fn commit_id(
 ) -> Result<gix::ObjectId, Error> {
     if let Some(id) = full_id(repository, revision).filter(|id| !repository.has_object(id)) {
         let help = match wanted {
+            Wanted::Files | Wanted::History if cure::is_quarantined() => {
+                cure::QUARANTINE_HELP.to_owned()
+            }
             Wanted::Files => cure::fetch_commit_help(repository, id),
             Wanted::History => cure::fetch_history_help(repository, id),
         };

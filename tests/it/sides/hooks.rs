@@ -8,10 +8,14 @@ use super::{Site, id, in_commit, in_index, program, side_in, site};
 /// Makes `name` a hook in which `script` runs; `$side` is the program, whose
 /// output is kept, and its exit code is the hook's.
 fn hook(site: &Site, name: &str, script: &str) {
+    hook_in(".git", site, name, script);
+}
+
+fn hook_in(git_folder: &str, site: &Site, name: &str, script: &str) {
     let record = site.beside().join("record").display().to_string();
     let text =
         format!("#!/bin/sh\nside='{} debug side'\n({script}) > '{record}' 2>&1\n", program());
-    let path = site.path(".git/hooks").join(name);
+    let path = site.path(git_folder).join("hooks").join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -96,6 +100,74 @@ fn hook_in_a_linked_worktree() {
     fs::write(format!("{linked}/site/a.yaml"), "again\n").unwrap();
     site.git(&["-C", &linked, "commit", "--quiet", "--message=path", "site/a.yaml"]);
     assert_eq!(recorded(&site).1, tree(&site));
+}
+
+/// git then says by `GIT_DIR` where the repository is, and not where its files
+/// are.
+#[test]
+fn hook_of_a_repository_that_lies_apart() {
+    for (apart, script) in [
+        ("apart", "$side --since HEAD"),
+        ("around/.git", "$side --since HEAD"),
+        ("apart", "cd site && $side --since HEAD"),
+        ("around/.git", "cd site && $side --since HEAD"),
+    ] {
+        let site = site();
+        hook(&site, "pre-commit", script);
+        let apart = site.beside().join(apart);
+        fs::create_dir_all(apart.parent().unwrap()).unwrap();
+        fs::write(apart.parent().unwrap().join("stray.yaml"), "stray\n").unwrap();
+        site.git(&["init", "--quiet", "--separate-git-dir", &apart.display().to_string()]);
+        site.write("site/a.yaml", "apart\n");
+        site.git(&["commit", "--quiet", "--all", "--message=apart"]);
+        let (lines, files) = recorded(&site);
+        assert_eq!(lines[2], "to: the working tree", "{script}");
+        assert_eq!(files, in_commit(&site, "HEAD"), "{script}");
+    }
+}
+
+#[test]
+fn hook_in_a_submodule() {
+    let (inner, site) = (site(), site());
+    let url = inner.root.display().to_string();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "module"];
+    site.git(&add);
+    for script in ["$side --since HEAD", "cd site && $side --since HEAD"] {
+        hook_in(".git/modules/module", &site, "pre-commit", script);
+        site.write("module/site/a.yaml", script);
+        site.git(&["-C", "module", "commit", "--quiet", "--all", "--message=inner"]);
+        let (lines, files) = recorded(&site);
+        assert_eq!(lines[2], "to: the working tree");
+        let names: Vec<&str> = files.iter().filter_map(|line| line.split(' ').nth(1)).collect();
+        assert_eq!(names, ["site/a.yaml", "site/b.yaml"], "{script}");
+    }
+}
+
+#[test]
+fn hooks_that_receive_a_push() {
+    let site = site();
+    let remote = site.clone_to("remote.git", &["--bare"]);
+    let url = remote.root.display().to_string();
+    let script = "read -r from to _; $side --from $from --to $to";
+    hook_in(".", &remote, "post-receive", script);
+    site.write("site/a.yaml", "pushed\n");
+    site.commit();
+    site.git(&["push", "--quiet", &url, "main"]);
+    let (lines, files) = recorded(&remote);
+    let sides = ["HEAD~1", "HEAD"].map(|revision| id(&site, revision));
+    assert_eq!(
+        lines[1..],
+        [format!("from: commit {}", sides[0]), format!("to: commit {}", sides[1])]
+    );
+    assert_eq!(files, in_commit(&site, "HEAD"));
+
+    hook_in(".", &remote, "pre-receive", script);
+    site.write("site/a.yaml", "in quarantine\n");
+    site.commit();
+    assert!(site.try_git(&["push", "--quiet", &url, "main"]).is_err());
+    let text = fs::read_to_string(remote.beside().join("record")).unwrap();
+    assert!(text.contains("this clone has no such commit"), "{text}");
+    assert!(text.contains("help: what is pushed is kept apart until"), "{text}");
 }
 
 #[test]
