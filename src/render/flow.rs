@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::replay::{Replay, Via};
-use super::stroke::{Came, Change, States, settled};
+use super::stroke::{Came, Change, States, Stroke, settled};
 use crate::graph::{DocId, Graph, Op, Recipe, Step};
 use crate::source::Span;
 use crate::yaml::path::{Location, Path, Piece, Segment};
@@ -298,6 +298,10 @@ impl<'r, 'a> Stream<'r, 'a> {
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
         let mut data = states.start.clone();
         for stroke in &states.strokes {
+            let places: Vec<&Location> = carried.iter().map(|value| &value.location).collect();
+            if !self.may_bring(doc, stroke) && stroke.redo_elsewhere(&places, &mut data) {
+                continue;
+            }
             let after = stroke.delta.redone(&data);
             let change = self.replay.change(doc, stroke, data, after);
             carried = self.through(doc, &change, carried);
@@ -314,6 +318,12 @@ impl<'r, 'a> Stream<'r, 'a> {
             self.places.entry(doc).or_default().push(self.flow.reached.len());
             self.flow.reached.push(Reached { doc, location, via, at, from });
         }
+    }
+
+    /// Whether a stroke of a document may take what was reached elsewhere.
+    fn may_bring(&self, doc: DocId, stroke: &Stroke) -> bool {
+        let step = stroke.step(self.replay.graph().recipe(doc));
+        step.and_then(|step| step.op.source()).is_some_and(|it| self.places.contains_key(&it))
     }
 
     /// What a document starts with.

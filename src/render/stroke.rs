@@ -49,15 +49,19 @@ pub(super) enum Author {
 }
 
 impl Stroke {
+    /// The step of its document that made it; none for a limit.
+    pub(super) fn step<'r>(&self, recipe: &'r Recipe) -> Option<Step<'r>> {
+        match self.author {
+            Author::Action { step } | Author::Destination { step, .. } => recipe.steps.get(step),
+            Author::Limit => None,
+        }
+    }
+
     /// Undoes in `data` a substitution that wrote elsewhere, and neither made nor
     /// took away what stands at `place`, so that it was there before; whether it
     /// is one. As [`Change::came`] has it, without a copy of the data.
     pub(super) fn undo_elsewhere(&self, place: &Location, data: &mut Node) -> bool {
-        let is_substituted = match self.author {
-            Author::Destination { .. } => true,
-            Author::Action { .. } | Author::Limit => false,
-        };
-        if !is_substituted || self.written.iter().any(|written| place.starts_with(written)) {
+        if !self.is_substituted() || self.writes_around(place) {
             return false;
         }
         let is_there = place.get(data).is_some();
@@ -67,6 +71,33 @@ impl Stroke {
             self.delta.redo(data);
         }
         is_kept
+    }
+
+    /// Does in `data` a substitution that leaves what stands at all of `places`
+    /// there; whether it is one. As [`Change::kept_at`] has it, without a copy of the
+    /// data.
+    pub(super) fn redo_elsewhere(&self, places: &[&Location], data: &mut Node) -> bool {
+        if !self.is_substituted() || places.iter().any(|place| self.writes_around(place)) {
+            return false;
+        }
+        self.delta.redo(data);
+        let are_kept = places.iter().all(|place| place.get(data).is_some());
+        if !are_kept {
+            self.delta.undo(data);
+        }
+        are_kept
+    }
+
+    fn is_substituted(&self) -> bool {
+        match self.author {
+            Author::Destination { .. } => true,
+            Author::Action { .. } | Author::Limit => false,
+        }
+    }
+
+    /// Whether it wrote what `place` is, or is in.
+    fn writes_around(&self, place: &Location) -> bool {
+        self.written.iter().any(|written| place.starts_with(written))
     }
 }
 
@@ -218,12 +249,7 @@ pub(super) struct Change<'a> {
 impl<'a> Change<'a> {
     /// The step that made the stroke; none for a limit.
     pub(super) fn step(&self) -> Option<Step<'a>> {
-        match self.stroke.author {
-            Author::Action { step } | Author::Destination { step, .. } => {
-                self.recipe.steps.get(step)
-            }
-            Author::Limit => None,
-        }
+        self.stroke.step(self.recipe)
     }
 
     /// The substitution and the destination that made the stroke.

@@ -9,6 +9,8 @@ use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::fix::with_ignores;
 use layercake::merge::deckhand::Semantics;
+use layercake::render::flow::flow;
+use layercake::render::replay::Replay;
 use layercake::report::View;
 use layercake::report::json::{Report, write};
 use layercake::report::terminal::Totals;
@@ -16,9 +18,10 @@ use layercake::rules::{self, Gates};
 use layercake::source::{DocKey, FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
 use layercake::triage::Findings;
 use layercake::triage::baseline::{Baseline, Damage, Entry};
+use layercake::yaml::path::Location;
 
-use super::{LONGEST, document, three_layers};
-use crate::support::{check_with, compare_files, options};
+use super::{LONGEST, document, substituting, three_layers};
+use crate::support::{check_files, check_with, compare_files, options};
 
 /// What `run` gives, in bounded time.
 fn soon<T>(run: impl FnOnce() -> T) -> T {
@@ -152,4 +155,29 @@ fn documents_whose_order_decides() {
         compare_files(&base, &head, options, &selectors, &Place::Root, &Gates::default())
     });
     assert_eq!(compared.comparison.edits.len(), 1);
+}
+
+/// Where each of a thousand values goes is asked of what takes them all.
+#[test]
+fn one_output_takes_very_many_values() {
+    let names: Vec<(String, String)> =
+        (0..1_000).map(|at| (format!("s{at}"), format!("{{path: .k{at}}}"))).collect();
+    let takes: Vec<(&str, &str, &str)> =
+        names.iter().map(|(name, dest)| (&**name, ".a", &**dest)).collect();
+    let source = |(name, _): &(String, String)| document(name, "layer: global", "", "{a: 1}");
+    let sources: String = names.iter().map(source).collect();
+    let text = three_layers() + &sources + &substituting("d", &takes, "{}");
+    let tree = MemoryTree::new().with("documents.yaml", text);
+    let checked = check_files(&tree, options(Semantics::Documented), |site| {
+        let replay = Replay::new(site.graph, site.rendered);
+        let sources = site.graph.outputs().filter(|(_, it)| it.key.name.starts_with('s'));
+        soon(|| {
+            let flows = sources.map(|(doc, _)| flow(&replay, doc, &Location::root()));
+            flows.map(|flow| flow.reached[1].location.to_string()).collect::<Vec<_>>()
+        })
+    });
+    let (_, mut taken) = checked.without_taken();
+    let reached = taken.pop().expect("there is one set of files");
+    let expected: Vec<String> = (0..1_000).map(|at| format!(".k{at}")).collect();
+    assert_eq!(reached, expected);
 }
