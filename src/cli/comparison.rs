@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use layercake::commands::compare::{Outcome, Request, Verify};
-use layercake::commands::configuration::{self, Found, outputs};
+use layercake::commands::configuration::{self, Found};
 use layercake::commands::lint::Linted;
 use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
-use layercake::commands::{self, Selection};
+use layercake::commands::{self, BaselineChoice, Selection};
 use layercake::diagnostic::Trait;
 use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
@@ -24,11 +24,11 @@ use layercake::stopwatch::times;
 use layercake::triage::Findings;
 
 use super::arguments::{
-    ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, Output, OutputArgs, RepositoryArgs,
+    ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, RepositoryArgs,
 };
 use super::hygiene::{self, MendArgs};
 use super::terminal::Terminal;
-use super::{Failure, allow, complain, deliver, environment, or_full, print, totals, view};
+use super::{Failure, complain, deliver, environment, outputs, print, totals, view};
 
 /// What is asked of a comparison, whichever two sides it has.
 #[derive(Debug, Args)]
@@ -222,7 +222,11 @@ pub(super) fn lint(
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let Asked { request, mend, outputs, .. } = asked;
-    allow(&outputs.output)?;
+    let baseline = match &selection.baseline {
+        BaselineChoice::Named(file) => Some(&**file),
+        BaselineChoice::Usual | BaselineChoice::Nothing => None,
+    };
+    outputs::allow(&outputs.output, &selection.directory, baseline)?;
     let start = Instant::now();
     let Some(mending) = mend.mending() else {
         let run = |progress: &_| commands::lint::run(selection, request, progress);
@@ -285,7 +289,7 @@ fn tell(
             return Ok(code(linted, asked));
         }
     };
-    let outputs = wanted_outputs(&asked.outputs.output, configured)?;
+    let outputs = outputs::wanted(&asked.outputs.output, configured, &selection.directory)?;
     let links = asked.outputs.links(configured);
     if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
@@ -321,16 +325,6 @@ fn tell(
     Ok(code(linted, asked))
 }
 
-/// The reports that are asked for; those of the configuration where no flag
-/// does.
-fn wanted_outputs(given: &[Output], configured: &Found) -> Result<Vec<Output>, Error> {
-    if !given.is_empty() {
-        return Ok(given.to_vec());
-    }
-    let configured = outputs(configured)?.into_iter();
-    Ok(or_full(configured.map(|(format, file)| Output { format, file }).collect()))
-}
-
 fn write_lint(
     outcome: &Outcome,
     asked: &Asked,
@@ -339,7 +333,8 @@ fn write_lint(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let look = asked.look;
-    let outputs = wanted_outputs(&asked.outputs.output, &outcome.configured)?;
+    let outputs =
+        outputs::wanted(&asked.outputs.output, &outcome.configured, &selection.directory)?;
     let links = asked.outputs.links(&outcome.configured);
     let findings = &outcome.compared.findings;
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
@@ -397,7 +392,7 @@ pub(super) fn diff(
         configuration: arguments.config.place(),
         ..selection.selection(directory)
     };
-    allow(&outputs.output)?;
+    outputs::allow(&outputs.output, &selection.directory, None)?;
     let start = Instant::now();
     let outcome =
         terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
@@ -409,7 +404,7 @@ pub(super) fn diff(
         Report::of_comparison(&compared, &view).with_links(links).with_times(times())
     });
     let manner = LintLook::of_diff(look).manner();
-    let outputs = or_full(outputs.output);
+    let outputs = outputs::or_full(outputs.output);
     deliver(&outputs, &selection.directory, terminal, |format, style, out| match format {
         Format::Full if brief => {
             report::comparison::write_brief(&compared, look, &view, style, out)

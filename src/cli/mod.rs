@@ -10,6 +10,7 @@ mod demo;
 mod fault;
 mod hygiene;
 mod manual;
+mod outputs;
 mod saved;
 mod terminal;
 
@@ -35,7 +36,7 @@ use layercake::report::terminal::Totals;
 use layercake::report::{self, Format, Ignored, Style, View};
 use layercake::source::{Source, text_at, write_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
-use layercake::triage::{Suppressed, baseline};
+use layercake::triage::Suppressed;
 
 use self::arguments::{
     Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, Output, RenderFormat, RepositoryArgs,
@@ -227,40 +228,6 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses outputs that would run into each other, before any work is done.
-fn allow(outputs: &[Output]) -> Result<(), Error> {
-    let printed = outputs.iter().filter(|output| output.file.is_none()).count();
-    if printed > 1 {
-        let message = "only one report can go to standard output";
-        let help = "give the others a file, e.g. `--output json=report.json`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
-    }
-    let mut files: Vec<&Path> = outputs.iter().filter_map(|it| it.file.as_deref()).collect();
-    files.sort();
-    if let Some(file) = files.iter().find(|file| is_input(file)) {
-        let message =
-            format!("a report does not go to `{}`, which layercake reads", file.display());
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_help("name a file that is no YAML, no baseline and not in `.git`"));
-    }
-    match files.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
-            let message = format!("two reports cannot both go to `{}`", pair[0].display());
-            Err(Error::new(ErrorKind::Usage, message))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Whether a file is one of those that runs read, or part of a repository's
-/// insides: writing a report there would destroy what it is about.
-fn is_input(file: &Path) -> bool {
-    let is_yaml = |it: &std::ffi::OsStr| it == "yaml" || it == "yml";
-    file.extension().is_some_and(is_yaml)
-        || file.file_name().is_some_and(|name| name == baseline::FILE)
-        || file.components().any(|part| part.as_os_str() == ".git")
-}
-
 /// Writes each report to where it goes, files first: what is printed last is
 /// then all that there is to say. Files have no colours and the width of a
 /// page, whatever the terminal has.
@@ -290,11 +257,6 @@ fn deliver(
         print(|out| write(output.format, &terminal.style, out))?;
     }
     Ok(())
-}
-
-/// The report for people where no other is asked for.
-fn or_full(outputs: Vec<Output>) -> Vec<Output> {
-    if outputs.is_empty() { vec![Output { format: Format::Full, file: None }] } else { outputs }
 }
 
 /// All that standard input has.

@@ -15,7 +15,7 @@ use layercake::source::bytes_at;
 
 use super::arguments::OutputArgs;
 use super::terminal::Terminal;
-use super::{Failure, allow, deliver, or_full, standard_input};
+use super::{Failure, deliver, outputs, standard_input};
 
 /// What `report` is told.
 #[derive(Debug, Args)]
@@ -68,13 +68,13 @@ pub(super) fn report(
 ) -> Result<ExitCode, Failure> {
     let (look, ignored) = (arguments.look(terminal), arguments.ignored());
     let ReportArgs { file, outputs, .. } = arguments;
-    allow(&outputs.output)?;
+    outputs::allow(&outputs.output, &directory, None)?;
     let is_piped = file.as_os_str() == "-";
     let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };
     let name = file.display().to_string();
     let report = saved(&bytes, &name)?.with_links(outputs.links);
     let manner = Manner { listing: Listing { unchanged: look.unchanged, ignored }, rules: RULES };
-    let outputs = or_full(outputs.output);
+    let outputs = outputs::or_full(outputs.output);
     let restored = LazyCell::new(|| Restored::of(&report));
     if outputs.iter().any(|it| matches!(it.format, Format::Full | Format::Concise))
         && let Err(fault) = &*restored

@@ -373,6 +373,12 @@ pub fn outputs(found: &Found) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
     Ok(outputs)
 }
 
+/// The file of the baseline that the configuration names.
+pub fn baseline_file(found: &Found) -> Option<PathBuf> {
+    let named = found.config.baseline.as_ref()?;
+    Some(found.folder.as_deref().unwrap_or(Path::new(".")).join(&*named.value))
+}
+
 /// What links to lines of the repository are made of, as it is configured.
 pub fn links(found: &Found) -> Option<Links> {
     found.config.links.as_deref().and_then(|template| Links::new(template).ok())

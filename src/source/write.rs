@@ -7,7 +7,7 @@
 
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::interrupt;
 use super::tree::{is_empty_folder, is_there};
@@ -44,6 +44,7 @@ struct Beside<'p> {
 
 impl<'p> Beside<'p> {
     fn of(path: &'p Path, bytes: &[u8]) -> Result<Self, Error> {
+        refuse_git(path)?;
         let permissions = permissions_of_file(path)?;
         let (written, mut file) = create_beside(path).map_err(|error| cannot_write(path, error))?;
         let beside = Self { written, path, is_put: false };
@@ -125,6 +126,34 @@ fn cannot_make(path: &Path, error: io::Error) -> Error {
     Error::new(ErrorKind::Io, message).caused_by(error)
 }
 
+/// What is inside of a repository is written by git alone.
+fn refuse_git(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    // What is not there is told where it is to be written.
+    let Ok(folder) = folder else { return Ok(()) };
+    let is_link = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+    if is_link || is_of_git(&folder) {
+        let message = format!("`{}` is part of what git stores", path.display());
+        return Err(Error::new(ErrorKind::Usage, message)
+            .with_help("name a file that is not in `.git`, nor in another folder of git's"));
+    }
+    Ok(())
+}
+
+/// Whether a folder, without symbolic links on the way, is `.git`, or one under another
+/// name (gitrepository-layout(5)), or lies in one and in no working tree there.
+fn is_of_git(folder: &Path) -> bool {
+    let is_git = |folder: &Path| {
+        folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
+            || folder.join("HEAD").is_file()
+                && ["objects", "refs"].iter().all(|name| folder.join(name).is_dir())
+    };
+    let is_root = |folder: &Path| is_there(&folder.join(".git"));
+    let mut around = folder.ancestors();
+    around.find(|folder| is_git(folder) || is_root(folder)).is_some_and(is_git)
+}
+
 /// Whether the file `path` of `folder` lies below it and not in `.git`, symbolic
 /// links on the way followed. A folder that is not there leads nowhere else.
 pub fn stays_inside(folder: &Path, path: &Path) -> bool {
@@ -133,8 +162,7 @@ pub fn stays_inside(folder: &Path, path: &Path) -> bool {
     let (Ok(folder), Ok(parent)) = (folder.canonicalize(), parent.canonicalize()) else {
         return true;
     };
-    let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-    parent.strip_prefix(&folder).is_ok_and(|inside| !inside.components().any(is_git))
+    parent.starts_with(&folder) && !is_of_git(&parent)
 }
 
 /// The permissions of the file that is there; none where there is none.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -92,6 +92,7 @@ fn a_report_goes_to_a_file_of_its_own() {
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     sandbox.write("real.json", "old");
     symlink("real.json", sandbox.path("link.json")).unwrap();
+    symlink(".git", sandbox.path("insides")).unwrap();
     let made = Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap();
     assert!(made.success());
     let before = sandbox.git(&["status", "--short"]);
@@ -99,7 +100,11 @@ fn a_report_goes_to_a_file_of_its_own() {
         ("site/lab/only.yaml", "which layercake reads"),
         ("new.yml", "which layercake reads"),
         (".layercake-baseline.json", "which layercake reads"),
-        (".git/config", "which layercake reads"),
+        ("SITE.YML", "which layercake reads"),
+        ("site/../.layercake-baseline.json", "which layercake reads"),
+        (".git/config", "is part of what git stores"),
+        ("site/../.git/config", "is part of what git stores"),
+        ("insides/config", "is part of what git stores"),
         ("link.json", "is a symbolic link"),
         ("/dev/stdout", "is a symbolic link"),
         ("/dev/null", "is no plain file"),
@@ -114,6 +119,50 @@ fn a_report_goes_to_a_file_of_its_own() {
     }
     assert_eq!(sandbox.git(&["status", "--short"]), before);
     assert_eq!(fs::read_to_string(sandbox.path("real.json")).unwrap(), "old");
+}
+
+/// Who changes the configuration says no more than what the reports are, and where.
+#[test]
+fn a_configured_report_takes_nothings_place() {
+    for (target, baseline) in [
+        ("site/lab/only.yaml", None),
+        ("./.layercake-baseline.json", None),
+        ("accepted.json", Some("accepted.json")),
+        ("./accepted.json", Some("accepted.json")),
+        ("layercake.yaml", None),
+    ] {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write("accepted.json", "{}");
+        let named = baseline.map(|it| format!("baseline: {it}\n")).unwrap_or_default();
+        sandbox.write("layercake.yaml", format!("{named}output: {{default: [json={target}]}}\n"));
+        sandbox.commit();
+        let ran = sandbox.run(&["lint", "--no-baseline"]);
+        assert_eq!(ran.code, 2, "{target}: {ran:?}");
+        assert!(ran.stderr.contains("which layercake reads"), "{target}: {ran:?}");
+        assert_eq!(sandbox.git(&["status", "--short"]), "", "{target}");
+    }
+}
+
+/// Of a repository that is nowhere called `.git`; a working tree may lie in it.
+#[test]
+fn what_git_stores_is_written_by_git() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    let (bare, inside) = (sandbox.beside("bare"), sandbox.beside("bare/inside"));
+    let named = |path: &Path| path.display().to_string();
+    sandbox.git(&["clone", "--quiet", "--bare", ".", &named(&bare)]);
+    sandbox.git(&["-C", &named(&bare), "worktree", "add", "--quiet", &named(&inside)]);
+    let before = fs::read(bare.join("config")).unwrap();
+    for target in [bare.join("config"), bare.join("worktrees/inside/new"), inside.join(".git")] {
+        let ran = sandbox.run(&["lint", "-o", &format!("json={}", named(&target))]);
+        assert_eq!(ran.code, 2, "{target:?}: {ran:?}");
+        assert!(ran.stderr.contains("is part of what git stores"), "{target:?}: {ran:?}");
+    }
+    assert_eq!(fs::read(bare.join("config")).unwrap(), before);
+    let ran = sandbox.run(&["baseline", "write", "--baseline", ".git/config"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let ran = sandbox.run(&["lint", "-o", &format!("json={}", named(&inside.join("new.json")))]);
+    assert_eq!(ran.code, 0, "{ran:?}");
 }
 
 /// Folders that go and come back while they are listed and read end in findings, or
