@@ -24,7 +24,7 @@ use layercake::stopwatch::times;
 use layercake::triage::Findings;
 
 use super::arguments::{
-    ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, RepositoryArgs,
+    ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, RepositoryArgs, SelectionArgs,
 };
 use super::hygiene::{self, MendArgs};
 use super::terminal::Terminal;
@@ -214,6 +214,19 @@ impl OutputArgs {
     fn links(&self, configured: &Found) -> Option<Links> {
         self.links.clone().or_else(|| configuration::links(configured))
     }
+}
+
+/// A comparison says itself which revisions it reads.
+///
+/// # Errors
+/// Where one is asked for, and a revision to read as well.
+pub(super) fn refuse_revision(selection: &SelectionArgs, wanted: &Wanted) -> Result<(), Error> {
+    if selection.repository.rev.is_none() || *wanted == Wanted::default() {
+        return Ok(());
+    }
+    let message = "`--rev` reads one revision, and a comparison is asked for";
+    let help = "`--from REV --to REV` compares two revisions";
+    Err(Error::new(ErrorKind::Usage, message).with_help(help))
 }
 
 pub(super) fn lint(

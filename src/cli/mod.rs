@@ -150,6 +150,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             outputs,
         } => {
             let request = reach.request(comparison)?;
+            comparison::refuse_revision(&selection, &request.wanted)?;
             let unchanged = if all_findings { Unchanged::Shown } else { Unchanged::Counted };
             let look = LintLook {
                 comparison: reach.look(unchanged, &terminal),
@@ -239,12 +240,7 @@ fn deliver(
 ) -> Result<(), Failure> {
     let page = Style { width: PAGE, color: false, unicode: true, links: false };
     let write = |format, style: &Style, out: &mut dyn Write| match format {
-        Format::Full | Format::Concise => {
-            let mut text = Vec::new();
-            write(format, style, &mut text)?;
-            let text = String::from_utf8_lossy(&text);
-            out.write_all(report::without_commands(&text).as_bytes())
-        }
+        Format::Full | Format::Concise => to_people(out, |out| write(format, style, out)),
         Format::Of(_) => write(format, style, out),
     };
     for output in outputs {
@@ -303,7 +299,7 @@ fn sites(
 ) -> Result<ExitCode, Failure> {
     let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
     print(|out| match format {
-        SitesFormat::Table => report::sites::write(&listed.rows, out),
+        SitesFormat::Table => to_people(out, |out| report::sites::write(&listed.rows, out)),
         SitesFormat::Json => report::json::sites(&listed.rows, out),
     })?;
     for site in &listed.undefined {
@@ -406,7 +402,9 @@ fn explain_in(
         .watch(|progress| commands::explain_value::one(selection, site, question, progress))?;
     let view = view(&checked);
     print(|out| match format {
-        TextFormat::Text => report::provenance::write_way(&way, &view, &terminal.style, out),
+        TextFormat::Text => {
+            to_people(out, |out| report::provenance::write_way(&way, &view, &terminal.style, out))
+        }
         TextFormat::Json => {
             let value = SiteValue { site: way.site.clone(), way: Some(way) };
             report::provenance::write_ways_json(&[value], &view, out)
@@ -427,7 +425,9 @@ fn explain_since(
     })?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
-        TextFormat::Text => report::since::write_way_since(&since, &view, style, out),
+        TextFormat::Text => {
+            to_people(out, |out| report::since::write_way_since(&since, &view, style, out))
+        }
         TextFormat::Json => report::since::write_way_since_json(&since, &view, out),
     })?;
     Ok(told(&checked))
@@ -443,7 +443,9 @@ fn explain_in_all(
         terminal.watch(|progress| commands::explain_value::all(selection, question, progress))?;
     let view = view(&checked);
     print(|out| match format {
-        TextFormat::Text => report::provenance::write_values(&values, &view, out),
+        TextFormat::Text => {
+            to_people(out, |out| report::provenance::write_values(&values, &view, out))
+        }
         TextFormat::Json => report::provenance::write_ways_json(&values, &view, out),
     })?;
     Ok(told(&checked))
@@ -462,7 +464,9 @@ fn explain_why_not(
     })?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
-        TextFormat::Text => report::provenance::write_why_not(&texts, &view, style, out),
+        TextFormat::Text => {
+            to_people(out, |out| report::provenance::write_why_not(&texts, &view, style, out))
+        }
         TextFormat::Json => report::provenance::write_why_not_json(&texts, &view, out),
     })?;
     Ok(told(&checked))
@@ -499,7 +503,7 @@ fn impact(
         terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
-        TextFormat::Text => report::impact::write(&impact, &view, style, out),
+        TextFormat::Text => to_people(out, |out| report::impact::write(&impact, &view, style, out)),
         TextFormat::Json => report::impact::write_impact_json(&impact, &view, out),
     })?;
     Ok(told(&checked))
@@ -514,7 +518,7 @@ fn graph(
     let (checked, graphs) = checked.without_taken();
     let view = view(&checked);
     print(|out| match format {
-        GraphFormat::Text => report::graph::write(&graphs, &view, out),
+        GraphFormat::Text => to_people(out, |out| report::graph::write(&graphs, &view, out)),
         GraphFormat::Dot => report::graph::write_dot(&graphs, &view, out),
         GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
         GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
@@ -568,11 +572,24 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()>
     })
 }
 
+/// Writes what people read, be it in the log of a CI job, for which it holds no
+/// commands.
+fn to_people(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    out.write_all(report::without_commands(&text).as_bytes())
+}
+
 /// Writes to standard error; where that is closed there is nobody to tell.
 #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
 fn complain(text: &str) {
     let mut errors = io::stderr().lock();
-    let text = report::without_commands(text);
+    let text = report::printable_lines(text);
+    let text = report::without_commands(&text);
     drop(errors.write_all(text.as_bytes()).and_then(|()| errors.flush()));
 }
 

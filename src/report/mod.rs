@@ -159,6 +159,16 @@ pub struct SiteRow {
     pub outputs: usize,
 }
 
+/// `text` for a terminal, in its lines: nothing in them can drive it.
+pub fn printable_lines(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => format!("{}\n", printable::clean(line)),
+            None => printable::clean(line).into_owned(),
+        })
+        .collect()
+}
+
 /// `text` for the log of a CI job, without what that takes for a command.
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     printable::without_commands(text)

@@ -35,6 +35,57 @@ fn unknown_revisions_are_named() {
 }
 
 #[test]
+fn a_revision_to_read_and_a_comparison_exclude_each_other() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    for comparison in [&["--since", "HEAD"][..], &["--staged"], &["--from", "HEAD"], &["--auto"]] {
+        let ran = sandbox.run(&[&["lint", "--rev", "HEAD"], comparison].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.contains("help: `--from REV --to REV`"), "{}", ran.stderr);
+    }
+}
+
+/// What the configuration and the baseline say is quoted, and drives no terminal.
+#[test]
+fn errors_have_no_control_characters() {
+    let evil = r"\u001b]0;title\u0007\u202e\r";
+    let configuration = Sandbox::with_sites();
+    configuration.write("layercake.yaml", format!("\"{evil}\": 1\n"));
+    let named = Sandbox::with_sites();
+    named.write("layercake.yaml", format!("baseline: \"{evil}\"\n"));
+    let damaged = Sandbox::with_sites();
+    damaged.write(".layercake-baseline.json", format!("{{\"version\": \"{evil}\"}}"));
+    for sandbox in [configuration, named, damaged] {
+        let ran = sandbox.run(&["baseline", "show"]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        let is_harmful = |it: char| (it.is_control() && it != '\n') || it == '\u{202e}';
+        assert!(!ran.stderr.contains(is_harmful), "{:?}", ran.stderr);
+    }
+}
+
+/// The log of a CI job takes some words for commands.
+#[test]
+fn what_people_read_commands_no_ci_job() {
+    let sandbox = Sandbox::with_sites();
+    let definition = std::fs::read_to_string(sandbox.path("site/lab/site-definition.yaml"));
+    let definition = definition.unwrap().replace("name: lab", "name: '##[error]x'");
+    sandbox.write("site/##[error]x/site-definition.yaml", definition);
+    let text = document("##[group]x", "site", "{a: 1}");
+    sandbox.write("site/##[error]x/a.yaml", text.replace("##[group]x", "'##[group]x'"));
+    for arguments in [
+        &["sites"][..],
+        &["graph"],
+        &["impact", "site/##[error]x/a.yaml:1"],
+        &["explain-value", "##[error]x", "example/Kind/v1", "##[group]x", ".a"],
+    ] {
+        let ran = sandbox.run(arguments);
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(printed.contains(r"##\x5b"), "{arguments:?}: {printed}");
+        assert!(!printed.contains("##["), "{arguments:?}: {printed}");
+    }
+}
+
+#[test]
 fn unknown_sites_and_rules_get_a_hint() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run(&["lint", "--site", "laab"]);
