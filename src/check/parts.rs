@@ -61,10 +61,12 @@ impl<T: Default + Send> Files<'_, T> {
             entries.iter().map(|entry| ToRead::text(&entry.path, tree, entry.content)).collect();
         let ids = self.read(plan, &files)?;
         let mut known: ByPath = paths.iter().cloned().zip(ids.iter().copied()).collect();
+        let secret = known.iter().filter(|(path, _)| globs.is_secret(path));
+        let secret = SecretTexts::of(secret.map(|(_, file)| *file), &self.sources);
         let mut parts = Vec::new();
         for (path, file) in paths.into_iter().zip(ids) {
-            let read = self.part_file(plan, tree, &globs, (&path, file), &mut known)?;
-            let is_secret = globs.is_secret(&path);
+            let (read, is_secret) =
+                self.part_file(plan, tree, (&globs, &secret), (&path, file), &mut known)?;
             let end = offset(self.sources.get(file).text().len());
             let mut nothing = Part::nothing(&path, Span::new(file, 0, end));
             if is_secret {
@@ -75,28 +77,36 @@ impl<T: Default + Send> Files<'_, T> {
         Ok(parts)
     }
 
+    /// What a file gives, and whether all of that is secret: as one that is, or
+    /// includes one, whatever the path by which it is reached.
     fn part_file(
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
-        globs: &PartGlobs,
+        (globs, secret): (&PartGlobs, &SecretTexts),
         (path, file): (&RepoPath, FileId),
         known: &mut ByPath,
-    ) -> Result<Arc<UserData>, Error> {
-        if let Some(known) = self.user_data.get(&file) {
-            return Ok(known.clone());
+    ) -> Result<(Arc<UserData>, bool), Error> {
+        let is_secret_itself = secret.have(file, &self.sources);
+        let is_same_everywhere = is_secret_itself == globs.is_secret(path);
+        if let Some(known) = self.user_data.get(&file).filter(|_| is_same_everywhere) {
+            return Ok((known.clone(), is_secret_itself));
         }
         let mut sources = std::mem::take(&mut self.sources);
         let headers = plan.configuration.headers.iter().filter(|header| header.path == *path);
         let headers = headers.map(|header| header.read(&mut sources)).collect();
         let mut error = None;
         let mut includes = false;
+        let mut includes_secret = false;
         let mut include = |sources: &mut SourceMap, from: &RepoPath, path: &str| {
             includes = true;
             std::mem::swap(&mut self.sources, sources);
             self.fill();
             let included = self.included(plan, tree, (from, path), known);
             std::mem::swap(&mut self.sources, sources);
+            if let Ok(Included::File(file)) = included {
+                includes_secret |= secret.have(file, sources);
+            }
             included.unwrap_or_else(|failed| {
                 error.get_or_insert(failed);
                 Included::Missing
@@ -118,15 +128,17 @@ impl<T: Default + Send> Files<'_, T> {
         if let Some(error) = error {
             return Err(error);
         }
-        if globs.is_secret(path) {
+        let is_secret = is_secret_itself || includes_secret;
+        if is_secret {
             read.parts.iter_mut().for_each(Part::hide);
         }
         let read = Arc::new(read);
-        // What a file includes may be another on the other side.
-        if !includes {
+        // What a file includes may be another on the other side, and so may what it is
+        // the same as.
+        if !includes && is_same_everywhere {
             self.user_data.insert(file, read.clone());
         }
-        Ok(read)
+        Ok((read, is_secret))
     }
 
     /// What `#include` in the file at `from` leads to: a path from its folder,
@@ -149,6 +161,29 @@ impl<T: Default + Send> Files<'_, T> {
         let ids = self.read(plan, &[ToRead::text(&path, tree, None)])?;
         known.extend(ids.first().map(|id| (path.clone(), *id)));
         Ok(ids.first().map_or(Included::Missing, |id| Included::File(*id)))
+    }
+}
+
+/// The texts of the files that are declared secret. A link to one of them has its
+/// text under another path.
+struct SecretTexts {
+    by_length: BTreeMap<usize, Vec<FileId>>,
+}
+
+impl SecretTexts {
+    fn of(files: impl Iterator<Item = FileId>, sources: &SourceMap) -> Self {
+        let mut by_length: BTreeMap<usize, Vec<FileId>> = BTreeMap::new();
+        for file in files {
+            by_length.entry(sources.get(file).text().len()).or_default().push(file);
+        }
+        Self { by_length }
+    }
+
+    /// Whether a file has one of them.
+    fn have(&self, file: FileId, sources: &SourceMap) -> bool {
+        let text = sources.get(file).text();
+        let alike = self.by_length.get(&text.len()).into_iter().flatten();
+        alike.copied().any(|secret| secret == file || sources.get(secret).text() == text)
     }
 }
 

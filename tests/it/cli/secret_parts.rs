@@ -331,3 +331,28 @@ fn what_is_secret_in_parts_is_hidden_and_nothing_else() {
         assert!(ran.code < 2 || is_guess, "{arguments}: {ran:?}");
     }
 }
+
+/// A secret file is as secret where another set includes it, or a link leads to it.
+#[test]
+#[cfg(unix)]
+fn secret_parts_are_secret_by_every_way_to_them() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", CONFIGURATION);
+    let secrets = format!("#cloud-config\nusers: [{CANARY}]\nbroken: {CANARY}: 1\n");
+    let sound = format!("#cloud-config\nusers: [{CANARY}]\n");
+    sandbox.write("site/lab/hidden/1", sound);
+    sandbox.write("site/lab/hidden/2", secrets);
+    sandbox.write("global/cloud/a", "#include\n/site/lab/hidden/1\n");
+    sandbox.write("global/cloud/b", "#include\n../../site/lab/hidden/2\n");
+    sandbox.commit();
+    let linked = sandbox.path("global/cloud/c");
+    std::os::unix::fs::symlink("../../site/lab/hidden/1", linked).unwrap();
+    sandbox.write("global/cloud/d", "#include\n./c\n");
+    for command in commands() {
+        let ran = sandbox.run(&command);
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!printed.contains(CANARY), "{command:?}: {printed}");
+    }
+    let rendered = sandbox.run(&["render", "--site", "lab", "--show-secrets"]).stdout;
+    assert!(rendered.contains(&format!("- {CANARY}")), "{rendered}");
+}
