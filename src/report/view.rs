@@ -152,6 +152,14 @@ impl<'a> View<'a> {
         self.is_opaque(span.file) || met.is_some_and(|secret| secret.start < span.end)
     }
 
+    /// Whether a part of a secret is in `span`, or before it on its line: the columns
+    /// that are told are then not those of the file.
+    pub(super) fn shifts(&self, span: Span) -> bool {
+        let lines = self.source(span.file).lines();
+        let start = lines.start_of(lines.line_of(span.start)).unwrap_or(span.start);
+        self.touches_secret(Span { start, ..span })
+    }
+
     /// Whether a secret goes on at the beginning of a line (zero-based).
     pub(super) fn continues_secret(&self, file: FileId, line: usize) -> bool {
         let start = self.source(file).lines().start_of(line);

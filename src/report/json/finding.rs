@@ -290,12 +290,13 @@ impl SuppressionForm {
 }
 
 impl FixForm {
-    /// None where it touches a secret: its place would tell of what is hidden.
-    /// Nor is there one of a text that no file has as it is.
+    /// None where it touches a secret, or stands behind one on its line: its place
+    /// would tell of what is hidden, and another place is none to write to. Nor is
+    /// there one of a text that no file has as it is.
     fn new(fix: &Fix, view: &View<'_>) -> Option<Self> {
         let edits = fix.edits.iter().map(|edit| {
             let place = view.place(edit.span);
-            let may_be_told = place.decoded.is_none() && !view.touches_secret(edit.span);
+            let may_be_told = place.decoded.is_none() && !view.shifts(edit.span);
             may_be_told.then(|| EditForm {
                 file: place.path.as_str().to_owned(),
                 line: place.line,

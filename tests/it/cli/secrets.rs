@@ -454,3 +454,21 @@ fn render_shows_secrets_to_who_asks() {
         assert!(!hidden.contains("mysql://"), "a string built from a secret is one");
     }
 }
+
+/// Columns behind a secret are told as if it was not there: nobody is to write there.
+#[test]
+fn reports_have_no_fix_behind_a_secret() {
+    let sandbox = Sandbox::with_sites();
+    let text = document("key", "site", "\n  pass: sesame # layercake: ignore[octal-integer] old\n")
+        .replace("storagePolicy: cleartext", "storagePolicy: encrypted")
+        .replace("  name: key", "  name: key # layercake: ignore[boolean-word] old");
+    sandbox.write("site/lab/key.yaml", text);
+    let rules = "octal-integer,boolean-word,unused-ignore";
+    let json = sandbox.run(&["lint", "--select", rules, "-o", "json"]).json();
+    let has_fix = |finding: &serde_json::Value| finding["fix"].is_object();
+    let findings = json["findings"].as_array().unwrap();
+    assert_eq!(findings.iter().map(has_fix).collect::<Vec<_>>(), [true, false], "{findings:#?}");
+    let sarif = sandbox.run(&["lint", "--select", rules, "-o", "sarif"]).json();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.iter().filter(|it| it.get("fixes").is_some()).count(), 1);
+}
