@@ -726,7 +726,8 @@ impl Reader<'_> {
 }
 
 /// Where the secrets of a file stand: the data of its secret documents, and
-/// what may be such a document where something could not be read.
+/// what may be such a document where something could not be read, or is none as it
+/// is written.
 fn secrets_of(
     file: FileId,
     source: &Source,
@@ -739,7 +740,9 @@ fn secrets_of(
         | None => None,
     };
     let is_lost = |at: &Span| !loaded.documents.iter().any(|document| document.span.contains(*at));
-    let lost = loaded.problems.iter().map(|problem| problem.span).chain(broken_off).filter(is_lost);
+    let problems = loaded.problems.iter().map(|problem| problem.span);
+    let others = loaded.others.iter().map(|fault| fault.at);
+    let lost = problems.chain(broken_off).chain(others).filter(is_lost);
     let stretches = lost.filter_map(|at| secret_stretch(source.text(), at.start as usize, secrets));
     let secret = loaded.documents.iter().filter(|document| document.data.secret);
     secret

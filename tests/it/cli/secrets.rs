@@ -219,6 +219,12 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
                 .replace("nested", "twice"),
         ),
         ("again.yaml", passphrase("encrypted", &of.named("again"))),
+        ("listed.yaml", format!("---\n- {{schema: {PASSPHRASE}, data: {}}}\n", of.named("listed"))),
+        (
+            "no-schema.yaml",
+            secret("example/Secret/v1", "no-schema", "encrypted", &of.named("no-schema"))
+                .replace("schema: example/Secret/v1\n", ""),
+        ),
         (
             "unmatched.yaml",
             taking("unmatched", &[from("kind", "path: .url, pattern: NOWHERE")], "{}")
