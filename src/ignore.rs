@@ -78,6 +78,8 @@ impl Extent {
 /// Why words that look like an [`Ignore`] are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
+    /// It does not begin with `# layercake:`, but nearly so.
+    Misspelt,
     /// There is no such word behind `layercake:`.
     UnknownWord,
     /// No rule is named.
@@ -91,6 +93,9 @@ pub enum Malformed {
 /// What stands in the place of a secret.
 const HIDDEN: &str = "(hidden)";
 
+/// With what they begin.
+const WORD: &str = "layercake:";
+
 const WORDS: [&str; 3] = ["ignore", "ignore-document", "ignore-file"];
 
 /// What the comments of a file say; `rules` gives the rules that a name
@@ -102,9 +107,6 @@ pub fn read(
     rules: &dyn Fn(&str) -> Vec<&'static Rule>,
 ) -> Comments {
     let text = &**source.text();
-    if !text.contains("layercake:") {
-        return Comments::default();
-    }
     let reader = Reader { file, source, text, comments, rules };
     let mut read = Comments::default();
     for comment in comments {
@@ -115,7 +117,9 @@ pub fn read(
             }
         }
     }
-    read.malformed.extend(reader.data().map(|span| (span, Malformed::Data)));
+    if text.contains(WORD) {
+        read.malformed.extend(reader.data().map(|span| (span, Malformed::Data)));
+    }
     read.malformed.sort_by_key(|(span, _)| *span);
     read
 }
@@ -187,7 +191,7 @@ fn lies(stretch: &Range<usize>, place: usize) -> Ordering {
     }
 }
 
-/// The stretches of a comment that begin with `# layercake:`.
+/// The stretches of a comment that begin with `# layercake:`, or nearly so.
 fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
     let starts: Vec<usize> = text[comment.clone()]
         .match_indices('#')
@@ -199,7 +203,27 @@ fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
 }
 
 fn is_directive(text: &str) -> bool {
-    text.strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("layercake:"))
+    let said = text.strip_prefix('#').map(str::trim_start);
+    said.is_some_and(|said| said.starts_with(WORD) || is_near(said))
+}
+
+/// Whether somebody who wrote this means such a comment: `Layercake: ignore[RULE]`, or
+/// `layercake ignore[RULE]`. Prose has no bracket there.
+fn is_near(said: &str) -> bool {
+    if !said.starts_with(['l', 'L']) {
+        return false;
+    }
+    // As long as the words are, and some blanks.
+    let said: String = said.chars().take(48).map(|it| it.to_ascii_lowercase()).collect();
+    let word = said.strip_prefix(WORD.trim_end_matches(':')).map(|rest| {
+        rest.trim_start_matches(|it: char| it.is_ascii_whitespace() || ":;,.=-".contains(it))
+    });
+    let behind = word.and_then(|word| {
+        WORDS.iter().find_map(|known| {
+            word.strip_prefix(known).filter(|rest| rest.trim_start().starts_with('['))
+        })
+    });
+    behind.is_some()
 }
 
 struct Reader<'a> {
@@ -218,8 +242,8 @@ impl Reader<'_> {
 
     fn ignore(&self, stretch: Range<usize>) -> Result<Ignore, Malformed> {
         let whole = &self.text[stretch.clone()];
-        let (_, said) = whole.split_once("layercake:").ok_or(Malformed::UnknownWord)?;
-        let said = said.trim();
+        let said = whole.trim_start_matches('#').trim_start();
+        let said = said.strip_prefix(WORD).ok_or(Malformed::Misspelt)?.trim();
         let end = said.find(|it: char| !it.is_ascii_lowercase() && it != '-');
         let (word, rest) = said.split_at(end.unwrap_or(said.len()));
         if !WORDS.contains(&word) {
@@ -339,11 +363,11 @@ impl Reader<'_> {
 
     /// What reads like one of these comments and is part of a value.
     fn data(&self) -> impl Iterator<Item = Span> {
-        let found = self.text.match_indices("layercake:").filter_map(|(at, _)| {
+        let found = self.text.match_indices(WORD).filter_map(|(at, _)| {
             let before = self.text[..at].trim_end_matches([' ', '\t']);
             let start = before.strip_suffix('#')?.len();
             let line = &self.text[start..self.start_of(self.line_of(start) + 1)];
-            let said = line.split_once("layercake:")?.1.trim_start();
+            let said = line.split_once(WORD)?.1.trim_start();
             said.starts_with("ignore").then(|| self.span(start..start + line.len()))
         });
         found.filter(|span| {

@@ -24,6 +24,10 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 fn word_malformed(at: Span, fault: &Malformed) -> Diagnostic {
     let (message, label) = match fault {
+        Malformed::Misspelt => (
+            "a comment that is to ignore findings does not begin as such comments do",
+            "`# layercake:` is spelled otherwise here",
+        ),
         Malformed::UnknownWord => (
             "a comment for layercake says none of the words that it knows",
             "`ignore`, `ignore-document` or `ignore-file` is missing here",
@@ -43,9 +47,10 @@ fn word_malformed(at: Span, fault: &Malformed) -> Diagnostic {
             "put the comment on the line above the value, or, as `ignore-document`, behind \
                  the document's `---`",
         ),
-        Malformed::UnknownWord | Malformed::Nameless | Malformed::Unclosed => {
-            diagnostic.help("write `# layercake: ignore[RULE] REASON`")
-        }
+        Malformed::Misspelt
+        | Malformed::UnknownWord
+        | Malformed::Nameless
+        | Malformed::Unclosed => diagnostic.help("write `# layercake: ignore[RULE] REASON`"),
     }
 }
 
