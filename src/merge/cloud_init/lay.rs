@@ -5,6 +5,7 @@
 //! is copied, and nothing is changed where laying fails. What one meeting makes
 //! no other looks at, so that both ways come to the same.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ pub(super) fn lay(
     over: &Node,
 ) -> Result<Vec<Notice>, Failure> {
     let verdict = mergers.meet(base, over);
+    // Entries are taken one by one; anything else would take the keys along.
+    let left = if verdict == Verdict::Entries { Cow::Borrowed(over) } else { taken.left_of(over) };
+    let over = &*left;
     let mut review = Review { mergers, here: Location::root(), characters: 0 };
     review.meeting(base, over, verdict, taken)?;
     let mut laying = Work { mergers, here: Location::root(), notices: Notices::default() };

@@ -9,6 +9,7 @@ mod structure;
 mod text;
 mod written;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
@@ -16,7 +17,7 @@ use smol_str::SmolStr;
 use super::{Dialect, Failure, FailureKind, ShapeFault};
 use crate::near::nearest;
 use crate::source::{Span, Spanned};
-use crate::yaml::{Key, Mapping, Node};
+use crate::yaml::{Key, Mapping, Node, Value};
 use structure::items_of;
 use text::items_of_text;
 use written::Written;
@@ -270,6 +271,18 @@ impl Taken {
     /// The value at `key`, unless it is taken out.
     pub(super) fn get<'a>(self, mapping: &'a Mapping, key: &Key) -> Option<&'a Node> {
         if self.has(key) { None } else { mapping.get(key) }
+    }
+
+    /// What is left of a value: itself, unless it is a mapping with one of them.
+    pub(super) fn left_of(self, node: &Node) -> Cow<'_, Node> {
+        match node.as_mapping() {
+            Some(mapping) if mapping.keys().any(|key| self.has(key)) => {
+                let mut left = mapping.clone();
+                left.retain(|key| !self.has(key));
+                Cow::Owned(Node { value: Value::Mapping(Arc::new(left)), ..node.clone() })
+            }
+            Some(_) | None => Cow::Borrowed(node),
+        }
     }
 
     /// The entries that are left.

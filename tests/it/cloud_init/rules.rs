@@ -390,3 +390,20 @@ fn the_way_of_a_secret_tells_no_classes() {
     assert!(!told.contains("dict(recurse_list)"), "{told}");
     assert!(!told.contains("/text"), "{told}");
 }
+
+/// A part over a list that a patch has made of all: what it says of merging is taken
+/// out of it, whatever becomes of the rest (cloud-init.md 2).
+#[test]
+fn what_is_said_of_merging_goes_into_no_list() {
+    let patch = "#cloud-config-jsonp\n[{\"op\": \"replace\", \"path\": \"\", \"value\": [1]}]\n";
+    for (how, expected) in [
+        ("list(replace)+dict()", "k: v\n"),
+        ("list(append)", "- 1\n- k\n"),
+        ("list(prepend)+dict()", "- k\n- 1\n"),
+        ("str()", "- 1\n"),
+    ] {
+        let part = format!("#cloud-config\nmerge_how: {how}\nk: v\n");
+        let files = [("1", "#cloud-config\na: b\n"), ("2", patch), ("3", &part)];
+        assert_eq!(merged(&tree("  parts: ['?']\n", &files)), expected, "{how}");
+    }
+}
