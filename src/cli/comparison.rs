@@ -13,7 +13,7 @@ use layercake::commands::configuration::{self, Found};
 use layercake::commands::lint::Linted;
 use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
-use layercake::commands::{self, BaselineChoice, Selection};
+use layercake::commands::{self, Selection};
 use layercake::diagnostic::Trait;
 use layercake::error::{Error, ErrorKind};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
@@ -235,11 +235,8 @@ pub(super) fn lint(
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let Asked { request, mend, outputs, .. } = asked;
-    let baseline = match &selection.baseline {
-        BaselineChoice::Named(file) => Some(&**file),
-        BaselineChoice::Usual | BaselineChoice::Nothing => None,
-    };
-    outputs::allow(&outputs.output, &selection.directory, baseline)?;
+    let baseline = outputs::named_baseline(selection);
+    outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     let start = Instant::now();
     let Some(mending) = mend.mending() else {
         let run = |progress: &_| commands::lint::run(selection, request, progress);
@@ -302,7 +299,7 @@ fn tell(
             return Ok(code(linted, asked));
         }
     };
-    let outputs = outputs::wanted(&asked.outputs.output, configured, &selection.directory)?;
+    let outputs = outputs::wanted(&asked.outputs.output, configured, selection)?;
     let links = asked.outputs.links(configured);
     if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
@@ -346,8 +343,7 @@ fn write_lint(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let look = asked.look;
-    let outputs =
-        outputs::wanted(&asked.outputs.output, &outcome.configured, &selection.directory)?;
+    let outputs = outputs::wanted(&asked.outputs.output, &outcome.configured, selection)?;
     let links = asked.outputs.links(&outcome.configured);
     let findings = &outcome.compared.findings;
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
@@ -405,7 +401,7 @@ pub(super) fn diff(
         configuration: arguments.config.place(),
         ..selection.selection(directory)
     };
-    outputs::allow(&outputs.output, &selection.directory, None)?;
+    outputs::allow(&outputs.output, &selection.directory, &[])?;
     let start = Instant::now();
     let outcome =
         terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use layercake::commands::configuration::{self, Found};
+use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::Format;
+use layercake::source::{real_place, refuse_git};
 use layercake::triage::baseline;
 
 use super::arguments::Output;
@@ -17,7 +19,7 @@ use super::arguments::Output;
 pub(super) fn wanted(
     given: &[Output],
     configured: &Found,
-    directory: &Path,
+    selection: &Selection,
 ) -> Result<Vec<Output>, Error> {
     let outputs = if given.is_empty() {
         let configured = configuration::outputs(configured)?.into_iter();
@@ -26,7 +28,8 @@ pub(super) fn wanted(
         given.to_vec()
     };
     let baseline = configuration::baseline_file(configured);
-    allow(&outputs, directory, baseline.as_deref())?;
+    let baselines = named_baseline(selection).into_iter().chain(baseline.as_deref());
+    allow(&outputs, &selection.directory, &baselines.collect::<Vec<_>>())?;
     Ok(or_full(outputs))
 }
 
@@ -39,12 +42,13 @@ pub(super) fn or_full(outputs: Vec<Output>) -> Vec<Output> {
 /// read. Their files are named from `directory`.
 ///
 /// # Errors
-/// Where two go to standard output or to one file, and where one goes to a file
-/// that runs read: one of YAML, or a baseline, be it `baseline`.
+/// Where two go to standard output or to one file, and where one goes to what git
+/// stores, or to a file that runs read: one of YAML, or a baseline, be it one of
+/// `baselines`.
 pub(super) fn allow(
     outputs: &[Output],
     directory: &Path,
-    baseline: Option<&Path>,
+    baselines: &[&Path],
 ) -> Result<(), Error> {
     let printed = outputs.iter().filter(|output| output.file.is_none()).count();
     if printed > 1 {
@@ -52,12 +56,18 @@ pub(super) fn allow(
         let help = "give the others a file, e.g. `--output json=report.json`";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
+    let real = |file: &Path| {
+        let file = directory.join(file);
+        real_place(&file).unwrap_or(file)
+    };
     let files = outputs.iter().filter_map(|it| it.file.as_deref());
-    let mut files: Vec<(PathBuf, &Path)> =
-        files.map(|file| (real(&directory.join(file)), file)).collect();
+    let mut files: Vec<(PathBuf, &Path)> = files.map(|file| (real(file), file)).collect();
     files.sort();
-    let baseline = baseline.map(|file| real(&directory.join(file)));
-    let is_read = |file: &Path| is_input(file) || baseline.as_deref() == Some(file);
+    for (_, file) in &files {
+        refuse_git(&directory.join(file))?;
+    }
+    let baselines: Vec<PathBuf> = baselines.iter().map(|file| real(file)).collect();
+    let is_read = |file: &Path| is_input(file) || baselines.iter().any(|it| it == file);
     if let Some((_, file)) = files.iter().find(|(real, _)| is_read(real)) {
         let message =
             format!("a report does not go to `{}`, which layercake reads", file.display());
@@ -73,13 +83,11 @@ pub(super) fn allow(
     }
 }
 
-/// Where a file is however it is spelled, links on the way followed; the file
-/// itself need not be there.
-fn real(file: &Path) -> PathBuf {
-    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
-    match folder.zip(file.file_name()) {
-        Some((folder, name)) => folder.join(name),
-        None => file.to_owned(),
+/// The baseline that a flag names.
+pub(super) fn named_baseline(selection: &Selection) -> Option<&Path> {
+    match &selection.baseline {
+        BaselineChoice::Named(file) => Some(file),
+        BaselineChoice::Usual | BaselineChoice::Nothing => None,
     }
 }
 

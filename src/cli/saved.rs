@@ -68,7 +68,7 @@ pub(super) fn report(
 ) -> Result<ExitCode, Failure> {
     let (look, ignored) = (arguments.look(terminal), arguments.ignored());
     let ReportArgs { file, outputs, .. } = arguments;
-    outputs::allow(&outputs.output, &directory, None)?;
+    outputs::allow(&outputs.output, &directory, &[])?;
     let is_piped = file.as_os_str() == "-";
     let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };
     let name = file.display().to_string();

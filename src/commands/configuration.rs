@@ -340,8 +340,7 @@ impl Found {
     /// from the folder of the configuration, or else at the `root`.
     pub(super) fn baseline(&self, root: Option<&Path>) -> RepoPath {
         let Some(named) = &self.config.baseline else { return RepoPath::new(FILE) };
-        let folder = self.folder.as_deref().zip(root);
-        let inside = folder.and_then(|(folder, root)| relative(root, &folder.join(&*named.value)));
+        let inside = baseline_file(self).zip(root).and_then(|(file, root)| relative(root, &file));
         inside.unwrap_or_else(|| RepoPath::new(named.value.clone()))
     }
 }
@@ -373,10 +372,9 @@ pub fn outputs(found: &Found) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
     Ok(outputs)
 }
 
-/// The file of the baseline that the configuration names.
+/// The file of the baseline that the configuration names, where this is on disk.
 pub fn baseline_file(found: &Found) -> Option<PathBuf> {
-    let named = found.config.baseline.as_ref()?;
-    Some(found.folder.as_deref().unwrap_or(Path::new(".")).join(&*named.value))
+    Some(found.folder.as_deref()?.join(&*found.config.baseline.as_ref()?.value))
 }
 
 /// What links to lines of the repository are made of, as it is configured.

@@ -22,7 +22,8 @@ pub use tree::{
     WorkTree, bytes_at, names_in, text_at,
 };
 pub use write::{
-    create_empty_folder, create_folder, create_new_folder, stays_inside, write_file, write_files,
+    create_empty_folder, create_folder, create_new_folder, real_place, refuse_git, stays_inside,
+    write_file, write_files,
 };
 
 /// One path and one content; made by [`SourceMap`].

@@ -126,14 +126,20 @@ fn cannot_make(path: &Path, error: io::Error) -> Error {
     Error::new(ErrorKind::Io, message).caused_by(error)
 }
 
+/// Where a file is, however it is spelled, with symbolic links on the way followed; the
+/// file itself need not be there. None where its folder is not.
+pub fn real_place(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Some(folder.canonicalize().ok()?.join(file.file_name()?))
+}
+
 /// What is inside of a repository is written by git alone.
-fn refuse_git(path: &Path) -> Result<(), Error> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-    // What is not there is told where it is to be written.
-    let Ok(folder) = folder else { return Ok(()) };
-    let is_link = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
-    if is_link || is_of_git(&folder) {
+///
+/// # Errors
+/// Where `path` is there.
+pub fn refuse_git(path: &Path) -> Result<(), Error> {
+    if real_place(path).is_some_and(|place| is_of_git(&place)) {
         let message = format!("`{}` is part of what git stores", path.display());
         return Err(Error::new(ErrorKind::Usage, message)
             .with_help("name a file that is not in `.git`, nor in another folder of git's"));
@@ -141,16 +147,16 @@ fn refuse_git(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a folder, without symbolic links on the way, is `.git`, or one under another
-/// name (gitrepository-layout(5)), or lies in one and in no working tree there.
-fn is_of_git(folder: &Path) -> bool {
+/// Whether a place, without symbolic links on the way, is `.git`, or such a folder under
+/// another name (gitrepository-layout(5)), or lies in one and in no working tree there.
+fn is_of_git(place: &Path) -> bool {
     let is_git = |folder: &Path| {
         folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
             || folder.join("HEAD").is_file()
                 && ["objects", "refs"].iter().all(|name| folder.join(name).is_dir())
     };
     let is_root = |folder: &Path| is_there(&folder.join(".git"));
-    let mut around = folder.ancestors();
+    let mut around = place.ancestors();
     around.find(|folder| is_git(folder) || is_root(folder)).is_some_and(is_git)
 }
 
@@ -158,11 +164,10 @@ fn is_of_git(folder: &Path) -> bool {
 /// links on the way followed. A folder that is not there leads nowhere else.
 pub fn stays_inside(folder: &Path, path: &Path) -> bool {
     let file = folder.join(path);
-    let parent = file.parent().unwrap_or(folder);
-    let (Ok(folder), Ok(parent)) = (folder.canonicalize(), parent.canonicalize()) else {
+    let (Ok(folder), Some(place)) = (folder.canonicalize(), real_place(&file)) else {
         return true;
     };
-    parent.starts_with(&folder) && !is_of_git(&parent)
+    place.starts_with(&folder) && !is_of_git(&place)
 }
 
 /// The permissions of the file that is there; none where there is none.

@@ -141,6 +141,14 @@ fn a_configured_report_takes_nothings_place() {
         assert!(ran.stderr.contains("which layercake reads"), "{target}: {ran:?}");
         assert_eq!(sandbox.git(&["status", "--short"]), "", "{target}");
     }
+    let sandbox = Sandbox::with_sites();
+    assert_eq!(sandbox.run(&["baseline", "write", "--baseline", "accepted.json"]).code, 0);
+    sandbox.write("layercake.yaml", "output: {default: [json=./accepted.json]}\n");
+    sandbox.commit();
+    let ran = sandbox.run(&["lint", "--baseline", "accepted.json"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("which layercake reads"), "{ran:?}");
+    assert_eq!(sandbox.git(&["status", "--short"]), "");
 }
 
 /// Of a repository that is nowhere called `.git`; a working tree may lie in it.
@@ -154,9 +162,11 @@ fn what_git_stores_is_written_by_git() {
     sandbox.git(&["-C", &named(&bare), "worktree", "add", "--quiet", &named(&inside)]);
     let before = fs::read(bare.join("config")).unwrap();
     for target in [bare.join("config"), bare.join("worktrees/inside/new"), inside.join(".git")] {
-        let ran = sandbox.run(&["lint", "-o", &format!("json={}", named(&target))]);
+        let report = format!("json={}", named(&target));
+        let ran = sandbox.run(&["lint", "-o", "sarif=first.sarif", "-o", &report]);
         assert_eq!(ran.code, 2, "{target:?}: {ran:?}");
         assert!(ran.stderr.contains("is part of what git stores"), "{target:?}: {ran:?}");
+        assert!(!sandbox.path("first.sarif").exists(), "{target:?}");
     }
     assert_eq!(fs::read(bare.join("config")).unwrap(), before);
     let ran = sandbox.run(&["baseline", "write", "--baseline", ".git/config"]);
