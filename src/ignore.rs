@@ -117,9 +117,7 @@ pub fn read(
             }
         }
     }
-    if text.contains(WORD) {
-        read.malformed.extend(reader.data().map(|span| (span, Malformed::Data)));
-    }
+    read.malformed.extend(reader.data().map(|span| (span, Malformed::Data)));
     read.malformed.sort_by_key(|(span, _)| *span);
     read
 }
@@ -203,8 +201,12 @@ fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
 }
 
 fn is_directive(text: &str) -> bool {
-    let said = text.strip_prefix('#').map(str::trim_start);
-    said.is_some_and(|said| said.starts_with(WORD) || is_near(said))
+    said(text).is_some_and(|said| said.starts_with(WORD) || is_near(said))
+}
+
+/// What stands behind the `#`.
+fn said(text: &str) -> Option<&str> {
+    text.strip_prefix('#').map(str::trim_start)
 }
 
 /// Whether somebody who wrote this means such a comment: `Layercake: ignore[RULE]`, or
@@ -242,8 +244,8 @@ impl Reader<'_> {
 
     fn ignore(&self, stretch: Range<usize>) -> Result<Ignore, Malformed> {
         let whole = &self.text[stretch.clone()];
-        let said = whole.trim_start_matches('#').trim_start();
-        let said = said.strip_prefix(WORD).ok_or(Malformed::Misspelt)?.trim();
+        let said = said(whole).and_then(|said| said.strip_prefix(WORD));
+        let said = said.ok_or(Malformed::Misspelt)?.trim();
         let end = said.find(|it: char| !it.is_ascii_lowercase() && it != '-');
         let (word, rest) = said.split_at(end.unwrap_or(said.len()));
         if !WORDS.contains(&word) {

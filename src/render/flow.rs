@@ -298,8 +298,8 @@ impl<'r, 'a> Stream<'r, 'a> {
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
         let mut data = states.start.clone();
         for stroke in &states.strokes {
-            let places: Vec<&Location> = carried.iter().map(|value| &value.location).collect();
-            if !self.may_bring(doc, stroke) && stroke.redo_elsewhere(&places, &mut data) {
+            let places = carried.iter().map(|value| &value.location);
+            if !self.may_bring(doc, stroke) && stroke.redo_elsewhere(places, &mut data) {
                 continue;
             }
             let after = stroke.delta.redone(&data);

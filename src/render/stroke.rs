@@ -76,12 +76,16 @@ impl Stroke {
     /// Does in `data` a substitution that leaves what stands at all of `places`
     /// there; whether it is one. As [`Change::kept_at`] has it, without a copy of the
     /// data.
-    pub(super) fn redo_elsewhere(&self, places: &[&Location], data: &mut Node) -> bool {
-        if !self.is_substituted() || places.iter().any(|place| self.writes_around(place)) {
+    pub(super) fn redo_elsewhere<'l>(
+        &self,
+        mut places: impl Iterator<Item = &'l Location> + Clone,
+        data: &mut Node,
+    ) -> bool {
+        if !self.is_substituted() || places.clone().any(|place| self.writes_around(place)) {
             return false;
         }
         self.delta.redo(data);
-        let are_kept = places.iter().all(|place| place.get(data).is_some());
+        let are_kept = places.all(|place| place.get(data).is_some());
         if !are_kept {
             self.delta.undo(data);
         }

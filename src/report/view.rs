@@ -155,8 +155,7 @@ impl<'a> View<'a> {
     /// Whether a part of a secret is in `span`, or before it on its line: the columns
     /// that are told are then not those of the file.
     pub(super) fn shifts(&self, span: Span) -> bool {
-        let lines = self.source(span.file).lines();
-        let start = lines.start_of(lines.line_of(span.start)).unwrap_or(span.start);
+        let start = self.source(span.file).lines().line_start(span.start);
         self.touches_secret(Span { start, ..span })
     }
 
@@ -246,7 +245,7 @@ impl<'a> View<'a> {
     fn moved_start(&self, span: Span) -> u32 {
         let at = span.start;
         let lines = self.source(span.file).lines();
-        let line = lines.start_of(lines.line_of(at)).expect("a line that a byte is on");
+        let line = lines.line_start(at);
         match self.secret_before(span.file, at) {
             Some(secret) if at < secret.end || line < at => {
                 if self.is_opaque(span.file) {

@@ -107,6 +107,11 @@ impl LineIndex {
         Position { line: one_based(line), column: one_based(before) }
     }
 
+    /// The first byte of the line that byte `at` stands on.
+    pub fn line_start(&self, at: u32) -> u32 {
+        self.starts[self.line_of(at)]
+    }
+
     /// How many characters are in a stretch of `text`, the text the index was made
     /// of.
     pub fn characters(&self, text: &str, stretch: Range<u32>) -> usize {

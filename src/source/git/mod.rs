@@ -108,7 +108,10 @@ impl Repository {
         from: &Path,
     ) -> Result<Option<Self>, Error> {
         // from inside of `.git`, gix mistakes where `.` is
-        let anew = |error| discover(&std::path::absolute(from).map_err(|_| error)?);
+        let anew = |error| match std::path::absolute(from) {
+            Ok(from) if !says_no_repository(&error) => discover(&from),
+            Ok(_) | Err(_) => Err(error),
+        };
         match discover(from).or_else(anew) {
             Ok(shared) => Ok(Some(Self { shared })),
             Err(error) if says_no_repository(&error) => Ok(None),
