@@ -70,6 +70,10 @@ impl Tree for Reversed<'_> {
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         self.0.read(path)
     }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.0.real_path(path)
+    }
 }
 
 /// What a run says: the outputs, and the findings.

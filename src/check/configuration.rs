@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use globset::{GlobMatcher, GlobSet};
 
-use super::{DeclaredSet, Plan};
+use super::{DeclaredSet, Plan, SecretFiles};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Graph, MissingSource};
 use crate::rules::{self, UnusedEntry, UnusedKind};
@@ -39,6 +39,8 @@ pub struct Configuration {
     pub known_missing: Vec<KnownMissing>,
     /// What cloud-init is given.
     pub sets: Vec<DeclaredSet>,
+    /// What is secret beside the parts of those.
+    pub secret_files: SecretFiles,
     /// Headers that some of its files come with.
     pub headers: Vec<GivenHeader>,
     /// What else of the file is to match something.

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 
 use super::parts::PartFile;
-use super::sets::PartGlobs;
+use super::sets::{PartGlobs, SecretFiles};
 use super::{Further, Plan, Progress, Scope};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
@@ -32,9 +32,11 @@ pub(super) struct Files<'t, T> {
     pub(super) base: Option<SideFiles>,
     /// What is known of the contents of the head's files, by which the base
     /// shares them.
-    known: HashMap<(RepoPath, Option<ContentId>), FileId>,
+    known: HashMap<Identity, FileId>,
     /// Which files are cloud-init's.
     pub(super) part_globs: Arc<PartGlobs>,
+    /// Which files are secret as a whole.
+    pub(super) secret: SecretFiles,
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t, T>,
@@ -68,6 +70,8 @@ pub(super) struct AsRead<'f> {
     pub(super) id: FileId,
     /// Which sites it counts for; none for a file of a set.
     pub(super) place: Option<&'f Place>,
+    /// Whether all of it is secret, whatever it holds.
+    pub(super) is_secret: bool,
 }
 
 impl<'t, T: Default + Send> Files<'t, T> {
@@ -79,6 +83,8 @@ impl<'t, T: Default + Send> Files<'t, T> {
             base: None,
             known: HashMap::new(),
             part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
+            secret: SecretFiles::of(&plan.configuration.sets, RepoPath::new(""))
+                .and(&plan.configuration.secret_files),
             user_data: HashMap::new(),
             keep,
         };
@@ -165,6 +171,9 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         files: &[ToRead<'_>],
     ) -> Result<Vec<FileId>, Error> {
+        let is_secret = |file: &ToRead<'_>| self.secret.have_in(file.tree, file.path);
+        let files: Vec<ToRead<'_>> =
+            files.iter().map(|file| ToRead { is_secret: is_secret(file), ..*file }).collect();
         let mut ids: Vec<Option<FileId>> =
             files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
         let unknown: Vec<&ToRead<'_>> =
@@ -177,7 +186,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
             let (read, file) = read.next().expect("what is not known has been read");
             *id = Some(read.id);
             if compared && (read.content.is_some() || file.unchanging) {
-                self.known.insert((file.path.clone(), read.content), read.id);
+                self.known.insert(Identity { content: read.content, ..file.identity() }, read.id);
             }
             self.kept.push(read.kept);
         }
@@ -218,7 +227,8 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 let kept = match file.text {
                     Text::Documents => {
                         let parsed = lap(Stage::Parse, || parse_guarded(id, source));
-                        keep(sources, AsRead { id, place: file.place }, parsed)
+                        let (place, is_secret) = (file.place, file.is_secret);
+                        keep(sources, AsRead { id, place, is_secret }, parsed)
                     }
                     Text::Other => T::default(),
                 };
@@ -268,6 +278,7 @@ fn files_of_set(
 }
 
 /// A file that is to be read.
+#[derive(Clone, Copy)]
 pub(super) struct ToRead<'t> {
     path: &'t RepoPath,
     tree: &'t dyn Tree,
@@ -278,6 +289,16 @@ pub(super) struct ToRead<'t> {
     text: Text,
     /// Which sites it counts for.
     place: Option<&'t Place>,
+    /// Whether it is secret as a whole, as soon as it is about to be read.
+    is_secret: bool,
+}
+
+/// What is the same where a file is.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity {
+    path: RepoPath,
+    content: Option<ContentId>,
+    is_secret: bool,
 }
 
 /// What the text of a file is.
@@ -292,7 +313,7 @@ enum Text {
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, Text::Documents, None);
-        Self { path, tree, content, unchanging, text, place }
+        Self { path, tree, content, unchanging, text, place, is_secret: false }
     }
 
     /// A file whose text is no YAML for Deckhand.
@@ -304,8 +325,9 @@ impl<'t> ToRead<'t> {
         Self { unchanging: true, ..Self::of(path, tree) }
     }
 
-    fn identity(&self) -> (RepoPath, Option<ContentId>) {
-        (self.path.clone(), self.content)
+    fn identity(&self) -> Identity {
+        let (path, content, is_secret) = (self.path.clone(), self.content, self.is_secret);
+        Identity { path, content, is_secret }
     }
 }
 

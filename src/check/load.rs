@@ -117,7 +117,7 @@ impl Loaded {
         let secrets = &plan.configuration.secrets;
         let reader = Reader { schemas: &schemas, patterns: &patterns, secrets };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
-            let mut loaded = lap(Stage::Documents, || reader.file(sources, file.id, parsed));
+            let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
             lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &plan.rules));
             loaded
         };
@@ -687,17 +687,18 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn file(&self, sources: &SourceMap, file: FileId, parsed: Parsed) -> LoadedFile {
-        let source = sources.get(file);
+    fn file(&self, sources: &SourceMap, file: AsRead<'_>, parsed: Parsed) -> LoadedFile {
+        let source = sources.get(file.id);
+        let parsed = if file.is_secret { hidden(parsed) } else { parsed };
         let first = parsed.documents.first().filter(|_| Layout::may_be_definition(source.path()));
         let definition = first.map(|document| document.root.clone());
         let place = Guarded::Documents(source.path().as_str());
         let loaded = guarded(place, || self.documents(file, source, parsed));
-        let loaded = loaded.unwrap_or_else(|| LoadedFile::failed(file, source));
+        let loaded = loaded.unwrap_or_else(|| LoadedFile::failed(file.id, source));
         LoadedFile { definition, ..loaded }
     }
 
-    fn documents(&self, file: FileId, source: &Source, parsed: Parsed) -> LoadedFile {
+    fn documents(&self, file: AsRead<'_>, source: &Source, parsed: Parsed) -> LoadedFile {
         let text = source.text();
         let (problems, comments) = (parsed.problems, parsed.comments);
         // Most files have one document, for which a list that grows has room for four.
@@ -708,21 +709,32 @@ impl Reader<'_> {
             match guarded(Guarded::Reading(source.path().as_str()), reading) {
                 Some(Reading::Document(document)) => loaded.documents.push(*document),
                 Some(Reading::Nothing(fault)) => loaded.others.push(fault),
-                None => loaded.problems.push(failure(file)),
+                None => loaded.problems.push(failure(file.id)),
             }
         }
         for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
             // Here it is done in parallel.
             lap(Stage::Validate, || self.schemas.compiled(&schema.data));
         }
-        loaded.secrets = secrets_of(file, source, &loaded, self.secrets);
-        loaded.ignores = ignore::read(file, source, &loaded.comments, &rules::ignorable);
+        let whole = Span::new(file.id, 0, offset(text.len()));
+        loaded.secrets = if file.is_secret {
+            vec![whole]
+        } else {
+            secrets_of(file.id, source, &loaded, self.secrets)
+        };
+        loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
         let is_lost = loaded.is_opaque(text, self.secrets);
-        let whole = Span::new(file, 0, offset(text.len()));
         let hidden = if is_lost { std::slice::from_ref(&whole) } else { &loaded.secrets[..] };
         loaded.ignores.hide(hidden);
         loaded
     }
+}
+
+/// What was parsed of a file that is secret as a whole.
+fn hidden(parsed: Parsed) -> Parsed {
+    let hide =
+        |document: yaml::Document| yaml::Document { root: document.root.into_secret(), ..document };
+    Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
 }
 
 /// Where the secrets of a file stand: the data of its secret documents, and

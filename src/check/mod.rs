@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub use compare::{BothSides, Compared, Settings, compare, compare_with};
 pub use configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
 pub use load::baseline;
-pub use sets::DeclaredSet;
+pub use sets::{DeclaredSet, SecretFiles};
 
 use globset::GlobSet;
 use rayon::prelude::*;

@@ -61,12 +61,10 @@ impl<T: Default + Send> Files<'_, T> {
             entries.iter().map(|entry| ToRead::text(&entry.path, tree, entry.content)).collect();
         let ids = self.read(plan, &files)?;
         let mut known: ByPath = paths.iter().cloned().zip(ids.iter().copied()).collect();
-        let secret = known.iter().filter(|(path, _)| globs.is_secret(path));
-        let secret = SecretTexts::of(secret.map(|(_, file)| *file), &self.sources);
         let mut parts = Vec::new();
         for (path, file) in paths.into_iter().zip(ids) {
             let (read, is_secret) =
-                self.part_file(plan, tree, (&globs, &secret), (&path, file), &mut known)?;
+                self.part_file(plan, tree, &globs, (&path, file), &mut known)?;
             let end = offset(self.sources.get(file).text().len());
             let mut nothing = Part::nothing(&path, Span::new(file, 0, end));
             if is_secret {
@@ -77,40 +75,41 @@ impl<T: Default + Send> Files<'_, T> {
         Ok(parts)
     }
 
-    /// What a file gives, and whether all of that is secret: as one that is, or
-    /// includes one, whatever the path by which it is reached.
+    /// What a file gives, and whether all of that is secret: of one that is, or
+    /// includes one.
     fn part_file(
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
-        (globs, secret): (&PartGlobs, &SecretTexts),
+        globs: &PartGlobs,
         (path, file): (&RepoPath, FileId),
         known: &mut ByPath,
     ) -> Result<(Arc<UserData>, bool), Error> {
-        let is_secret_itself = secret.have(file, &self.sources);
-        let is_same_everywhere = is_secret_itself == globs.is_secret(path);
-        if let Some(known) = self.user_data.get(&file).filter(|_| is_same_everywhere) {
-            return Ok((known.clone(), is_secret_itself));
+        let mut is_secret = self.secret.have_in(tree, path);
+        if let Some(known) = self.user_data.get(&file) {
+            return Ok((known.clone(), is_secret));
         }
         let mut sources = std::mem::take(&mut self.sources);
         let headers = plan.configuration.headers.iter().filter(|header| header.path == *path);
         let headers = headers.map(|header| header.read(&mut sources)).collect();
         let mut error = None;
         let mut includes = false;
-        let mut includes_secret = false;
         let mut include = |sources: &mut SourceMap, from: &RepoPath, path: &str| {
             includes = true;
             std::mem::swap(&mut self.sources, sources);
             self.fill();
-            let included = self.included(plan, tree, (from, path), known);
+            let path = joined(from, path);
+            is_secret |= path.as_ref().is_some_and(|path| self.secret.have_in(tree, path));
+            let included = path.map(|path| self.included(plan, tree, path, known)).transpose();
             std::mem::swap(&mut self.sources, sources);
-            if let Ok(Included::File(file)) = included {
-                includes_secret |= secret.have(file, sources);
+            match included {
+                Ok(Some(file)) => file,
+                Ok(None) => Included::Missing,
+                Err(failed) => {
+                    error.get_or_insert(failed);
+                    Included::Missing
+                }
             }
-            included.unwrap_or_else(|failed| {
-                error.get_or_insert(failed);
-                Included::Missing
-            })
         };
         let read = guarded(Place::Parts(path.as_str()), || {
             if globs.is_user_data(path) {
@@ -128,29 +127,25 @@ impl<T: Default + Send> Files<'_, T> {
         if let Some(error) = error {
             return Err(error);
         }
-        let is_secret = is_secret_itself || includes_secret;
         if is_secret {
             read.parts.iter_mut().for_each(Part::hide);
         }
         let read = Arc::new(read);
-        // What a file includes may be another on the other side, and so may what it is
-        // the same as.
-        if !includes && is_same_everywhere {
+        // What a file includes may be another on the other side.
+        if !includes {
             self.user_data.insert(file, read.clone());
         }
         Ok((read, is_secret))
     }
 
-    /// What `#include` in the file at `from` leads to: a path from its folder,
-    /// or from the root of the tree.
+    /// The file at a path that `#include` names.
     fn included(
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
-        (from, line): (&RepoPath, &str),
+        path: RepoPath,
         known: &mut ByPath,
     ) -> Result<Included, Error> {
-        let Some(path) = joined(from, line) else { return Ok(Included::Missing) };
         if let Some(file) = known.get(&path) {
             return Ok(Included::File(*file));
         }
@@ -164,35 +159,12 @@ impl<T: Default + Send> Files<'_, T> {
     }
 }
 
-/// The texts of the files that are declared secret. A link to one of them has its
-/// text under another path.
-struct SecretTexts {
-    by_length: BTreeMap<usize, Vec<FileId>>,
-}
-
-impl SecretTexts {
-    fn of(files: impl Iterator<Item = FileId>, sources: &SourceMap) -> Self {
-        let mut by_length: BTreeMap<usize, Vec<FileId>> = BTreeMap::new();
-        for file in files {
-            by_length.entry(sources.get(file).text().len()).or_default().push(file);
-        }
-        Self { by_length }
-    }
-
-    /// Whether a file has one of them.
-    fn have(&self, file: FileId, sources: &SourceMap) -> bool {
-        let text = sources.get(file).text();
-        let alike = self.by_length.get(&text.len()).into_iter().flatten();
-        alike.copied().any(|secret| secret == file || sources.get(secret).text() == text)
-    }
-}
-
 /// The files of one side that are read as parts, so that each is read once and
 /// one that includes itself is known again.
 type ByPath = BTreeMap<RepoPath, FileId>;
 
-/// The path that `line` names in the file at `from`; none where it leads out
-/// of the tree.
+/// The path that a line of `#include` in the file at `from` names: one from its
+/// folder, or from the root of the tree; none where it leads out of the tree.
 fn joined(from: &RepoPath, line: &str) -> Option<RepoPath> {
     let mut parts: Vec<&str> = match line.strip_prefix('/') {
         Some(_) => Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::merge::cloud_init::Dialect;
-use crate::source::{RepoPath, Span};
+use crate::source::{RepoPath, Span, Tree};
 use crate::system::cloud_init::{Given, Set, Source, SourceKind};
 
 /// A set that is declared: for each site an output.
@@ -39,21 +39,18 @@ impl DeclaredSet {
 pub(super) struct PartGlobs {
     user_data: GlobSet,
     configurations: GlobSet,
-    secret: GlobSet,
 }
 
 impl PartGlobs {
     pub(super) fn of(sets: &[DeclaredSet]) -> Self {
-        let of = |wanted: &dyn Fn(&DeclaredSet, SourceKind) -> bool| {
-            let sources = sets.iter().flat_map(|set| set.sources.iter().map(move |it| (set, it)));
-            let globs = sources.filter(|(set, (kind, _))| wanted(set, *kind));
-            let globs = globs.flat_map(|(_, (_, globs))| globs);
+        let of = |wanted: &dyn Fn(SourceKind) -> bool| {
+            let sources = sets.iter().flat_map(|set| &set.sources);
+            let globs = sources.filter(|(kind, _)| wanted(*kind)).flat_map(|(_, globs)| globs);
             glob_set(globs.map(|glob| filled(glob, "*", "*")))
         };
         Self {
-            user_data: of(&|_, kind| kind.is_user_data()),
-            configurations: of(&|_, kind| !kind.is_user_data()),
-            secret: of(&|set, _| set.secret),
+            user_data: of(&SourceKind::is_user_data),
+            configurations: of(&|kind| !kind.is_user_data()),
         }
     }
 
@@ -70,9 +67,48 @@ impl PartGlobs {
     pub(super) fn is_user_data(&self, path: &RepoPath) -> bool {
         self.user_data.is_match(path.as_str())
     }
+}
 
-    pub(super) fn is_secret(&self, path: &RepoPath) -> bool {
-        self.secret.is_match(path.as_str())
+/// The files that are parts of sets declared secret. Such a file is secret by
+/// whatever path it is reached, so links to it are too.
+#[derive(Clone, Debug, Default)]
+pub struct SecretFiles {
+    /// Globs, and the folder below which the paths of the tree are where they
+    /// begin.
+    declared: Vec<(RepoPath, GlobSet)>,
+}
+
+impl SecretFiles {
+    /// The parts of those of `sets` that are secret, for a tree whose root is
+    /// `folder` of the repository that declares them.
+    pub fn of(sets: &[DeclaredSet], folder: RepoPath) -> Self {
+        let secret = sets.iter().filter(|set| set.secret).flat_map(|set| &set.sources);
+        let globs = secret.flat_map(|(_, globs)| globs).map(|glob| filled(glob, "*", "*"));
+        let globs = glob_set(globs);
+        let declared = (!globs.is_empty()).then_some((folder, globs));
+        Self { declared: declared.into_iter().collect() }
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn and(mut self, others: &Self) -> Self {
+        self.declared.extend(others.declared.iter().cloned());
+        self
+    }
+
+    /// Whether a file is one of them under this very path.
+    pub fn have(&self, path: &RepoPath) -> bool {
+        let has = |(folder, globs): &(RepoPath, GlobSet)| {
+            let path = if folder.is_root() { path.clone() } else { folder.join(path.as_str()) };
+            globs.is_match(path.as_str())
+        };
+        self.declared.iter().any(has)
+    }
+
+    /// Whether what `path` of `tree` leads to is one of them.
+    pub(super) fn have_in(&self, tree: &dyn Tree, path: &RepoPath) -> bool {
+        let leads_to_one = || tree.real_path(path).is_some_and(|path| self.have(&path));
+        !self.declared.is_empty() && (self.have(path) || leads_to_one())
     }
 }
 

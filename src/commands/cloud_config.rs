@@ -13,7 +13,7 @@ use globset::GlobSet;
 use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs, relative};
 use crate::check::{
     AcceptedBy, Checked, Configuration, DeclaredSet, GivenHeader, Plan, Progress,
-    RenderedSite as SiteAtHand, Scope, check,
+    RenderedSite as SiteAtHand, Scope, SecretFiles, check,
 };
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
@@ -85,7 +85,7 @@ pub fn merge(
 ) -> Result<Checked<RenderedSite>, Error> {
     let named = NamedFiles::read(&selection.directory, parts)?;
     let around = Around::of(selection)?;
-    let set = named.declared(parts.dialect, around.are_secret(&named));
+    let set = named.declared(parts.dialect, around.has_secret(&named));
     let settled = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
     let folder = WorkTree::in_folder(selection.directory.clone())?;
     let plan = Plan {
@@ -102,6 +102,7 @@ pub fn merge(
         configuration: Configuration {
             sets: vec![set],
             headers: named.headers,
+            secret_files: around.secret_files_below(&selection.directory),
             ..Configuration::default()
         },
         progress,
@@ -328,15 +329,25 @@ impl Around {
 
     /// Whether one of the files is part of a set that is declared secret: all
     /// that is merged of it is then.
-    fn are_secret(&self, named: &NamedFiles) -> bool {
-        let inside = |file: &PathBuf| {
-            let file = file.canonicalize().ok()?;
-            relative(self.root.as_deref()?, &file)
-        };
-        let paths: Vec<RepoPath> = named.on_disk.values().filter_map(inside).collect();
-        let secret = self.found.config.cloud_config.iter().filter(|set| set.secret);
-        let globs = secret.flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
-        let mut globs = globs.filter_map(|glob| DeclaredSet::in_any_site(&glob.value));
-        globs.any(|glob| paths.iter().any(|path| glob.is_match(path.as_str())))
+    fn has_secret(&self, named: &NamedFiles) -> bool {
+        let secret = SecretFiles::of(&self.sets(), RepoPath::new(""));
+        let mut paths = named.on_disk.values().filter_map(|file| self.inside(file));
+        paths.any(|path| secret.have(&path))
+    }
+
+    /// The files that are secret by declaration, for a tree of a folder. None where
+    /// it lies outside.
+    fn secret_files_below(&self, folder: &Path) -> SecretFiles {
+        let below = |folder| SecretFiles::of(&self.sets(), folder);
+        self.inside(folder).map(below).unwrap_or_default()
+    }
+
+    fn sets(&self) -> Vec<DeclaredSet> {
+        configuration::declared_sets(&self.found.config)
+    }
+
+    /// The path of what is at a place on disk; none where that is outside.
+    fn inside(&self, place: &Path) -> Option<RepoPath> {
+        relative(self.root.as_deref()?, &place.canonicalize().ok()?)
     }
 }

@@ -9,6 +9,7 @@ use super::policy::{Selectors, configured_policy};
 use super::relative;
 use crate::check::{
     self, AcceptedBy, Base, DeclaredSet, EntryKind, KnownMissing, Plan, Progress, Scope,
+    SecretFiles,
 };
 use crate::config::{self, Config, File, Pattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
@@ -217,7 +218,8 @@ fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration
         secrets: secret_kinds(config),
         missing_source,
         known_missing: known_missing(config),
-        sets: config.cloud_config.iter().map(declared_set).collect(),
+        sets: declared_sets(config),
+        secret_files: SecretFiles::default(),
         headers: Vec::new(),
         entries: entries(config),
         property_groups: config.property_groups.clone(),
@@ -256,6 +258,11 @@ fn entries(config: &Config) -> Vec<check::Entry> {
     });
     let entries = paths.chain(of_sites.map(|sites| entry(EntryKind::Site, sites)));
     entries.chain(parts).collect()
+}
+
+/// What cloud-init is given, as a configuration declares it.
+pub(super) fn declared_sets(config: &Config) -> Vec<DeclaredSet> {
+    config.cloud_config.iter().map(declared_set).collect()
 }
 
 fn declared_set(set: &config::CloudConfig) -> DeclaredSet {

@@ -37,6 +37,10 @@ pub trait Tree: Sync {
     /// Where this file cannot be read; a diagnostic tells it.
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError>;
 
+    /// The path under which the file at `path` is stored: another one where
+    /// symbolic links lead to it. None where this tree gives out no such file.
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath>;
+
     /// The id that [`entries`](Tree::entries) would give a file of these bytes,
     /// where that can be told without reading anything: what was read from a
     /// working tree can so be recognised in a commit. git may store other
@@ -66,6 +70,10 @@ impl<T: Tree + Send + ?Sized> Tree for Box<T> {
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         (**self).read(path)
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        (**self).real_path(path)
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
@@ -353,6 +361,18 @@ impl Tree for WorkTree {
         }
     }
 
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        match self.resolve(on_disk_path(&self.root, path)) {
+            Ok((file, _)) => {
+                let inside = file.strip_prefix(&self.root).ok()?;
+                let parts: Option<Vec<&str>> = inside.iter().map(|part| part.to_str()).collect();
+                Some(RepoPath::new(parts?.join("/")))
+            }
+            Err(error) if error.is_missing() => self.left_out().ok()??.real_path(path),
+            Err(_) => None,
+        }
+    }
+
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.repository.as_ref()?.content_of(bytes)
     }
@@ -605,6 +625,11 @@ impl<T: Tree> Tree for Labelled<T> {
         self.tree.read(&inner)
     }
 
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        let real = self.tree.real_path(&self.inner(path)?)?;
+        Some(RepoPath::new(format!("{}{}", self.label, real.below(&self.folder)?)))
+    }
+
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.tree.content_of(bytes)
     }
@@ -638,6 +663,10 @@ impl<T: Tree> Tree for Excluding<T> {
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         self.tree.read(path)
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.tree.real_path(path)
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
@@ -678,6 +707,10 @@ impl<T: Tree> Tree for Overlay<T> {
         }
     }
 
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.tree.real_path(path)
+    }
+
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.tree.content_of(bytes)
     }
@@ -711,6 +744,10 @@ impl<T: Tree> Tree for Named<T> {
             Err(error) if error.is_missing() => self.around.read(path),
             read => read,
         }
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.files.real_path(path).or_else(|| self.around.real_path(path))
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
@@ -759,6 +796,10 @@ impl Tree for MemoryTree {
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         let content = self.files.get(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
         content.clone().ok_or_else(|| ReadError::new("permission denied"))
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.files.contains_key(path).then(|| path.clone())
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {

@@ -115,6 +115,10 @@ impl Tree for Shuffled<'_> {
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         self.tree.read(path)
     }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.tree.real_path(path)
+    }
 }
 
 const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];

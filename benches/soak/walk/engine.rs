@@ -247,6 +247,10 @@ impl Tree for Listed {
         self.tree.read(path)
     }
 
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        self.tree.real_path(path)
+    }
+
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.tree.content_of(bytes)
     }

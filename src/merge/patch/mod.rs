@@ -174,7 +174,9 @@ impl Patch {
     pub(super) fn apply(&self, base: &mut Node, document: &Node) -> Result<(), Failure> {
         let operations = self.operations_of(document)?;
         let (patched, _) = apply::apply(&operations, base)?;
-        *base = patched;
+        // The keys that a secret patch adds are its pointers' names.
+        let secret = patched.secret || document.secret;
+        *base = Node { secret, ..patched };
         Ok(())
     }
 

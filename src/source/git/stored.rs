@@ -91,6 +91,11 @@ impl StoredTree {
 
     /// What `path` names, its symbolic links followed.
     fn resolve(&self, path: &RepoPath) -> Result<Target, ReadError> {
+        self.follow(path).map(|(_, target)| target)
+    }
+
+    /// Where `path` leads to in the end, and what is there.
+    fn follow(&self, path: &RepoPath) -> Result<(BString, Target), ReadError> {
         let mut ahead: Vec<BString> = parts_in_reverse(path.as_str().into());
         let mut here = BString::default();
         let mut links = 0;
@@ -115,12 +120,14 @@ impl StoredTree {
                     ahead.extend(parts_in_reverse(target.as_bstr()));
                 }
                 Some((Mode::Tree, _)) => {}
-                Some((mode, id)) if ahead.is_empty() => return Ok(Target::of(*mode, *id)),
+                Some((mode, id)) if ahead.is_empty() => {
+                    return Ok((here, Target::of(*mode, *id)));
+                }
                 None | Some(_) if links > 0 => return Err(ReadError::new(LEADS_NOWHERE)),
                 None | Some(_) => return Err(ReadError::new(NO_SUCH_FILE)),
             }
         }
-        Ok(Target::Folder)
+        Ok((here, Target::Folder))
     }
 
     fn link_target(&self, id: gix::ObjectId) -> Result<BString, ReadError> {
@@ -188,6 +195,11 @@ impl Tree for StoredTree {
             Target::Folder => Err(ReadError::new("a folder, not a file")),
             Target::Submodule => Err(ReadError::new("a submodule, not a file")),
         }
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        let (path, utf8) = path_of(&self.follow(path).ok()?.0);
+        utf8.then_some(path)
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {

@@ -356,3 +356,58 @@ fn secret_parts_are_secret_by_every_way_to_them() {
     let rendered = sandbox.run(&["render", "--site", "lab", "--show-secrets"]).stdout;
     assert!(rendered.contains(&format!("- {CANARY}")), "{rendered}");
 }
+
+/// A link below `global` makes a document for Deckhand of a secret part, and who
+/// names a file by hand may include one.
+#[test]
+#[cfg(unix)]
+fn secret_parts_are_secret_as_documents_and_for_files_that_are_named() {
+    let sandbox = repository("q", Faults::Some);
+    let of = Secrets { padding: "q" };
+    let document = format!(
+        "schema: a/B/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: document\n  \
+         layeringDefinition: {{abstract: false, layer: global}}\n  storagePolicy: cleartext\n\
+         data: {{a: {}, {}: yes}}\n",
+        of.named("a"),
+        of.named("b"),
+    );
+    sandbox.write("site/lab/hidden/70-document", document);
+    let files = sound(&of).into_iter().chain(faulty(&of)).map(|(name, _)| name);
+    let names: Vec<&str> = files.chain(["70-document"]).collect();
+    for name in &names {
+        sandbox.write(&format!("global/linked/{name}.yaml"), "");
+        let link = sandbox.path(&format!("global/linked/{name}.yaml"));
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(format!("../../site/lab/hidden/{name}"), link).unwrap();
+        sandbox.write(
+            &format!("site/lab/asked/{name}"),
+            format!("#include\n../hidden/{name}\n../../../global/linked/{name}.yaml\n"),
+        );
+    }
+    sandbox.commit();
+    let asked: Vec<String> = names.iter().map(|name| format!("site/lab/asked/{name}")).collect();
+    let mut commands: Vec<Vec<&str>> = Vec::new();
+    for form in formats() {
+        commands.push(vec!["lint", "--select", "all", "-o", form]);
+        commands.push(vec!["lint", "--select", "all", "--rev", "HEAD", "-o", form]);
+    }
+    commands.push(vec!["lint", "--set", "global/linked", "--select", "all"]);
+    commands.push(vec!["render", "--site", "lab"]);
+    commands.extend(asked.iter().map(|file| vec!["cloud-config", &**file]));
+    for command in commands {
+        let ran = sandbox.run(&command);
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        let tells =
+            |line: &&str| line.contains(CANARY) || ENCODED.iter().any(|it| line.contains(it));
+        assert_eq!(printed.lines().find(tells), None, "{command:?}");
+        assert!(ran.code < 2, "{command:?}: {printed}");
+    }
+    // From a folder below, where paths begin elsewhere.
+    sandbox.write("site/lab/asked/below", "#include\n../hidden/10-users.yaml\n");
+    let below = sandbox.run(&["-C", "site/lab", "cloud-config", "asked/below"]);
+    assert!(!below.stdout.contains(CANARY) && below.stdout.contains("(hidden)"), "{below:?}");
+    // Where nothing is declared secret, the same command shows it.
+    sandbox.write("layercake.yaml", "");
+    let shown = sandbox.run(&["cloud-config", "site/lab/asked/below"]).stdout;
+    assert!(shown.contains(CANARY), "{shown}");
+}
