@@ -75,6 +75,7 @@ mod duplicate_layering_policy;
 mod duplicate_output;
 mod duplicate_schema;
 mod empty_document;
+mod empty_override;
 mod generated_source_missing;
 mod ignored_schema_keyword;
 mod ignored_source_path;
@@ -197,6 +198,7 @@ pub static RULES: &[&Rule] = &[
     &duplicate_output::RULE,
     &duplicate_schema::RULE,
     &empty_document::RULE,
+    &empty_override::RULE,
     &cloud_init::exploded_value::RULE,
     &generated_source_missing::RULE,
     &cloud_init::ignored_merge_header::RULE,
@@ -354,6 +356,7 @@ const PART_FILE_CHECKS: &[Check<FileCheck>] = &[
 
 /// The rules that look at rendered documents, one by one.
 const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
+    Check { rules: &[&empty_override::RULE], run: empty_override::check },
     Check { rules: &[&ineffective_action::RULE], run: ineffective_action::check },
     Check { rules: &[&ineffective_override::RULE], run: ineffective_override::check },
     Check { rules: &[&ineffective_substitution::RULE], run: ineffective_substitution::check },
