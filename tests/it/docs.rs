@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use layercake::diagnostic::{Level, Rule, Trait};
-use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT, MAX_OUTPUT};
+use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT, MAX_LOOKS, MAX_OUTPUT};
 use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
@@ -149,6 +149,10 @@ fn the_limits_are_those_of_the_code() {
         (
             "steps back that all patterns of a document may take, and all that a schema searches it for; searches of less than 1000 left out",
             size(MAX_EFFORT),
+        ),
+        (
+            "bytes behind their matches that the patterns of a document may look at, for each match anew",
+            size(MAX_LOOKS),
         ),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
     ] {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{
-    MAX_BACKTRACKS, MAX_EFFORT, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
+    Effort, MAX_BACKTRACKS, MAX_EFFORT, MAX_LOOKS, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
 };
 use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::schema::{Fault, Schema, Wrong};
@@ -396,6 +396,24 @@ fn steps_back_of_a_pattern() {
     let steps = (most as u64).pow(3) / 6;
     let limit = MAX_BACKTRACKS as u64;
     assert!((limit / 4..limit * 4).contains(&steps), "{most} letters: {steps}");
+}
+
+/// At each letter a search goes to the end for a `b` before it takes the letter alone.
+#[test]
+fn looks_behind_the_matches_of_a_pattern() {
+    let pattern = Pattern::parse("a+b|a").expect("it is a pattern");
+    let replace = |letters: usize, effort: &mut Effort| {
+        let (text, with) = ("a".repeat(letters), Replacement::Literal("x"));
+        pattern.replace_all_within(&text, with, effort).map(|(_, count)| count)
+    };
+    let letters = 20_000;
+    let looks = letters * (letters - 1) / 2;
+    let mut effort = Effort::default();
+    for _ in 0..MAX_LOOKS / looks {
+        assert_eq!(replace(letters, &mut effort), Ok(letters));
+    }
+    assert_eq!(replace(letters, &mut effort), Err(PatternFailure::TooManySteps));
+    assert_eq!(replace(1, &mut effort), Ok(1), "nothing stands behind it");
 }
 
 fn groups_of(schema: &str) -> Groups {

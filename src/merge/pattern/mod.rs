@@ -30,6 +30,10 @@ pub const MAX_BACKTRACKS: usize = 1_000_000;
 /// The searches of one document may do so this often, those left out that do
 /// so seldom.
 pub const MAX_EFFORT: usize = 5 * MAX_BACKTRACKS;
+/// The bytes behind its matches that the patterns of one document may look at, for
+/// each match anew: an engine may look to the end of a text before it takes what
+/// it found at first, and then do so again behind it.
+pub const MAX_LOOKS: usize = 1_000_000_000;
 /// How often a search may go back, and, where that is not enough, how often if
 /// it is done once more. What a search took is not told by the engine: what it
 /// was allowed counts in its place.
@@ -73,28 +77,41 @@ struct Engine {
     tiers: [OnceLock<Option<Regex>>; TIERS.len()],
 }
 
-/// How often searches may still go back.
+/// What searches may still do.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort(usize);
+pub struct Effort {
+    /// So often they may go back.
+    backtracks: usize,
+    /// So many bytes they may look at again.
+    looks: usize,
+}
 
 impl Default for Effort {
     /// That of one document.
     fn default() -> Self {
-        Self(MAX_EFFORT)
+        Self { backtracks: MAX_EFFORT, looks: MAX_LOOKS }
     }
 }
 
 impl Effort {
     /// Whether no search may go back any more, but for the little that is free.
     pub fn is_spent(&self) -> bool {
-        self.0 == 0
+        self.backtracks == 0
     }
 
-    fn spend(&mut self, backtracks: usize) -> Result<(), PatternFailure> {
-        let left = self.0.checked_sub(backtracks);
-        self.0 = left.unwrap_or(0);
-        left.map(drop).ok_or(PatternFailure::TooManySteps)
+    fn go_back(&mut self, backtracks: usize) -> Result<(), PatternFailure> {
+        spend(&mut self.backtracks, backtracks)
     }
+
+    fn look_again(&mut self, bytes: usize) -> Result<(), PatternFailure> {
+        spend(&mut self.looks, bytes)
+    }
+}
+
+fn spend(left: &mut usize, cost: usize) -> Result<(), PatternFailure> {
+    let rest = left.checked_sub(cost);
+    *left = rest.unwrap_or(0);
+    rest.map(drop).ok_or(PatternFailure::TooManySteps)
 }
 
 /// Why a text is no pattern.
@@ -273,6 +290,9 @@ impl Pattern {
             }
             Matcher::Expression(expression) => expression,
         };
+        if from > 0 {
+            effort.look_again(text.len() - from)?;
+        }
         let engine = match empty {
             Empty::Allowed => &expression.engine,
             Empty::NotAtStart => &expression.advancing,
@@ -354,7 +374,7 @@ impl Engine {
     ) -> Result<Option<Spans>, PatternFailure> {
         for (tier, backtracks) in TIERS.into_iter().enumerate() {
             if tier > 0 {
-                effort.spend(backtracks)?;
+                effort.go_back(backtracks)?;
             }
             let compiled = self.tiers[tier].get_or_init(|| build(&self.pattern, backtracks).ok());
             let regex = compiled.as_ref().ok_or(PatternFailure::TooManySteps)?;
