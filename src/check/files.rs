@@ -173,7 +173,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
     ) -> Result<Vec<FileId>, Error> {
         let is_secret = |file: &ToRead<'_>| self.secret.have_in(file.tree, file.path);
         let files: Vec<ToRead<'_>> =
-            files.iter().map(|file| ToRead { is_secret: is_secret(file), ..*file }).collect();
+            files.par_iter().map(|file| ToRead { is_secret: is_secret(file), ..*file }).collect();
         let mut ids: Vec<Option<FileId>> =
             files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
         let unknown: Vec<&ToRead<'_>> =
