@@ -9,6 +9,9 @@
 
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::{Date, Key, Node, Timestamp, Value};
 use crate::source::Span;
 
@@ -47,7 +50,7 @@ pub fn scalar_text(value: &Value) -> String {
         Value::Float(float) => float_text(*float),
         Value::Date(date) => date_text(*date),
         Value::Timestamp(timestamp) => timestamp_text(timestamp),
-        Value::Binary(bytes) => base64_text(bytes),
+        Value::Binary(bytes) => STANDARD.encode(bytes),
         Value::String(text) => text.to_string(),
         Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
             let node = Node::new(value.clone(), Span::point(crate::source::FileId(0), 0));
@@ -364,21 +367,6 @@ fn timestamp_text(timestamp: &Timestamp) -> String {
             let minutes = minutes.unsigned_abs();
             write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
                 .expect("because text can grow");
-        }
-    }
-    text
-}
-
-fn base64_text(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let sextet = bits >> (18 - 6 * place) & 63;
-            let is_padding = place > chunk.len();
-            text.push(if is_padding { '=' } else { char::from(ALPHABET[sextet as usize]) });
         }
     }
     text

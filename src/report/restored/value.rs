@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::report::json::{Entries, ValueForm};
@@ -125,7 +127,7 @@ fn inside_text(text: String) -> Value {
         "float" => float(content).filter(|it| !it.is_finite()).map(Value::Float),
         "date" => date(content).map(Value::Date),
         "datetime" => timestamp(content).map(Value::Timestamp),
-        "binary" => bytes(content).map(|it| Value::Binary(it.into())),
+        "binary" => STANDARD.decode(content).ok().map(|it| Value::Binary(it.into())),
         _ => None,
     });
     special.unwrap_or_else(|| Value::String(text.into()))
@@ -203,32 +205,4 @@ fn number(digits: &str, length: usize) -> Option<u32> {
 
 fn small(number: u32) -> Option<u8> {
     u8::try_from(number).ok()
-}
-
-/// The bytes that base64 stands for, as values are written: padded, without
-/// breaks.
-fn bytes(text: &str) -> Option<Vec<u8>> {
-    let padding = text.len() - text.trim_end_matches('=').len();
-    if !text.len().is_multiple_of(4) || padding > 2 {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    for group in text.as_bytes().chunks(4) {
-        let bits = group.iter().try_fold(0_u32, |bits, letter| {
-            let sextet = match letter {
-                b'A'..=b'Z' => letter - b'A',
-                b'a'..=b'z' => letter - b'a' + 26,
-                b'0'..=b'9' => letter - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                b'=' => 0,
-                _ => return None,
-            };
-            Some(bits << 6 | u32::from(sextet))
-        })?;
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
-    }
-    let is_whole = !text.trim_end_matches('=').contains('=');
-    bytes.truncate(bytes.len() - padding);
-    is_whole.then_some(bytes)
 }
