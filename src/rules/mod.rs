@@ -1090,7 +1090,7 @@ fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnost
         Problem::RepeatedLayer { layer, first, again } => {
             repeated_layer::word(facts, layer, *first, *again)
         }
-        Problem::UnknownLayer { doc, near } => unknown_layer::word(facts, *doc, near.as_deref()),
+        Problem::UnknownLayer { doc, near } => unknown_layer::word(facts, *doc, near.as_ref()),
         Problem::MissingParent { child } => missing_parent::word(facts, *child),
         Problem::AmbiguousParent { child, candidates } => {
             ambiguous_parent::word(facts, *child, candidates)

@@ -1,12 +1,16 @@
 //! `unknown-layer`: a document's layer is not in layerOrder.
 
+use std::sync::Arc;
+
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
+use crate::source::{Span, Spanned};
+use crate::system::deckhand::NearLayer;
 
 super::rule!("unknown-layer", Error [Refused], "a document's layer is not in layerOrder", was "P005");
 
-pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, near: Option<&str>) -> Diagnostic {
+pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>) -> Diagnostic {
     let document = facts.document(doc);
     let layer = document.layer.as_ref().expect("a document without a layer needs no order");
     let message =
@@ -14,19 +18,37 @@ pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, near: Option<&str>) -> Dia
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(layer.span, "no such layer"))
         .note("Deckhand refuses the whole site; here the document is rendered without a parent")
         .document(document.key.clone());
-    let policy = facts.site.policy.map(|policy| facts.document(policy));
-    let order = policy.and_then(|policy| policy.layer_order.as_deref()).unwrap_or_default();
-    let diagnostic = match (order, policy) {
-        ([first, .., last], _) => {
-            diagnostic.related(first.span.to(last.span), "the layers there are")
-        }
-        ([only], _) => diagnostic.related(only.span, "the only layer there is"),
-        ([], Some(policy)) => diagnostic.related(policy.name_span, "this policy has no layers"),
-        ([], None) => diagnostic,
+    let diagnostic = match layers(facts, near) {
+        Some((span, words)) => diagnostic.related(span, words),
+        None => diagnostic,
     };
     match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None if order.is_empty() => diagnostic.help("list the layers in `data.layerOrder`"),
+        Some(near) if near.is_slip => {
+            let (written, meant) = (&near.name, &layer.value);
+            diagnostic.help(format!("did the policy mean `{meant}` where it has `{written}`?"))
+        }
+        Some(near) => diagnostic.help(format!("did you mean `{}`?", near.name)),
+        None if order(facts).is_empty() => diagnostic.help("list the layers in `data.layerOrder`"),
         None => diagnostic.help("use a layer of the policy, or add this one to `layerOrder`"),
     }
+}
+
+/// Where the policy says which layers there are, or where it spells one amiss.
+fn layers(facts: &SiteFacts<'_>, near: Option<&NearLayer>) -> Option<(Span, &'static str)> {
+    let policy = facts.document(facts.site.policy?);
+    let order = order(facts);
+    let slip = near.filter(|near| near.is_slip);
+    if let Some(slip) = slip.and_then(|slip| order.iter().find(|it| it.value == slip.name)) {
+        return Some((slip.span, "no document is in this layer"));
+    }
+    Some(match order {
+        [first, .., last] => (first.span.to(last.span), "the layers there are"),
+        [only] => (only.span, "the only layer there is"),
+        [] => (policy.name_span, "this policy has no layers"),
+    })
+}
+
+fn order<'a>(facts: &'a SiteFacts<'_>) -> &'a [Spanned<Arc<str>>] {
+    let policy = facts.site.policy.map(|policy| facts.document(policy));
+    policy.and_then(|policy| policy.layer_order.as_deref()).unwrap_or_default()
 }

@@ -61,6 +61,16 @@ pub struct Site<'a> {
     places: OnceLock<Vec<(Span, DocId)>>,
 }
 
+/// A layer of the policy that is spelled nearly as one that it does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearLayer {
+    /// The layer.
+    pub name: Arc<str>,
+    /// Whether it is rather the policy that is misspelt: no document is in this
+    /// layer, and several are in the other.
+    pub is_slip: bool,
+}
+
 /// Something wrong with how documents are related.
 #[derive(Clone, Debug)]
 pub enum Problem {
@@ -87,7 +97,7 @@ pub enum Problem {
         /// The document.
         doc: DocId,
         /// A layer that is spelled nearly the same.
-        near: Option<Arc<str>>,
+        near: Option<NearLayer>,
     },
     /// A selector that finds no parent.
     MissingParent {
@@ -516,13 +526,21 @@ fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Pro
         }
     }
     let layers = Layers::new(order.iter().map(|layer| &layer.value));
+    let mut members: Lookup<&str, usize> = Lookup::default();
+    for layer in documents.iter().filter_map(|document| document.layer.as_ref()) {
+        *members.entry(&layer.value).or_default() += 1;
+    }
     for (index, document) in documents.iter().enumerate() {
         if let Some(layer) = &document.layer
             && layers.rank(document).is_none()
         {
             let names = order.iter().map(|layer| &*layer.value);
             let few = problems.len().saturating_mul(order.len()) <= MOST_COMPARISONS;
-            let near = if few { nearest(&layer.value, names).map(Arc::from) } else { None };
+            let near = if few { nearest(&layer.value, names) } else { None };
+            let near = near.map(|name| NearLayer {
+                name: name.into(),
+                is_slip: members[&*layer.value] > 1 && !members.contains_key(name),
+            });
             problems.push(Problem::UnknownLayer { doc: DocId::at(index), near });
         }
     }
