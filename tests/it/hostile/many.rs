@@ -175,3 +175,22 @@ fn one_output_takes_very_many_values() {
     let expected: Vec<String> = (0..1_000).map(|at| format!(".z.k{at}")).collect();
     assert_eq!(reached, expected);
 }
+
+/// What each action laid is asked of what it laid alone.
+#[test]
+fn keys_without_a_value_beside_very_many_actions() {
+    const COUNT: usize = 20_000;
+    let lines = |value: &str| (0..COUNT).map(|at| format!("    k{at}: {value}\n")).collect();
+    let data = |b: usize, lines: String| format!("\n  a: {{b: {b}}}\n  x:\n{}", lines.trim_end());
+    let labels = "  labels: {l: x}\n";
+    let parent = document("parent", "layer: global", labels, &data(1, lines("{c: 1}")));
+    let actions = "{method: merge, path: .a}, ".repeat(COUNT);
+    let layering = format!(
+        "layer: site, parentSelector: {{l: x}}, actions: [{actions}{{method: merge, path: .x}}]"
+    );
+    let child = document("child", &layering, "", &data(2, lines("")));
+    let tree = MemoryTree::new().with("documents.yaml", three_layers() + &parent + &child);
+    let checked = soon(|| check_files(&tree, options(Semantics::Documented), |_| ()));
+    let found = checked.findings.diagnostics.iter();
+    assert_eq!(found.filter(|it| it.rule.name == "empty-override").count(), COUNT);
+}
