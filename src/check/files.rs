@@ -171,22 +171,23 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         files: &[ToRead<'_>],
     ) -> Result<Vec<FileId>, Error> {
-        let is_secret = |file: &ToRead<'_>| self.secret.have_in(file.tree, file.path);
-        let files: Vec<ToRead<'_>> =
-            files.par_iter().map(|file| ToRead { is_secret: is_secret(file), ..*file }).collect();
+        let secret = &self.secret;
+        let identities: Vec<Identity> =
+            files.par_iter().map(|file| file.identity(secret)).collect();
         let mut ids: Vec<Option<FileId>> =
-            files.iter().map(|file| self.known.get(&file.identity()).copied()).collect();
-        let unknown: Vec<&ToRead<'_>> =
-            files.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
+            identities.iter().map(|identity| self.known.get(identity).copied()).collect();
+        let identified = files.iter().zip(identities).zip(&ids);
+        let unknown: Vec<(&ToRead<'_>, Identity)> =
+            identified.filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
         self.kept.reserve_exact(read.len());
-        let mut read = read.into_iter().zip(&unknown);
+        let mut read = read.into_iter().zip(unknown);
         for id in ids.iter_mut().filter(|id| id.is_none()) {
-            let (read, file) = read.next().expect("what is not known has been read");
+            let (read, (file, identity)) = read.next().expect("what is not known has been read");
             *id = Some(read.id);
             if compared && (read.content.is_some() || file.unchanging) {
-                self.known.insert(Identity { content: read.content, ..file.identity() }, read.id);
+                self.known.insert(Identity { content: read.content, ..identity }, read.id);
             }
             self.kept.push(read.kept);
         }
@@ -200,7 +201,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
     /// too: of several the first.
     fn read_all(
         &mut self,
-        files: &[&ToRead<'_>],
+        files: &[(&ToRead<'_>, Identity)],
         progress: &Progress,
         compared: bool,
     ) -> Result<Vec<Read<T>>, Error> {
@@ -211,7 +212,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         let read: Vec<Result<Read<T>, Error>> = files
             .par_iter()
             .zip(ids)
-            .map(|(file, id)| {
+            .map(|((file, identity), id)| {
                 let _part = split.part();
                 let bytes = file.tree.read(file.path);
                 if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
@@ -227,7 +228,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 let kept = match file.text {
                     Text::Documents => {
                         let parsed = lap(Stage::Parse, || parse_guarded(id, source));
-                        let (place, is_secret) = (file.place, file.is_secret);
+                        let (place, is_secret) = (file.place, identity.is_secret);
                         keep(sources, AsRead { id, place, is_secret }, parsed)
                     }
                     Text::Other => T::default(),
@@ -238,7 +239,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
             .collect();
         drop(split);
         did(Stage::Read, || files.len());
-        did(Stage::Parse, || files.iter().filter(|file| file.text == Text::Documents).count());
+        did(Stage::Parse, || files.iter().filter(|(it, _)| it.text == Text::Documents).count());
         read.into_iter().collect()
     }
 
@@ -278,7 +279,6 @@ fn files_of_set(
 }
 
 /// A file that is to be read.
-#[derive(Clone, Copy)]
 pub(super) struct ToRead<'t> {
     path: &'t RepoPath,
     tree: &'t dyn Tree,
@@ -289,8 +289,6 @@ pub(super) struct ToRead<'t> {
     text: Text,
     /// Which sites it counts for.
     place: Option<&'t Place>,
-    /// Whether it is secret as a whole, as soon as it is about to be read.
-    is_secret: bool,
 }
 
 /// What is the same where a file is.
@@ -298,6 +296,7 @@ pub(super) struct ToRead<'t> {
 struct Identity {
     path: RepoPath,
     content: Option<ContentId>,
+    /// Whether it is secret as a whole.
     is_secret: bool,
 }
 
@@ -313,7 +312,7 @@ enum Text {
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, Text::Documents, None);
-        Self { path, tree, content, unchanging, text, place, is_secret: false }
+        Self { path, tree, content, unchanging, text, place }
     }
 
     /// A file whose text is no YAML for Deckhand.
@@ -325,9 +324,9 @@ impl<'t> ToRead<'t> {
         Self { unchanging: true, ..Self::of(path, tree) }
     }
 
-    fn identity(&self) -> Identity {
-        let (path, content, is_secret) = (self.path.clone(), self.content, self.is_secret);
-        Identity { path, content, is_secret }
+    fn identity(&self, secret: &SecretFiles) -> Identity {
+        let is_secret = secret.have_in(self.tree, self.path);
+        Identity { path: self.path.clone(), content: self.content, is_secret }
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs, relative};
+use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
 use crate::check::{
     AcceptedBy, Checked, Configuration, DeclaredSet, GivenHeader, Plan, Progress,
     RenderedSite as SiteAtHand, Scope, SecretFiles, check,
@@ -348,6 +348,6 @@ impl Around {
 
     /// The path of what is at a place on disk; none where that is outside.
     fn inside(&self, place: &Path) -> Option<RepoPath> {
-        relative(self.root.as_deref()?, &place.canonicalize().ok()?)
+        RepoPath::of_place(self.root.as_deref()?, &place.canonicalize().ok()?)
     }
 }

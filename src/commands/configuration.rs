@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
-use super::relative;
 use crate::check::{
     self, AcceptedBy, Base, DeclaredSet, EntryKind, KnownMissing, Plan, Progress, Scope,
     SecretFiles,
@@ -347,7 +346,8 @@ impl Found {
     /// from the folder of the configuration, or else at the `root`.
     pub(super) fn baseline(&self, root: Option<&Path>) -> RepoPath {
         let Some(named) = &self.config.baseline else { return RepoPath::new(FILE) };
-        let inside = baseline_file(self).zip(root).and_then(|(file, root)| relative(root, &file));
+        let inside =
+            baseline_file(self).zip(root).and_then(|(file, root)| RepoPath::of_place(root, &file));
         inside.unwrap_or_else(|| RepoPath::new(named.value.clone()))
     }
 }

@@ -248,7 +248,7 @@ fn work_tree(selection: &Selection) -> Result<WorkTree, Error> {
 /// A file that the user named and that need not be there yet, as a path of the
 /// tree.
 fn path_to_be(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
-    relative(tree.root(), &perhaps_gone(directory.join(file))?).ok_or_else(|| {
+    RepoPath::of_place(tree.root(), &perhaps_gone(directory.join(file))?).ok_or_else(|| {
         let message = format!("`{}` is not part of this repository", file.display());
         Error::new(ErrorKind::Usage, message)
     })
@@ -333,7 +333,7 @@ impl Start {
         let rooted = |folder: &Path| -> Result<Self, Error> {
             let tree = WorkTree::in_folder(folder.to_owned())?;
             let root = tree.root().to_owned();
-            let from = relative(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
+            let from = RepoPath::of_place(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
             let tree: AnyTree = Box::new(tree);
             let (root, is_repository) = (Some(root), false);
             Ok(Self { tree, base: None, root, is_repository, from, commit: None })
@@ -385,9 +385,10 @@ impl Start {
         let root = self.root.as_ref().ok_or_else(outside)?;
         if self.commit.is_none() && self.base.is_none() {
             let resolved = file_on_disk(directory, file)?;
-            return relative(root, &resolved).ok_or_else(outside);
+            return RepoPath::of_place(root, &resolved).ok_or_else(outside);
         }
-        let path = relative(root, &perhaps_gone(directory.join(file))?).ok_or_else(outside)?;
+        let path =
+            RepoPath::of_place(root, &perhaps_gone(directory.join(file))?).ok_or_else(outside)?;
         for tree in std::iter::once(&self.tree).chain(&self.base) {
             let entries = tree.entries(&RepoPath::new(""))?;
             if entries.iter().any(|entry| entry.path == path || entry.path.below(&path).is_some()) {
@@ -441,12 +442,6 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
 fn cannot_be_found(path: &Path, error: std::io::Error) -> Error {
     let message = format!("`{}` cannot be found", path.display());
     Error::new(ErrorKind::Usage, message).caused_by(error)
-}
-
-fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
-    let below = path.strip_prefix(root).ok()?;
-    let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
-    Some(RepoPath::new(parts?.join("/")))
 }
 
 /// The further repositories of the flags, and those of the configuration that

@@ -6,8 +6,8 @@ use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
 use crate::render::effect::effects;
 use crate::source::Span;
-use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Mapping, Node, Value};
+use crate::yaml::path::{Location, Piece, children};
+use crate::yaml::{Mapping, Node};
 
 super::rule!(
     "empty-override",
@@ -92,12 +92,7 @@ fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<L
 /// Whether it is a mapping or list with something in it. Of a secret that is not
 /// told.
 fn is_full(node: &Node) -> bool {
-    !node.secret
-        && match &node.value {
-            Value::Mapping(mapping) => !mapping.is_empty(),
-            Value::Sequence(items) => !items.is_empty(),
-            _ => false,
-        }
+    !node.secret && children(node).next().is_some()
 }
 
 fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &Lost) -> Diagnostic {

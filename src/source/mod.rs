@@ -11,6 +11,7 @@ mod tree;
 mod write;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 pub use git::{FirstCommit, Repository, StoredTree};
@@ -43,6 +44,14 @@ impl RepoPath {
     /// `path` as it stands; the caller has made it relative and `/`-separated.
     pub fn new(path: impl Into<Arc<str>>) -> Self {
         Self(path.into())
+    }
+
+    /// The path of a place on disk in the repository whose root is `root`; none
+    /// where it lies outside, or where its name is not UTF-8.
+    pub fn of_place(root: &Path, place: &Path) -> Option<Self> {
+        let inside = place.strip_prefix(root).ok()?;
+        let parts: Option<Vec<&str>> = inside.iter().map(|part| part.to_str()).collect();
+        Some(Self::new(parts?.join("/")))
     }
 
     /// The path's text.

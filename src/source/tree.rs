@@ -363,11 +363,7 @@ impl Tree for WorkTree {
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
         match self.resolve(on_disk_path(&self.root, path)) {
-            Ok((file, _)) => {
-                let inside = file.strip_prefix(&self.root).ok()?;
-                let parts: Option<Vec<&str>> = inside.iter().map(|part| part.to_str()).collect();
-                Some(RepoPath::new(parts?.join("/")))
-            }
+            Ok((file, _)) => RepoPath::of_place(&self.root, &file),
             Err(error) if error.is_missing() => self.left_out().ok()??.real_path(path),
             Err(_) => None,
         }

@@ -9,6 +9,7 @@ mod parents;
 pub mod read;
 pub mod schema;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
@@ -526,10 +527,13 @@ fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Pro
         }
     }
     let layers = Layers::new(order.iter().map(|layer| &layer.value));
-    let mut members: Lookup<&str, usize> = Lookup::default();
-    for layer in documents.iter().filter_map(|document| document.layer.as_ref()) {
-        *members.entry(&layer.value).or_default() += 1;
-    }
+    let members = LazyCell::new(|| {
+        let mut members: Lookup<&str, usize> = Lookup::default();
+        for layer in documents.iter().filter_map(|document| document.layer.as_ref()) {
+            *members.entry(&layer.value).or_default() += 1;
+        }
+        members
+    });
     for (index, document) in documents.iter().enumerate() {
         if let Some(layer) = &document.layer
             && layers.rank(document).is_none()
