@@ -172,8 +172,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         files: &[ToRead<'_>],
     ) -> Result<Vec<FileId>, Error> {
         let secret = &self.secret;
-        let identities: Vec<Identity> =
-            files.par_iter().map(|file| file.identity(secret)).collect();
+        let identities: Vec<Identity> = files.iter().map(|file| file.identity(secret)).collect();
         let mut ids: Vec<Option<FileId>> =
             identities.iter().map(|identity| self.known.get(identity).copied()).collect();
         let identified = files.iter().zip(identities).zip(&ids);
