@@ -2,7 +2,7 @@
 
 use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::yaml::{Problem, ProblemKind};
+use crate::yaml::{Problem, ProblemKind, PythonRefusal};
 
 super::rule!("invalid-yaml", Error [Refused, Unreadable], "a file that is not YAML", was "P007");
 
@@ -27,6 +27,20 @@ pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
                     "YAML 1.2 may allow it, but cloud-init reads YAML 1.1, as libyaml does"
                 }
             })
+        }
+        ProblemKind::RefusedByPython(refusal) => {
+            let (what, help) = match refusal {
+                PythonRefusal::Tab => (
+                    "a tab outside of quotes",
+                    "write spaces, or put the text in quotes if the tab belongs to it",
+                ),
+                PythonRefusal::QuestionMark => {
+                    ("`?` ends a text without quotes inside of [] and {}", "put the text in quotes")
+                }
+            };
+            found(&format!("not YAML to PyYAML: {what}"), "PyYAML stops here")
+                .note("YAML allows it, but cloud-init reads with PyYAML's own reader")
+                .help(help)
         }
         ProblemKind::UnhashableKey => {
             found("a key that is a list or a mapping", "this cannot be a key").help(text)

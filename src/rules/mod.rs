@@ -1014,6 +1014,7 @@ fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::Problem) -> Diagnostic {
     match &problem.kind {
         Kind::Syntax(_)
         | Kind::RefusedByLibyaml(_)
+        | Kind::RefusedByPython(_)
         | Kind::UnhashableKey
         | Kind::InvalidMerge
         | Kind::UndefinedAlias(_)

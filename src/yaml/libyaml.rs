@@ -18,12 +18,20 @@ use super::{Problem, ProblemKind};
 use crate::source::{FileId, Span, offset};
 
 /// Takes out of `read` the documents that libyaml refuses, with a problem for
-/// each. `text` begins at byte `base` of the file.
-pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut Read) {
+/// each, but for what it refuses in words that `passes` lets pass. `text` begins
+/// at byte `base` of the file.
+pub(super) fn review(
+    file: FileId,
+    base: u32,
+    text: &str,
+    passes: fn(&str) -> bool,
+    read: &mut Read,
+) {
     let problems = &mut read.parsed.problems;
     let before = problems.len();
     let mut is_refused = |range: &Range<usize>| {
-        let Some((at, message)) = refusal(&text[range.clone()]) else { return false };
+        let refusal = refusal(&text[range.clone()]).filter(|(_, message)| !passes(message));
+        let Some((at, message)) = refusal else { return false };
         let span = Span::point(file, base + offset(range.start + at));
         problems.push(Problem { span, kind: ProblemKind::RefusedByLibyaml(message) });
         true

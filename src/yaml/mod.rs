@@ -1,8 +1,9 @@
 //! Bytes to nodes that remember their text.
 //!
 //! [`parse`] reads a file as PyYAML's safe loader over libyaml does
-//! (`deckhand.md` section 1). It never fails: what cannot be read is a
-//! [`Problem`] with its place, and the documents beside it are still there.
+//! (`deckhand.md` section 1), [`parse_stretch`] as either of its [`Loader`]s.
+//! They never fail: what cannot be read is a [`Problem`] with its place, and the
+//! documents beside it are still there.
 
 mod collection;
 pub mod diff;
@@ -11,6 +12,7 @@ mod item;
 mod libyaml;
 mod node;
 pub mod path;
+mod python;
 mod query;
 mod read;
 mod scalar;
@@ -83,6 +85,8 @@ pub enum ProblemKind {
     Syntax(String),
     /// YAML to us, but libyaml refuses it; in libyaml's words.
     RefusedByLibyaml(String),
+    /// YAML to us and to libyaml, but [`Loader::Python`] refuses it.
+    RefusedByPython(PythonRefusal),
     /// A key that stands in its mapping already; the last value counts.
     DuplicateKey {
         /// The key as it was first written.
@@ -119,6 +123,15 @@ impl ProblemKind {
     }
 }
 
+/// What [`Loader::Python`] does not read and [`Loader::Libyaml`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PythonRefusal {
+    /// A tab that is in no comment, no quotes and no block scalar.
+    Tab,
+    /// A question mark in a text without quotes, inside of `[]` or `{}`.
+    QuestionMark,
+}
+
 /// What layercake refuses to hold in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -146,21 +159,37 @@ impl Limit {
     pub const BYTES: u64 = 256 << 20;
 }
 
-/// Reads all documents of `text`, the decoded text of `file`.
+/// Which of PyYAML's two safe loaders a text is read with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loader {
+    /// `CSafeLoader`, which leaves the text to libyaml: Pegleg and Deckhand.
+    Libyaml,
+    /// `SafeLoader`, written in Python, which is what `yaml.safe_load` takes:
+    /// cloud-init.
+    Python,
+}
+
+/// Reads all documents of `text`, the decoded text of `file`, with libyaml.
 pub fn parse(file: FileId, text: &str) -> Parsed {
-    parse_stretch(file, text, 0..text.len())
+    parse_stretch(file, text, 0..text.len(), Loader::Libyaml)
 }
 
 /// Reads `stretch` of `text`, the decoded text of `file`, as if nothing else
 /// stood there. All spans are of the file.
-pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>) -> Parsed {
+pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Loader) -> Parsed {
     let text = &text[..stretch.end];
     let body = &text[stretch.start..];
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     let base = offset(text.len() - body.len());
     let body = with_line_breaks_of_libyaml(body);
     let mut read = read::read(file, base, &body);
-    libyaml::review(file, base, &body, &mut read);
+    match loader {
+        Loader::Libyaml => libyaml::review(file, base, &body, |_| false, &mut read),
+        Loader::Python => {
+            libyaml::review(file, base, &body, python::passes, &mut read);
+            python::review(file, base, &body, &mut read);
+        }
+    }
     read.parsed
 }
 

@@ -57,6 +57,52 @@ pub(super) fn read(file: FileId, base: u32, text: &str) -> Read {
     reader.finish()
 }
 
+/// Something that is written in a text, indicators and white space aside.
+pub(super) struct Written {
+    pub range: Range<usize>,
+    pub kind: WrittenKind,
+}
+
+/// The kinds of [`Written`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrittenKind {
+    /// A comment, or a text in quotes or below `|` or `>`.
+    Enclosed,
+    /// A text without quotes in a block.
+    Plain,
+    /// A text without quotes inside of `[]` or `{}`.
+    PlainInFlow,
+}
+
+/// What is written in `text`, as far as it can be read, in no order.
+pub(super) fn written(text: &str) -> Vec<Written> {
+    let mut written = Vec::new();
+    // Whether each collection around is in a flow collection, or is one.
+    let mut flows: Vec<bool> = Vec::new();
+    for event in Parser::new_from_str_with_options(text, options(text)) {
+        let Ok((event, marks)) = event else { break };
+        let range = marks.byte_range().expect("events of a text have byte offsets");
+        let in_flow = flows.last().is_some_and(|is_flow| *is_flow);
+        let kind = match event {
+            Event::Comment(..) => WrittenKind::Enclosed,
+            Event::Scalar(_, ScalarStyle::Plain, ..) if in_flow => WrittenKind::PlainInFlow,
+            Event::Scalar(_, ScalarStyle::Plain, ..) => WrittenKind::Plain,
+            Event::Scalar(..) => WrittenKind::Enclosed,
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                flows.push(in_flow || !range.is_empty());
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                flows.pop();
+                continue;
+            }
+            _ => continue,
+        };
+        written.push(Written { range, kind });
+    }
+    written
+}
+
 fn options(text: &str) -> Options {
     let mut options = Options::default();
     options.emit_unresolved_aliases = true;

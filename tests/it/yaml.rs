@@ -4,6 +4,7 @@ mod copies;
 pub mod emitting;
 mod hostile;
 mod items;
+mod python;
 mod reading;
 mod scalars;
 pub mod spans;

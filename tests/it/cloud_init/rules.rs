@@ -72,6 +72,31 @@ fn over(base: &str, text: &str) -> Vec<String> {
     headlines(&tree(TWO, &[("a.yaml", base), ("b.yaml", &text)]))
 }
 
+/// What libyaml reads, and Deckhand with it, costs a part where PyYAML's own reader
+/// stops.
+#[test]
+fn a_text_that_only_pyyaml_refuses_is_told() {
+    let parts = [
+        ("a.yaml", "#cloud-config\nruncmd:\n- a\t# b\n"),
+        ("b.yaml", "#cloud-config\n{fqdn: a, url: [http://b/?c=d]}\n"),
+    ];
+    assert_eq!(
+        report(&tree(TWO, &parts)),
+        "\
+a.yaml:3:4 error[invalid-yaml] not YAML to PyYAML: a tab outside of quotes
+  ^ PyYAML stops here
+  note: cloud-init drops the whole part, and goes on with the others
+  note: YAML allows it, but cloud-init reads with PyYAML's own reader
+  help: write spaces, or put the text in quotes if the tab belongs to it
+b.yaml:2:26 error[invalid-yaml] not YAML to PyYAML: `?` ends a text without quotes inside of [] and {}
+  ^ PyYAML stops here
+  note: cloud-init drops the whole part, and goes on with the others
+  note: YAML allows it, but cloud-init reads with PyYAML's own reader
+  help: put the text in quotes
+"
+    );
+}
+
 /// Every kind of failure of a specification has its words.
 #[test]
 fn a_specification_that_cannot_be_used_is_told() {

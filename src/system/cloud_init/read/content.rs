@@ -8,7 +8,7 @@ use crate::merge::patch::Patch;
 use crate::source::{DocKey, SourceMap, Span, Spanned, offset};
 use crate::system::cloud_init::PART;
 use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Kind, Part};
-use crate::yaml::{self, Comment, Node, Parsed, Problem, Value};
+use crate::yaml::{self, Comment, Loader, Node, Parsed, Problem, Value};
 
 /// The one mapping of a YAML text.
 pub(super) struct Single {
@@ -184,7 +184,7 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> Single {
 pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> Single {
     let file = sources.get(text.file);
     let Parsed { documents, comments, problems } =
-        yaml::parse_stretch(text.file, file.text(), text.range());
+        yaml::parse_stretch(text.file, file.text(), text.range(), Loader::Python);
     let is_broken = problems.iter().any(|problem| problem.kind.is_fatal());
     let fault = (!is_broken && documents.len() != 1).then(|| Fault {
         at: documents.get(1).map_or(at, |second| Span { end: second.span.start, ..second.span }),

@@ -1,0 +1,108 @@
+//! Texts as PyYAML's own scanner reads them, and libyaml does not.
+//!
+//! In the texts `⟦` and `⟧` enclose where it stops; they are taken out before the
+//! text is read. What is said of each was recorded with PyYAML 6.0.3,
+//! `yaml.SafeLoader` and `yaml.CSafeLoader`.
+
+use layercake::report::json::canonical;
+use layercake::yaml::{Loader, Parsed, ProblemKind, PythonRefusal, parse, parse_stretch};
+
+use crate::laws::reading::some_file;
+
+/// What libyaml reads as well: what may be, and may not, is the scanner's alone.
+#[test]
+fn tabs_and_question_marks_end_more_than_in_libyaml() {
+    for (marked, refusal) in [
+        ("a:⟦\t⟧b\n", PythonRefusal::Tab),
+        ("a: b⟦\t⟧\n", PythonRefusal::Tab),
+        ("a: b⟦\t⟧# c\n", PythonRefusal::Tab),
+        ("a: b⟦\t⟧c\n", PythonRefusal::Tab),
+        ("a: 'b'⟦\t⟧\n", PythonRefusal::Tab),
+        ("a: [b,\n⟦\t⟧\nc]\n", PythonRefusal::Tab),
+        ("a: [b,⟦\t⟧c]\n", PythonRefusal::Tab),
+        ("{⟦\t⟧}\n", PythonRefusal::Tab),
+        ("a: |⟦\t⟧\n  b\n", PythonRefusal::Tab),
+        ("a: &x⟦\t⟧b\n", PythonRefusal::Tab),
+        ("---⟦\t⟧a\n", PythonRefusal::Tab),
+        ("a: \"\t\" # \t\nb:⟦\t⟧c\n", PythonRefusal::Tab),
+        ("a: {b: c⟦?⟧d}\n", PythonRefusal::QuestionMark),
+        ("a: [http://b/⟦?⟧c=d]\n", PythonRefusal::QuestionMark),
+        ("{a⟦?⟧: b}\n", PythonRefusal::QuestionMark),
+        ("a: [b: c⟦?⟧]\n", PythonRefusal::QuestionMark),
+        ("a: [{b: c}, d⟦?⟧]\n", PythonRefusal::QuestionMark),
+    ] {
+        let (text, at) = unmarked(marked);
+        let parsed = parse(some_file(), &text);
+        assert_eq!((parsed.problems.len(), parsed.documents.len()), (0, 1), "{text:?}");
+        let Parsed { problems, documents, .. } = read(&text);
+        let [problem] = &problems[..] else { panic!("{text:?}: {problems:?}") };
+        assert_eq!(problem.kind, ProblemKind::RefusedByPython(refusal), "{text:?}");
+        assert_eq!(problem.span.range(), at, "{text:?}");
+        assert!(documents.is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn tabs_and_question_marks_may_stand_where_they_are_text() {
+    for (text, value) in [
+        ("a: \"b\tc\"\n", r#"{"a":"b\tc"}"#),
+        ("a: 'b\tc?'\n", r#"{"a":"b\tc?"}"#),
+        ("a: |\n  b\tc\n  \td?\n", r#"{"a":"b\tc\n\td?\n"}"#),
+        ("a: >\n  b\n\n  c\td\n", r#"{"a":"b\nc\td\n"}"#),
+        ("# \ta?\na: b # \tc\n", r#"{"a":"b"}"#),
+        ("a: | # \tb\n  c\n", r#"{"a":"c\n"}"#),
+        ("a: http://b/?c=d\n", r#"{"a":"http://b/?c=d"}"#),
+        ("? a\n: b?\n", r#"{"a":"b?"}"#),
+        ("a: [? b]\n", r#"{"a":[{"b":null}]}"#),
+        ("{? a : b}\n", r#"{"a":"b"}"#),
+        ("a: ['b?', \"c\t\"]\nd: e?\n", r#"{"a":["b?","c\t"],"d":"e?"}"#),
+        ("a: 1\na: 'b\tc'\n", r#"{"a":"b\tc"}"#),
+        ("a: 'b\tc'\na: 1\n", r#"{"a":1}"#),
+    ] {
+        assert_eq!(value_of(text), value, "{text:?}");
+    }
+}
+
+/// libyaml refuses these.
+#[test]
+fn what_python_alone_takes_is_read() {
+    for (text, value) in [
+        ("[a:, b]\n", r#"[{"a":null},"b"]"#),
+        ("%YAM 1.1\n---\na\n", r#""a""#),
+        ("%YAML 1.3\n---\na\n", r#""a""#),
+        ("a: |\n \tb\n", r#"{"a":"\tb\n"}"#),
+    ] {
+        assert_ne!(parse(some_file(), text).problems, [], "{text:?}");
+        assert_eq!(value_of(text), value, "{text:?}");
+    }
+}
+
+/// A stretch is read as if nothing else stood there, and placed in its file.
+#[test]
+fn only_the_stretch_counts() {
+    let text = "\t?\na: [b]\n--\tc: [d?]";
+    let start = text.find('a').unwrap();
+    let end = text.find("--").unwrap();
+    assert_eq!(parse_stretch(some_file(), text, start..end, Loader::Python).problems, []);
+    let problems = parse_stretch(some_file(), text, end + 3..text.len(), Loader::Python).problems;
+    assert_eq!(text.get(problems[0].span.range()), Some("?"));
+}
+
+fn read(text: &str) -> Parsed {
+    parse_stretch(some_file(), text, 0..text.len(), Loader::Python)
+}
+
+#[track_caller]
+fn value_of(text: &str) -> String {
+    let Parsed { documents, problems, .. } = read(text);
+    let fatal: Vec<_> = problems.iter().filter(|problem| problem.kind.is_fatal()).collect();
+    assert!(fatal.is_empty(), "{text:?}: {fatal:?}");
+    canonical(&documents[0].root)
+}
+
+fn unmarked(marked: &str) -> (String, std::ops::Range<usize>) {
+    let start = marked.find('⟦').expect("a place is marked");
+    let text = marked.replace('⟦', "");
+    let end = text.find('⟧').expect("a mark is closed");
+    (text.replace('⟧', ""), start..end)
+}
