@@ -281,6 +281,13 @@ impl Rendered {
         self.untouched[doc.index()]
     }
 
+    /// What went wrong at a document, by step.
+    pub fn problems_of(&self, doc: DocId) -> &[Problem] {
+        let start = self.problems.partition_point(|problem| problem.doc < doc);
+        let rest = &self.problems[start..];
+        &rest[..rest.partition_point(|problem| problem.doc == doc)]
+    }
+
     /// What the steps of a document wrote, in order.
     pub fn writes(&self, doc: DocId) -> &[Write] {
         &self.traces[doc.index()]
@@ -414,6 +421,7 @@ fn collect(
         at: cycle[0].need.at,
         kind: ProblemKind::Cycle(cycle),
     }));
+    rendered.problems.sort_by_key(|problem| problem.doc);
     rendered
 }
 

@@ -14,7 +14,7 @@ use crate::graph::{Destination, DocId, Graph, Lay, Op, Part, Recipe, Step, Subst
 use crate::merge::deckhand::{Method, Semantics, extended_list, list_is_popped, side_laid_over};
 use crate::merge::{self, Side};
 use crate::source::Span;
-use crate::yaml::path::{Location, Path, Piece};
+use crate::yaml::path::{Location, Path, Piece, child};
 use crate::yaml::{Mapping, Node, Value};
 
 /// One change of a document's data.
@@ -585,7 +585,7 @@ impl<'a> Change<'a> {
         let is_mapping = value.as_mapping().is_some() && substitution.writing.extract.is_none();
         if path.is_root() && is_mapping && self.before.as_mapping().is_some() {
             // `laid_flat`: key by key into the mapping that is there.
-            let is_put = rest.0.first().is_some_and(|key| has(&value, key));
+            let is_put = rest.0.first().is_some_and(|key| child(&value, key).is_some());
             return if is_put { Came::Source(from.joined(location)) } else { kept(location) };
         }
         if substitution.writing.extract.is_some() && !rest.is_root() {
@@ -632,10 +632,6 @@ fn kept(location: &Location) -> Came {
 fn first(path: &Path, data: &Node) -> Option<(Location, Node)> {
     let found = path.first(data).ok()??;
     Some((found.location, found.node.into_owned()))
-}
-
-fn has(node: &Node, piece: &Piece) -> bool {
-    Location(vec![piece.clone()]).get(node).is_some()
 }
 
 fn is_searched_below(target: &Node, part: &Part) -> bool {

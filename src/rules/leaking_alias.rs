@@ -1,13 +1,13 @@
 //! `leaking-alias`: in Deckhand, writing into an aliased value changes all its places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Write;
 use crate::source::Span;
-use crate::yaml::path::{Location, first_inside};
+use crate::yaml::path::{Location, child, first_inside};
 use crate::yaml::{Node, Shared};
 
 super::rule!(
@@ -17,33 +17,18 @@ super::rule!(
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
-    let aliases = aliases(facts);
-    if aliases.is_empty() {
-        return;
-    }
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
         let mut said = HashSet::new();
         for write in writes {
-            if let Some(leak) = leak(data, write, &aliases)
+            if let Some(leak) = leak(facts, data, write)
                 && said.insert(write.at)
             {
                 found.push((doc, word(facts, doc, data, write, &leak)));
             }
         }
     }
-}
-
-/// The collections of a site that have aliases, with the first alias of each.
-type Aliases = HashMap<Span, Shared, foldhash::fast::RandomState>;
-
-fn aliases(facts: &SiteFacts<'_>) -> Aliases {
-    let mut aliases = Aliases::default();
-    for shared in facts.site.iter().flat_map(|(_, document)| &document.shared) {
-        aliases.entry(shared.collection).or_insert(*shared);
-    }
-    aliases
 }
 
 /// A write into a collection that the document has in another place too.
@@ -53,19 +38,19 @@ struct Leak {
     other: Location,
 }
 
-fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
+fn leak(facts: &SiteFacts<'_>, data: &Node, write: &Write) -> Option<Leak> {
     let mut around = data;
     for (depth, piece) in write.location.0.iter().enumerate() {
         if around.is_collection()
-            && let Some(shared) = aliases.get(&around.span)
+            && let Some(shared) = facts.site.alias(around.span)
         {
             let here = Location(write.location.0[..depth].to_vec());
             if let Some(other) = elsewhere(data, around.span, &here) {
                 let below = Location(write.location.0[depth..].to_vec());
-                return Some(Leak { shared: *shared, other: other.joined(&below) });
+                return Some(Leak { shared, other: other.joined(&below) });
             }
         }
-        around = Location(vec![piece.clone()]).get(around)?;
+        around = child(around, piece)?;
     }
     None
 }

@@ -1,7 +1,5 @@
 //! `lost-data`: data of a document that none of its actions takes over.
 
-use std::collections::HashSet;
-
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
@@ -17,8 +15,7 @@ super::rule!("lost-data", Warning, "data of a document that none of its actions 
 const MOST_SHOWN: usize = 8;
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
-    let failed = with_failed_actions(facts);
-    for doc in docs.iter().copied().filter(|doc| !failed.contains(doc)) {
+    for doc in docs.iter().copied().filter(|doc| !has_failed_action(facts, *doc)) {
         let Some(taken) = taken_over(facts, doc) else { continue };
         let mut lost = Vec::new();
         add_lost(&facts.graph.recipe(doc).data, &mut Location::root(), &taken, &mut lost);
@@ -28,17 +25,17 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
     }
 }
 
-/// Documents with an action that cannot be followed: what it would take over is
+/// Whether an action of a document cannot be followed: what it would take over is
 /// not known, and the finding about it says what to do.
-fn with_failed_actions(facts: &SiteFacts<'_>) -> HashSet<DocId, foldhash::fast::RandomState> {
-    let failed = facts.rendered.problems.iter().filter(|problem| {
+fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
+    let mut problems = facts.rendered.problems_of(doc).iter();
+    problems.any(|problem| {
         matches!(
             problem.kind,
             ProblemKind::MissingActionPath { in_parent: false, .. }
                 | ProblemKind::ActionPath { .. }
         )
-    });
-    failed.map(|problem| problem.doc).collect()
+    })
 }
 
 /// The places of a document's own data that its actions take over; none where

@@ -21,7 +21,7 @@ use crate::graph::{DocId, Graph, Link, MissingSource, Need, Recipe, Steps};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
 use crate::source::{Span, Spanned};
-use crate::yaml::{Node, Origin};
+use crate::yaml::{Node, Origin, Shared};
 
 /// Where nearly all of many names are wrong, no more than about so many are
 /// compared to find near misses.
@@ -60,6 +60,8 @@ pub struct Site<'a> {
     names: Names<'a>,
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
+    /// The collections that have aliases, with the first of each; likewise.
+    aliases: OnceLock<Lookup<Span, Shared>>,
 }
 
 /// A layer of the policy that is spelled nearly as one that it does not have.
@@ -290,6 +292,7 @@ impl<'a> Site<'a> {
             replaced_by,
             names,
             places: OnceLock::new(),
+            aliases: OnceLock::new(),
         }
     }
 
@@ -315,6 +318,17 @@ impl<'a> Site<'a> {
             places.partition_point(|(span, _)| (span.file, span.start) <= (at.file, at.start));
         let (span, doc) = places.get(behind.checked_sub(1)?)?;
         span.contains(at).then_some(*doc)
+    }
+
+    /// The first alias of the collection that is written at `collection`, if it
+    /// has one.
+    pub fn alias(&self, collection: Span) -> Option<Shared> {
+        let aliases = self.aliases.get_or_init(|| {
+            let shared = self.documents.iter().flat_map(|document| &document.shared);
+            // Of those with one key the last stays.
+            shared.rev().map(|shared| (shared.collection, *shared)).collect()
+        });
+        aliases.get(&collection).copied()
     }
 
     /// The parent of a document, as its selector finds it.

@@ -371,8 +371,12 @@ impl<'a> Made<'a> {
 
     fn problems(&self, rendered: &Rendered, doc: DocId) -> Vec<String> {
         let of = |problem: &&Problem| problem.doc == doc;
-        let kinds = rendered.problems.iter().filter(of);
-        kinds.map(|problem| format!("{:?}", std::mem::discriminant(&problem.kind))).collect()
+        let kinds = |problems: &mut dyn Iterator<Item = &Problem>| -> Vec<String> {
+            problems.map(|it| format!("{:?}", std::mem::discriminant(&it.kind))).collect()
+        };
+        let found = kinds(&mut rendered.problems_of(doc).iter());
+        assert_eq!(found, kinds(&mut rendered.problems.iter().filter(of)));
+        found
     }
 
     fn check_same(&self, again: &Rendered, places: Spans) -> Result<(), TestCaseError> {
