@@ -17,6 +17,9 @@ super::rule!(
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+    if facts.site.aliases().is_empty() {
+        return;
+    }
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
@@ -42,12 +45,12 @@ fn leak(facts: &SiteFacts<'_>, data: &Node, write: &Write) -> Option<Leak> {
     let mut around = data;
     for (depth, piece) in write.location.0.iter().enumerate() {
         if around.is_collection()
-            && let Some(shared) = facts.site.alias(around.span)
+            && let Some(shared) = facts.site.aliases().get(&around.span)
         {
             let here = Location(write.location.0[..depth].to_vec());
             if let Some(other) = elsewhere(data, around.span, &here) {
                 let below = Location(write.location.0[depth..].to_vec());
-                return Some(Leak { shared, other: other.joined(&below) });
+                return Some(Leak { shared: *shared, other: other.joined(&below) });
             }
         }
         around = child(around, piece)?;

@@ -43,24 +43,28 @@ fn unchanged_schemas<'a>(facts: &SiteFacts<'a>) -> Schemas<'a> {
     let Some(earlier) = earlier else { return Schemas::default() };
     let mut schemas: Schemas<'_> =
         facts.graph.recipes.iter().map(|recipe| &*recipe.key.schema).collect();
+    // What is there now or was there before, and not both, tells without a look at
+    // any data; mostly that leaves little to compare.
     let mut had = vec![false; earlier.graph.recipes.len()];
     for (doc, recipe) in facts.graph.iter() {
-        let twin = earlier.twins[doc.index()];
-        if let Some(twin) = twin {
-            had[twin.index()] = true;
+        match earlier.twins[doc.index()] {
+            Some(twin) => had[twin.index()] = true,
+            None => _ = schemas.remove(&*recipe.key.schema),
         }
+    }
+    for (_, recipe) in earlier.graph.iter().filter(|(doc, _)| !had[doc.index()]) {
+        schemas.remove(&*recipe.key.schema);
+    }
+    for (doc, recipe) in facts.graph.iter() {
         let schema = &*recipe.key.schema;
         let is_same = || {
             facts.rendered.untouched(doc).is_some()
-                || twin.is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin))
+                || earlier.twins[doc.index()]
+                    .is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin))
         };
         if schemas.contains(schema) && !is_same() {
             schemas.remove(schema);
         }
-    }
-    // Documents that are there no more had keys, too.
-    for (_, recipe) in earlier.graph.iter().filter(|(doc, _)| !had[doc.index()]) {
-        schemas.remove(&*recipe.key.schema);
     }
     schemas
 }

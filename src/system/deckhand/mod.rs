@@ -60,7 +60,7 @@ pub struct Site<'a> {
     names: Names<'a>,
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
-    /// The collections that have aliases, with the first of each; likewise.
+    /// See [`Site::aliases`]; likewise.
     aliases: OnceLock<Lookup<Span, Shared>>,
 }
 
@@ -320,15 +320,14 @@ impl<'a> Site<'a> {
         span.contains(at).then_some(*doc)
     }
 
-    /// The first alias of the collection that is written at `collection`, if it
-    /// has one.
-    pub fn alias(&self, collection: Span) -> Option<Shared> {
-        let aliases = self.aliases.get_or_init(|| {
+    /// The collections that have aliases, by where they are written, with the first
+    /// alias of each.
+    pub fn aliases(&self) -> &Lookup<Span, Shared> {
+        self.aliases.get_or_init(|| {
             let shared = self.documents.iter().flat_map(|document| &document.shared);
             // Of those with one key the last stays.
             shared.rev().map(|shared| (shared.collection, *shared)).collect()
-        });
-        aliases.get(&collection).copied()
+        })
     }
 
     /// The parent of a document, as its selector finds it.
