@@ -71,22 +71,28 @@ pub struct Costs {
     pub median: Cost,
 }
 
-/// What runs in turn cost, as many rounds as fit into `time` (five at least,
+/// What runs in turn cost, as many rounds as fit into `time` (six at least,
 /// twenty at most); one before them fills the page cache and counts for nothing.
+///
+/// Every second round goes the other way: what a run pays for memory depends on
+/// how much the one before it has left behind, and nothing is always to follow
+/// the smallest.
 pub fn in_turn(
     repository: &Repository,
     runs: &[(Run, Threads)],
     time: Duration,
 ) -> io::Result<Vec<Costs>> {
-    let all = || runs.iter().map(|(of, threads)| run(&repository.root, *of, *threads));
-    let first: Vec<Cost> = all().collect::<io::Result<_>>()?;
+    let run = |(of, threads): (Run, Threads)| run(&repository.root, of, threads);
+    let first: Vec<Cost> = runs.iter().copied().map(run).collect::<io::Result<_>>()?;
     let round: Duration = first.iter().map(|cost| cost.wall).sum();
-    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(5.0, 20.0) as usize;
+    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(6.0, 20.0) as usize;
     let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); runs.len()];
+    let mut order: Vec<usize> = (0..runs.len()).collect();
     for _ in 0..rounds {
-        for (costs, cost) in costs.iter_mut().zip(all()) {
-            costs.push(cost?);
+        for &index in &order {
+            costs[index].push(run(runs[index])?);
         }
+        order.reverse();
     }
     Ok(costs.iter().map(|costs| Costs::of(costs)).collect())
 }
