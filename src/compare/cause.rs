@@ -328,7 +328,7 @@ fn refusals(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
         docs.insert(hop.doc);
         open.extend(&hop.from);
     }
-    let of_way = side.rendered.problems.iter().filter(|problem| docs.contains(&problem.doc));
+    let of_way = docs.into_iter().flat_map(|doc| side.rendered.problems_of(doc));
     let refused = of_way.filter_map(|problem| match &problem.kind {
         ProblemKind::NotLaid { failure, .. } => Some([problem.at, failure.at()]),
         _ => None,

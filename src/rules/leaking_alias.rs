@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Write;
 use crate::source::Span;
+use crate::system::deckhand::Aliases;
 use crate::yaml::path::{Location, child, first_inside};
 use crate::yaml::{Node, Shared};
 
@@ -17,7 +18,8 @@ super::rule!(
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
-    if facts.site.aliases().is_empty() {
+    let aliases = facts.site.aliases();
+    if aliases.is_empty() {
         return;
     }
     for doc in docs.iter().copied() {
@@ -25,7 +27,7 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
         let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
         let mut said = HashSet::new();
         for write in writes {
-            if let Some(leak) = leak(facts, data, write)
+            if let Some(leak) = leak(data, write, aliases)
                 && said.insert(write.at)
             {
                 found.push((doc, word(facts, doc, data, write, &leak)));
@@ -41,11 +43,11 @@ struct Leak {
     other: Location,
 }
 
-fn leak(facts: &SiteFacts<'_>, data: &Node, write: &Write) -> Option<Leak> {
+fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
     let mut around = data;
     for (depth, piece) in write.location.0.iter().enumerate() {
         if around.is_collection()
-            && let Some(shared) = facts.site.aliases().get(&around.span)
+            && let Some(shared) = aliases.get(&around.span)
         {
             let here = Location(write.location.0[..depth].to_vec());
             if let Some(other) = elsewhere(data, around.span, &here) {

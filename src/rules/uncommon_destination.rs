@@ -46,21 +46,21 @@ fn unchanged_schemas<'a>(facts: &SiteFacts<'a>) -> Schemas<'a> {
     // What is there now or was there before, and not both, tells without a look at
     // any data; mostly that leaves little to compare.
     let mut had = vec![false; earlier.graph.recipes.len()];
-    for (doc, recipe) in facts.graph.iter() {
-        match earlier.twins[doc.index()] {
-            Some(twin) => had[twin.index()] = true,
-            None => _ = schemas.remove(&*recipe.key.schema),
+    for ((_, recipe), twin) in facts.graph.iter().zip(earlier.twins) {
+        if let Some(twin) = twin {
+            had[twin.index()] = true;
+        } else {
+            schemas.remove(&*recipe.key.schema);
         }
     }
     for (_, recipe) in earlier.graph.iter().filter(|(doc, _)| !had[doc.index()]) {
         schemas.remove(&*recipe.key.schema);
     }
-    for (doc, recipe) in facts.graph.iter() {
+    for ((doc, recipe), twin) in facts.graph.iter().zip(earlier.twins) {
         let schema = &*recipe.key.schema;
         let is_same = || {
             facts.rendered.untouched(doc).is_some()
-                || earlier.twins[doc.index()]
-                    .is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin))
+                || twin.is_some_and(|twin| is_created_alike(facts, doc, &earlier, twin))
         };
         if schemas.contains(schema) && !is_same() {
             schemas.remove(schema);

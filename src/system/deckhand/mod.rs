@@ -29,6 +29,10 @@ const MOST_COMPARISONS: usize = 500_000;
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
+/// Collections that have aliases, by where they are written, with the first alias of
+/// each.
+pub type Aliases = HashMap<Span, Shared, foldhash::fast::RandomState>;
+
 /// How a set of documents is understood.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -61,7 +65,7 @@ pub struct Site<'a> {
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
     /// See [`Site::aliases`]; likewise.
-    aliases: OnceLock<Lookup<Span, Shared>>,
+    aliases: OnceLock<Aliases>,
 }
 
 /// A layer of the policy that is spelled nearly as one that it does not have.
@@ -320,9 +324,8 @@ impl<'a> Site<'a> {
         span.contains(at).then_some(*doc)
     }
 
-    /// The collections that have aliases, by where they are written, with the first
-    /// alias of each.
-    pub fn aliases(&self) -> &Lookup<Span, Shared> {
+    /// The collections of its documents that have aliases.
+    pub fn aliases(&self) -> &Aliases {
         self.aliases.get_or_init(|| {
             let shared = self.documents.iter().flat_map(|document| &document.shared);
             // Of those with one key the last stays.
