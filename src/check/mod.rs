@@ -396,13 +396,20 @@ fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
     }
     let members: Vec<Vec<usize>> = members.into_values().collect();
     let split = split();
+    let to_begin = AtomicUsize::new(items.len());
     let one = |at: usize, like: Option<&S>| {
         let _part = split.part();
+        to_begin.fetch_sub(1, Relaxed);
         one(&items[at], like)
     };
-    let free = |like: Option<S>| {
+    let free = |made: Option<S>| {
         let _part = split.part();
-        lap(Stage::Free, || drop(like));
+        if to_begin.load(Relaxed) == 0 {
+            // None comes that could use the memory.
+            give_back(made);
+        } else {
+            lap(Stage::Free, || drop(made));
+        }
     };
     let others = |members: &[usize], like: Option<&S>| -> Vec<(usize, R)> {
         let other = |at: &usize| {
