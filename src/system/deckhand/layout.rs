@@ -139,17 +139,23 @@ pub enum Problem {
 /// The files and folders of `files` whose paths differ only in case, or in how
 /// Unicode composes their letters; a folder counts once, whatever is in it.
 pub fn clashes<'p>(files: impl Iterator<Item = (FileId, &'p RepoPath)>) -> Vec<Problem> {
-    let mut known: HashMap<String, (&str, FileId)> = HashMap::new();
+    let mut known: HashMap<String, (&str, FileId), foldhash::fast::RandomState> =
+        HashMap::default();
     let mut told = BTreeSet::new();
     let mut clashes = Vec::new();
+    let mut last = "";
     for (file, path) in files {
         let path = path.as_str();
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        for name in ends.map(|end| &path[..end]) {
+        // Nearly always the folders are those of the last path.
+        let shared = path.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+        last = path;
+        for name in ends.filter(|end| *end >= shared).map(|end| &path[..end]) {
             let (other_path, other) = *known.entry(folded(name)).or_insert((name, file));
             if other_path == name {
                 continue;
             }
+            last = "";
             if told.insert(name) {
                 let (path, other_path) = (RepoPath::new(name), RepoPath::new(other_path));
                 clashes.push(Problem::Clash { file, path, other, other_path });
