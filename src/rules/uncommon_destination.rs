@@ -196,25 +196,25 @@ impl<'a> Schema<'a> {
     fn add(
         &mut self,
         doc: DocId,
-        output: Option<&Node>,
+        output: Option<&'a Node>,
         creating: impl Iterator<Item = &'a Write>,
     ) {
         // The way to the last write begins nearly always like the way to the next.
-        let (mut way, mut last) = (vec![0], &[][..]);
+        let (mut way, mut last) = (vec![(0, output)], &[][..]);
         for write in creating {
             let pieces = &write.location.0[..];
             let shared = pieces.iter().zip(last).take_while(|(one, other)| one == other).count();
             way.truncate(shared + 1);
             for piece in &pieces[shared..] {
-                way.push(self.inside(way[way.len() - 1], piece));
+                let (place, node) = way[way.len() - 1];
+                way.push((self.inside(place, piece), node.and_then(|node| child(node, piece))));
             }
             last = pieces;
-            for (around, key) in created_keys(write) {
-                let places = [way[around], way[around + 1]];
-                let here = output.and_then(|data| path::at(&pieces[..around], data));
-                let has_key = here.and_then(counted).is_some_and(|here| here.get(key).is_some());
-                self.places[places[1]].created += usize::from(has_key);
-                self.creations.push(Creation { doc, write, around, places });
+            for (around, _) in created_keys(write) {
+                let ((here, holds), (inside, has)) = (way[around], way[around + 1]);
+                let counts = has.is_some() && holds.is_some_and(|it| counted(it).is_some());
+                self.places[inside].created += usize::from(counts);
+                self.creations.push(Creation { doc, write, around, places: [here, inside] });
             }
         }
     }
@@ -261,13 +261,19 @@ impl<'a> Schema<'a> {
 
     fn tell(&self, facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let mut told: Option<&Write> = None;
+        // Many documents create the same key in the same place.
+        let mut may_be: Vec<Option<bool>> = vec![None; self.places.len()];
         for creation in &self.creations {
             // Of what one write creates, the outermost is told.
             if told.is_some_and(|told| std::ptr::eq(told, creation.write)) {
                 continue;
             }
-            let keys = self.places[creation.places[0]].keys.map(|keys| &self.keys[keys]);
-            if let Some(uncommon) = keys.and_then(|keys| uncommon(facts, keys, creation)) {
+            let [around, inside] = creation.places;
+            let Some(keys) = self.places[around].keys.map(|keys| &self.keys[keys]) else {
+                continue;
+            };
+            let may_be = may_be[inside].get_or_insert_with(|| keys.may_be_uncommon(creation.key()));
+            if *may_be && let Some(uncommon) = uncommon(facts, keys, creation) {
                 found.push(word(facts, creation.doc, creation.write, &uncommon));
                 told = Some(creation.write);
             }
@@ -355,6 +361,17 @@ impl<'a> Keys<'a> {
         }
     }
 
+    fn count(&self, key: &str) -> usize {
+        self.having.get(key).map_or(0, |having| having.count)
+    }
+
+    /// Whether others may have something far more common instead of `new`, whichever
+    /// document creates that: it may be among those that have it.
+    fn may_be_uncommon(&self, new: &str) -> bool {
+        let least = fewest(self.count(new).saturating_sub(1));
+        self.most >= least && !self.near(new, least).is_empty()
+    }
+
     /// The keys that look like `new` mistyped and that `least` documents have, two
     /// or more, in their order.
     fn near(&self, new: &str, least: usize) -> Vec<&'a str> {
@@ -386,20 +403,12 @@ struct Uncommon {
 /// the same and far more common.
 fn uncommon(facts: &SiteFacts<'_>, keys: &Keys<'_>, creation: &Creation<'_>) -> Option<Uncommon> {
     let (doc, around, new) = (creation.doc, creation.around(), creation.key());
-    let count = |key: &str| keys.having.get(key).map_or(0, |having| having.count);
-    // Whatever this document itself has.
-    if keys.most < fewest(count(new).saturating_sub(1)) {
-        return None;
-    }
     let data = facts.rendered.data(doc)?;
     let own = path::at(around, data).and_then(counted);
     let own = own.filter(|_| facts.graph.recipe(doc).emit);
     let elsewhere =
-        |key: &str| count(key) - usize::from(own.is_some_and(|own| own.get(key).is_some()));
+        |key: &str| keys.count(key) - usize::from(own.is_some_and(|own| own.get(key).is_some()));
     let least = fewest(elsewhere(new));
-    if keys.most < least {
-        return None;
-    }
     let near = keys.near(new, least).into_iter().find(|key| elsewhere(key) >= least)?;
     let having = &keys.having[near];
     let other = if having.first == doc { having.second? } else { having.first };
