@@ -36,13 +36,22 @@ pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found
 /// collection that it changes lies deeper than the one level that is copied.
 /// Mostly none does.
 fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
-    let mut put: Vec<&[Piece]> = Vec::new();
+    // What was put of sources, and what was created inside of that: places, each
+    // with whether it is the source's.
+    let mut put: Vec<(&[Piece], bool)> = Vec::new();
     writes.iter().any(|write| {
-        let changed = target(write).split_last().map_or(&[][..], |(_, changed)| changed);
-        let is_deeper = |put: &&[Piece]| put.len() < changed.len() && changed.starts_with(put);
-        let leaks = put.len() > FEW_COLLECTIONS || put.iter().any(is_deeper);
+        let target = target(write);
+        let changed = target.split_last().map_or(&[][..], |(_, changed)| changed);
+        let last_around =
+            |place: &[Piece]| put.iter().rev().find(|(around, _)| place.starts_with(around));
+        let is_deeper =
+            |(around, of_source): &(&[Piece], bool)| *of_source && around.len() < changed.len();
+        let leaks = put.len() > FEW_COLLECTIONS || last_around(changed).is_some_and(is_deeper);
+        if write.created.is_some() && last_around(target).is_some() {
+            put.push((target, false));
+        }
         if is_of_source(facts, doc, write) {
-            put.push(&write.location.0);
+            put.push((&write.location.0, true));
         }
         leaks
     })
