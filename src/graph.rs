@@ -1,6 +1,7 @@
 //! What is to be rendered, without any system's words: one recipe a document,
 //! the order in which they can be made, and the cycles that cannot.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::merge::Strategy;
@@ -104,14 +105,73 @@ pub struct Need {
     pub at: Span,
 }
 
-/// One thing that is to be done to a document's data, as its text says it. All
+/// What is to be done to a document's data, in order, as its text says it. All
 /// graphs that have the document share it.
+#[derive(Clone, Debug, Default)]
+pub struct Instructions {
+    list: Arc<[Instruction]>,
+    /// See [`Instructions::have_patterns`]; asked of every document of every site.
+    have_patterns: bool,
+    /// See [`Instructions::have_indexes`]; likewise.
+    have_indexes: bool,
+}
+
+impl Instructions {
+    /// Whether one writes part of a text.
+    pub fn have_patterns(&self) -> bool {
+        self.have_patterns
+    }
+
+    /// Whether one writes at an index of a list.
+    pub fn have_indexes(&self) -> bool {
+        self.have_indexes
+    }
+}
+
+impl FromIterator<Instruction> for Instructions {
+    fn from_iter<I: IntoIterator<Item = Instruction>>(list: I) -> Self {
+        let list: Vec<Instruction> = list.into_iter().collect();
+        if list.is_empty() {
+            // An empty list of its own would be one more piece of memory for each document.
+            return Self::default();
+        }
+        let has_index = |to: &Destination| to.path.value.text().contains('[');
+        Self {
+            have_patterns: list.iter().flat_map(Instruction::to).any(|to| to.part.is_some()),
+            have_indexes: list.iter().any(|instruction| match &instruction.act {
+                Act::Merge { path, .. } => path.value.has_index(),
+                Act::Substitute(_) | Act::Lay(_) => instruction.to().iter().any(has_index),
+            }),
+            list: list.into(),
+        }
+    }
+}
+
+impl Deref for Instructions {
+    type Target = [Instruction];
+
+    fn deref(&self) -> &[Instruction] {
+        &self.list
+    }
+}
+
+/// One thing that is to be done to a document's data.
 #[derive(Debug)]
 pub struct Instruction {
     /// What.
     pub act: Act,
     /// The text that says so.
     pub at: Span,
+}
+
+impl Instruction {
+    /// Where it writes a value of another document.
+    fn to(&self) -> &[Destination] {
+        match &self.act {
+            Act::Substitute(writing) => &writing.to,
+            Act::Merge { .. } | Act::Lay(_) => &[],
+        }
+    }
 }
 
 /// What an instruction asks for.
@@ -149,7 +209,7 @@ pub struct Writing {
 /// this graph.
 #[derive(Debug, Default)]
 pub struct Steps {
-    instructions: Arc<[Instruction]>,
+    instructions: Instructions,
     /// So many of them are left out, the first ones.
     left_out: usize,
     /// What the others read; none where an instruction reads no other document,
@@ -163,7 +223,7 @@ impl Steps {
     ///
     /// # Panics
     /// Where there are more sources than instructions.
-    pub fn new(instructions: Arc<[Instruction]>, sources: Box<[Option<DocId>]>) -> Self {
+    pub fn new(instructions: Instructions, sources: Box<[Option<DocId>]>) -> Self {
         let left_out = instructions.len().checked_sub(sources.len());
         let left_out = left_out.expect("each source is that of an instruction");
         Self { instructions, left_out, sources }
@@ -184,6 +244,11 @@ impl Steps {
             Act::Lay(strategy) => Op::Lay(Lay { source: source?, strategy }),
         };
         Some(Step { index, op, at: instruction.at })
+    }
+
+    /// The instructions, also those that are left out.
+    pub fn instructions(&self) -> &Instructions {
+        &self.instructions
     }
 
     /// The documents that the steps read.

@@ -1,7 +1,7 @@
 //! What rendering may cost: values that multiply or nest when they are put
 //! into each other end in a problem, not in the machine's memory.
 
-use crate::graph::{Graph, Op, Recipe};
+use crate::graph::{Graph, Recipe};
 use crate::merge::pattern::{Effort, PatternFailure};
 use crate::yaml::{Limit, Node, Size};
 
@@ -65,14 +65,8 @@ impl Allowance {
 /// Whether steps make texts or lists that are written nowhere: patterns and
 /// indexes do.
 fn makes(recipe: &Recipe) -> bool {
-    recipe.steps.iter().any(|step| match step.op {
-        Op::Substitute(substitution) => {
-            let mut destinations = substitution.writing.to.iter();
-            destinations.any(|to| to.part.is_some() || to.path.value.text().contains('['))
-        }
-        Op::Merge { path, .. } => path.value.has_index(),
-        Op::Lay(_) => false,
-    })
+    let instructions = recipe.steps.instructions();
+    instructions.have_patterns() || instructions.have_indexes()
 }
 
 /// Collections inside each other in rendered data: what a file may be, several

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{Destination, DocId, Graph, Op, Part};
+use crate::graph::{Destination, DocId, Graph, Op, Part, Recipe};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
 use crate::yaml::path::{Location, first_inside};
-use crate::yaml::{Node, Origin, Size, Value};
+use crate::yaml::{Node, Origin, Value, is_in_capitals, words_in_capitals};
 
 super::rule!(
     "leftover-placeholder",
@@ -68,7 +68,8 @@ fn covers(all: &BySchema<'_>, some: &BySchema<'_>) -> bool {
 
 fn placeholders(graph: &Graph) -> BySchema<'_> {
     let mut placeholders = BySchema::default();
-    for (_, recipe) in graph.iter() {
+    let with_patterns = |recipe: &&Recipe| recipe.steps.instructions().have_patterns();
+    for recipe in graph.recipes.iter().filter(with_patterns) {
         for step in recipe.steps.iter() {
             let Op::Substitute(substitution) = step.op else { continue };
             for part in substitution.writing.to.iter().filter_map(|to| to.part.as_ref()) {
@@ -85,14 +86,13 @@ fn placeholders(graph: &Graph) -> BySchema<'_> {
 /// Whether one of those that are `replaced` elsewhere stands in a text of
 /// `node`. Hardly any text has a word in capitals.
 fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
-    let may_hold_one = |size: Size| size.may_hold_capitals();
     match &node.value {
         Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
         Value::Mapping(mapping) => {
-            may_hold_one(mapping.size()) && mapping.values().any(|node| stands_in(replaced, node))
+            mapping.size().has_capitals() && mapping.values().any(|node| stands_in(replaced, node))
         }
         Value::Sequence(items) => {
-            may_hold_one(items.size()) && items.iter().any(|node| stands_in(replaced, node))
+            items.size().has_capitals() && items.iter().any(|node| stands_in(replaced, node))
         }
         Value::Pairs(pairs) => {
             let mut both = pairs.iter().flat_map(|(left, right)| [left, right]);
@@ -115,15 +115,7 @@ fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
 fn placeholder(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
-    is_placeholder(word).then_some(word)
-}
-
-fn is_placeholder(word: &str) -> bool {
-    word.len() >= Size::WORD && word.bytes().all(is_capital)
-}
-
-fn is_capital(byte: u8) -> bool {
-    byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'
+    is_in_capitals(word).then_some(word)
 }
 
 /// Whether the document itself has a pattern for the word at this place: that
@@ -154,21 +146,7 @@ fn is_to_be_replaced(
 
 /// The words in capitals of a text, if it may be shown.
 fn words(node: &Node) -> impl Iterator<Item = &str> {
-    let text = node.as_str().filter(|_| !node.secret).unwrap_or_default();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut at = Size::WORD - 1;
-    let words = std::iter::from_fn(move || {
-        // Whoever takes steps of a word's length meets a letter of each of them.
-        while !text.as_bytes().get(at).copied().map(is_capital)? {
-            at += Size::WORD;
-        }
-        let (before, after) = text.as_bytes().split_at(at);
-        let start = at - before.iter().rev().take_while(|byte| is_part(byte)).count();
-        let end = at + after.iter().take_while(|byte| is_part(byte)).count();
-        at = end + Size::WORD;
-        Some(&text[start..end])
-    });
-    words.filter(|word| is_placeholder(word))
+    words_in_capitals(node.as_str().filter(|_| !node.secret).unwrap_or_default())
 }
 
 /// A placeholder that is left.

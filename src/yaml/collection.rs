@@ -24,7 +24,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// So many capitals, digits and underscores in a row make a word in capitals.
+    /// So many letters make a word in capitals.
     pub const WORD: usize = 5;
 
     /// The size of a value.
@@ -33,7 +33,8 @@ impl Size {
             Value::Mapping(mapping) => mapping.size(),
             Value::Sequence(items) => items.size(),
             Value::String(text) => {
-                Self { has_capitals: has_capitals(text), ..Self::ONE }.with_bytes(text.len())
+                let has_capitals = words_in_capitals(text).next().is_some();
+                Self { has_capitals, ..Self::ONE }.with_bytes(text.len())
             }
             Value::BigInt(digits) => Self::ONE.with_bytes(digits.len()),
             Value::Binary(bytes) => Self::ONE.with_bytes(bytes.len()),
@@ -68,10 +69,8 @@ impl Size {
         self.height.into()
     }
 
-    /// Whether a text in it, other than a key, may hold [`Size::WORD`] letters in
-    /// a row that are capitals, digits or underscores. Where this is false none
-    /// does.
-    pub fn may_hold_capitals(self) -> bool {
+    /// Whether a text in it, other than a key, has one of [`words_in_capitals`].
+    pub fn has_capitals(self) -> bool {
         self.has_capitals
     }
 
@@ -111,24 +110,33 @@ impl Size {
     }
 }
 
-/// Whether [`Size::WORD`] capitals, digits or underscores follow each other.
-fn has_capitals(text: &str) -> bool {
-    let is_capital = |letter: &u8| matches!(letter, b'A'..=b'Z' | b'0'..=b'9' | b'_');
+/// The words in capitals of a text: those of [`Size::WORD`] letters or more, all of
+/// them capitals, digits or underscores.
+pub fn words_in_capitals(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |letter: &u8| letter.is_ascii_alphanumeric() || *letter == b'_';
     let letters = text.as_bytes();
-    // Of so many in a row one stands at one of these places.
     let mut at = Size::WORD - 1;
-    while let Some((before, after)) = letters.split_at_checked(at) {
-        let Some(first) = after.first() else { return false };
-        if is_capital(first) {
-            let run_before = before.iter().rev().take_while(|letter| is_capital(letter)).count();
-            let run_after = after.iter().take_while(|letter| is_capital(letter)).count();
-            if run_before + run_after >= Size::WORD {
-                return true;
-            }
+    let words = std::iter::from_fn(move || {
+        // Whoever takes steps of a word's length meets a letter of each of them.
+        while !is_capital(*letters.get(at)?) {
+            at += Size::WORD;
         }
-        at += Size::WORD;
-    }
-    false
+        let (before, after) = letters.split_at(at);
+        let start = at - before.iter().rev().take_while(|letter| is_part(letter)).count();
+        let end = at + after.iter().take_while(|letter| is_part(letter)).count();
+        at = end + Size::WORD;
+        Some(&text[start..end])
+    });
+    words.filter(|word| is_in_capitals(word))
+}
+
+/// Whether a word is one of [`words_in_capitals`].
+pub fn is_in_capitals(word: &str) -> bool {
+    word.len() >= Size::WORD && word.bytes().all(is_capital)
+}
+
+fn is_capital(letter: u8) -> bool {
+    matches!(letter, b'A'..=b'Z' | b'0'..=b'9' | b'_')
 }
 
 /// A size, once somebody has asked for it. That says nothing about the value, and

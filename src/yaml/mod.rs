@@ -17,7 +17,7 @@ mod query;
 mod read;
 mod scalar;
 
-pub use collection::{Mapping, Sequence, Size};
+pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
 pub use item::lines_of_item;
 pub use node::{Date, Key, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, Places, Query};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::read::SecretKinds;
-use crate::graph::{Act, Instruction, Writing};
+use crate::graph::{Act, Instruction, Instructions, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
@@ -46,7 +46,7 @@ pub struct Document {
     pub parent_selector: Option<Selector>,
     /// What is to be done to its data: `metadata.layeringDefinition.actions`, and
     /// then `metadata.substitutions`, those that can be followed.
-    pub instructions: Arc<[Instruction]>,
+    pub instructions: Instructions,
     /// The document that each of the substitutions names.
     pub sources: Vec<Source>,
     /// Where `metadata.replacement` says true.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use super::document::{Document, Fault, FaultKind, Selector, Source};
-use crate::graph::{Act, Destination, Extract, Instruction, Part, Writing};
+use crate::graph::{Act, Destination, Extract, Instruction, Instructions, Part, Writing};
 use crate::merge::deckhand::{ActionPath, Method};
 use crate::merge::pattern::{Pattern, Patterns};
 use crate::near::nearest;
@@ -321,7 +321,7 @@ impl Reader<'_> {
             is_abstract: false,
             labels: Arc::default(),
             parent_selector: None,
-            instructions: Arc::default(),
+            instructions: Instructions::default(),
             sources: Vec::new(),
             replacement: None,
             encrypted: false,
@@ -341,9 +341,7 @@ impl Reader<'_> {
         read.replacement = self.flag(metadata, "replacement");
         let mut instructions = self.layering(metadata, &mut read);
         self.substitutions(metadata, &mut read, &mut instructions);
-        if !instructions.is_empty() {
-            read.instructions = instructions.into();
-        }
+        read.instructions = instructions.into_iter().collect();
         if !read.control {
             const KNOWN: [&str; 7] = [
                 "schema",

@@ -109,7 +109,7 @@ pub fn size_is_remembered(node: &Node) {
     let (nodes, bytes, height, capitals) = counted(node);
     let size = Size::of(node);
     assert_eq!((size.nodes(), size.bytes(), size.height()), (nodes, bytes, height), "{node:?}");
-    assert!(size.may_hold_capitals() || !capitals, "{node:?}");
+    assert_eq!(size.has_capitals(), capitals, "{node:?}");
 }
 
 /// The nodes of a value, the bytes of its texts, how deep its collections are
@@ -127,7 +127,8 @@ fn counted(node: &Node) -> (u64, u64, usize, bool) {
     let text = node.as_str().unwrap_or_default();
     let bytes = weight(&node.value) + keys.sum::<usize>();
     let is_capital = |letter: char| matches!(letter, 'A'..='Z' | '0'..='9' | '_');
-    let capitals = text.split(|letter| !is_capital(letter)).any(|word| word.len() >= Size::WORD);
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let capitals = words.any(|word| word.len() >= Size::WORD && word.chars().all(is_capital));
     let all = (1, u64::try_from(bytes).expect("inputs are small"), 0, capitals);
     values.chain(items).fold(all, |(nodes, bytes, height, capitals), child| {
         let below = counted(child);
