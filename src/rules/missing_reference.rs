@@ -1,13 +1,14 @@
 //! `missing-reference`: a rendered document names another that is not rendered.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{SiteFacts, stale_reference, title};
 use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
-use crate::source::{DocKey, Span};
+use crate::source::Span;
+use crate::system::deckhand::Site;
 use crate::yaml::Query;
 
 super::rule!("missing-reference", Error, "a rendered document names another that is not rendered");
@@ -85,7 +86,8 @@ fn words(
 /// The documents that are looked at, and those that are still to be.
 struct Walk {
     waiting: Vec<DocId>,
-    seen: BTreeSet<DocId>,
+    /// By id, those that waited once.
+    seen: Vec<bool>,
 }
 
 impl Walk {
@@ -94,18 +96,24 @@ impl Walk {
     /// does not use, such as a `ChartGroup` of other sites, may name what it
     /// wants.
     fn from_roots(facts: &SiteFacts<'_>, outputs: &Outputs<'_>) -> Self {
-        let waiting = outputs.roots(&facts.settings.references);
-        let seen = waiting.iter().copied().collect();
-        Self { waiting, seen }
+        let mut walk = Self { waiting: Vec::new(), seen: vec![false; facts.site.documents.len()] };
+        for root in outputs.roots(&facts.settings.references) {
+            walk.visit(root);
+        }
+        walk
+    }
+
+    fn visit(&mut self, doc: DocId) {
+        if !std::mem::replace(&mut self.seen[doc.index()], true) {
+            self.waiting.push(doc);
+        }
     }
 
     /// To all others that name something.
     fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &Outputs<'_>) {
-        let schemas: BTreeSet<&str> =
-            facts.settings.references.iter().map(|reference| &*reference.schema).collect();
-        let names = schemas.into_iter().filter_map(|schema| outputs.names.get(schema));
-        let others = names.flat_map(|names| names.values().copied());
-        self.waiting.extend(others.filter(|doc| self.seen.insert(*doc)));
+        for schema in Outputs::naming(&facts.settings.references) {
+            outputs.of_schema(schema).iter().for_each(|doc| self.visit(*doc));
+        }
     }
 }
 
@@ -116,8 +124,7 @@ fn missing<'a>(
     walk: &mut Walk,
 ) -> BTreeMap<Naming<'a>, Vec<DocId>> {
     let mut missing: BTreeMap<Naming<'a>, Vec<DocId>> = BTreeMap::new();
-    let Walk { waiting, seen } = walk;
-    while let Some(doc) = waiting.pop() {
+    while let Some(doc) = walk.waiting.pop() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         let schema = &facts.document(doc).key.schema;
         let references = facts.settings.references.iter();
@@ -125,7 +132,7 @@ fn missing<'a>(
             for node in reference.path.find(data) {
                 let Some(name) = node.as_str().filter(|_| !node.secret) else { continue };
                 match outputs.named(&reference.target, name) {
-                    Some(next) => waiting.extend(seen.insert(next).then_some(next)),
+                    Some(next) => walk.visit(next),
                     // Of a set of files that has no such document the others
                     // are not there to be named.
                     None if facts.site.name.is_none() && !outputs.has(&reference.target) => {}
@@ -143,56 +150,62 @@ fn missing<'a>(
     missing
 }
 
-/// The documents that are rendered, by schema and name, of all schemas that
-/// references are about.
+/// The documents that are rendered, of all schemas that references are about.
 struct Outputs<'a> {
-    names: BTreeMap<&'a str, BTreeMap<&'a str, DocId>>,
+    site: &'a Site<'a>,
+    of_schemas: BTreeMap<&'a str, Vec<DocId>>,
 }
 
 impl<'a> Outputs<'a> {
     fn of(facts: &SiteFacts<'a>) -> Self {
         let references = facts.settings.references.iter();
-        let asked: HashSet<&str, foldhash::fast::RandomState> =
-            references.flat_map(|it| [&*it.schema, &*it.target]).collect();
-        let mut outputs = Self { names: BTreeMap::new() };
+        let asked = references.flat_map(|it| [&*it.schema, &*it.target]);
+        let mut asked: Lookup<'_, Vec<DocId>> = asked.map(|schema| (schema, Vec::new())).collect();
         for (doc, document) in facts.site.iter().filter(|(doc, _)| facts.site.is_output(*doc)) {
-            let DocKey { schema, name, .. } = &document.key;
-            if asked.contains(&**schema) {
-                outputs.names.entry(schema).or_default().insert(name, doc);
+            if let Some(docs) = asked.get_mut(&*document.key.schema) {
+                docs.push(doc);
             }
         }
-        outputs
+        let of_schemas = asked.into_iter().filter(|(_, docs)| !docs.is_empty()).collect();
+        Self { site: facts.site, of_schemas }
     }
 
     fn has(&self, schema: &str) -> bool {
-        self.names.contains_key(schema)
+        self.of_schemas.contains_key(schema)
     }
 
     fn named(&self, schema: &str, name: &str) -> Option<DocId> {
-        self.names.get(schema)?.get(name).copied()
+        self.site.output(schema, name)
     }
 
-    /// The documents that name others and are of a schema that no other names;
-    /// where there is none, all that name others.
-    fn roots(&self, references: &[Reference]) -> Vec<DocId> {
+    /// The schemas of documents that name others.
+    fn naming(references: &[Reference]) -> BTreeSet<&str> {
+        references.iter().map(|reference| &*reference.schema).collect()
+    }
+
+    /// The documents of a schema.
+    fn of_schema(&self, schema: &str) -> &[DocId] {
+        self.of_schemas.get(schema).map_or(&[], Vec::as_slice)
+    }
+
+    /// The documents that name others and are of a schema that no other names.
+    fn roots(&self, references: &[Reference]) -> impl Iterator<Item = DocId> {
         let is_named = |schema: &str| {
             let mut others = references.iter().filter(|reference| *reference.schema != *schema);
             others.any(|reference| *reference.target == *schema && self.has(&reference.schema))
         };
-        let names: BTreeSet<&str> = references
-            .iter()
-            .map(|reference| &*reference.schema)
-            .filter(|it| self.has(it))
-            .collect();
-        let roots = names.into_iter().filter(|schema| !is_named(schema));
-        roots.flat_map(|schema| self.names[schema].values().copied()).collect()
+        let roots = Self::naming(references).into_iter().filter(move |schema| !is_named(schema));
+        roots.flat_map(|schema| self.of_schema(schema)).copied()
     }
 }
+
+/// By texts, in no order.
+type Lookup<'a, T> = HashMap<&'a str, T, foldhash::fast::RandomState>;
 
 /// What there is instead of the documents that are missing.
 struct Surroundings<'a> {
     /// The documents of any schema that have the name of a missing one.
-    by_name: HashMap<&'a str, Vec<DocId>, foldhash::fast::RandomState>,
+    by_name: Lookup<'a, Vec<DocId>>,
     /// Of each schema the names that may be meant; none where there are too
     /// many to compare.
     near: BTreeMap<&'a str, Vec<&'a str>>,
@@ -207,18 +220,23 @@ impl<'a> Surroundings<'a> {
         outputs: &Outputs<'a>,
         missing: &'a BTreeMap<Naming<'_>, Vec<DocId>>,
     ) -> Self {
-        let mut by_name: HashMap<&'a str, Vec<DocId>, foldhash::fast::RandomState> =
+        let mut by_name: Lookup<'a, Vec<DocId>> =
             missing.keys().map(|(_, _, name)| (&**name, Vec::new())).collect();
         for (doc, document) in facts.site.iter() {
             if let Some(docs) = by_name.get_mut(&*document.key.name) {
                 docs.push(doc);
             }
         }
-        let few = |names: &BTreeMap<&str, DocId>| {
-            names.len().saturating_mul(missing.len()) <= Self::MOST_COMPARISONS
+        let few =
+            |docs: &[DocId]| docs.len().saturating_mul(missing.len()) <= Self::MOST_COMPARISONS;
+        let names = |docs: &[DocId]| {
+            let mut names: Vec<&'a str> =
+                docs.iter().map(|doc| &*facts.site.document(*doc).key.name).collect();
+            names.sort_unstable();
+            names
         };
-        let near = outputs.names.iter().filter(|(_, names)| few(names));
-        let near = near.map(|(schema, names)| (*schema, names.keys().copied().collect())).collect();
+        let near = outputs.of_schemas.iter().filter(|(_, docs)| few(docs));
+        let near = near.map(|(schema, docs)| (*schema, names(docs))).collect();
         Self { by_name, near }
     }
 

@@ -356,6 +356,12 @@ impl<'a> Site<'a> {
         (!self.document(named).is_abstract).then(|| self.standing_for(named))
     }
 
+    /// The document of this schema and name that is part of the output; of
+    /// several the last.
+    pub fn output(&self, schema: &str, name: &str) -> Option<DocId> {
+        self.names.last(schema, name, |doc| self.is_output(doc))
+    }
+
     /// Whether a document is part of the output.
     pub fn is_output(&self, doc: DocId) -> bool {
         !self.document(doc).is_abstract

@@ -132,6 +132,22 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The last document of that schema and name that is wanted.
+    pub(super) fn last(
+        &self,
+        schema: &str,
+        name: &str,
+        is_wanted: impl Fn(DocId) -> bool,
+    ) -> Option<DocId> {
+        match *self.all.get(&(schema, name))? {
+            Named::One(doc) => is_wanted(doc).then_some(doc),
+            Named::Several(of) => {
+                let mut last_first = self.shared[of].documents.iter().rev().copied();
+                last_first.find(|doc| is_wanted(*doc))
+            }
+        }
+    }
+
     /// The document that can be a source by that name, if it is concrete; once
     /// they were found.
     pub(super) fn source(&self, schema: &str, name: &str) -> Option<DocId> {
