@@ -25,7 +25,7 @@ use crate::edit::EditId;
 use crate::graph::{DocId, Graph, Recipe};
 use crate::render::replay::Replay;
 use crate::render::{Outcome, Rendered};
-use crate::source::{DocKey, FileId, Span};
+use crate::source::{DocKey, FileId, Span, Triple};
 use crate::yaml::Node;
 use crate::yaml::diff::{self, Difference, ListKeys, differences};
 use crate::yaml::path::Location;
@@ -113,7 +113,7 @@ type ByName<'a> = IndexMap<(&'a str, &'a str), Option<Namesakes<'a>>, foldhash::
 fn outputs<'a>(side: Option<&Side<'a>>) -> ByName<'a> {
     let mut outputs = ByName::default();
     for (doc, recipe) in side.into_iter().flat_map(|side| side.graph.outputs()) {
-        let DocKey { schema, name, layer } = &recipe.key;
+        let Triple { schema, name, layer } = &*recipe.key;
         let of_name = outputs.entry((&**schema, &**name)).or_default();
         match of_name {
             Some(namesakes) => namesakes.others.push((&**layer, doc)),

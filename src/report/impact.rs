@@ -10,7 +10,7 @@ use super::json::{DocumentName, VERSION, write_json};
 use super::printable::clean;
 use super::provenance::{PlaceForm, names, places};
 use super::{Style, View, wrap};
-use crate::source::{DocKey, Span};
+use crate::source::{DocKey, Span, Triple};
 
 /// What a file, or a line of it, could change in all sites.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ pub fn write(
 ) -> io::Result<()> {
     writeln!(out, "{}", clean(&impact.place))?;
     for text in impact.texts.iter().take(MOST) {
-        let DocKey { schema, .. } = &text.document;
+        let schema = &text.document.schema;
         let line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
         writeln!(out, "{}", wrap(&clean(&line), style.columns(), "  ", "    "))?;
     }
@@ -126,7 +126,7 @@ fn write_rest(count: usize, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_output(output: &ImpactOutput, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     const FEW: usize = 8;
-    let DocKey { schema, name, .. } = &output.document;
+    let Triple { schema, name, .. } = &*output.document;
     let columns = style.columns();
     writeln!(out, "  {} {}", clean(schema), clean(name))?;
     for place in output.places.iter().take(FEW) {

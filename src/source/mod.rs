@@ -11,6 +11,7 @@ mod tree;
 mod write;
 
 use std::fmt;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,8 +95,15 @@ impl fmt::Display for RepoPath {
 
 /// What a user calls a document: Deckhand's identity triple
 /// (`deckhand.md` 2.1), with `""` for what the document does not say.
+///
+/// Cheap to clone: every site that has the document, and every finding about it,
+/// names it by this.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DocKey {
+pub struct DocKey(Arc<Triple>);
+
+/// What a [`DocKey`] says.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Triple {
     /// `schema`, e.g. `armada/Chart/v1`.
     pub schema: Arc<str>,
     /// `metadata.layeringDefinition.layer`.
@@ -105,10 +113,27 @@ pub struct DocKey {
 }
 
 impl DocKey {
+    /// The key of a document that says this of itself.
+    pub fn new(
+        schema: impl Into<Arc<str>>,
+        layer: impl Into<Arc<str>>,
+        name: impl Into<Arc<str>>,
+    ) -> Self {
+        Self(Arc::new(Triple { schema: schema.into(), layer: layer.into(), name: name.into() }))
+    }
+
     /// Its name with its layer, if it has one.
     pub fn name_and_layer(&self) -> String {
-        let Self { name, layer, .. } = self;
+        let Triple { name, layer, .. } = &**self;
         if layer.is_empty() { name.to_string() } else { format!("{name} ({layer})") }
+    }
+}
+
+impl Deref for DocKey {
+    type Target = Triple;
+
+    fn deref(&self) -> &Triple {
+        &self.0
     }
 }
 

@@ -17,7 +17,7 @@ use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::merge::pattern::Patterns;
-use crate::source::{DocKey, RepoPath, Span};
+use crate::source::{RepoPath, Span, Triple};
 use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
 use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Node, Value};
@@ -347,7 +347,7 @@ enum Contest<'l> {
 fn contests(document: Written<'_>) -> Vec<Contest<'_>> {
     // Parts count in the order of their paths, whatever is in them.
     let Written::Deckhand(document) = document else { return Vec::new() };
-    let DocKey { schema, name, layer } = &document.key;
+    let Triple { schema, name, layer } = &*document.key;
     let mut contests = vec![Contest::Name(schema, name)];
     if document.layer_order.is_some() {
         contests.push(Contest::Policy);
@@ -743,7 +743,7 @@ fn outline(located: &Located<'_>) -> Option<(usize, usize)> {
 }
 
 fn are_alike(base: Written<'_>, head: Written<'_>) -> bool {
-    let (DocKey { schema, layer, name }, other) = (base.key(), head.key());
+    let (Triple { schema, layer, name }, other) = (&**base.key(), head.key());
     let renamed =
         *schema == other.schema && !base.data().is_null() && same(base.data(), head.data());
     renamed || (*name == other.name && (*schema == other.schema || *layer == other.layer))

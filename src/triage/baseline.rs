@@ -257,11 +257,7 @@ impl Entry {
             let message = "its fingerprint or its count cannot be one".to_owned();
             return Err(Damage { line: line() + 1, message });
         }
-        let document = form.document.map(|it| DocKey {
-            schema: it.schema.into(),
-            layer: it.layer.into(),
-            name: it.name.into(),
-        });
+        let document = form.document.map(|it| DocKey::new(it.schema, it.layer, it.name));
         Ok(Self {
             file: RepoPath::new(form.file),
             rule: form.rule,

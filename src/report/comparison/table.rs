@@ -17,7 +17,7 @@ use crate::report::counted;
 use crate::report::printable::clean;
 use crate::report::terminal::Ink;
 use crate::report::wrap;
-use crate::source::DocKey;
+use crate::source::Triple;
 use crate::yaml::path::Location;
 
 const INDENT: &str = "    ";
@@ -106,7 +106,7 @@ impl Page<'_> {
         let mut alike: IndexMap<(&str, &str, Vec<String>), Alike> = IndexMap::new();
         for outputs in groups.into_iter().filter(|outputs| !outputs.is_empty()) {
             let first = &self.comparison().outputs[outputs[0]];
-            let DocKey { schema, name, .. } = &first.key;
+            let Triple { schema, name, .. } = &*first.key;
             match alike.entry((schema, name, self.changed_places(fold, first))) {
                 Entry::Occupied(mut known) => {
                     let known = known.get_mut();

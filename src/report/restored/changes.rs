@@ -131,11 +131,7 @@ fn edit_reach(form: &EditForm, texts: &Texts) -> Result<EditReach, Unreadable> {
 }
 
 fn key(name: &DocumentName) -> DocKey {
-    DocKey {
-        schema: Arc::from(&*name.schema),
-        layer: Arc::from(&*name.layer),
-        name: Arc::from(&*name.name),
-    }
+    DocKey::new(&*name.schema, &*name.layer, &*name.name)
 }
 
 /// An output without its causes, with the places at which its group changed.
@@ -146,11 +142,7 @@ fn change(form: &OutputForm, group: Option<&GroupForm>) -> Change {
     };
     Change {
         site: form.site.as_deref().map(Arc::from),
-        key: DocKey {
-            schema: Arc::from(&*form.schema),
-            layer: Arc::from(&*form.layer),
-            name: Arc::from(&*form.name),
-        },
+        key: DocKey::new(&*form.schema, &*form.layer, &*form.name),
         status: form.status.into(),
         at: NOWHERE,
         output: Output { base: None, head: None },

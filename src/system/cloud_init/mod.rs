@@ -352,7 +352,7 @@ fn combined(set: &Set<'_>, sources: &[Below]) -> Vec<Layer> {
 }
 
 fn key(schema: &str, name: &Arc<str>) -> DocKey {
-    DocKey { schema: schema.into(), layer: "".into(), name: name.clone() }
+    DocKey::new(schema, Arc::default(), name.clone())
 }
 
 fn at_of(set: &Set<'_>, source: &Source<'_>) -> Span {

@@ -241,9 +241,8 @@ impl Part {
     /// all of its text. It is in no set.
     pub fn nothing(path: &RepoPath, file: Span) -> Self {
         let at = Span::point(file.file, file.start);
-        let name = path.as_str().into();
         Self {
-            key: DocKey { schema: super::PART.into(), layer: "".into(), name },
+            key: DocKey::new(super::PART, Arc::default(), path.as_str()),
             span: file,
             at,
             kind: Kind::Other(NOTHING.into()),

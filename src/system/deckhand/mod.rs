@@ -455,8 +455,8 @@ impl<'a> Site<'a> {
         options: &Options,
         problems: &mut Vec<Problem>,
     ) -> Node {
-        let reference = document.data.as_str().filter(|text| is_secret_reference(text));
-        let Some(reference) = reference.filter(|_| document.encrypted) else {
+        let text = document.data.as_str().filter(|_| document.encrypted);
+        let Some(reference) = text.filter(|text| is_secret_reference(text)) else {
             return document.data.clone();
         };
         match options.encryption_sources.get(reference) {

@@ -29,18 +29,24 @@ impl Layers {
     }
 }
 
-/// Documents by the labels they carry.
+/// Documents by the labels they carry, as far as selectors ask for them.
 struct LabelIndex {
     carriers: Lookup<(Key, Key), Vec<DocId>>,
 }
 
 impl LabelIndex {
     fn new(family: Family<'_>) -> Self {
-        let mut carriers: Lookup<_, Vec<DocId>> = Lookup::default();
+        // Nearly every document has labels, and most of them nobody asks for.
+        let selectors = family.iter().filter_map(|(_, document)| document.parent_selector.as_ref());
+        let wanted = selectors.flat_map(|selector| selector.labels.iter()).filter_map(pair);
+        let mut carriers: Lookup<_, Vec<DocId>> = wanted.map(|pair| (pair, Vec::new())).collect();
+        if carriers.is_empty() {
+            return Self { carriers };
+        }
         for (doc, document) in family.iter() {
-            for (key, value) in document.labels.iter() {
-                if let Some(value) = as_key(value) {
-                    carriers.entry((key.clone(), value)).or_default().push(doc);
+            for pair in document.labels.iter().filter_map(pair) {
+                if let Some(of_pair) = carriers.get_mut(&pair) {
+                    of_pair.push(doc);
                 }
             }
         }
@@ -56,9 +62,8 @@ impl LabelIndex {
         let rarest = selector
             .labels
             .iter()
-            .map(|(key, value)| {
-                let pair = as_key(value).map(|value| (key.clone(), value));
-                pair.and_then(|pair| self.carriers.get(&pair)).map_or(&[][..], Vec::as_slice)
+            .map(|label| {
+                pair(label).and_then(|pair| self.carriers.get(&pair)).map_or(&[][..], Vec::as_slice)
             })
             .min_by_key(|carriers| carriers.len())
             .unwrap_or_default();
@@ -69,12 +74,12 @@ impl LabelIndex {
     }
 }
 
-/// A label's value as something to look up; labels that are lists or
-/// mappings match nothing.
-fn as_key(value: &Node) -> Option<Key> {
+/// A label as something to look up; labels that are lists or mappings match
+/// nothing.
+fn pair((key, value): (&Key, &Node)) -> Option<(Key, Key)> {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
-        scalar => Some(Key { value: scalar.clone(), span: value.span }),
+        scalar => Some((key.clone(), Key { value: scalar.clone(), span: value.span })),
     }
 }
 

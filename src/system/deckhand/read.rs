@@ -2,6 +2,8 @@
 //! and metadata as Deckhand's own schemas have them (`deckhand.md` 2.3, 4).
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -222,7 +224,7 @@ impl Reader<'_> {
         let top = Section { mapping: root, field: Field::ROOT, at };
         self.known_keys(top);
         let schema =
-            self.text_field(top, "schema").map_or_else(|| Spanned::new("".into(), at), kept);
+            self.text_field(top, "schema").map_or_else(|| Spanned::new("".into(), at), word);
         self.schema_form(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
@@ -308,7 +310,7 @@ impl Reader<'_> {
         span: Span,
     ) -> Document {
         let mut read = Document {
-            key: DocKey { schema: schema.value.clone(), layer: "".into(), name: "".into() },
+            key: DocKey::new(schema.value.clone(), Arc::default(), Arc::default()),
             span,
             name_span: schema.span,
             schema_span: schema.span,
@@ -331,10 +333,8 @@ impl Reader<'_> {
             shared: Vec::new(),
         };
         let Some(metadata) = metadata else { return read };
-        if let Some(name) = self.text_field(metadata, "name") {
-            read.name_span = name.span;
-            read.key.name = kept(name).value;
-        }
+        let name = self.text_field(metadata, "name");
+        read.name_span = name.as_ref().map_or(schema.span, |name| name.span);
         read.control = self.is_control(metadata);
         read.encrypted = self.storage_policy(metadata, read.control);
         read.labels = self.labels(metadata, read.control);
@@ -342,6 +342,10 @@ impl Reader<'_> {
         let mut instructions = self.layering(metadata, &mut read);
         self.substitutions(metadata, &mut read, &mut instructions);
         read.instructions = instructions.into_iter().collect();
+        let layer = read.layer.as_ref().map(|layer| layer.value.clone());
+        let name = name.map(|name| kept(name).value);
+        let schema = schema.value.clone();
+        read.key = DocKey::new(schema, layer.unwrap_or_default(), name.unwrap_or_default());
         if !read.control {
             const KNOWN: [&str; 7] = [
                 "schema",
@@ -419,9 +423,7 @@ impl Reader<'_> {
         } else if let Some(layer) = self.text_field(layering, "layer")
             && !layer.value.is_empty()
         {
-            let layer = kept(layer);
-            read.key.layer = layer.value.clone();
-            read.layer = Some(layer);
+            read.layer = Some(word(layer));
         }
         read.is_abstract = self.flag(layering, "abstract").is_some();
         let selector = self.parent_selector(layering);
@@ -546,7 +548,7 @@ impl Reader<'_> {
         let extract = self.extract(source);
         let deepcopy = self.flag(source, "deepcopy").is_some();
         let (schema, name, path) = (schema?, name?, path?);
-        let (schema, name) = (kept(schema), kept(name));
+        let (schema, name) = (word(schema), kept(name));
         self.schema_form(source, "schema", &schema);
         let from = self.path(source, &path)?;
         let extract = extract.ok()?;
@@ -886,6 +888,31 @@ fn near_static(name: &str, known: &[&'static str]) -> Option<&'static str> {
 fn key_text(key: &Key) -> Cow<'_, str> {
     key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value).into(), Cow::from)
 }
+
+/// The name of a schema or a layer, which many documents say: to compare two of
+/// them is to read the same text twice, and not two texts from two places.
+fn word(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
+    WORDS.with_borrow_mut(|words| match words.get(text.value.as_str()) {
+        Some(word) => Spanned::new(word.clone(), text.span),
+        None => {
+            let word = kept(text);
+            if words.len() < MOST_WORDS && word.value.len() <= LONGEST_WORD {
+                words.insert(word.value.clone());
+            }
+            word
+        }
+    })
+}
+
+thread_local! {
+    /// What [`word`] has given on this thread: readers do not wait for each other.
+    static WORDS: RefCell<HashSet<Arc<str>, foldhash::fast::RandomState>> = RefCell::default();
+}
+
+/// So many words are remembered, of so many bytes each at most: what somebody else
+/// wrote takes no memory without end.
+const MOST_WORDS: usize = 4096;
+const LONGEST_WORD: usize = 200;
 
 /// A text that is kept beyond its document.
 fn kept(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {

@@ -95,7 +95,7 @@ fn entries_of_a_baseline() {
     let entry = |at: usize| Entry {
         file: RepoPath::new("documents.yaml"),
         rule: "boolean-word".to_owned(),
-        document: Some(DocKey { schema: "s".into(), layer: "site".into(), name: "d".into() }),
+        document: Some(DocKey::new("s", "site", "d")),
         subject: format!(".k{at}"),
         count: 1,
         fingerprint: format!("{at:032x}"),

@@ -6,6 +6,7 @@ use layercake::diagnostic::{Diagnostic, Label};
 use layercake::edit::{Edit, EditId, EditKind, Text};
 use layercake::report::Style;
 use layercake::report::comparison::{Grouping, Look, Unchanged};
+use layercake::source::DocKey;
 use layercake::triage::{self, Findings};
 use layercake::yaml::diff::{Difference, Place};
 
@@ -738,7 +739,8 @@ fn values_are_a_few_lines() {
     for at in ["script", "one", "many", "list", "text", "quoted", "ends", "grew"] {
         let edit = world.edit("one", "a.yaml", &format!(".{at}"));
         let output = world.output("", "one", Status::Changed, "a.yaml");
-        world.comparison.outputs[output].key.name = at.into();
+        let key = &mut world.comparison.outputs[output].key;
+        *key = DocKey::new(key.schema.clone(), key.layer.clone(), at);
         world.differs(output, &format!(".{at}"), "a.yaml", &format!(".data.{at}"));
         world.cause(
             output,

@@ -41,7 +41,7 @@ fn shown(site: Option<&str>, path: &str, look: DocumentsLook) -> String {
     let mut metadata = Mapping::new();
     metadata.insert(Key::string("name", span), text("doc"));
     let document = RenderedDocument {
-        key: DocKey { schema: "s/v1".into(), layer: "site".into(), name: "n".into() },
+        key: DocKey::new("s/v1", "site", "n"),
         metadata: Node::new(Value::Mapping(metadata.into()), span),
         data: text("value"),
         file: RepoPath::new(path),

@@ -90,7 +90,7 @@ fn rendered_documents_keep_their_order() {
         (text("a"), Value::BigInt("99999999999999999999".into())),
     ]);
     let document = RenderedDocument {
-        key: DocKey { schema: "s/v1".into(), layer: "".into(), name: "n".into() },
+        key: DocKey::new("s/v1", "", "n"),
         metadata: node(Value::Null),
         data: node(data),
         file: RepoPath::new("a.yaml"),
@@ -113,7 +113,7 @@ fn every_finding_is_in_the_json() {
     let finding = |line: usize| {
         Diagnostic::new(rule("duplicate-key"), format!("no {line}"), Label::new(files.at('a'), "x"))
             .related(files.at('b'), "y")
-            .document(DocKey { schema: "s".into(), layer: "l".into(), name: "n".into() })
+            .document(DocKey::new("s", "l", "n"))
     };
     let json: Json = serde_json::from_str(&files.json((0..100).map(finding).collect())).unwrap();
     assert_eq!(json["version"], 1);

@@ -141,7 +141,7 @@ fn rendered_secrets_are_hidden_unless_asked_for() {
         Node::new(Value::Mapping(inner.into()), span).into_secret(),
     );
     let document = RenderedDocument {
-        key: DocKey { schema: "s/v1".into(), layer: "site".into(), name: "n".into() },
+        key: DocKey::new("s/v1", "site", "n"),
         metadata: text("m"),
         data: Node::new(Value::Mapping(data.into()), span),
         file: RepoPath::new("a.yaml"),

@@ -99,7 +99,7 @@ impl World {
             let known = self.schemas.get(rest).map_or("example/Any/v1", String::as_str);
             (known, rest)
         });
-        DocKey { schema: schema.into(), layer: layer.into(), name: name.into() }
+        DocKey::new(schema, layer, name)
     }
 
     fn place(&self, side: Side, path: &str, at: &str) -> Option<(Location, Node)> {

@@ -24,7 +24,7 @@ pub(super) fn part(sources: &SourceMap, piece: Piece) -> Part {
     let Piece { name, headers, content_type, text, .. } = piece;
     let (kind, header) = (kind(&content_type), merge_header(&headers));
     let mut part = Part {
-        key: DocKey { schema: PART.into(), layer: "".into(), name: name.into() },
+        key: DocKey::new(PART, Arc::default(), name),
         span: text,
         at: first_line(sources, text),
         kind,
