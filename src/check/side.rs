@@ -74,6 +74,7 @@ impl<'a> OneSide<'a> {
             schemas: &loaded.schemas,
             settings: &plan.rules,
             earlier: earlier.zip(from.as_ref()).map(|((side, _), from)| Judged {
+                site: &side.site,
                 graph: &side.graph,
                 rendered: &side.rendered,
                 findings: &side.findings,

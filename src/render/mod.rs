@@ -276,7 +276,8 @@ impl Rendered {
     }
 
     /// The document of the first earlier rendering that this one was taken from,
-    /// if it and all that it is made of were read from the same texts.
+    /// if it and all that it is made of were read from the same texts, and if it is
+    /// part of the output on both sides or on none.
     pub fn untouched(&self, doc: DocId) -> Option<DocId> {
         self.untouched[doc.index()]
     }

@@ -526,6 +526,8 @@ pub struct SiteFacts<'a> {
 /// A rendering that was judged before.
 #[derive(Clone, Copy)]
 pub struct Judged<'a> {
+    /// Its documents.
+    pub site: &'a Site<'a>,
     /// Its recipes.
     pub graph: &'a Graph,
     /// What came of them.
@@ -540,7 +542,12 @@ pub struct Judged<'a> {
 impl Judged<'_> {
     /// Whether a rule looked at it and found nothing.
     fn is_free_of(&self, rule: &Rule) -> bool {
-        self.findings.iter().all(|found| found.rule.name != rule.name && !is_internal(found))
+        self.is_whole() && self.findings.iter().all(|found| found.rule.name != rule.name)
+    }
+
+    /// Whether every rule that is wanted has looked at all of it.
+    fn is_whole(&self) -> bool {
+        !self.findings.iter().any(is_internal)
     }
 }
 

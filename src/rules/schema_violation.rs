@@ -1,12 +1,15 @@
 //! `schema-violation`: a rendered value that the schema of its document
 //! refuses.
 
-use super::SiteFacts;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::schema::{Bound, Violation, Wrong};
-use crate::source::Span;
+use crate::source::{DocKey, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::deckhand::schema::{Violated, violations};
 use crate::yaml::path::{Location, Piece};
@@ -21,7 +24,9 @@ super::rule!(
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
     let violated = lap(Stage::Validate, || {
-        violations(facts.site, facts.schemas, |doc| facts.rendered.data(doc))
+        let known = Known::of(facts);
+        let is_valid = |doc, by| known.as_ref().is_some_and(|known| known.has(doc, by));
+        violations(facts.site, facts.schemas, |doc| facts.rendered.data(doc), is_valid)
     });
     did(Stage::Validate, || 1);
     // What is wrong with a policy of layers is told where it is read.
@@ -35,6 +40,38 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         {
             found.push(last.note(format!("its document has {more} more such violations")));
         }
+    }
+}
+
+/// What was validated in an earlier rendering.
+struct Known<'a> {
+    facts: &'a SiteFacts<'a>,
+    /// The DataSchema documents that are in use there, too.
+    schemas: HashSet<DocId, foldhash::fast::RandomState>,
+    /// The documents of which something was refused there.
+    refused: HashSet<&'a DocKey, foldhash::fast::RandomState>,
+}
+
+impl<'a> Known<'a> {
+    fn of(facts: &'a SiteFacts<'a>) -> Option<Self> {
+        let earlier = facts.earlier.filter(Judged::is_whole)?;
+        let before = earlier.site.data_schemas();
+        let is_same = |(kind, by): &(&Arc<str>, &DocId)| {
+            let twin = earlier.twins[by.index()];
+            twin.is_some() && before.get(*kind).copied() == twin
+        };
+        let schemas = facts.site.data_schemas().iter().filter(is_same).map(|(_, by)| *by);
+        let told = earlier.findings.iter().filter(|it| it.rule.name == RULE.name);
+        let refused = told.flat_map(|it| &it.documents).collect();
+        Some(Self { facts, schemas: schemas.collect(), refused })
+    }
+
+    /// Whether a document is as it was when this schema, or Deckhand's own, accepted
+    /// it.
+    fn has(&self, doc: DocId, by: Option<DocId>) -> bool {
+        self.facts.rendered.untouched(doc).is_some()
+            && by.is_none_or(|by| self.schemas.contains(&by))
+            && !self.refused.contains(&self.facts.document(doc).key)
     }
 }
 

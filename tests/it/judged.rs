@@ -250,3 +250,68 @@ fn leftover_placeholders_of_the_base() {
     let other = &["source.domain > .url a"];
     is_fixed(RULE, &base, &[source, chart("keystone", other), chart("glance", &[])]);
 }
+
+/// A schema for the documents of `kind`, by which `.a` is of a type.
+fn data_schema(kind: &str, of_type: &str) -> String {
+    format!(
+        "---\nschema: deckhand/DataSchema/v1\n\
+         metadata: {{schema: metadata/Control/v1, name: {kind}}}\n\
+         data: {{type: object, properties: {{a: {{type: {of_type}}}}}}}\n"
+    )
+}
+
+#[test]
+fn what_another_schema_accepted_is_validated() {
+    const RULE: &str = "schema-violation";
+    let unlike = document("example/Chart/v1", "unlike", &[], "{a: text}");
+    let tree = |schemas: &[&str]| {
+        let tree = site().with("site/here/unlike.yaml", unlike.clone());
+        schemas.iter().enumerate().fold(tree, |tree, (index, of_type)| {
+            let path = format!("site/here/{index}-{of_type}.yaml");
+            tree.with(&path, data_schema("example/Chart/v1", of_type))
+        })
+    };
+    let counts = |base: &[&str], head: &[&str]| {
+        let found = compared(&tree(base), &tree(head));
+        [found.new, found.unchanged, found.fixed]
+            .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count())
+    };
+    assert_eq!(counts(&["string"], &["integer"]), [1, 0, 0]);
+    assert_eq!(counts(&["integer"], &["string"]), [0, 0, 1]);
+    assert_eq!(counts(&["integer"], &["integer"]), [0, 1, 0]);
+    // Of two schemas of a name the first counts, and both sides have the other.
+    for (one, other) in [("string", "integer"), ("integer", "string")] {
+        let alone = site()
+            .with("site/here/unlike.yaml", unlike.clone())
+            .with("site/here/b.yaml", data_schema("example/Chart/v1", one));
+        let before = alone.clone().with("site/here/a.yaml", data_schema("example/Chart/v1", other));
+        let is_worse = usize::from(other == "integer");
+        for (base, head, new) in [(&alone, &before, is_worse), (&before, &alone, 1 - is_worse)] {
+            let found = compared(base, head);
+            let told = [found.new, found.unchanged, found.fixed]
+                .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count());
+            assert_eq!(told, [new, 0, 1 - new], "{one}, and {other} before it");
+        }
+    }
+}
+
+#[test]
+fn all_sites_are_told_what_their_schemas_refuse() {
+    const RULE: &str = "schema-violation";
+    let unlike = document("example/Chart/v1", "unlike", &[], "{a: text}");
+    let schema = data_schema("example/Chart/v1", "integer");
+    assert_eq!(sites(RULE, &[schema.clone(), unlike.clone()]), ["one", "three", "two"]);
+    // The site that is looked at first has it replaced.
+    let layers = POLICY.replace("[global]", "[global, site]");
+    let labelled = unlike.replace("  name: unlike\n", "  name: unlike\n  labels: {is: it}\n");
+    let replacement = "---\nschema: example/Chart/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
+                       name: unlike\n  replacement: true\n  storagePolicy: cleartext\n  \
+                       layeringDefinition:\n    abstract: false\n    layer: site\n    \
+                       parentSelector: {is: it}\n    actions: [{method: replace, path: .}]\n\
+                       data: {a: 1}\n";
+    let tree = three_sites(&[schema, labelled])
+        .with("global/policy.yaml", layers)
+        .with("site/one/replacement.yaml", replacement);
+    let found = check_files(&tree, options(Semantics::Documented), |_| ()).findings;
+    assert_eq!(sites_of(RULE, &found), ["three", "two"]);
+}

@@ -66,6 +66,8 @@ pub struct Site<'a> {
     places: OnceLock<Vec<(Span, DocId)>>,
     /// See [`Site::aliases`]; likewise.
     aliases: OnceLock<Aliases>,
+    /// See [`Site::data_schemas`]; likewise.
+    data_schemas: OnceLock<Lookup<Arc<str>, DocId>>,
 }
 
 /// A layer of the policy that is spelled nearly as one that it does not have.
@@ -297,6 +299,7 @@ impl<'a> Site<'a> {
             names,
             places: OnceLock::new(),
             aliases: OnceLock::new(),
+            data_schemas: OnceLock::new(),
         }
     }
 
@@ -330,6 +333,18 @@ impl<'a> Site<'a> {
             let shared = self.documents.iter().flat_map(|document| &document.shared);
             // Of those with one key the last stays.
             shared.rev().map(|shared| (shared.collection, *shared)).collect()
+        })
+    }
+
+    /// The documents that are schemas, by the schema of the documents that they are
+    /// for: the first of a name counts.
+    pub fn data_schemas(&self) -> &Lookup<Arc<str>, DocId> {
+        self.data_schemas.get_or_init(|| {
+            let mut found = Lookup::default();
+            for (doc, document) in self.iter().filter(|(_, it)| schema::is_in_use(it)) {
+                found.entry(document.key.name.clone()).or_insert(doc);
+            }
+            found
         })
     }
 

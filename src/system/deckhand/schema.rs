@@ -91,10 +91,8 @@ impl Schemas {
         site: &Site<'_>,
         sources: &SourceMap,
     ) -> Vec<(&GroupsBeside, Arc<Groups>)> {
-        let data_schemas =
-            if self.beside.is_empty() { Lookup::default() } else { data_schemas(site) };
         let of_one = self.beside.iter().enumerate().map(|(index, beside)| {
-            let schema = data_schemas.get(&*beside.schema);
+            let schema = site.data_schemas().get(&*beside.schema);
             let schema = schema.map(|by| &site.document(*by).data);
             let schema = schema.filter(|schema| !self.is_too_large(schema));
             let groups = self.made_ready(schema, index + 1, || {
@@ -185,23 +183,28 @@ pub struct Violated {
 }
 
 /// What the schemas refuse of a site's outputs, whose rendered data `data`
-/// gives, in their order.
+/// gives, in their order; `is_valid` says what of a document, by itself or by a
+/// DataSchema document, is known to be accepted.
 pub fn violations<'d>(
     site: &Site<'_>,
     schemas: &Schemas,
     data: impl Fn(DocId) -> Option<&'d Node>,
+    is_valid: impl Fn(DocId, Option<DocId>) -> bool,
 ) -> Vec<Violated> {
-    let data_schemas = data_schemas(site);
+    let data_schemas = site.data_schemas();
     let mut found = Vec::new();
     for (doc, document) in site.iter().filter(|(doc, _)| site.is_output(*doc)) {
-        let (by, compiled) = match own_schema(&document.key.schema) {
-            Some(own) => (None, own),
-            None => match data_schemas.get(&*document.key.schema) {
-                Some(by) => (Some(*by), schemas.compiled(&site.document(*by).data)),
-                None => continue,
-            },
+        let own = own_schema(&document.key.schema);
+        let by = match own {
+            Some(_) => None,
+            None => data_schemas.get(&document.key.schema).copied(),
         };
-        let Some(data) = data(doc) else { continue };
+        if is_valid(doc, by) {
+            continue;
+        }
+        let compiled = by.map(|by| schemas.compiled(&site.document(by).data));
+        let compiled = compiled.or_else(|| own.cloned());
+        let (Some(compiled), Some(data)) = (compiled, data(doc)) else { continue };
         let violations = schemas.violations(&compiled, document, data).into_iter();
         found.extend(violations.map(|violation| Violated { doc, by, violation }));
     }
@@ -255,17 +258,16 @@ type Placed = (Option<DocId>, Arc<Groups>);
 /// The groups of a site by the schema of the documents that they are for: those
 /// in the schema first.
 fn groups_of_site<'s>(
-    site: &Site<'s>,
+    site: &'s Site<'_>,
     schemas: &'s Schemas,
     sources: &SourceMap,
 ) -> Lookup<&'s str, Vec<Placed>> {
     let mut found: Lookup<&str, Vec<Placed>> = Lookup::default();
-    for (schema, by) in
-        data_schemas(site).into_iter().filter(|(kind, _)| own_schema(kind).is_none())
-    {
-        let groups = schemas.groups(&site.document(by).data, sources);
+    let data_schemas = site.data_schemas().iter();
+    for (schema, by) in data_schemas.filter(|(kind, _)| own_schema(kind).is_none()) {
+        let groups = schemas.groups(&site.document(*by).data, sources);
         if !groups.is_empty() {
-            found.entry(schema).or_default().push((Some(by), groups));
+            found.entry(&**schema).or_default().push((Some(*by), groups));
         }
     }
     for (beside, groups) in schemas.groups_beside(site, sources) {
@@ -281,17 +283,11 @@ pub fn is_data_schema(document: &Document) -> bool {
 
 const DATA_SCHEMA: &str = "deckhand/DataSchema/";
 
-/// The documents that are schemas, by the schema of the documents that they are
-/// for: the first of a name counts.
-fn data_schemas<'a>(site: &Site<'a>) -> Lookup<&'a str, DocId> {
-    let mut found = Lookup::default();
-    for (doc, document) in site.iter().filter(|(_, document)| is_data_schema(document)) {
-        let name = &*document.key.name;
-        if !document.data.value.is_falsy() && is_usable_schema_name(name) {
-            found.entry(name).or_insert(doc);
-        }
-    }
-    found
+/// Whether a document is one that counts.
+pub(super) fn is_in_use(document: &Document) -> bool {
+    is_data_schema(document)
+        && !document.data.value.is_falsy()
+        && is_usable_schema_name(&document.key.name)
 }
 
 /// What Deckhand itself says of the data of documents (`deckhand.md` 4.4).
@@ -306,9 +302,9 @@ static OWN: LazyLock<Vec<(&'static str, Arc<Compiled>)>> = LazyLock::new(|| {
 
 /// Deckhand's own schema for documents of a kind, which no DataSchema can take
 /// the place of.
-fn own_schema(kind: &str) -> Option<Arc<Compiled>> {
+fn own_schema(kind: &str) -> Option<&'static Arc<Compiled>> {
     let own = OWN.iter().find(|(of, _)| *of == kind);
-    own.map(|(_, compiled)| compiled.clone())
+    own.map(|(_, compiled)| compiled)
 }
 
 fn root_of(text: &str) -> Node {
