@@ -286,7 +286,7 @@ impl<'a> Site<'a> {
         let parents = parents::find(family, &layers, options.semantics, &mut problems);
         let replaced_by = parents::replacements(family, &layers, &parents, &mut problems);
         names.tell_shared(family, &parents, &replaced_by, &mut problems);
-        names.find_sources(family);
+        names.settle(family, &replaced_by);
         Self {
             name,
             catalog: Catalog::of(&documents),
@@ -374,7 +374,7 @@ impl<'a> Site<'a> {
     /// The document of this schema and name that is part of the output; of
     /// several the last.
     pub fn output(&self, schema: &str, name: &str) -> Option<DocId> {
-        self.names.last(schema, name, |doc| self.is_output(doc))
+        self.names.output(schema, name).filter(|doc| self.is_output(*doc))
     }
 
     /// Whether a document is part of the output.

@@ -28,6 +28,8 @@ struct Shared {
     documents: Vec<DocId>,
     /// The last one that can be a source (8.1).
     source: Option<DocId>,
+    /// The last one that is part of the output.
+    output: Option<DocId>,
 }
 
 impl<'a> Names<'a> {
@@ -44,7 +46,8 @@ impl<'a> Names<'a> {
                 Entry::Occupied(mut entry) => match *entry.get() {
                     Named::One(first) => {
                         entry.insert(Named::Several(shared.len()));
-                        shared.push(Shared { documents: vec![first, again], source: None });
+                        let documents = vec![first, again];
+                        shared.push(Shared { documents, source: None, output: None });
                     }
                     Named::Several(of) => shared[of].documents.push(again),
                 },
@@ -123,33 +126,28 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Of documents that share a name a later concrete one takes an earlier
-    /// one's place as a source.
-    pub(super) fn find_sources(&mut self, family: Family<'_>) {
+    /// Of documents that share a name a later one takes an earlier one's place: as a
+    /// source, if it is concrete, and in the output, if nothing replaces it.
+    pub(super) fn settle(&mut self, family: Family<'_>, replaced_by: &[Option<DocId>]) {
         for shared in &mut self.shared {
-            let mut last_first = shared.documents.iter().rev().copied();
-            shared.source = last_first.find(|doc| family.is_concrete(*doc));
+            let last_first = shared.documents.iter().rev().copied();
+            let mut concrete = last_first.filter(|doc| family.is_concrete(*doc));
+            shared.source = concrete.clone().next();
+            shared.output = concrete.find(|doc| replaced_by[doc.index()].is_none());
         }
     }
 
-    /// The last document of that schema and name that is wanted.
-    pub(super) fn last(
-        &self,
-        schema: &str,
-        name: &str,
-        is_wanted: impl Fn(DocId) -> bool,
-    ) -> Option<DocId> {
+    /// The document that can be part of the output by that name, if it is; once that
+    /// is settled.
+    pub(super) fn output(&self, schema: &str, name: &str) -> Option<DocId> {
         match *self.all.get(&(schema, name))? {
-            Named::One(doc) => is_wanted(doc).then_some(doc),
-            Named::Several(of) => {
-                let mut last_first = self.shared[of].documents.iter().rev().copied();
-                last_first.find(|doc| is_wanted(*doc))
-            }
+            Named::One(doc) => Some(doc),
+            Named::Several(of) => self.shared[of].output,
         }
     }
 
     /// The document that can be a source by that name, if it is concrete; once
-    /// they were found.
+    /// that is settled.
     pub(super) fn source(&self, schema: &str, name: &str) -> Option<DocId> {
         match *self.all.get(&(schema, name))? {
             Named::One(doc) => Some(doc),
