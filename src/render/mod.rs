@@ -399,7 +399,9 @@ fn collect(
     allowance: Allowance,
 ) -> Rendered {
     let blockers = blockers(graph, &made, &unmade);
-    let (outcomes, traces, costs, problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let all = made.len();
+    let (outcomes, traces) = (Vec::with_capacity(all), Vec::with_capacity(all));
+    let (costs, problems) = (Vec::with_capacity(all), Vec::new());
     let mut rendered = Rendered { outcomes, traces, untouched, allowance, costs, problems };
     for (index, made) in made.into_iter().enumerate() {
         let made = made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index))));

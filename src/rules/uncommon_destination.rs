@@ -152,19 +152,21 @@ struct Schema<'a> {
 }
 
 /// A key that a substitution creates. There are as many as substitutions: what
-/// the write says is not said again.
+/// the write or the place says is not said again.
 struct Creation<'a> {
     doc: DocId,
     write: &'a Write,
-    /// How many pieces of the write's place lead to what holds the key.
-    around: usize,
-    /// What holds the key, and the key itself, of [`Schema::places`].
-    places: [usize; 2],
+    /// The key's, of [`Schema::places`].
+    place: usize,
 }
 
 /// A place in the documents of a schema.
 #[derive(Default)]
 struct Place {
+    /// The place that it is in; for the root itself.
+    around: usize,
+    /// How many pieces lead to it.
+    depth: usize,
     inside: IndexMap<Piece, usize, foldhash::fast::RandomState>,
     /// In how many outputs that create it it counts.
     created: usize,
@@ -173,13 +175,11 @@ struct Place {
 }
 
 impl<'a> Creation<'a> {
-    fn around(&self) -> &'a [Piece] {
-        &self.write.location.0[..self.around]
-    }
-
-    fn key(&self) -> &'a str {
-        let key = self.write.location.0[self.around].as_text();
-        key.expect("only keys that are texts are said to be created")
+    /// Where the mapping is that the key was created in, and the key.
+    fn split(&self, places: &[Place]) -> (&'a [Piece], &'a str) {
+        let way = &self.write.location.0[..places[self.place].depth];
+        let (key, around) = way.split_last().expect("nothing creates the root");
+        (around, key.as_text().expect("only keys that are texts are said to be created"))
     }
 }
 
@@ -211,10 +211,10 @@ impl<'a> Schema<'a> {
             }
             last = pieces;
             for (around, _) in created_keys(write) {
-                let ((here, holds), (inside, has)) = (way[around], way[around + 1]);
+                let ((_, holds), (place, has)) = (way[around], way[around + 1]);
                 let counts = has.is_some() && holds.is_some_and(|it| counted(it).is_some());
-                self.places[inside].created += usize::from(counts);
-                self.creations.push(Creation { doc, write, around, places: [here, inside] });
+                self.places[place].created += usize::from(counts);
+                self.creations.push(Creation { doc, write, place });
             }
         }
     }
@@ -222,12 +222,13 @@ impl<'a> Schema<'a> {
     /// The place inside another, which is made where it is missing.
     fn inside(&mut self, around: usize, piece: &Piece) -> usize {
         let next = self.places.len();
-        let inside = &mut self.places[around].inside;
+        let Place { depth, inside, .. } = &mut self.places[around];
         if let Some(place) = inside.get(piece) {
             return *place;
         }
         inside.insert(piece.clone(), next);
-        self.places.push(Place::default());
+        let depth = *depth + 1;
+        self.places.push(Place { around, depth, ..Place::default() });
         next
     }
 
@@ -236,15 +237,17 @@ impl<'a> Schema<'a> {
     fn leave_out_common(&mut self) {
         let Self { outputs, creations, places, keys } = self;
         creations.retain(|creation| {
-            let elsewhere = places[creation.places[1]].created.saturating_sub(1);
+            let elsewhere = places[creation.place].created.saturating_sub(1);
             fewest(elsewhere) <= outputs.len()
         });
         for creation in creations {
-            let here = *places[creation.places[0]].keys.get_or_insert_with(|| {
+            let (_, key) = creation.split(places);
+            let around = places[creation.place].around;
+            let here = *places[around].keys.get_or_insert_with(|| {
                 keys.push(Keys::default());
                 keys.len() - 1
             });
-            keys[here].lengths |= lengths_near(creation.key());
+            keys[here].lengths |= lengths_near(key);
         }
         let mut asked = vec![false; places.len()];
         for (index, place) in places.iter_mut().enumerate().rev() {
@@ -268,12 +271,13 @@ impl<'a> Schema<'a> {
             if told.is_some_and(|told| std::ptr::eq(told, creation.write)) {
                 continue;
             }
-            let [around, inside] = creation.places;
+            let around = self.places[creation.place].around;
             let Some(keys) = self.places[around].keys.map(|keys| &self.keys[keys]) else {
                 continue;
             };
-            let may_be = may_be[inside].get_or_insert_with(|| keys.may_be_uncommon(creation.key()));
-            if *may_be && let Some(uncommon) = uncommon(facts, keys, creation) {
+            let (around, key) = creation.split(&self.places);
+            let may_be = may_be[creation.place].get_or_insert_with(|| keys.may_be_uncommon(key));
+            if *may_be && let Some(uncommon) = uncommon(facts, keys, creation.doc, around, key) {
                 found.push(word(facts, creation.doc, creation.write, &uncommon));
                 told = Some(creation.write);
             }
@@ -399,10 +403,15 @@ struct Uncommon {
     around: Location,
 }
 
-/// What others have where a document creates a key, if that is spelled nearly
-/// the same and far more common.
-fn uncommon(facts: &SiteFacts<'_>, keys: &Keys<'_>, creation: &Creation<'_>) -> Option<Uncommon> {
-    let (doc, around, new) = (creation.doc, creation.around(), creation.key());
+/// What others have where a document creates the key `new` in the mapping at
+/// `around`, if that is spelled nearly the same and far more common.
+fn uncommon(
+    facts: &SiteFacts<'_>,
+    keys: &Keys<'_>,
+    doc: DocId,
+    around: &[Piece],
+    new: &str,
+) -> Option<Uncommon> {
     let data = facts.rendered.data(doc)?;
     let own = path::at(around, data).and_then(counted);
     let own = own.filter(|_| facts.graph.recipe(doc).emit);
