@@ -16,7 +16,7 @@ use globset::GlobSet;
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
-use super::git::{OnDisk, OnDiskKind};
+use super::git::{Checkout, OnDisk, OnDiskKind};
 use super::{RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
 
@@ -191,7 +191,8 @@ impl ReadError {
 pub struct WorkTree {
     /// Absolute, symbolic links resolved.
     root: PathBuf,
-    repository: Option<Repository>,
+    /// None outside of git.
+    checkout: Option<Checkout>,
     /// What need not be on disk, as soon as somebody asks.
     left_out: OnceLock<Option<StoredTree>>,
     /// Folders that were read from, and whether they are what they seem.
@@ -228,7 +229,7 @@ impl WorkTree {
             return Err(Error::new(ErrorKind::Io, format!("`{}` is not a folder", root.display())));
         }
         let (left_out, folders) = (OnceLock::new(), Mutex::default());
-        Ok(Self { root: resolved, repository, left_out, folders })
+        Ok(Self { root: resolved, checkout: repository.map(Checkout::of), left_out, folders })
     }
 
     /// The folder's place on disk, symbolic links resolved.
@@ -249,7 +250,7 @@ impl WorkTree {
         if let Some(known) = self.left_out.get() {
             return Ok(known.as_ref());
         }
-        let left_out = self.repository.as_ref().map(Repository::left_out).transpose()?.flatten();
+        let left_out = self.checkout.as_ref().map(Checkout::left_out).transpose()?.flatten();
         Ok(self.left_out.get_or_init(|| left_out).as_ref())
     }
 
@@ -332,9 +333,9 @@ impl Tree for WorkTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         // folders that are links are not followed, nor are those on the way
         let is_there = self.is_plain_folder(&on_disk_path(&self.root, folder));
-        let seen = match &self.repository {
+        let seen = match &self.checkout {
             _ if !is_there => Vec::new(),
-            Some(repository) => repository.on_disk(folder)?,
+            Some(checkout) => checkout.on_disk(folder)?,
             None => self.walk(folder)?,
         };
         let mut entries: Vec<Entry> = seen.iter().filter_map(|seen| self.entry(seen)).collect();
@@ -370,7 +371,7 @@ impl Tree for WorkTree {
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.repository.as_ref()?.content_of(bytes)
+        self.checkout.as_ref()?.repository().content_of(bytes)
     }
 }
 

@@ -24,7 +24,7 @@ use std::path::Path;
 
 pub use create::FirstCommit;
 pub use stored::StoredTree;
-pub(super) use walk::{OnDisk, OnDiskKind};
+pub(super) use walk::{Checkout, OnDisk, OnDiskKind};
 
 use super::{ContentId, RepoPath};
 use crate::error::{Error, ErrorKind};

@@ -1,6 +1,7 @@
 //! The working tree as git sees it: what is tracked, ignored, or another
 //! repository.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use gix::bstr::{BStr, BString};
@@ -10,16 +11,38 @@ use super::index::{Check, open_index};
 use crate::error::{Error, ErrorKind};
 use crate::source::RepoPath;
 
-impl Repository {
+/// A working tree as git sees it, by the index as it was when it was first asked
+/// for: at its largest it takes as long to read as a folder to list.
+pub(in crate::source) struct Checkout {
+    repository: Repository,
+    index: OnceLock<gix::index::File>,
+}
+
+impl Checkout {
+    pub(in crate::source) fn of(repository: Repository) -> Self {
+        Self { repository, index: OnceLock::new() }
+    }
+
+    pub(in crate::source) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    pub(super) fn index(&self) -> Result<&gix::index::File, Error> {
+        if let Some(known) = self.index.get() {
+            return Ok(known);
+        }
+        let index = open_index(&self.repository.shared.to_thread_local(), Check::Form)?;
+        Ok(self.index.get_or_init(|| index))
+    }
+
     /// What git sees below `folder` of the working tree: files that are
     /// tracked and on disk, whether ignored or not, and files that are neither
     /// tracked nor ignored. Unsorted; folders are not listed, and repositories
     /// inside this one are listed without what they hold.
     pub(in crate::source) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
-        let repository = self.shared.to_thread_local();
-        let index = open_index(&repository, Check::Form)?;
-        walk(&repository, &index, folder).map_err(|cause| {
-            let message = match self.work_tree_root() {
+        let repository = self.repository.shared.to_thread_local();
+        walk(&repository, self.index()?, folder).map_err(|cause| {
+            let message = match self.repository.work_tree_root() {
                 Some(root) => format!("the working tree `{}` cannot be listed", root.display()),
                 None => "the working tree cannot be listed".to_owned(),
             };
