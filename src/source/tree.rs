@@ -10,7 +10,7 @@ use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
 use sha2::{Digest as _, Sha256};
@@ -186,15 +186,14 @@ impl ReadError {
 ///
 /// Inside git these are the files git sees: tracked ones that are on disk,
 /// ignored or not, those that a sparse checkout leaves out, as the index has them, and
-/// untracked ones that are not ignored. Outside git these are all files. Folders that
-/// are symbolic links are not followed.
+/// untracked ones that are not ignored. What is tracked says the index, which is read
+/// once. Outside git these are all files. Folders that are symbolic links are not
+/// followed.
 pub struct WorkTree {
     /// Absolute, symbolic links resolved.
     root: PathBuf,
     /// None outside of git.
     checkout: Option<Checkout>,
-    /// What need not be on disk, as soon as somebody asks.
-    left_out: OnceLock<Option<StoredTree>>,
     /// Folders that were read from, and whether they are what they seem.
     folders: Mutex<HashMap<PathBuf, bool>>,
 }
@@ -228,8 +227,8 @@ impl WorkTree {
         if !resolved.is_dir() {
             return Err(Error::new(ErrorKind::Io, format!("`{}` is not a folder", root.display())));
         }
-        let (left_out, folders) = (OnceLock::new(), Mutex::default());
-        Ok(Self { root: resolved, checkout: repository.map(Checkout::of), left_out, folders })
+        let checkout = repository.map(Checkout::of);
+        Ok(Self { root: resolved, checkout, folders: Mutex::default() })
     }
 
     /// The folder's place on disk, symbolic links resolved.
@@ -247,11 +246,7 @@ impl WorkTree {
     }
 
     fn left_out(&self) -> Result<Option<&StoredTree>, Error> {
-        if let Some(known) = self.left_out.get() {
-            return Ok(known.as_ref());
-        }
-        let left_out = self.checkout.as_ref().map(Checkout::left_out).transpose()?.flatten();
-        Ok(self.left_out.get_or_init(|| left_out).as_ref())
+        self.checkout.as_ref().map_or(Ok(None), Checkout::left_out)
     }
 
     fn walk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {

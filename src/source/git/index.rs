@@ -12,7 +12,6 @@ use gix::objs::tree::EntryKind as Mode;
 
 use super::listing::files_below;
 use super::stored::{Origin, Paths};
-use super::walk::Checkout;
 use super::{Repository, StoredTree, cure};
 use crate::error::{Error, ErrorKind};
 use crate::source::tree::is_there;
@@ -41,6 +40,16 @@ impl Repository {
         self.stored_in(&repository, &index, |_| true)
     }
 
+    /// The files of this index that need not be on disk, if there are any.
+    pub(super) fn left_out(&self, index: &gix::index::File) -> Result<Option<StoredTree>, Error> {
+        let is_left_out = |entry: &gix::index::Entry| {
+            entry.mode.is_sparse() || entry.flags.contains(Flags::SKIP_WORKTREE)
+        };
+        let has_some = index.entries().iter().any(is_left_out);
+        let stored = || self.stored_in(&self.shared.to_thread_local(), index, is_left_out);
+        has_some.then(stored).transpose()
+    }
+
     fn stored_in(
         &self,
         repository: &gix::Repository,
@@ -52,21 +61,6 @@ impl Repository {
             error.caused_by(cause).with_help(cure::missing_objects_help(repository))
         })?;
         Ok(StoredTree::new(self.clone(), Origin::Index, paths))
-    }
-}
-
-impl Checkout {
-    /// The files of the index that need not be on disk, as a sparse checkout has them:
-    /// those that are not are to git what the index says. None where there are none.
-    pub(in crate::source) fn left_out(&self) -> Result<Option<StoredTree>, Error> {
-        let (repository, index) = (self.repository(), self.index()?);
-        let is_left_out = |entry: &gix::index::Entry| {
-            entry.mode.is_sparse() || entry.flags.contains(Flags::SKIP_WORKTREE)
-        };
-        let has_some = index.entries().iter().any(is_left_out);
-        let stored =
-            || repository.stored_in(&repository.shared.to_thread_local(), index, is_left_out);
-        has_some.then(stored).transpose()
     }
 }
 

@@ -6,33 +6,36 @@ use std::sync::atomic::AtomicBool;
 
 use gix::bstr::{BStr, BString};
 
-use super::Repository;
 use super::index::{Check, open_index};
+use super::{Repository, StoredTree};
 use crate::error::{Error, ErrorKind};
 use crate::source::RepoPath;
 
 /// A working tree as git sees it, by the index as it was when it was first asked
-/// for: at its largest it takes as long to read as a folder to list.
+/// for: of a large repository it takes as long to read as a folder to list.
 pub(in crate::source) struct Checkout {
     repository: Repository,
-    index: OnceLock<gix::index::File>,
+    indexed: OnceLock<Indexed>,
+}
+
+struct Indexed {
+    index: gix::index::File,
+    left_out: Option<StoredTree>,
 }
 
 impl Checkout {
     pub(in crate::source) fn of(repository: Repository) -> Self {
-        Self { repository, index: OnceLock::new() }
+        Self { repository, indexed: OnceLock::new() }
     }
 
     pub(in crate::source) fn repository(&self) -> &Repository {
         &self.repository
     }
 
-    pub(super) fn index(&self) -> Result<&gix::index::File, Error> {
-        if let Some(known) = self.index.get() {
-            return Ok(known);
-        }
-        let index = open_index(&self.repository.shared.to_thread_local(), Check::Form)?;
-        Ok(self.index.get_or_init(|| index))
+    /// The files of the index that need not be on disk, as a sparse checkout has them:
+    /// those that are not are to git what the index says. None where there are none.
+    pub(in crate::source) fn left_out(&self) -> Result<Option<&StoredTree>, Error> {
+        Ok(self.indexed()?.left_out.as_ref())
     }
 
     /// What git sees below `folder` of the working tree: files that are
@@ -41,13 +44,22 @@ impl Checkout {
     /// inside this one are listed without what they hold.
     pub(in crate::source) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
         let repository = self.repository.shared.to_thread_local();
-        walk(&repository, self.index()?, folder).map_err(|cause| {
+        walk(&repository, &self.indexed()?.index, folder).map_err(|cause| {
             let message = match self.repository.work_tree_root() {
                 Some(root) => format!("the working tree `{}` cannot be listed", root.display()),
                 None => "the working tree cannot be listed".to_owned(),
             };
             Error::new(ErrorKind::Git, message).caused_by(cause)
         })
+    }
+
+    fn indexed(&self) -> Result<&Indexed, Error> {
+        if let Some(indexed) = self.indexed.get() {
+            return Ok(indexed);
+        }
+        let index = open_index(&self.repository.shared.to_thread_local(), Check::Form)?;
+        let left_out = self.repository.left_out(&index)?;
+        Ok(self.indexed.get_or_init(|| Indexed { index, left_out }))
     }
 }
 
