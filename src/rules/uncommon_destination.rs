@@ -211,7 +211,7 @@ impl<'a> Schema<'a> {
             }
             last = pieces;
             for (around, _) in created_keys(write) {
-                let ((_, holds), (place, has)) = (way[around], way[around + 1]);
+                let (holds, (place, has)) = (way[around].1, way[around + 1]);
                 let counts = has.is_some() && holds.is_some_and(|it| counted(it).is_some());
                 self.places[place].created += usize::from(counts);
                 self.creations.push(Creation { doc, write, place });
