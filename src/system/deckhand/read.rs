@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -497,7 +498,10 @@ impl Reader<'_> {
             self.fault(method.span, FaultKind::UnknownMethod { method: method_text, near });
             return None;
         };
-        let parsed = match ActionPath::parse(path.value) {
+        let parsed = KNOWN.with_borrow_mut(|known| {
+            known.action_paths.get_or_read(path.value, |text| ActionPath::parse(text))
+        });
+        let parsed = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
                 self.invalid_path(section, &path, error);
@@ -800,7 +804,9 @@ impl Reader<'_> {
     }
 
     fn path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>) -> Option<Spanned<Path>> {
-        match Path::parse(text.value) {
+        let path = KNOWN
+            .with_borrow_mut(|known| known.paths.get_or_read(text.value, |text| Path::parse(text)));
+        match path {
             Ok(path) => Some(Spanned::new(path, text.span)),
             Err(error) => {
                 self.invalid_path(section, text, error);
@@ -892,27 +898,57 @@ fn key_text(key: &Key) -> Cow<'_, str> {
 /// The name of a schema or a layer, which many documents say: to compare two of
 /// them is to read the same text twice, and not two texts from two places.
 fn word(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
-    WORDS.with_borrow_mut(|words| match words.get(text.value.as_str()) {
-        Some(word) => Spanned::new(word.clone(), text.span),
-        None => {
-            let word = kept(text);
-            if words.len() < MOST_WORDS && word.value.len() <= LONGEST_WORD {
-                words.insert(word.value.clone());
-            }
-            word
-        }
-    })
+    let word = KNOWN.with_borrow_mut(|known| {
+        known.words.get_or_read(text.value, |text| Ok::<_, Infallible>(text.clone().into()))
+    });
+    let Ok(word) = word;
+    Spanned::new(word, text.span)
+}
+
+/// What was read of texts that many documents say: it is read, and held, once for
+/// each thread that reads documents, and no thread waits for another.
+#[derive(Default)]
+struct Known {
+    words: Table<Arc<str>>,
+    paths: Table<Path>,
+    action_paths: Table<ActionPath>,
 }
 
 thread_local! {
-    /// What [`word`] has given on this thread: readers do not wait for each other.
-    static WORDS: RefCell<HashSet<Arc<str>, foldhash::fast::RandomState>> = RefCell::default();
+    static KNOWN: RefCell<Known> = RefCell::default();
 }
 
-/// So many words are remembered, of so many bytes each at most: what somebody else
-/// wrote takes no memory without end.
-const MOST_WORDS: usize = 4096;
-const LONGEST_WORD: usize = 200;
+/// What was read of each of some texts.
+struct Table<T>(HashMap<SmolStr, T, foldhash::fast::RandomState>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(HashMap::default())
+    }
+}
+
+impl<T: Clone> Table<T> {
+    /// So many texts are remembered, of so many bytes each at most: what somebody
+    /// else wrote takes no memory without end.
+    const MOST: usize = 4096;
+    const LONGEST: usize = 200;
+
+    /// What `read` makes of a text, or made of it before. An error is not kept.
+    fn get_or_read<E>(
+        &mut self,
+        text: &SmolStr,
+        read: impl FnOnce(&SmolStr) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Some(known) = self.0.get(text) {
+            return Ok(known.clone());
+        }
+        let made = read(text)?;
+        if self.0.len() < Self::MOST && text.len() <= Self::LONGEST {
+            self.0.insert(text.clone(), made.clone());
+        }
+        Ok(made)
+    }
+}
 
 /// A text that is kept beyond its document.
 fn kept(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
