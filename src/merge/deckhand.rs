@@ -172,8 +172,8 @@ fn error_in(text: &str, error: PathError) -> PathError {
 /// What an action did.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// The places written or removed.
-    pub locations: Vec<Location>,
+    /// The places written or removed, as in [`path::Written::locations`](crate::yaml::path::Written::locations).
+    pub locations: Vec<Arc<Location>>,
     /// Where the two meanings of `semantics.md` part for this action.
     pub difference: Option<Difference>,
 }
@@ -407,7 +407,7 @@ fn delete(
     if path.is_root() {
         let empty = Value::Mapping(Arc::new(Mapping::new()));
         *base = Node { secret: base.secret, ..Node::made(empty, at) };
-        return Ok(Applied { locations: vec![Location::root()], difference: None });
+        return Ok(Applied { locations: vec![Arc::default()], difference: None });
     }
     let matches = path.find(base)?;
     let Some(first) = matches.first().filter(|found| !found.node.is_null()) else {
@@ -424,7 +424,8 @@ fn delete(
     for location in doomed.iter().rev() {
         location.remove(base);
     }
-    Ok(Applied { locations: doomed, difference })
+    let locations = doomed.into_iter().map(Arc::new).collect();
+    Ok(Applied { locations, difference })
 }
 
 /// Each place once; a path may lead to one several times.

@@ -65,8 +65,9 @@ pub enum Outcome {
 pub struct Write {
     /// Index of the step in the recipe.
     pub step: usize,
-    /// The place.
-    pub location: Location,
+    /// The place. All that write along a path of names share it, so that its keys
+    /// do not know where they are written ([`Location::in_data`]).
+    pub location: Arc<Location>,
     /// How much of it was written.
     pub kind: WriteKind,
     /// The text that says where to write.
@@ -534,7 +535,7 @@ impl<'a> Making<'a> {
         let source = lay.source;
         match lay.strategy.lay(&mut self.data, over) {
             Ok(notices) => {
-                self.wrote(vec![Location::root()], WriteKind::Laid, at);
+                self.wrote(vec![Arc::default()], WriteKind::Laid, at);
                 for notice in notices {
                     self.problem(at, ProblemKind::Laid { source, notice });
                 }
@@ -551,7 +552,8 @@ impl<'a> Making<'a> {
         if !strokes.are_kept(self.step) {
             return;
         }
-        let written = self.writes[before..].iter().map(|write| write.location.clone());
+        let written = self.writes[before..].iter();
+        let written = written.map(|write| write.location.in_data(&self.data));
         strokes.keep(author, written.collect(), &self.data);
     }
 
@@ -559,11 +561,11 @@ impl<'a> Making<'a> {
         self.problems.push(Problem { doc: self.doc, at, kind });
     }
 
-    fn wrote(&mut self, locations: Vec<Location>, kind: WriteKind, at: Span) {
+    fn wrote(&mut self, locations: Vec<Arc<Location>>, kind: WriteKind, at: Span) {
         self.wrote_into(locations, kind, at, Put::default());
     }
 
-    fn wrote_into(&mut self, locations: Vec<Location>, kind: WriteKind, at: Span, put: Put) {
+    fn wrote_into(&mut self, locations: Vec<Arc<Location>>, kind: WriteKind, at: Span, put: Put) {
         let step = self.step;
         let Put { created, is_collection } = put;
         self.writes.extend(locations.into_iter().map(|location| {

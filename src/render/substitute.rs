@@ -2,6 +2,7 @@
 //! (`deckhand.md` section 12).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::limits::cost;
 use super::stroke::Author;
@@ -141,7 +142,7 @@ impl Making<'_> {
             self.data = value.clone();
         }
         let put = Put { created: None, is_collection: value.is_collection() };
-        self.wrote_into(vec![Location::root()], WriteKind::Whole, at, put);
+        self.wrote_into(vec![Arc::default()], WriteKind::Whole, at, put);
     }
 
     /// Replaces part of the text, or of the texts, at the destination.
@@ -180,7 +181,9 @@ impl Making<'_> {
         };
         let Some(replaced) = replaced else { return };
         match path.update(&mut self.data, &replaced, self.graph.semantics.list_write()) {
-            Ok(locations) => self.wrote(locations, WriteKind::Part, at),
+            Ok(locations) => {
+                self.wrote(locations.into_iter().map(Arc::new).collect(), WriteKind::Part, at);
+            }
             Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
         }
     }
@@ -317,7 +320,7 @@ impl Making<'_> {
         for (below, node) in texts {
             let location = base.joined(&below);
             *location.get_mut(&mut self.data).expect("the text was found there") = node;
-            locations.push(location);
+            locations.push(Arc::new(location));
         }
         self.wrote(locations, WriteKind::Part, at);
     }

@@ -392,6 +392,15 @@ fn any_path() -> impl Strategy<Value = String> {
         .prop_map(|(start, steps)| format!("{start}{}", steps.concat()))
 }
 
+/// Where the keys of a place are written.
+fn key_spans(place: &Location) -> Vec<Option<Span>> {
+    let span = |piece: &Piece| match piece {
+        Piece::Key(key) => Some(key.span),
+        Piece::Index(_) => None,
+    };
+    place.0.iter().map(span).collect()
+}
+
 /// The places of all nodes, with what must not change where nothing is written:
 /// of collections which they are, of scalars their value.
 fn parts(data: &Node) -> Vec<(Location, Span, Result<usize, Value>)> {
@@ -440,7 +449,9 @@ proptest! {
             let found = path.first(&data).unwrap().expect("it was just written");
             prop_assert_eq!(&*found.node, &value);
             prop_assert_eq!(found.node.span, elsewhere());
-            prop_assert_eq!(&written.locations, &vec![found.location.clone()]);
+            prop_assert_eq!(&written.locations, &vec![Arc::new(found.location.clone())]);
+            let there = written.locations[0].in_data(&data);
+            prop_assert_eq!(key_spans(&there), key_spans(&found.location));
             if let Some(created) = written.created {
                 prop_assert!(found.location.starts_with(&created));
             }
@@ -457,7 +468,7 @@ proptest! {
         let one = path.write(&mut written, &value, ListWrite::Popped, here());
         let two = path.create(&mut stored, here()).and_then(|created| {
             let locations = path.update(&mut stored, &value, ListWrite::Popped)?;
-            Ok(Written { locations, created })
+            Ok(Written { locations: locations.into_iter().map(Arc::new).collect(), created })
         });
         prop_assert_eq!(&one, &two);
         if one.is_ok() {
@@ -485,7 +496,7 @@ proptest! {
             return Ok(());
         };
         let mut touched = written.locations;
-        touched.extend(written.created);
+        touched.extend(written.created.map(Arc::new));
         let related = |place: &Location| {
             touched.iter().any(|other| other.starts_with(place) || place.starts_with(other))
         };

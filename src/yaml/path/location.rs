@@ -131,6 +131,24 @@ impl Location {
         Self(self.0.iter().chain(&below.0).cloned().collect())
     }
 
+    /// The same place with its keys as they are written in `data`, as far as it leads
+    /// there.
+    #[must_use]
+    pub fn in_data(&self, data: &Node) -> Self {
+        let mut here = Some(data);
+        let pieces = self.0.iter().map(|piece| {
+            let mapping = here.and_then(Node::as_mapping);
+            here = here.and_then(|node| child(node, piece));
+            match (piece, mapping) {
+                (Piece::Key(key), Some(mapping)) => {
+                    Piece::Key(mapping.get_entry(key).map_or(key, |(key, _)| key).clone())
+                }
+                (piece, _) => piece.clone(),
+            }
+        });
+        Self(pieces.collect())
+    }
+
     /// The node here.
     pub fn get<'a>(&self, data: &'a Node) -> Option<&'a Node> {
         at(&self.0, data)

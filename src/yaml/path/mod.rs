@@ -23,7 +23,7 @@ mod write;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
@@ -67,6 +67,8 @@ struct Inner {
     /// Whether it is names alone, and its text, cut at its dots, gives the
     /// same: what is created is then what the path leads to.
     is_cut_alike: bool,
+    /// Where it leads then, as soon as something is written there.
+    place: OnceLock<Arc<Location>>,
 }
 
 /// What a path is made of.
@@ -119,8 +121,9 @@ pub enum ListWrite {
 /// What [`Path::write`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The places the value was stored at, in order.
-    pub locations: Vec<Location>,
+    /// The places the value was stored at, in order. Their keys do not know where
+    /// they are written ([`Location::in_data`]): many documents share them.
+    pub locations: Vec<Arc<Location>>,
     /// The topmost place that was not there before; everything below it is
     /// new. None where nothing was missing. Where a list was extended by
     /// several elements, those before this one are new too.
@@ -136,7 +139,8 @@ impl Path {
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let shape = parse::parse(text)?;
         let is_cut_alike = create::makes_what_is_found(text, &shape);
-        Ok(Self { inner: Arc::new(Inner { text: text.into(), shape, is_cut_alike }) })
+        let (text, place) = (text.into(), OnceLock::new());
+        Ok(Self { inner: Arc::new(Inner { text, shape, is_cut_alike, place }) })
     }
 
     /// The path as it was written.
@@ -301,18 +305,23 @@ impl Path {
         self.require_rooted()?;
         if self.inner.is_cut_alike
             && let Some(segments) = self.segments()
-            && let Some(written) = write::put_by_names(segments, data, value, made_at)
+            && let Some(new) = write::put_by_names(segments, data, value, made_at)
         {
-            return Ok(written);
+            let place = self.inner.place.get_or_init(|| Arc::new(write::named(segments)));
+            let created = new.created.map(|depth| Location(place.0[..depth].to_vec()));
+            return Ok(Written { locations: vec![place.clone()], created });
         }
+        let written = |locations: Vec<Location>, created| {
+            let locations = locations.into_iter().map(Arc::new).collect();
+            Written { locations, created }
+        };
         if self.value(data)?.is_some() {
-            let locations = self.update(data, value, lists)?;
-            return Ok(Written { locations, created: None });
+            return Ok(written(self.update(data, value, lists)?, None));
         }
         unchanged_on_failure(data, |data| {
             let new = self.grow(data, made_at)?;
             match self.update(data, value, lists) {
-                Ok(locations) => Ok(Written { locations, created: new.map(|new| new.top) }),
+                Ok(locations) => Ok(written(locations, new.map(|new| new.top))),
                 Err(error) => {
                     new.inspect(|new| new.take_back(data));
                     Err(error)

@@ -7,8 +7,8 @@ use smol_str::SmolStr;
 
 use super::find::{self, Datum, Step, Walker};
 use super::parse::{Expression, Operator};
-use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, Written, pair_as_list};
-use crate::source::Span;
+use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, pair_as_list};
+use crate::source::{FileId, Span};
 use crate::yaml::{Key, Node, Size, Value};
 
 /// Writes at the one place of a plain path, if it is there.
@@ -38,6 +38,19 @@ pub(super) fn update_plain(
     Ok(vec![Location(pieces)])
 }
 
+/// The place to which segments lead that are names alone.
+pub(super) fn named(segments: &[Segment]) -> Location {
+    let nowhere = Span::point(FileId::default(), 0);
+    let names = segments.iter().filter_map(Segment::name);
+    Location(names.map(|name| Piece::Key(Key::string(name.clone(), nowhere))).collect())
+}
+
+/// What [`put_by_names`] made.
+pub(super) struct Made {
+    /// How many names lead to the topmost entry that was not there before.
+    pub(super) created: Option<usize>,
+}
+
 /// Writes where segments lead that are names alone, and makes the mappings that
 /// are not there; none where anything on the way is no mapping. Nearly all that is
 /// substituted goes this way: what [`Path::write`](super::Path::write) does in
@@ -47,12 +60,11 @@ pub(super) fn put_by_names(
     data: &mut Node,
     value: &Node,
     made_at: Span,
-) -> Option<Written> {
+) -> Option<Made> {
     let names = segments.iter().filter_map(Segment::name);
     if !lead_through_mappings(names.clone(), data) {
         return None;
     }
-    let mut here = Location(Vec::with_capacity(segments.len()));
     let mut created = None;
     let mut node = data;
     for (at, name) in names.enumerate() {
@@ -65,15 +77,14 @@ pub(super) fn put_by_names(
             let new = if is_last { Value::Null } else { Value::Mapping(Arc::default()) };
             (Key::string(name.clone(), made_at), Node::made(new, made_at))
         };
-        let (key, next, was_there) = Arc::make_mut(mapping).get_or_insert_with(name, make);
-        here.0.push(Piece::Key(key.clone()));
+        let (_, next, was_there) = Arc::make_mut(mapping).get_or_insert_with(name, make);
         if !was_there && created.is_none() {
-            created = Some(here.clone());
+            created = Some(at + 1);
         }
         node = next;
     }
     *node = value.clone();
-    Some(Written { locations: vec![here], created })
+    Some(Made { created })
 }
 
 /// Whether whatever is there around the last of the names is a mapping.
