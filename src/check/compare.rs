@@ -33,7 +33,7 @@ use crate::system::deckhand::Site;
 use crate::system::edits::{Edits, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, Value, Whole};
 
 /// How two sides are compared.
 #[derive(Clone, Debug)]
@@ -683,10 +683,10 @@ struct Tried<'v> {
 }
 
 fn trial(tried: Tried<'_>) -> Trial {
-    let metadata = tried.site.documents.iter().map(|document| document.metadata.clone());
-    let nothing = |_| Node::new(Value::Null, Span::point(FileId::default(), 0));
-    let metadata = metadata.chain(tried.sets.iter().map(nothing));
-    Trial { metadata: metadata.collect(), graph: tried.graph, rendered: tried.rendered }
+    let written = tried.site.documents.iter().map(|document| document.whole().clone());
+    let nothing = |_| Whole::Held(Node::new(Value::Null, Span::point(FileId::default(), 0)));
+    let written = written.chain(tried.sets.iter().map(nothing)).collect();
+    Trial { written, graph: tried.graph, rendered: tried.rendered }
 }
 
 impl Tried<'_> {

@@ -119,6 +119,7 @@ impl Loaded {
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
             lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &plan.rules));
+            loaded.let_go(sources, file);
             loaded
         };
         let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, &keep)?;
@@ -419,6 +420,20 @@ impl LoadedFile {
         let facts = self.facts(sources, file.id, schemas, settings);
         let found = rules::word_file(&FileFacts { place: file.place, ..facts });
         self.found = Some((file.place.cloned(), found));
+    }
+
+    /// Lets go of what of its documents can be read again, for the few who ask: of a
+    /// large repository it would be two fifths of all that is held.
+    fn let_go(&mut self, sources: &SourceMap, file: AsRead<'_>) {
+        let source = sources.get(file.id);
+        // What is not read as it stands, or is secret, is not read again.
+        if source.fault().is_some() || file.is_secret || self.documents.is_empty() {
+            return;
+        }
+        let text = Arc::new(yaml::Text::new(file.id, source.text().clone()));
+        for document in &mut self.documents {
+            document.leave_to(&text);
+        }
     }
 
     /// A file at which layercake itself failed: nothing of it is known, so that
@@ -775,7 +790,7 @@ fn secret_parts(document: &Document, problems: &[yaml::Problem]) -> Vec<Span> {
         return vec![data];
     }
     let mut shown = vec![document.schema_span];
-    shown.extend(document.metadata.as_mapping().map(|_| document.metadata.span));
+    shown.extend(document.metadata().as_mapping().map(|_| document.metadata_span));
     shown.sort_by_key(|span| span.start);
     let mut parts = Vec::new();
     let mut from = whole.start;

@@ -18,7 +18,7 @@ use crate::system::Written;
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, Value, Whole};
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -36,7 +36,7 @@ pub(super) struct OneSide<'a> {
     /// The documents by that, as soon as another rendering takes from this one.
     ids: OnceLock<Lookup<Identity, DocId>>,
     /// What documents have that are none of Deckhand's.
-    no_metadata: Node,
+    no_metadata: Whole,
 }
 
 impl<'a> OneSide<'a> {
@@ -87,16 +87,16 @@ impl<'a> OneSide<'a> {
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
-        let (ids, no_metadata) =
-            (OnceLock::new(), Node::new(Value::Null, Span::point(FileId::default(), 0)));
+        let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
+        let (ids, no_metadata) = (OnceLock::new(), Whole::Held(nothing));
         Self { site, sets, graph, rendered, findings, of_documents, identities, ids, no_metadata }
     }
 
     /// What is compared of it.
     pub(super) fn side(&self) -> Side<'_> {
-        let metadata = self.site.documents.iter().map(|document| &document.metadata);
+        let written = self.site.documents.iter().map(|document| document.whole());
         let others = self.sets.iter().map(|_| &self.no_metadata);
-        Side::new(&self.graph, &self.rendered, metadata.chain(others).collect())
+        Side::new(&self.graph, &self.rendered, written.chain(others).collect())
     }
 
     /// What callers see of it.

@@ -153,7 +153,7 @@ fn steered_by(line: Line, document: &Document, site: &RenderedSite<'_>) -> Optio
     let labels = labels.map(|(key, node)| ("a label", Some(key.span.to(node.span))));
     let mut known = actions.chain(entries).chain(labels).chain(fields);
     let found = known.find(|(_, span)| span.is_some_and(|span| line.touches(span, site)));
-    let rest = [("its metadata", document.metadata.span), ("its data", document.data.span)];
+    let rest = [("its metadata", document.metadata_span), ("its data", document.data.span)];
     let rest = rest.into_iter().find(|(_, span)| line.touches(*span, site));
     found.map(|(field, _)| field).or(rest.map(|(field, _)| field))
 }

@@ -9,6 +9,7 @@ use crate::commands::{Selection, Workspace, globs};
 use crate::error::Error;
 use crate::graph::DocId;
 use crate::report::{RenderedDocument, RenderedSite};
+use crate::source::{DocKey, RepoPath};
 use crate::yaml::{Key, Node, Value};
 
 /// Which of the rendered documents are wanted.
@@ -34,8 +35,7 @@ pub fn run(
     let filter = Filter { schemas: globs(&wanted.schemas)?, names: globs(&wanted.names)? };
     let plan = workspace.plan(progress);
     check(&plan, |site| {
-        let mut documents = outputs(site, &filter);
-        documents.retain(|document| plan.concerns(&document.file));
+        let documents = outputs(site, &|key, file| filter.takes(key) && plan.concerns(file));
         RenderedSite { site: site.site.name.clone(), documents }
     })
 }
@@ -46,18 +46,18 @@ struct Filter {
 }
 
 impl Filter {
-    fn takes(&self, document: &RenderedDocument) -> bool {
+    fn takes(&self, key: &DocKey) -> bool {
         let matches = |globs: &Option<GlobSet>, text: &str| {
             globs.as_ref().is_none_or(|globs| globs.is_match(text))
         };
-        matches(&self.schemas, &document.key.schema) && matches(&self.names, &document.key.name)
+        matches(&self.schemas, &key.schema) && matches(&self.names, &key.name)
     }
 }
 
 /// The metadata of a document; of a set of parts, its name.
 fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
     if site.sets.member(doc).is_none() {
-        return site.site.document(doc).metadata.clone();
+        return site.site.document(doc).metadata();
     }
     let recipe = site.graph.recipe(doc);
     let name = Node::new(Value::String(recipe.key.name.clone().into()), recipe.span);
@@ -65,20 +65,27 @@ fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
     Node::new(Value::Mapping(Arc::new(entries.collect())), recipe.span)
 }
 
-/// The outputs of one site, by schema, name and layer.
-fn outputs(site: &SiteAtHand<'_>, filter: &Filter) -> Vec<RenderedDocument> {
+/// The outputs of one site that are wanted, by schema, name and layer.
+fn outputs(
+    site: &SiteAtHand<'_>,
+    is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool,
+) -> Vec<RenderedDocument> {
     let emitted = site.graph.outputs();
     let mut documents: Vec<RenderedDocument> = emitted
         .filter_map(|(doc, recipe)| {
+            let file = site.sources.path_of(recipe.span);
+            if !is_wanted(&recipe.key, file) {
+                return None;
+            }
             Some(RenderedDocument {
                 key: recipe.key.clone(),
-                metadata: metadata(site, doc),
                 data: site.rendered.data(doc)?.clone(),
-                file: site.sources.path_of(recipe.span).clone(),
+                // Read again for each of them.
+                metadata: metadata(site, doc),
+                file: file.clone(),
                 line: site.sources.start(site.sources.written(recipe.span)).line.get(),
             })
         })
-        .filter(|document| filter.takes(document))
         .collect();
     documents.sort_by(|left, right| {
         let order = |document: &RenderedDocument| {

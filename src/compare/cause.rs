@@ -16,7 +16,7 @@ use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
 use crate::render::{Outcome, ProblemKind, Rendered};
 use crate::source::{DocKey, Span};
-use crate::yaml::Node;
+use crate::yaml::Whole;
 use crate::yaml::diff::{Difference, ListKeys, Place, differences, same};
 use crate::yaml::path::Location;
 
@@ -61,8 +61,8 @@ pub struct Trial {
     pub graph: Graph,
     /// What they render to.
     pub rendered: Rendered,
-    /// The metadata of each document.
-    pub metadata: Vec<Node>,
+    /// Each document as it is written.
+    pub written: Vec<Whole>,
 }
 
 /// Adds the causes to `changes`, which are those of the question's sides. Says
@@ -392,8 +392,8 @@ struct Attempt {
 
 impl Attempt {
     fn new(trial: Trial, question: &Question<'_>) -> Self {
-        let metadata = trial.metadata.iter().collect();
-        let side = Side::new(&trial.graph, &trial.rendered, metadata);
+        let written = trial.written.iter().collect();
+        let side = Side::new(&trial.graph, &trial.rendered, written);
         let with = |other: Option<&Side<'_>>| -> BTreeMap<DocId, DocId> {
             let outputs = matched(other, Some(&side)).into_iter();
             outputs.filter_map(|output| output.base.zip(output.head)).collect()
@@ -568,11 +568,8 @@ impl<'a> Search<'a> {
         let head = question.head.zip(change.output.head);
         let (data, metadata) = match head {
             Some((side, head)) => {
-                let of_metadata = differences(
-                    &trial.metadata[doc.index()],
-                    side.metadata[head.index()],
-                    question.keys,
-                );
+                let tried = &trial.written[doc.index()];
+                let of_metadata = side.metadata_against(head, tried, question.keys);
                 let of_data = match side.rendered.outcome(head) {
                     Outcome::Ready(head) => {
                         differences(data, head, &question.keys.of_schema(&change.key.schema))

@@ -26,9 +26,9 @@ use crate::graph::{DocId, Graph, Recipe};
 use crate::render::replay::Replay;
 use crate::render::{Outcome, Rendered};
 use crate::source::{DocKey, FileId, Span, Triple};
-use crate::yaml::Node;
 use crate::yaml::diff::{self, Difference, ListKeys, differences};
 use crate::yaml::path::Location;
+use crate::yaml::{Node, Value, Whole};
 
 /// One side of one site.
 pub struct Side<'a> {
@@ -36,8 +36,8 @@ pub struct Side<'a> {
     pub graph: &'a Graph,
     /// What they render to.
     pub rendered: &'a Rendered,
-    /// The metadata of each document, by its id.
-    pub metadata: Vec<&'a Node>,
+    /// Each document as it is written, by its id.
+    written: Vec<&'a Whole>,
     replay: Replay<'a>,
     /// The documents by name, and their texts by file, as soon as somebody asks.
     by_key: OnceCell<Lookup<DocKey, DocId>>,
@@ -48,10 +48,23 @@ type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 impl<'a> Side<'a> {
     /// The side that `graph` renders to.
-    pub fn new(graph: &'a Graph, rendered: &'a Rendered, metadata: Vec<&'a Node>) -> Self {
+    pub fn new(graph: &'a Graph, rendered: &'a Rendered, written: Vec<&'a Whole>) -> Self {
         let replay = Replay::new(graph, rendered);
         let (by_key, texts) = (OnceCell::new(), OnceCell::new());
-        Self { graph, rendered, metadata, replay, by_key, texts }
+        Self { graph, rendered, written, replay, by_key, texts }
+    }
+
+    /// How the metadata of a document differs from that of another, which may be of
+    /// another side.
+    fn metadata_against(&self, doc: DocId, other: &Whole, keys: &ListKeys) -> Vec<Difference> {
+        let own = self.written[doc.index()];
+        if own.is(other) {
+            return Vec::new();
+        }
+        let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
+        let [other, own] =
+            [other, own].map(|it| it.root().get("metadata").unwrap_or(&nothing).clone());
+        differences(&other, &own, keys)
     }
 
     /// The recipe of this name; of several the first.
@@ -205,8 +218,7 @@ impl<'a> Comparing<'a> {
         };
         let metadata = match (base, head) {
             (Some((base, before)), Some((head, after))) => {
-                let [base, head] = [before.metadata[base.index()], after.metadata[head.index()]];
-                differences(base, head, self.keys)
+                after.metadata_against(head, before.written[base.index()], self.keys)
             }
             _ => Vec::new(),
         };

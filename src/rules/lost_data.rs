@@ -44,7 +44,7 @@ fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
     let recipe = facts.graph.recipe(doc);
     let semantics = facts.graph.semantics;
     if !recipe.starts_as_base()
-        || facts.document(doc).actions().len() != actions_written(facts, doc)
+        || facts.document(doc).actions().len() != facts.document(doc).actions_written
     {
         return None;
     }
@@ -61,14 +61,6 @@ fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
         taken.extend(path.first(&recipe.data).ok()?.map(|found| found.location));
     }
     Some(taken)
-}
-
-/// How many actions there are in the text, those included that cannot be
-/// followed.
-fn actions_written(facts: &SiteFacts<'_>, doc: DocId) -> usize {
-    let definition = facts.document(doc).metadata.get("layeringDefinition");
-    let actions = definition.and_then(|definition| definition.get("actions"));
-    actions.and_then(Node::as_sequence).map_or(0, <[Node]>::len)
 }
 
 /// Adds the topmost places at which nothing is taken over.

@@ -923,7 +923,7 @@ fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
     let is_told = !finding.subject.is_empty();
     let owner = || facts.site.document_at(at).map(|doc| facts.document(doc));
-    let in_metadata = || owner().is_some_and(|owner| owner.metadata.span.contains(at));
+    let in_metadata = || owner().is_some_and(|owner| owner.metadata_span.contains(at));
     if !is_told && in_metadata() {
         let line = facts.sources.slice(facts.first_line(at));
         line.trim_matches(['"', '\'']).trim_end().clone_into(&mut finding.subject);

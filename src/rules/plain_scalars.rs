@@ -108,8 +108,9 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in facts.documents {
         let unwalked = document.shared.iter().map(|shared| (shared.collection, false)).collect();
         let (way, said) = (Vec::new(), HashSet::new());
+        let root = document.root();
         let mut walk = Walk { facts, document, found, way, walked: unwalked, said };
-        walk.node(&document.root);
+        walk.node(&root);
     }
 }
 

@@ -144,11 +144,7 @@ impl<'a> Refused<'a> {
                 return self.facts.first_line(node.span);
             }
             let writer = self.facts.document(origin);
-            let at_key = writer.root.as_mapping().and_then(|root| root.get_entry("data"));
-            return match at_key {
-                Some((key, _)) => key.span,
-                None => writer.name_span,
-            };
+            return writer.data_key.unwrap_or(writer.name_span);
         }
         let key = if is_container && !node.secret { key_span(self.data, place) } else { None };
         self.facts.first_line(key.unwrap_or(node.span))

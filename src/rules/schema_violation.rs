@@ -136,9 +136,8 @@ impl Refused<'_> {
             return self.facts.first_line(span);
         }
         let writer = self.facts.document(hop.origin().doc);
-        let at_key = writer.root.as_mapping().and_then(|root| root.get_entry("data"));
-        match at_key {
-            Some((key, _)) if is_whole => key.span,
+        match writer.data_key {
+            Some(key) if is_whole => key,
             Some(_) => self.facts.first_line(node.span),
             None => writer.name_span,
         }

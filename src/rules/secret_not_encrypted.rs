@@ -26,7 +26,8 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 fn word(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
     let title = title(&document.key);
     let message = format!("the secret `{title}` is not stored encrypted");
-    let policy = document.metadata.get("storagePolicy");
+    let metadata = document.metadata();
+    let policy = metadata.get("storagePolicy");
     let label = match policy {
         Some(policy) => Label::new(policy.span, "not `encrypted`"),
         None => Label::new(document.name_span, "without a storage policy"),

@@ -42,7 +42,7 @@ impl<'a> Written<'a> {
     /// All that it says, as a mapping with `data` and `metadata`.
     pub fn root(self) -> Node {
         match self {
-            Written::Deckhand(document) => document.root.clone(),
+            Written::Deckhand(document) => document.root(),
             Written::Part(part) => part.root(),
         }
     }

@@ -16,11 +16,13 @@ mod python;
 mod query;
 mod read;
 mod scalar;
+mod whole;
 
 pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
 pub use item::lines_of_item;
 pub use node::{Date, Key, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, Places, Query};
+pub use whole::{Text, Whole};
 
 use std::borrow::Cow;
 use std::ops::Range;

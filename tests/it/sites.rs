@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::Semantics;
 use layercake::report::{Style, View, json, terminal};
-use layercake::source::{RepoPath, Tree, WorkTree};
+use layercake::source::{RepoPath, SourceMap, Span, Tree, WorkTree};
+use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::Layout;
-use layercake::yaml::emit;
+use layercake::yaml::path::{Location, first_inside};
+use layercake::yaml::{self, Node, Value, Whole, emit};
 
 use crate::support::{finding_text, options};
 
@@ -49,6 +51,78 @@ fn broken_repositories_are_reported() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// Most of a document is let go once it has been read; who asks for it reads the text
+/// again, and is given what stood there, with nothing shown that is secret.
+#[test]
+fn documents_are_read_again_as_they_were() {
+    let (mut let_go, mut secret, mut wrapped) = (0, 0, 0);
+    for folder in folders() {
+        let checked = checked(&folder, |site| {
+            let documents = site.site.iter().map(|(_, document)| document);
+            documents.map(|document| again(document, site.sources)).collect::<Vec<_>>()
+        });
+        for again in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
+            let_go += usize::from(again == Again::OfText);
+            secret += usize::from(again == Again::HeldAsSecret);
+            wrapped += usize::from(again == Again::HeldAsWrapped);
+        }
+    }
+    assert!(let_go > 100 && secret > 5 && wrapped > 2, "{let_go}, {secret}, {wrapped}");
+}
+
+/// Where all of a document is taken from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    OfText,
+    HeldAsSecret,
+    HeldAsWrapped,
+    /// Its file cannot be read to its end.
+    HeldAsCut,
+}
+
+fn again(document: &Document, sources: &SourceMap) -> Again {
+    let source = sources.get(document.span.file);
+    let parsed = yaml::parse(document.span.file, source.text()).documents;
+    let written = parsed.into_iter().find(|it| it.span == document.span).expect("it is there").root;
+    let wrapped = written.get("data").and_then(|data| data.get("managedDocument"));
+    let wrapped = wrapped.filter(|it| document.is_wrapped && it.as_mapping().is_some());
+    let written = wrapped.unwrap_or(&written);
+    let (root, metadata) = (document.root(), document.metadata());
+    // Wrapped or not, the root itself has the place of the whole.
+    let places =
+        |root: &Node| leaves(root).into_iter().skip(1).map(|(place, span, _)| (place, span));
+    assert!(places(&root).eq(places(written)), "{}", document.key);
+    // The token of an encrypted text is binary, and is taken for text.
+    assert!(document.wrapped_encrypted || root == *written, "{}", document.key);
+    let data = root.get("data").map_or_else(Vec::new, leaves);
+    assert!(data.iter().all(|(_, _, secret)| *secret == document.data.secret), "{}", document.key);
+    assert_eq!(metadata.span, document.metadata_span, "{}", document.key);
+    assert_eq!(
+        metadata,
+        written.get("metadata").cloned().unwrap_or(Node { value: Value::Null, ..metadata.clone() })
+    );
+    match document.whole() {
+        Whole::InText(..) => Again::OfText,
+        Whole::Held(_) if document.data.secret => Again::HeldAsSecret,
+        Whole::Held(_) if document.is_wrapped => Again::HeldAsWrapped,
+        Whole::Held(_) => {
+            assert!(source.fault().is_some(), "{} is held for nothing", document.key);
+            Again::HeldAsCut
+        }
+    }
+}
+
+/// The places of a value, where what stands there is written, and whether it is
+/// secret.
+fn leaves(root: &Node) -> Vec<(Location, Span, bool)> {
+    let mut leaves = vec![(Location::root(), root.span, root.secret)];
+    first_inside(root, |node, place| {
+        leaves.push((place.clone(), node.span, node.secret));
+        false
+    });
+    leaves
+}
+
 fn folders() -> Vec<PathBuf> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sites");
     let entries = fs::read_dir(all).expect("the sites are there");
@@ -61,8 +135,8 @@ fn folders() -> Vec<PathBuf> {
 
 type Places = BTreeSet<(String, usize, String)>;
 
-/// The report on a repository, and where its findings begin.
-fn run(folder: &Path) -> (String, Places) {
+/// A repository, checked as it lies there.
+fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + Sync) -> Checked<T> {
     let tree = WorkTree::in_folder(folder.to_owned()).expect("the folder is there");
     let root = RepoPath::new("");
     let layout = Layout::discover(&tree, &root).expect("the folder can be listed");
@@ -88,8 +162,14 @@ fn run(folder: &Path) -> (String, Places) {
         configuration: layercake::check::Configuration::default(),
         progress: &progress,
     };
-    let checked = check(&plan, rendered).expect("a folder can be checked");
+    let checked = check(&plan, per_site).expect("a folder can be checked");
     assert!(!checked.internal_error);
+    checked
+}
+
+/// The report on a repository, and where its findings begin.
+fn run(folder: &Path) -> (String, Places) {
+    let checked = checked(folder, rendered);
     let (mut report, mut places) = (String::new(), Places::new());
     for finding in &checked.findings.diagnostics {
         report += &finding_text(finding, &checked.sources);

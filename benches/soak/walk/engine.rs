@@ -266,7 +266,7 @@ fn outputs_of(site: &RenderedSite<'_>) -> Outputs {
         };
         // What cloud-init is given has no metadata.
         let document = site.site.documents.get(doc.index());
-        let metadata = document.map(|it| plain(&it.metadata)).unwrap_or_default();
+        let metadata = document.map(|it| plain(&it.metadata())).unwrap_or_default();
         let layer = recipe.key.layer.to_string();
         let key = [name.to_owned(), recipe.key.schema.to_string(), recipe.key.name.to_string()];
         let output = Output { layer, data, metadata, document: doc.index() };

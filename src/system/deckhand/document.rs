@@ -11,7 +11,7 @@ use crate::graph::{Act, Instruction, Instructions, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
-use crate::yaml::{Mapping, Node, Shared};
+use crate::yaml::{Mapping, Node, Shared, Text, Value, Whole};
 
 /// One document of a file.
 #[derive(Debug)]
@@ -21,9 +21,10 @@ pub struct Document {
     pub key: DocKey,
     /// Its whole text.
     pub span: Span,
-    /// All of it as it is written, without Pegleg's wrapping; `data` is marked
-    /// secret if it is.
-    pub root: Node,
+    /// What [`Document::root`] gives.
+    pub(super) whole: Whole,
+    /// Whether it stands in Pegleg's wrapping.
+    pub is_wrapped: bool,
     /// Whether Pegleg's wrapping says that the data is encrypted.
     pub wrapped_encrypted: bool,
     /// Which kinds of document were taken for secret when it was read.
@@ -32,8 +33,8 @@ pub struct Document {
     pub name_span: Span,
     /// Where `schema` stands.
     pub schema_span: Span,
-    /// `metadata` as it is written; rendering never changes it.
-    pub metadata: Node,
+    /// Where `metadata` stands; the whole document where there is none.
+    pub metadata_span: Span,
     /// `metadata.layeringDefinition.layer`.
     pub layer: Option<Spanned<Arc<str>>>,
     /// Whether it is a control document (`metadata.schema`).
@@ -47,6 +48,8 @@ pub struct Document {
     /// What is to be done to its data: `metadata.layeringDefinition.actions`, and
     /// then `metadata.substitutions`, those that can be followed.
     pub instructions: Instructions,
+    /// How many actions are written, those that cannot be followed among them.
+    pub actions_written: usize,
     /// The document that each of the substitutions names.
     pub sources: Vec<Source>,
     /// Where `metadata.replacement` says true.
@@ -55,6 +58,8 @@ pub struct Document {
     pub encrypted: bool,
     /// The layers, if this is a LayeringPolicy.
     pub layer_order: Option<Vec<Spanned<Arc<str>>>>,
+    /// Where the key `data` stands, if it is there.
+    pub data_key: Option<Span>,
     /// `data`; null where there is none. Marked secret if it is.
     pub data: Node,
     /// What is wrong with the document by itself.
@@ -93,6 +98,33 @@ pub struct Substitution<'d> {
 }
 
 impl Document {
+    /// All of it as it is written, without Pegleg's wrapping; `data` is marked
+    /// secret if it is.
+    pub fn root(&self) -> Node {
+        self.whole.root()
+    }
+
+    /// `metadata` as it is written; rendering never changes it. Null where there is
+    /// none.
+    pub fn metadata(&self) -> Node {
+        let metadata = self.root().get("metadata").cloned();
+        metadata.unwrap_or_else(|| Node::made(Value::Null, self.span))
+    }
+
+    /// What gives [`Document::root`] to those that outlive the document.
+    pub fn whole(&self) -> &Whole {
+        &self.whole
+    }
+
+    /// Lets go of all but what rendering needs: the rest, most of the metadata, is
+    /// read of `text` again for those who ask. What is not in the text as it is
+    /// known here is kept: a document that is secret, or wrapped.
+    pub fn leave_to(&mut self, text: &Arc<Text>) {
+        if !self.is_wrapped && !self.data.secret {
+            self.whole = Whole::InText(text.clone(), self.span);
+        }
+    }
+
     /// Its actions.
     pub fn actions(&self) -> &[Instruction] {
         &self.instructions[..self.instructions.len() - self.sources.len()]

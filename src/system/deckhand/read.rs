@@ -18,7 +18,7 @@ use crate::merge::pattern::{Pattern, Patterns};
 use crate::near::nearest;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::{Path, PathError};
-use crate::yaml::{self, Key, Mapping, Node, Value};
+use crate::yaml::{self, Key, Mapping, Node, Value, Whole};
 
 /// What one YAML document turned out to be.
 #[derive(Debug)]
@@ -84,30 +84,24 @@ pub fn read(
     secrets: &SecretKinds,
 ) -> Reading {
     let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
-    let root = match &document.root.value {
+    let as_written = match &document.root.value {
         Value::Null => return nothing(FaultKind::Empty),
         Value::Mapping(root) => root,
         other => return nothing(FaultKind::NotADocument { found: other.kind() }),
     };
-    let Some((schema_key, schema)) = root.get_entry("schema") else {
+    let Some((schema_key, schema)) = as_written.get_entry("schema") else {
         return nothing(FaultKind::NotADocument { found: "a mapping without `schema`" });
     };
     let Some(name) = schema.as_str() else {
         return nothing(FaultKind::NotADocument { found: "a mapping whose `schema` is no string" });
     };
     let mut reader = Reader { text, patterns, secrets, faults: Vec::new() };
-    let root = if name == MANAGED {
-        match reader.managed(root, schema_key.span) {
-            Some(managed) => managed,
-            None => {
-                let encrypted = is_encrypted(root);
-                return Reading::Document(Box::new(reader.document(document, root, encrypted)));
-            }
-        }
-    } else {
-        Managed { root, encrypted: false }
-    };
-    Reading::Document(Box::new(reader.document(document, root.root, root.encrypted)))
+    let is_wrapped = name == MANAGED;
+    let managed = if is_wrapped { reader.managed(as_written, schema_key.span) } else { None };
+    let root = managed.unwrap_or(as_written);
+    let encrypted = is_wrapped && is_encrypted(as_written);
+    let read = reader.document(document, root, encrypted);
+    Reading::Document(Box::new(Document { is_wrapped, ..read }))
 }
 
 /// `document` with another content: as if `root` had been written in its
@@ -143,13 +137,6 @@ pub fn secret_stretch(text: &str, at: usize, secrets: &SecretKinds) -> Option<Ra
     let stretch = &text[start..end];
     let is_secret = stretch.contains("encrypted") || secrets.are_named_in(stretch);
     is_secret.then_some(start..end)
-}
-
-/// The document inside a wrapped one.
-struct Managed<'a> {
-    root: &'a Arc<Mapping>,
-    /// Whether its data is a token of an encrypted text.
-    encrypted: bool,
 }
 
 /// Whether a wrapped document says that what it wraps is encrypted.
@@ -232,7 +219,7 @@ impl Reader<'_> {
         let data = self.data(top, document, encrypted_data);
         let secret = encrypted_data || read.encrypted || self.secrets.has(&schema.value);
         read.data = if secret { data.into_secret() } else { data };
-        read.root = with_data(document, root, &read.data);
+        read.whole = Whole::Held(with_data(document, root, &read.data));
         read.wrapped_encrypted = encrypted_data;
         self.control_data(&mut read, top);
         if read.parent_selector.is_some()
@@ -241,21 +228,22 @@ impl Reader<'_> {
             self.fault(at, FaultKind::MixedKeys { other });
         }
         read.shared.clone_from(&document.shared);
+        read.data_key = root.get_entry("data").map(|(key, _)| key.span);
         if let Some(metadata) = root.get("metadata") {
-            read.metadata = metadata.clone();
+            read.metadata_span = metadata.span;
         }
         Document { faults: std::mem::take(&mut self.faults), ..read }
     }
 
-    fn managed<'a>(&mut self, root: &'a Arc<Mapping>, at: Span) -> Option<Managed<'a>> {
+    /// The document inside a wrapped one.
+    fn managed<'a>(&mut self, root: &'a Mapping, at: Span) -> Option<&'a Arc<Mapping>> {
         let data = root.get("data").and_then(Node::as_mapping);
         let inner = data.and_then(|data| data.get("managedDocument"));
         let Some(Node { value: Value::Mapping(inner), .. }) = inner else {
             self.fault(at, FaultKind::MissingField { field: "data.managedDocument".into() });
             return None;
         };
-        let encrypted = is_encrypted(root);
-        Some(Managed { root: inner, encrypted })
+        Some(inner)
     }
 
     fn known_keys(&mut self, top: Section<'_>) {
@@ -315,20 +303,23 @@ impl Reader<'_> {
             span,
             name_span: schema.span,
             schema_span: schema.span,
-            root: Node::made(Value::Null, span),
+            whole: Whole::Held(Node::made(Value::Null, span)),
+            is_wrapped: false,
             wrapped_encrypted: false,
             secret_kinds: self.secrets.clone(),
-            metadata: Node::made(Value::Null, span),
+            metadata_span: span,
             layer: None,
             control: false,
             is_abstract: false,
             labels: Arc::default(),
             parent_selector: None,
             instructions: Instructions::default(),
+            actions_written: 0,
             sources: Vec::new(),
             replacement: None,
             encrypted: false,
             layer_order: None,
+            data_key: None,
             data: Node::made(Value::Null, span),
             faults: Vec::new(),
             shared: Vec::new(),
@@ -427,6 +418,8 @@ impl Reader<'_> {
             read.layer = Some(word(layer));
         }
         read.is_abstract = self.flag(layering, "abstract").is_some();
+        let written = layering.mapping.get("actions").and_then(Node::as_sequence);
+        read.actions_written = written.map_or(0, <[Node]>::len);
         let selector = self.parent_selector(layering);
         let has_actions = self.actions(layering, &mut actions);
         if !control {

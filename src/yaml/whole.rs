@@ -1,0 +1,65 @@
+//! Documents that are not held as they were read: who asks for all of one, as few
+//! do, has it read of its text again.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{Document, Node, Value, parse};
+use crate::source::{FileId, Span};
+
+/// The text of a file, of which its documents can be read again.
+#[derive(Debug)]
+pub struct Text {
+    file: FileId,
+    content: Arc<str>,
+    /// All that [`parse`] makes of it, as soon as somebody asks for one of them.
+    documents: OnceLock<Vec<Document>>,
+}
+
+impl Text {
+    /// The text that [`parse`] has read for `file`.
+    pub fn new(file: FileId, content: Arc<str>) -> Self {
+        Self { file, content, documents: OnceLock::new() }
+    }
+
+    fn document(&self, span: Span) -> &Document {
+        let documents = self.documents.get_or_init(|| parse(self.file, &self.content).documents);
+        let behind = documents.partition_point(|document| document.span.start < span.start);
+        let mut documents = documents[behind..].iter();
+        let found = documents.find(|document| document.span == span);
+        found.expect("a text reads as it did")
+    }
+}
+
+/// The root of a document: held, or left to its text. Cheap to clone.
+#[derive(Clone, Debug)]
+pub enum Whole {
+    /// In memory.
+    Held(Node),
+    /// The root of the document that has this span in this text.
+    InText(Arc<Text>, Span),
+}
+
+impl Whole {
+    /// Whether both are the same document of the same text, or share what they hold.
+    pub fn is(&self, other: &Whole) -> bool {
+        match (self, other) {
+            (Whole::Held(one), Whole::Held(other)) => match (&one.value, &other.value) {
+                (Value::Mapping(one), Value::Mapping(other)) => Arc::ptr_eq(one, other),
+                (Value::Null, Value::Null) => true,
+                _ => false,
+            },
+            (Whole::InText(one, at), Whole::InText(other, there)) => {
+                Arc::ptr_eq(one, other) && at == there
+            }
+            (Whole::Held(_), Whole::InText(..)) | (Whole::InText(..), Whole::Held(_)) => false,
+        }
+    }
+
+    /// The root, read again if need be.
+    pub fn root(&self) -> Node {
+        match self {
+            Whole::Held(root) => root.clone(),
+            Whole::InText(text, span) => text.document(*span).root.clone(),
+        }
+    }
+}
