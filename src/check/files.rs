@@ -180,7 +180,6 @@ impl<'t, T: Default + Send> Files<'t, T> {
             identified.filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
-        self.kept.reserve_exact(read.len());
         let mut read = read.into_iter().zip(unknown);
         for id in ids.iter_mut().filter(|id| id.is_none()) {
             let (read, (file, identity)) = read.next().expect("what is not known has been read");
@@ -188,7 +187,6 @@ impl<'t, T: Default + Send> Files<'t, T> {
             if compared && (read.content.is_some() || file.unchanging) {
                 self.known.insert(Identity { content: read.content, ..identity }, read.id);
             }
-            self.kept.push(read.kept);
         }
         Ok(ids.into_iter().flatten().collect())
     }
@@ -203,15 +201,20 @@ impl<'t, T: Default + Send> Files<'t, T> {
         files: &[(&ToRead<'_>, Identity)],
         progress: &Progress,
         compared: bool,
-    ) -> Result<Vec<Read<T>>, Error> {
+    ) -> Result<Vec<Read>, Error> {
         progress.files.fetch_add(files.len(), Relaxed);
         let ids = self.sources.make_room(files.len());
+        // What is kept is put where it stays: of many files it is much to move.
+        let first = self.kept.len();
+        self.kept.reserve_exact(files.len());
+        self.kept.resize_with(first + files.len(), T::default);
         let (sources, keep) = (&self.sources, self.keep);
         let split = split_for(Stage::Read);
-        let read: Vec<Result<Read<T>, Error>> = files
+        let read: Vec<Result<Read, Error>> = files
             .par_iter()
             .zip(ids)
-            .map(|((file, identity), id)| {
+            .zip(&mut self.kept[first..])
+            .map(|(((file, identity), id), kept)| {
                 let _part = split.part();
                 let bytes = file.tree.read(file.path);
                 if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
@@ -224,16 +227,13 @@ impl<'t, T: Default + Send> Files<'t, T> {
                     (_, content) => content,
                 };
                 let source = sources.put(id, Source::new(file.path.clone(), bytes));
-                let kept = match file.text {
-                    Text::Documents => {
-                        let parsed = lap(Stage::Parse, || parse_guarded(id, source));
-                        let (place, is_secret) = (file.place, identity.is_secret);
-                        keep(sources, AsRead { id, place, is_secret }, parsed)
-                    }
-                    Text::Other => T::default(),
-                };
+                if file.text == Text::Documents {
+                    let parsed = lap(Stage::Parse, || parse_guarded(id, source));
+                    let (place, is_secret) = (file.place, identity.is_secret);
+                    *kept = keep(sources, AsRead { id, place, is_secret }, parsed);
+                }
                 progress.files_read.fetch_add(1, Relaxed);
-                Ok(Read { id, content, kept })
+                Ok(Read { id, content })
             })
             .collect();
         drop(split);
@@ -329,11 +329,10 @@ impl<'t> ToRead<'t> {
     }
 }
 
-/// A file that has been read, and what is kept of it.
-struct Read<T> {
+/// A file that has been read.
+struct Read {
     id: FileId,
     content: Option<ContentId>,
-    kept: T,
 }
 
 /// Parses one file. A fault in layercake itself costs this file and says so;
