@@ -426,7 +426,7 @@ impl LoadedFile {
     /// large repository it would be two fifths of all that is held.
     fn let_go(&mut self, sources: &SourceMap, file: AsRead<'_>) {
         let source = sources.get(file.id);
-        // What is not read as it stands, or is secret, is not read again.
+        // What cannot be read to its end, or is secret as a whole, is not read again.
         if source.fault().is_some() || file.is_secret || self.documents.is_empty() {
             return;
         }

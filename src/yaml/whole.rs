@@ -35,8 +35,15 @@ impl Text {
 pub enum Whole {
     /// In memory.
     Held(Node),
-    /// The root of the document that has this span in this text.
-    InText(Arc<Text>, Span),
+    /// In a text.
+    InText {
+        /// The text.
+        text: Arc<Text>,
+        /// The span that the document has in it.
+        span: Span,
+        /// The entry of the root whose value is secret, if one is.
+        secret: Option<&'static str>,
+    },
 }
 
 impl Whole {
@@ -48,10 +55,13 @@ impl Whole {
                 (Value::Null, Value::Null) => true,
                 _ => false,
             },
-            (Whole::InText(one, at), Whole::InText(other, there)) => {
-                Arc::ptr_eq(one, other) && at == there
+            (
+                Whole::InText { text: one, span: at, .. },
+                Whole::InText { text: other, span: there, .. },
+            ) => Arc::ptr_eq(one, other) && at == there,
+            (Whole::Held(_), Whole::InText { .. }) | (Whole::InText { .. }, Whole::Held(_)) => {
+                false
             }
-            (Whole::Held(_), Whole::InText(..)) | (Whole::InText(..), Whole::Held(_)) => false,
         }
     }
 
@@ -59,7 +69,23 @@ impl Whole {
     pub fn root(&self) -> Node {
         match self {
             Whole::Held(root) => root.clone(),
-            Whole::InText(text, span) => text.document(*span).root.clone(),
+            Whole::InText { text, span, secret } => {
+                let root = text.document(*span).root.clone();
+                match secret {
+                    Some(entry) => with_secret(root, entry),
+                    None => root,
+                }
+            }
         }
     }
+}
+
+/// A mapping whose value at `entry` is marked secret.
+fn with_secret(mut root: Node, entry: &str) -> Node {
+    if let Value::Mapping(mapping) = &mut root.value
+        && let Some(value) = Arc::make_mut(mapping).get_mut(entry)
+    {
+        *value = value.clone().into_secret();
+    }
+    root
 }

@@ -63,7 +63,7 @@ fn documents_are_read_again_as_they_were() {
         });
         for again in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
             let_go += usize::from(again == Again::OfText);
-            secret += usize::from(again == Again::HeldAsSecret);
+            secret += usize::from(again == Again::OfTextAsSecret);
             wrapped += usize::from(again == Again::HeldAsWrapped);
         }
     }
@@ -74,7 +74,7 @@ fn documents_are_read_again_as_they_were() {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Again {
     OfText,
-    HeldAsSecret,
+    OfTextAsSecret,
     HeldAsWrapped,
     /// Its file cannot be read to its end.
     HeldAsCut,
@@ -102,8 +102,8 @@ fn again(document: &Document, sources: &SourceMap) -> Again {
         written.get("metadata").cloned().unwrap_or(Node { value: Value::Null, ..metadata.clone() })
     );
     match document.whole() {
-        Whole::InText(..) => Again::OfText,
-        Whole::Held(_) if document.data.secret => Again::HeldAsSecret,
+        Whole::InText { .. } if document.data.secret => Again::OfTextAsSecret,
+        Whole::InText { .. } => Again::OfText,
         Whole::Held(_) if document.is_wrapped => Again::HeldAsWrapped,
         Whole::Held(_) => {
             assert!(source.fault().is_some(), "{} is held for nothing", document.key);

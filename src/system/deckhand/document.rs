@@ -117,11 +117,12 @@ impl Document {
     }
 
     /// Lets go of all but what rendering needs: the rest, most of the metadata, is
-    /// read of `text` again for those who ask. What is not in the text as it is
-    /// known here is kept: a document that is secret, or wrapped.
+    /// read of `text` again for those who ask. A wrapped document is not in the text
+    /// as it is known here, and is kept.
     pub fn leave_to(&mut self, text: &Arc<Text>) {
-        if !self.is_wrapped && !self.data.secret {
-            self.whole = Whole::InText(text.clone(), self.span);
+        if !self.is_wrapped {
+            let secret = self.data.secret.then_some("data");
+            self.whole = Whole::InText { text: text.clone(), span: self.span, secret };
         }
     }
 
