@@ -172,7 +172,7 @@ fn owned<'n>(entries: impl Iterator<Item = (&'n Key, &'n Node)>) -> Vec<(Key, No
 
 fn mapping_of(data: &mut Node) -> &mut Mapping {
     match &mut data.value {
-        Value::Mapping(mapping) => Arc::make_mut(mapping),
+        Value::Mapping(mapping) => Mapping::to_change(mapping),
         _ => unreachable!("what changed a mapping is asked of that mapping"),
     }
 }

@@ -207,19 +207,56 @@ impl IntoIterator for Sequence {
 }
 
 /// A mapping that keeps the order of its keys.
-#[derive(Clone, Debug, Default)]
+///
+/// One that differs in a few entries from another may hold these alone, and share
+/// the others ([`Mapping::to_change`]): nothing of that shows but in what it costs.
+#[derive(Clone, Default)]
 pub struct Mapping {
-    entries: Vec<(Key, Node)>,
+    entries: Entries,
+    size: Known,
+}
+
+#[derive(Clone)]
+enum Entries {
+    /// All its own.
+    Own(Own),
+    /// Those of another mapping, but for some.
+    Over(Box<Over>),
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self::Own(Own::default())
+    }
+}
+
+/// Entries in a list.
+#[derive(Clone, Default)]
+struct Own {
+    list: Vec<(Key, Node)>,
     /// The keys, in the same order, where there are many of them. Nearly all
     /// mappings have a few: to compare these costs less than to keep a table.
     /// Shared with copies, most of which get other values at the same keys.
     index: Option<Arc<IndexSet<Key, foldhash::fast::RandomState>>>,
-    size: Known,
+}
+
+/// Entries over those of another mapping: what rendering writes into a document is
+/// a few values of it, and to copy the rest would be most of what rendering costs.
+#[derive(Clone)]
+struct Over {
+    /// All of its entries are its own.
+    base: Arc<Mapping>,
+    /// Values in place of those of `base`, each with how many are before it there.
+    changed: Vec<(usize, Node)>,
+    /// What comes behind the entries of `base`.
+    added: Vec<(Key, Node)>,
 }
 
 impl Mapping {
     /// A mapping of more entries has an index.
     const FEW: usize = 12;
+    /// A mapping of fewer entries is copied rather than shared.
+    const FEWEST_SHARED: usize = 4;
 
     /// A mapping without entries.
     pub fn new() -> Self {
@@ -234,31 +271,48 @@ impl Mapping {
         })
     }
 
+    /// The mapping, to change. Where others have it, too, theirs stays as it is: it
+    /// is then one of its own, which shares with theirs what is not changed.
+    pub fn to_change(mapping: &mut Arc<Self>) -> &mut Self {
+        let has_own = matches!(mapping.entries, Entries::Own(_));
+        if has_own && mapping.len() >= Self::FEWEST_SHARED && Arc::get_mut(mapping).is_none() {
+            let (changed, added) = (Vec::new(), Vec::new());
+            let over = Over { base: mapping.clone(), changed, added };
+            let size = mapping.size.clone();
+            *mapping = Arc::new(Self { entries: Entries::Over(Box::new(over)), size });
+        }
+        Arc::make_mut(mapping)
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        match &self.entries {
+            Entries::Own(own) => own.list.len(),
+            Entries::Over(over) => over.base.len() + over.added.len(),
+        }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// The value at `key`.
     pub fn get<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<&Node> {
-        self.position(key).map(|at| &self.entries[at].1)
+        self.get_entry(key).map(|(_, node)| node)
     }
 
     /// The value at `key`, to change.
     pub fn get_mut<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<&mut Node> {
-        self.size.0.take();
-        self.position(key).map(|at| &mut self.entries[at].1)
+        self.position(key).map(|at| self.entry_mut(at).1)
     }
 
     /// The key as it is written, and its value.
     pub fn get_entry<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
-        let (key, node) = &self.entries[self.position(key)?];
-        Some((key, node))
+        match &self.entries {
+            Entries::Own(own) => own.entry_of(key),
+            Entries::Over(over) => over.position(key).map(|at| over.entry(at)),
+        }
     }
 
     /// The key as it is written, and its value, to change; where there is none,
@@ -268,30 +322,58 @@ impl Mapping {
         key: &str,
         make: impl FnOnce() -> (Key, Node),
     ) -> (&Key, &mut Node, bool) {
-        self.size.0.take();
         let found = self.position(key);
         let at = found.unwrap_or_else(|| {
             let (key, node) = make();
             self.push(key, node);
-            self.entries.len() - 1
+            self.len() - 1
         });
-        let (key, node) = &mut self.entries[at];
+        let (key, node) = self.entry_mut(at);
         (key, node, found.is_some())
     }
 
     fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
-        match &self.index {
-            Some(index) => index.get_index_of(key),
-            None => self.entries.iter().position(|(own, _)| key.equivalent(own)),
+        match &self.entries {
+            Entries::Own(own) => own.position(key),
+            Entries::Over(over) => over.position(key),
+        }
+    }
+
+    /// The entry that has so many before it, to change.
+    fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
+        self.size.0.take();
+        // What is nearly all another one has nothing to share.
+        if let Entries::Over(over) = &self.entries
+            && over.changed.len() > over.base().list.len() / 2
+        {
+            self.own();
+        }
+        match &mut self.entries {
+            Entries::Own(own) => {
+                let (key, node) = &mut own.list[at];
+                (key, node)
+            }
+            Entries::Over(over) => over.entry_mut(at),
+        }
+    }
+
+    /// The entries, all its own from now on, to change.
+    fn own(&mut self) -> &mut Own {
+        self.size.0.take();
+        if let Entries::Over(over) = &self.entries {
+            self.entries = Entries::Own(over.as_own());
+        }
+        match &mut self.entries {
+            Entries::Own(own) => own,
+            Entries::Over(_) => unreachable!("they have just been made its own"),
         }
     }
 
     /// Puts `node` at `key`. A key that is there keeps its place and its
     /// span, as in Python; the value it had is given back.
     pub fn insert(&mut self, key: Key, node: Node) -> Option<Node> {
-        self.size.0.take();
         if let Some(at) = self.position(&key) {
-            return Some(std::mem::replace(&mut self.entries[at].1, node));
+            return Some(std::mem::replace(self.entry_mut(at).1, node));
         }
         self.push(key, node);
         None
@@ -305,9 +387,8 @@ impl Mapping {
 
     /// As [`Mapping::replace`], and says where the key was written before.
     pub(super) fn put(&mut self, key: Key, node: Node) -> Option<(Span, Node)> {
-        self.size.0.take();
         if let Some(at) = self.position(&key) {
-            let (own, value) = &mut self.entries[at];
+            let (own, value) = &mut self.own().list[at];
             let before = std::mem::replace(&mut own.span, key.span);
             return Some((before, std::mem::replace(value, node)));
         }
@@ -317,50 +398,53 @@ impl Mapping {
 
     /// Adds an entry whose key is not there.
     fn push(&mut self, key: Key, node: Node) {
-        if let Some(index) = &mut self.index {
-            Arc::make_mut(index).insert(key.clone());
-        } else if self.entries.len() >= Self::FEW {
-            let keys = self.entries.iter().map(|(key, _)| key);
-            self.index = Some(Arc::new(keys.chain([&key]).cloned().collect()));
+        self.size.0.take();
+        match &mut self.entries {
+            // These are looked through one by one.
+            Entries::Over(over) if over.added.len() < Self::FEW => {
+                if over.added.len() == over.added.capacity() {
+                    over.added.reserve_exact(1 + over.added.len() / 2);
+                }
+                over.added.push((key, node));
+            }
+            Entries::Over(_) => self.own().push(key, node),
+            Entries::Own(own) => own.push(key, node),
         }
-        if self.entries.len() == self.entries.capacity() {
-            // What is rendered adds an entry or two to what was written.
-            self.entries.reserve_exact(1 + self.entries.len() / 4);
-        }
-        self.entries.push((key, node));
     }
 
     /// An empty mapping with the room that another one has left behind.
     pub(super) fn in_room(room: Vec<(Key, Node)>) -> Self {
         debug_assert!(room.is_empty(), "what is left behind is empty");
-        Self { entries: room, ..Self::default() }
+        let entries = Entries::Own(Own { list: room, index: None });
+        Self { entries, size: Known::default() }
     }
 
     /// Moves the entries to where just they have room; what they had is left
     /// behind, for the next mapping.
     pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
-        let settled = settled(&mut self.entries);
-        let room = std::mem::replace(&mut self.entries, settled);
+        let list = &mut self.own().list;
+        let settled = settled(list);
+        let room = std::mem::replace(list, settled);
         (self, room)
     }
 
     /// Takes the entry at `key` out; the others keep their order.
     pub fn remove<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<Node> {
-        self.size.0.take();
         let at = self.position(key)?;
-        if let Some(index) = &mut self.index {
+        let own = self.own();
+        if let Some(index) = &mut own.index {
             Arc::make_mut(index).shift_remove_index(at);
         }
-        Some(self.entries.remove(at).1)
+        Some(own.list.remove(at).1)
     }
 
     /// Takes the last entry out.
     pub fn pop(&mut self) -> Option<(Key, Node)> {
-        self.size.0.take();
-        if let Some(index) = &mut self.index {
+        let own = self.own();
+        if let Some(index) = &mut own.index {
             Arc::make_mut(index).pop();
         }
-        self.entries.pop()
+        own.list.pop()
     }
 
     /// The value of the entry that has so many before it, to change.
@@ -368,35 +452,190 @@ impl Mapping {
     /// # Panics
     /// Where there are not so many.
     pub fn value_at_mut(&mut self, at: usize) -> &mut Node {
-        self.size.0.take();
-        &mut self.entries[at].1
+        self.entry_mut(at).1
     }
 
     /// Keeps the entries whose keys are to be kept, in their order.
     pub fn retain(&mut self, mut keeps: impl FnMut(&Key) -> bool) {
-        let entries = std::mem::take(self).entries;
-        *self = entries.into_iter().filter(|(key, _)| keeps(key)).collect();
+        let entries = std::mem::take(self).into_iter();
+        *self = entries.filter(|(key, _)| keeps(key)).collect();
     }
 
     /// The entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
-        self.entries.iter().map(|(key, node)| (key, node))
+        match &self.entries {
+            Entries::Own(own) => {
+                Iter { list: own.list.iter(), at: 0, changed: &[], added: [].iter() }
+            }
+            Entries::Over(over) => over.iter(),
+        }
     }
 
     /// The entries, in order, with values to change.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Node)> {
-        self.size.0.take();
-        self.entries.iter_mut().map(|(key, node)| (&*key, node))
+        self.own().list.iter_mut().map(|(key, node)| (&*key, node))
     }
 
     /// The keys, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Key> {
-        self.entries.iter().map(|(key, _)| key)
+        self.iter().map(|(key, _)| key)
     }
 
     /// The values, in order.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Node> {
-        self.entries.iter().map(|(_, node)| node)
+        self.iter().map(|(_, node)| node)
+    }
+}
+
+impl Own {
+    fn entry_of<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
+        let entry = match &self.index {
+            Some(index) => index.get_index_of(key).map(|at| &self.list[at]),
+            None => self.list.iter().find(|(own, _)| key.equivalent(own)),
+        };
+        entry.map(|(key, node)| (key, node))
+    }
+
+    fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.get_index_of(key),
+            None => self.list.iter().position(|(own, _)| key.equivalent(own)),
+        }
+    }
+
+    fn push(&mut self, key: Key, node: Node) {
+        if self.list.len() == self.list.capacity() {
+            // What is rendered adds an entry or two to what was written.
+            self.list.reserve_exact(1 + self.list.len() / 4);
+        }
+        self.list.push((key, node));
+        if self.index.is_some() || self.list.len() > Mapping::FEW {
+            self.complete_index();
+        }
+    }
+
+    /// Adds to the index the keys that are not in it yet, if there is to be one.
+    fn complete_index(&mut self) {
+        let keys = self.list.iter().map(|(key, _)| key);
+        match &mut self.index {
+            Some(index) if index.len() < self.list.len() => {
+                let known = index.len();
+                Arc::make_mut(index).extend(keys.skip(known).cloned());
+            }
+            None if self.list.len() > Mapping::FEW => {
+                self.index = Some(Arc::new(keys.cloned().collect()));
+            }
+            Some(_) | None => {}
+        }
+    }
+}
+
+impl Over {
+    fn base(&self) -> &Own {
+        own_of(&self.base)
+    }
+
+    fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
+        let base = self.base();
+        base.position(key).or_else(|| {
+            let added = self.added.iter().position(|(own, _)| key.equivalent(own));
+            added.map(|at| base.list.len() + at)
+        })
+    }
+
+    fn entry(&self, at: usize) -> (&Key, &Node) {
+        let base = &self.base().list;
+        let Some(added) = at.checked_sub(base.len()) else {
+            let (key, node) = &base[at];
+            let changed = self.changed.binary_search_by_key(&at, |(changed, _)| *changed);
+            return (key, changed.map_or(node, |changed| &self.changed[changed].1));
+        };
+        let (key, node) = &self.added[added];
+        (key, node)
+    }
+
+    fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
+        let Self { base, changed, added } = self;
+        let base = &own_of(base).list;
+        if let Some(added_at) = at.checked_sub(base.len()) {
+            let (key, node) = &mut added[added_at];
+            return (key, node);
+        }
+        let (key, node) = &base[at];
+        let here = match changed.binary_search_by_key(&at, |(changed, _)| *changed) {
+            Ok(here) => here,
+            Err(here) => {
+                if changed.len() == changed.capacity() {
+                    changed.reserve_exact(1 + changed.len() / 2);
+                }
+                changed.insert(here, (at, node.clone()));
+                here
+            }
+        };
+        (key, &mut changed[here].1)
+    }
+
+    fn iter(&self) -> Iter<'_> {
+        let list = self.base().list.iter();
+        Iter { list, at: 0, changed: &self.changed, added: self.added.iter() }
+    }
+
+    fn as_own(&self) -> Own {
+        let base = self.base();
+        let mut list = Vec::with_capacity(base.list.len() + self.added.len());
+        list.extend(self.iter().map(|(key, node)| (key.clone(), node.clone())));
+        let mut own = Own { list, index: base.index.clone() };
+        own.complete_index();
+        own
+    }
+}
+
+/// The entries of a mapping that is shared as the base of others.
+fn own_of(base: &Mapping) -> &Own {
+    match &base.entries {
+        Entries::Own(own) => own,
+        Entries::Over(_) => unreachable!("what others are over has entries of its own"),
+    }
+}
+
+/// The entries of a mapping.
+struct Iter<'m> {
+    list: std::slice::Iter<'m, (Key, Node)>,
+    /// How many of `list` have been given.
+    at: usize,
+    changed: &'m [(usize, Node)],
+    added: std::slice::Iter<'m, (Key, Node)>,
+}
+
+impl<'m> Iterator for Iter<'m> {
+    type Item = (&'m Key, &'m Node);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some((key, node)) = self.list.next() else {
+            return self.added.next().map(|(key, node)| (key, node));
+        };
+        let here = self.at;
+        self.at += 1;
+        match self.changed {
+            [(at, changed), rest @ ..] if *at == here => {
+                self.changed = rest;
+                Some((key, changed))
+            }
+            _ => Some((key, node)),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.list.len() + self.added.len();
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.iter()).finish()
     }
 }
 
@@ -412,8 +651,8 @@ impl IntoIterator for Mapping {
     type Item = (Key, Node);
     type IntoIter = std::vec::IntoIter<(Key, Node)>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        self.entries.into_iter()
+    fn into_iter(mut self) -> Self::IntoIter {
+        std::mem::take(&mut self.own().list).into_iter()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Document, Node, Value, parse};
+use super::{Document, Mapping, Node, Value, parse};
 use crate::source::{FileId, Span};
 
 /// The text of a file, of which its documents can be read again.
@@ -83,7 +83,7 @@ impl Whole {
 /// A mapping whose value at `entry` is marked secret.
 fn with_secret(mut root: Node, entry: &str) -> Node {
     if let Value::Mapping(mapping) = &mut root.value
-        && let Some(value) = Arc::make_mut(mapping).get_mut(entry)
+        && let Some(value) = Mapping::to_change(mapping).get_mut(entry)
     {
         *value = value.clone().into_secret();
     }

@@ -1,6 +1,7 @@
 //! The laws of the engine, over generated site repositories: most of them
 //! sound, some broken on purpose.
 
+mod changing;
 mod cloud_init;
 mod comparison;
 mod edits;

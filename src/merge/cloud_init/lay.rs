@@ -233,7 +233,7 @@ fn sign(list: &mut Node, new: &Node) {
 /// one level, the first time.
 fn mapping_of(node: &mut Node) -> &mut Mapping {
     match &mut node.value {
-        Value::Mapping(mapping) => Arc::make_mut(mapping),
+        Value::Mapping(mapping) => Mapping::to_change(mapping),
         other => unreachable!("only mappings are merged by entries, and this is {}", other.kind()),
     }
 }

@@ -11,7 +11,7 @@ use super::operation::{Action, Operation, Pointer};
 use super::{Failure, Member, Reason};
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece, inside};
-use crate::yaml::{Key, Limit, Node, Value};
+use crate::yaml::{Key, Limit, Mapping, Node, Value};
 
 /// What one operation did to the document: first it took something away, then
 /// it put something in.
@@ -116,7 +116,7 @@ impl Document {
         let node = around.get_mut(&mut self.root).expect("the way was walked");
         match (&mut node.value, spot) {
             (Value::Mapping(mapping), Spot::Key(key)) => {
-                Arc::make_mut(mapping).insert(key.clone(), value);
+                Mapping::to_change(mapping).insert(key.clone(), value);
                 Ok(put(around.join(Piece::Key(key)), Before::Gone))
             }
             (Value::Sequence(items), Spot::Index(index)) if index <= items.len() => {

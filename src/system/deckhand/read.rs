@@ -852,7 +852,7 @@ impl Reader<'_> {
 fn with_data(document: &yaml::Document, root: &Arc<Mapping>, data: &Node) -> Node {
     let mut root = root.clone();
     if data.secret && root.get("data").is_some() {
-        let slot = Arc::make_mut(&mut root).get_mut("data").expect("it has just been seen");
+        let slot = Mapping::to_change(&mut root).get_mut("data").expect("it has just been seen");
         *slot = data.clone();
     }
     Node::new(Value::Mapping(root), document.root.span)

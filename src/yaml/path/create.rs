@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{Location, MAX_INDEX, Path, Piece, Shape, WalkError};
 use crate::source::Span;
-use crate::yaml::{Key, Node, Value};
+use crate::yaml::{Key, Mapping, Node, Value};
 
 /// What was created, to be taken back where something fails afterwards.
 pub(super) struct New {
@@ -115,7 +115,7 @@ impl Cursor<'_> {
             return Err(WalkError::CreateThrough { at: here, kind });
         };
         let make = || (Key::string(key, made_at), Node::made(missing(), made_at));
-        let (key, node, was_there) = Arc::make_mut(mapping).get_or_insert_with(key, make);
+        let (key, node, was_there) = Mapping::to_change(mapping).get_or_insert_with(key, make);
         here.0.push(Piece::Key(key.clone()));
         if !was_there {
             new.get_or_insert_with(|| New { top: here.clone(), length: None });
@@ -164,7 +164,7 @@ impl Cursor<'_> {
                     return Err(blocked);
                 }
                 let here = here.join(Piece::Key(key.clone()));
-                let node = Arc::make_mut(mapping).get_mut(&key).expect("it was just found");
+                let node = Mapping::to_change(mapping).get_mut(&key).expect("it was just found");
                 Ok(Cursor { node, here, made_at })
             }
             _ => Err(blocked),

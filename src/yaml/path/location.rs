@@ -189,7 +189,7 @@ pub(crate) fn child<'a>(node: &'a Node, piece: &Piece) -> Option<&'a Node> {
 pub(super) fn child_mut<'a>(node: &'a mut Node, piece: &Piece) -> Option<&'a mut Node> {
     match (&mut node.value, piece) {
         (Value::Mapping(mapping), Piece::Key(key)) => {
-            let mapping = Arc::make_mut(mapping);
+            let mapping = Mapping::to_change(mapping);
             match key.as_str() {
                 Some(text) => mapping.get_mut(text),
                 None => mapping.get_mut(key),

@@ -9,7 +9,7 @@ use super::find::{self, Datum, Step, Walker};
 use super::parse::{Expression, Operator};
 use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, pair_as_list};
 use crate::source::{FileId, Span};
-use crate::yaml::{Key, Node, Size, Value};
+use crate::yaml::{Key, Mapping, Node, Size, Value};
 
 /// Writes at the one place of a plain path, if it is there.
 pub(super) fn update_plain(
@@ -77,7 +77,7 @@ pub(super) fn put_by_names(
             let new = if is_last { Value::Null } else { Value::Mapping(Arc::default()) };
             (Key::string(name.clone(), made_at), Node::made(new, made_at))
         };
-        let (_, next, was_there) = Arc::make_mut(mapping).get_or_insert_with(name, make);
+        let (_, next, was_there) = Mapping::to_change(mapping).get_or_insert_with(name, make);
         if !was_there && created.is_none() {
             created = Some(at + 1);
         }
@@ -228,7 +228,7 @@ fn target_of_index(node: &Node, index: i64) -> Result<Option<Piece>, WalkError> 
 fn store(node: &mut Node, piece: Piece, value: Node) {
     match (&mut node.value, piece) {
         (Value::Mapping(mapping), Piece::Key(key)) => {
-            let mapping = Arc::make_mut(mapping);
+            let mapping = Mapping::to_change(mapping);
             match key.as_str().and_then(|text| mapping.get_mut(text)) {
                 Some(node) => *node = value,
                 None => drop(mapping.insert(key, value)),
