@@ -33,8 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(unexplained(&there), Vec::<String>::new());
     saved::check_compared(&there);
     in_every_form(&reported(&there));
-    // Each side has its own configuration: only where that is the same, the
-    // same is seen from both.
+    // Each side has its own configuration, and the head says whether there are
+    // sites: only where both are the same, the same is seen from both.
     let Some(back) = compared(&head, &base, semantics, FOLLOWED) else { return };
     if base_and_head_are_configured_alike(bytes) {
         assert_eq!(all_seen(&there, false), all_seen(&back, true));
@@ -45,7 +45,9 @@ fuzz_target!(|bytes: &[u8]| {
 fn base_and_head_are_configured_alike(bytes: &[u8]) -> bool {
     let Some(Sides { base, head }) = Sides::of(bytes) else { return false };
     let odd = |path: &&String| path.contains("layercake");
-    !base.keys().chain(head.keys()).any(|path| odd(&path))
+    let [base_has_sites, head_has_sites] =
+        [&base, &head].map(|files| files.keys().any(|path| path.starts_with("site/")));
+    base_has_sites == head_has_sites && !base.keys().chain(head.keys()).any(|path| odd(&path))
 }
 
 fn reported(compared: &Compared) -> Report {
