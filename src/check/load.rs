@@ -423,7 +423,7 @@ impl LoadedFile {
     }
 
     /// Lets go of what of its documents can be read again, for the few who ask: of a
-    /// large repository it would be two fifths of all that is held.
+    /// repository like treasuremap it is two fifths of all values that are read.
     fn let_go(&mut self, sources: &SourceMap, file: AsRead<'_>) {
         let source = sources.get(file.id);
         // What cannot be read to its end, or is secret as a whole, is not read again.
