@@ -568,7 +568,7 @@ impl<'a> Search<'a> {
         let head = question.head.zip(change.output.head);
         let (data, metadata) = match head {
             Some((side, head)) => {
-                let tried = &trial.written[doc.index()];
+                let tried = (&trial.written[doc.index()], trial.graph.recipe(doc).span);
                 let of_metadata = side.metadata_against(head, tried, question.keys);
                 let of_data = match side.rendered.outcome(head) {
                     Outcome::Ready(head) => {

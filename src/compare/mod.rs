@@ -54,16 +54,27 @@ impl<'a> Side<'a> {
         Self { graph, rendered, written, replay, by_key, texts }
     }
 
+    /// A document as it is written, and where it stands.
+    fn written(&self, doc: DocId) -> (&'a Whole, Span) {
+        (self.written[doc.index()], self.graph.recipe(doc).span)
+    }
+
     /// How the metadata of a document differs from that of another, which may be of
     /// another side.
-    fn metadata_against(&self, doc: DocId, other: &Whole, keys: &ListKeys) -> Vec<Difference> {
-        let own = self.written[doc.index()];
-        if own.is(other) {
+    fn metadata_against(
+        &self,
+        doc: DocId,
+        other: (&Whole, Span),
+        keys: &ListKeys,
+    ) -> Vec<Difference> {
+        let own = self.written(doc);
+        if own.0.is(other.0) {
             return Vec::new();
         }
-        let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
-        let [other, own] =
-            [other, own].map(|it| it.root().get("metadata").unwrap_or(&nothing).clone());
+        let [other, own] = [other, own].map(|(written, at)| {
+            let metadata = written.root().get("metadata").cloned();
+            metadata.unwrap_or_else(|| Node::made(Value::Null, at))
+        });
         differences(&other, &own, keys)
     }
 
@@ -218,7 +229,7 @@ impl<'a> Comparing<'a> {
         };
         let metadata = match (base, head) {
             (Some((base, before)), Some((head, after))) => {
-                after.metadata_against(head, before.written[base.index()], self.keys)
+                after.metadata_against(head, before.written(base), self.keys)
             }
             _ => Vec::new(),
         };
