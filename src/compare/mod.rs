@@ -9,6 +9,7 @@
 //! with only some of the edits is asked for.
 
 mod cause;
+mod matching;
 pub mod reach;
 mod shield;
 
@@ -16,16 +17,16 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
 pub use cause::{Attribution, Question, Trial, Wanted, attribute};
 pub use shield::shields;
+
+use matching::matched;
 
 use crate::edit::EditId;
 use crate::graph::{DocId, Graph, Recipe};
 use crate::render::replay::Replay;
 use crate::render::{Outcome, Rendered};
-use crate::source::{DocKey, FileId, Span, Triple};
+use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference, ListKeys, differences};
 use crate::yaml::path::Location;
 use crate::yaml::{Node, Value, Whole};
@@ -123,69 +124,6 @@ pub struct Output {
     pub base: Option<DocId>,
     /// The document on the head side.
     pub head: Option<DocId>,
-}
-
-/// The outputs of one schema and name, each with its layer.
-struct Namesakes<'a> {
-    first: (&'a str, DocId),
-    others: Vec<(&'a str, DocId)>,
-}
-
-/// Outputs by schema and name.
-type ByName<'a> = IndexMap<(&'a str, &'a str), Option<Namesakes<'a>>, foldhash::fast::RandomState>;
-
-fn outputs<'a>(side: Option<&Side<'a>>) -> ByName<'a> {
-    let mut outputs = ByName::default();
-    for (doc, recipe) in side.into_iter().flat_map(|side| side.graph.outputs()) {
-        let Triple { schema, name, layer } = &*recipe.key;
-        let of_name = outputs.entry((&**schema, &**name)).or_default();
-        match of_name {
-            Some(namesakes) => namesakes.others.push((&**layer, doc)),
-            None => *of_name = Some(Namesakes { first: (&**layer, doc), others: Vec::new() }),
-        }
-    }
-    outputs
-}
-
-fn matched(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
-    let mut head = outputs(head);
-    let mut matched = Vec::with_capacity(head.len());
-    for (key, below) in outputs(base) {
-        let above = head.get_mut(&key).and_then(Option::take);
-        match (&below, &above) {
-            // Whatever their layers are.
-            (Some(Namesakes { first: (_, base), others }), Some(above))
-                if others.is_empty() && above.others.is_empty() =>
-            {
-                matched.push(Output { base: Some(*base), head: Some(above.first.1) });
-            }
-            _ => matched.extend(matched_by_layer(all(below), all(above))),
-        }
-    }
-    let added = head.into_values().flat_map(all);
-    matched.extend(added.map(|(_, doc)| Output { base: None, head: Some(doc) }));
-    matched
-}
-
-fn all(namesakes: Option<Namesakes<'_>>) -> Vec<(&str, DocId)> {
-    let all = namesakes.map(|it| std::iter::once(it.first).chain(it.others));
-    all.into_iter().flatten().collect()
-}
-
-/// Documents of one schema and name, of which a side has several: their layers decide.
-fn matched_by_layer<'a>(
-    base: Vec<(&'a str, DocId)>,
-    mut head: Vec<(&'a str, DocId)>,
-) -> Vec<Output> {
-    let mut matched: Vec<Output> = base
-        .into_iter()
-        .map(|(layer, doc)| {
-            let same = head.iter().position(|(other, _)| *other == layer);
-            Output { base: Some(doc), head: same.map(|at| head.remove(at).1) }
-        })
-        .collect();
-    matched.extend(head.into_iter().map(|(_, doc)| Output { base: None, head: Some(doc) }));
-    matched
 }
 
 /// One output while it is compared.

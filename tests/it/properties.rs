@@ -5,6 +5,7 @@ mod changing;
 mod cloud_init;
 mod comparison;
 mod edits;
+mod matching;
 mod mending;
 mod merging;
 mod parts;
