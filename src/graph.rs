@@ -404,7 +404,7 @@ impl Graph {
         while !wave.is_empty() {
             let mut next = Vec::new();
             for doc in &wave {
-                for user in &users[doc.index()] {
+                for user in users.of(*doc) {
                     open[user.index()] -= 1;
                     if open[user.index()] == 0 {
                         next.push(*user);
@@ -421,14 +421,21 @@ impl Graph {
         self.recipes.iter().map(|recipe| recipe.needs.len()).collect()
     }
 
-    fn users(&self) -> Vec<Vec<DocId>> {
-        let mut users = vec![Vec::new(); self.recipes.len()];
-        for (doc, recipe) in self.iter() {
-            for need in &recipe.needs {
-                users[need.doc.index()].push(doc);
-            }
-        }
-        users
+    /// By whom each document is needed.
+    fn users(&self) -> Lists {
+        let pairs = || {
+            self.iter()
+                .flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (need.doc, doc)))
+        };
+        Lists::new(self.recipes.len(), pairs)
+    }
+
+    fn needs(&self) -> Lists {
+        let pairs = || {
+            self.iter()
+                .flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (doc, need.doc)))
+        };
+        Lists::new(self.recipes.len(), pairs)
     }
 
     /// One cycle for each knot (strongly connected component) among the
@@ -452,9 +459,7 @@ impl Graph {
     /// The documents whose needs stay open, in knots (Kosaraju's algorithm):
     /// who is reached along needs, and then back along them.
     fn knots(&self, open: &[usize]) -> Vec<Vec<DocId>> {
-        let docs = |needs: &[Need]| needs.iter().map(|need| need.doc).collect();
-        let needs: Vec<Vec<DocId>> = self.recipes.iter().map(|it| docs(&it.needs)).collect();
-        let users = self.users();
+        let (needs, users) = (self.needs(), self.users());
         let closed: Vec<bool> = open.iter().map(|count| *count == 0).collect();
         let mut reached = closed.clone();
         let order: Vec<DocId> =
@@ -484,16 +489,57 @@ impl Graph {
     }
 }
 
+/// A list of documents for each document: one list behind the other, since there
+/// are as many as documents and most are short.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    /// Where the list of each document ends and the next one begins.
+    ends: Vec<u32>,
+    docs: Vec<DocId>,
+}
+
+impl Lists {
+    /// The lists of so many documents. The second document of each pair is in the
+    /// list of the first; they are asked for twice.
+    pub(crate) fn new<P: Iterator<Item = (DocId, DocId)>>(
+        documents: usize,
+        pairs: impl Fn() -> P,
+    ) -> Self {
+        let mut ends = vec![0; documents];
+        for (of, _) in pairs() {
+            ends[of.index()] += 1;
+        }
+        let mut all = 0;
+        for end in &mut ends {
+            // Where the list begins, until it is filled.
+            all += std::mem::replace(end, all);
+        }
+        let mut docs = vec![DocId(0); all as usize];
+        for (of, doc) in pairs() {
+            let next = &mut ends[of.index()];
+            docs[*next as usize] = doc;
+            *next += 1;
+        }
+        Self { ends, docs }
+    }
+
+    /// The list of a document, in the order of the pairs.
+    pub(crate) fn of(&self, doc: DocId) -> &[DocId] {
+        let begin = doc.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.docs[begin as usize..self.ends[doc.index()] as usize]
+    }
+}
+
 /// The documents that are reached from `start` and were not before, depth first:
 /// each after those it leads to. Without recursion, for chains of any length.
-fn reach(start: DocId, next: &[Vec<DocId>], reached: &mut [bool]) -> Vec<DocId> {
+fn reach(start: DocId, next: &Lists, reached: &mut [bool]) -> Vec<DocId> {
     let mut done = Vec::new();
     if std::mem::replace(&mut reached[start.index()], true) {
         return done;
     }
     let mut way = vec![(start, 0)];
     while let Some((doc, taken)) = way.last_mut() {
-        match next[doc.index()].get(*taken).copied() {
+        match next.of(*doc).get(*taken).copied() {
             Some(to) => {
                 *taken += 1;
                 if !std::mem::replace(&mut reached[to.index()], true) {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::replay::{Replay, Via};
 use super::stroke::{Came, Change, States, Stroke, settled};
-use crate::graph::{DocId, Graph, Op, Recipe, Step};
+use crate::graph::{DocId, Graph, Lists, Op, Recipe, Step};
 use crate::source::Span;
 use crate::yaml::path::{Location, Path, Piece, Segment};
 
@@ -173,21 +173,20 @@ impl Flow {
 /// Which documents read which, and in what order they are made.
 #[derive(Debug)]
 pub(super) struct Readers {
-    of: Vec<Vec<DocId>>,
+    of: Lists,
     /// The wave of each document; none for those that are not made.
     waves: Vec<Option<usize>>,
 }
 
 impl Readers {
     pub(super) fn of(graph: &Graph) -> Self {
-        let mut of = vec![Vec::new(); graph.recipes.len()];
+        let mut pairs: Vec<(DocId, DocId)> = Vec::new();
         for (doc, recipe) in graph.iter() {
             let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
             let read: BTreeSet<DocId> = base.into_iter().chain(recipe.steps.sources()).collect();
-            for read in read {
-                of[read.index()].push(doc);
-            }
+            pairs.extend(read.into_iter().map(|read| (read, doc)));
         }
+        let of = Lists::new(graph.recipes.len(), || pairs.iter().copied());
         let mut waves = vec![None; graph.recipes.len()];
         for (number, wave) in graph.waves().waves.iter().enumerate() {
             for doc in wave {
@@ -199,7 +198,7 @@ impl Readers {
 
     /// The documents that read this one, in order.
     fn of_doc(&self, doc: DocId) -> &[DocId] {
-        &self.of[doc.index()]
+        self.of.of(doc)
     }
 }
 
