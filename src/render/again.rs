@@ -2,7 +2,7 @@
 //! the same things as before is taken as it was.
 
 use super::limits::Allowance;
-use super::{Made, Outcome, Rendered};
+use super::{Made, Rendered};
 use crate::graph::{DocId, Graph, Op, Steps, Substitution};
 use crate::yaml::Node;
 use crate::yaml::diff::same;
@@ -93,7 +93,9 @@ impl<'a> Stock<'a> {
             self.is_made_alike(index, doc, twin, made).then_some((index, twin))
         })?;
         let rendered = self.earlier[index].rendered;
-        let Outcome::Ready(data) = rendered.outcome(twin) else { return None };
+        if rendered.blockers.contains_key(&twin) {
+            return None;
+        }
         self.taken[doc.index()] = Some(index);
         let mut needs = self.graph.recipe(doc).needs.iter();
         // Whether it is an output depends on others too: on what replaces it.
@@ -101,9 +103,7 @@ impl<'a> Stock<'a> {
             && self.graph.recipe(doc).emit == self.earlier[0].graph.recipe(twin).emit
             && needs.all(|need| self.untouched[need.doc.index()].is_some());
         self.untouched[doc.index()] = Some(twin).filter(|_| is_untouched);
-        let writes = rendered.traces[twin.index()].clone();
-        let cost = rendered.costs[twin.index()];
-        Some(Made { data: data.clone(), writes, problems: Vec::new(), cost })
+        Some(rendered.made[twin.index()].clone())
     }
 
     fn is_made_alike(&self, index: usize, doc: DocId, twin: DocId, made: &[Option<Made>]) -> bool {
@@ -116,7 +116,7 @@ impl<'a> Stock<'a> {
             (Some(_), None) | (None, Some(_)) => false,
         };
         base && !earlier.troubled[twin.index()]
-            && self.allowance.covers(earlier.rendered.costs[twin.index()])
+            && self.allowance.covers(earlier.rendered.made[twin.index()].cost)
             && needed.steps_are_alike(&now.steps, &then.steps)
     }
 }

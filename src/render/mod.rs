@@ -39,22 +39,24 @@ use crate::yaml::{Limit, Node, Value};
 /// What a graph renders to.
 #[derive(Debug)]
 pub struct Rendered {
-    outcomes: Vec<Outcome>,
-    traces: Vec<Arc<[Write]>>,
+    /// Each document; one that is blocked is as if it had no data.
+    made: Vec<Made>,
+    /// What each that is blocked needs; there are nearly always none.
+    blockers: Blockers,
     untouched: Vec<Option<DocId>>,
     /// What each document was allowed to cost, for those that are made again.
     allowance: Allowance,
-    /// What each did cost.
-    costs: Vec<Cost>,
     /// What went wrong, by document and step.
     pub problems: Vec<Problem>,
 }
 
+type Blockers = HashMap<DocId, DocId, foldhash::fast::RandomState>;
+
 /// What became of one document.
-#[derive(Clone, Debug)]
-pub enum Outcome {
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'r> {
     /// Its rendered data.
-    Ready(Node),
+    Ready(&'r Node),
     /// Not made: it is on a cycle, or layercake failed at it, or it needs this
     /// document, of which one of these is true.
     Blocked(DocId),
@@ -259,8 +261,11 @@ pub struct PatternTexts {
 
 impl Rendered {
     /// What became of a document.
-    pub fn outcome(&self, doc: DocId) -> &Outcome {
-        &self.outcomes[doc.index()]
+    pub fn outcome(&self, doc: DocId) -> Outcome<'_> {
+        match self.blockers.get(&doc) {
+            Some(blocker) => Outcome::Blocked(*blocker),
+            None => Outcome::Ready(&self.made[doc.index()].data),
+        }
     }
 
     /// Whether layercake itself failed at a document.
@@ -292,7 +297,7 @@ impl Rendered {
 
     /// What the steps of a document wrote, in order.
     pub fn writes(&self, doc: DocId) -> &[Write] {
-        &self.traces[doc.index()]
+        &self.made[doc.index()].writes
     }
 }
 
@@ -322,7 +327,7 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
     };
     let mut made: Vec<Option<Made>> = Vec::new();
     made.resize_with(graph.recipes.len(), || None);
-    let mut failures = Vec::new();
+    let (mut failures, mut problems) = (Vec::new(), Vec::new());
     for wave in &order.waves {
         let mut fresh = Vec::new();
         for doc in wave {
@@ -340,28 +345,50 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
                 None => fresh.push(*doc),
             }
         }
-        let split = stopwatch::split();
-        let outcomes: Vec<(DocId, Option<Made>)> = fresh
-            .par_iter()
-            .with_min_len(32)
-            .map(|doc| {
-                let _part = split.part();
-                let ready = |doc: DocId| {
-                    let made = made[doc.index()].as_ref();
-                    &made.expect("a wave needs only what earlier waves made").data
-                };
-                let making = || Making::new(graph, *doc, &ready, allowance).run(&ready).made();
-                (*doc, guard::guarded(Place::Document(&graph.recipe(*doc).key.name), making))
-            })
-            .collect();
-        drop(split);
-        for (doc, outcome) in outcomes {
-            failures.extend(outcome.is_none().then_some(doc));
-            made[doc.index()] = outcome;
+        let outcomes = make(graph, &fresh, &made, allowance);
+        for (doc, outcome) in fresh.into_iter().zip(outcomes) {
+            match outcome {
+                Some((document, of_document)) => {
+                    made[doc.index()] = Some(document);
+                    problems.extend(of_document);
+                }
+                None => failures.push(doc),
+            }
         }
     }
     let unmade = Unmade { cycles: order.cycles, failures };
-    collect(graph, made, unmade, stock.into_untouched(), allowance)
+    let blockers = blockers(graph, &made, &unmade);
+    problems.extend(unmade.problems(graph));
+    problems.sort_by_key(|problem| problem.doc);
+    let made = made
+        .into_iter()
+        .enumerate()
+        .map(|(index, made)| made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index)))));
+    let (made, untouched) = (made.collect(), stock.into_untouched());
+    Rendered { made, blockers, untouched, allowance, problems }
+}
+
+/// Documents that need only what is made, with what went wrong; none for one at which
+/// layercake itself failed.
+fn make(
+    graph: &Graph,
+    docs: &[DocId],
+    made: &[Option<Made>],
+    allowance: Allowance,
+) -> Vec<Option<(Made, Vec<Problem>)>> {
+    let split = stopwatch::split();
+    docs.par_iter()
+        .with_min_len(32)
+        .map(|doc| {
+            let _part = split.part();
+            let ready = |doc: DocId| {
+                let made = made[doc.index()].as_ref();
+                &made.expect("a wave needs only what earlier waves made").data
+            };
+            let making = || Making::new(graph, *doc, &ready, allowance).run(&ready).made();
+            guard::guarded(Place::Document(&graph.recipe(*doc).key.name), making)
+        })
+        .collect()
 }
 
 /// Whether all that a document needs was made.
@@ -376,6 +403,20 @@ struct Unmade {
     failures: Vec<DocId>,
 }
 
+impl Unmade {
+    fn problems(self, graph: &Graph) -> impl Iterator<Item = Problem> {
+        let failures = self.failures.into_iter().map(|doc| {
+            let at = graph.recipe(doc).span;
+            Problem { doc, at, kind: ProblemKind::Failed }
+        });
+        let cycles = self.cycles.into_iter().map(|cycle| {
+            let Edge { doc, need } = cycle[0];
+            Problem { doc, at: need.at, kind: ProblemKind::Cycle(cycle) }
+        });
+        failures.chain(cycles)
+    }
+}
+
 /// What a step put at a place.
 #[derive(Default)]
 struct Put {
@@ -384,61 +425,20 @@ struct Put {
     is_collection: bool,
 }
 
-/// One document and what happened on the way.
+/// One document and what was done on the way.
+#[derive(Clone, Debug)]
 struct Made {
     data: Node,
     writes: Arc<[Write]>,
-    problems: Vec<Problem>,
     cost: Cost,
-}
-
-fn collect(
-    graph: &Graph,
-    made: Vec<Option<Made>>,
-    unmade: Unmade,
-    untouched: Vec<Option<DocId>>,
-    allowance: Allowance,
-) -> Rendered {
-    let blockers = blockers(graph, &made, &unmade);
-    let all = made.len();
-    let (outcomes, traces) = (Vec::with_capacity(all), Vec::with_capacity(all));
-    let (costs, problems) = (Vec::with_capacity(all), Vec::new());
-    let mut rendered = Rendered { outcomes, traces, untouched, allowance, costs, problems };
-    for (index, made) in made.into_iter().enumerate() {
-        let made = made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index))));
-        let blocker = blockers.get(&DocId::at(index));
-        rendered.outcomes.push(match blocker {
-            Some(blocker) => Outcome::Blocked(*blocker),
-            None => Outcome::Ready(made.data),
-        });
-        rendered.traces.push(made.writes);
-        rendered.costs.push(made.cost);
-        rendered.problems.extend(made.problems);
-    }
-    rendered.problems.extend(unmade.failures.into_iter().map(|doc| Problem {
-        doc,
-        at: graph.recipe(doc).span,
-        kind: ProblemKind::Failed,
-    }));
-    rendered.problems.extend(unmade.cycles.into_iter().map(|cycle| Problem {
-        doc: cycle[0].doc,
-        at: cycle[0].need.at,
-        kind: ProblemKind::Cycle(cycle),
-    }));
-    rendered.problems.sort_by_key(|problem| problem.doc);
-    rendered
 }
 
 /// For every document that was not made, the one to blame, which is a member of
 /// a cycle or failed: for such a one itself, for another the one its first unmade
 /// need leads to.
-fn blockers(
-    graph: &Graph,
-    made: &[Option<Made>],
-    unmade: &Unmade,
-) -> HashMap<DocId, DocId, foldhash::fast::RandomState> {
+fn blockers(graph: &Graph, made: &[Option<Made>], unmade: &Unmade) -> Blockers {
     let members = unmade.cycles.iter().flatten().map(|edge| edge.doc);
-    let mut blockers: HashMap<_, _, _> =
+    let mut blockers: Blockers =
         members.chain(unmade.failures.iter().copied()).map(|doc| (doc, doc)).collect();
     for (doc, _) in graph.iter().filter(|(doc, _)| made[doc.index()].is_none()) {
         let mut way = Vec::new();
@@ -458,7 +458,7 @@ fn blockers(
 impl Made {
     fn nothing(recipe: &Recipe) -> Self {
         let data = Node::made(Value::Null, recipe.span);
-        Self { data, writes: Arc::default(), problems: Vec::new(), cost: Cost::default() }
+        Self { data, writes: Arc::default(), cost: Cost::default() }
     }
 }
 
@@ -518,10 +518,11 @@ impl<'a> Making<'a> {
         self
     }
 
-    fn made(self) -> Made {
+    /// The document, and what went wrong.
+    fn made(self) -> (Made, Vec<Problem>) {
         // An empty list of its own would be one more piece of memory for each document.
         let writes = if self.writes.is_empty() { Arc::default() } else { self.writes.into() };
-        Made { data: self.data, writes, problems: self.problems, cost: self.allowance.spent }
+        (Made { data: self.data, writes, cost: self.allowance.spent }, self.problems)
     }
 
     fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {

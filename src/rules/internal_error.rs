@@ -39,7 +39,7 @@ pub(super) fn word_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let message = format!("layercake itself failed while it rendered `{}`", title(key(doc)));
     let needing: Vec<DocId> = facts.graph.iter().map(|(other, _)| other).collect();
     let needing = needing.into_iter().filter(|other| match facts.rendered.outcome(*other) {
-        Outcome::Blocked(blocker) => *blocker == doc && *other != doc,
+        Outcome::Blocked(blocker) => blocker == doc && *other != doc,
         Outcome::Ready(_) => false,
     });
     let needing: Vec<DocId> = needing.collect();
