@@ -30,8 +30,9 @@ impl DocId {
 /// All recipes of one site, and how to follow them.
 #[derive(Debug)]
 pub struct Graph {
-    /// One recipe a document, in the order of the input.
-    pub recipes: Vec<Recipe>,
+    /// One recipe a document, in the order of the input; those of a graph that is nearly
+    /// the same are shared with it.
+    pub recipes: Vec<Arc<Recipe>>,
     /// Which meaning the steps have where two are known.
     pub semantics: Semantics,
     /// What becomes of a source that is missing.
@@ -373,7 +374,7 @@ impl Graph {
 
     /// Every document with its recipe.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, &Recipe)> {
-        self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), recipe))
+        self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), &**recipe))
     }
 
     /// The documents that are part of the output.

@@ -662,12 +662,13 @@ impl Trying<'_, '_> {
         let site_type = membership.and_then(|membership| membership.site_type.as_deref());
         let (plan, loaded) = (self.sides.plan, self.sides.loaded);
         let sets = loaded.sets_of(plan, (name.as_deref(), site_type), &parts);
-        let related = related(plan, &loaded.configured, name, documents, sets);
+        let sides = self.earlier.into_iter().flatten().map(|side| (&side.site, &side.graph));
+        let related = related(plan, &loaded.configured, name, documents, sets, sides);
         let identities = identities(&related);
         let Related { site, sets, graph } = related;
         let earlier = self.earlier.into_iter().flatten();
         let earlier: Vec<Earlier<'_>> =
-            earlier.map(|side| side.earlier(&identities, Alike::Value)).collect();
+            earlier.map(|side| side.earlier(&site, &identities, Alike::Value)).collect();
         let rendered = render_again(&graph, &earlier, extent(&graph));
         self.has_failed.fetch_or(rendered.has_failed(), Relaxed);
         look(Tried { site: &site, sets: &sets, graph, rendered })

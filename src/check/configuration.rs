@@ -240,18 +240,25 @@ pub(super) struct Related<'a> {
     pub(super) graph: Graph,
 }
 
-/// Relates the documents of a site as the plan has it, and lowers them.
-pub(super) fn related<'a>(
+/// Relates the documents of a site as the plan has it, and lowers them; `earlier` are
+/// sites that were, of which the same site may be nearly the same.
+pub(super) fn related<'a, 's, 'e: 'a + 's>(
     plan: &Plan<'_>,
     configured: &Configured,
     name: Option<Arc<str>>,
     documents: Vec<&'a Document>,
     sets: Vec<Set<'a>>,
+    earlier: impl IntoIterator<Item = (&'s Site<'e>, &'s Graph)>,
 ) -> Related<'a> {
     let options = plan.configuration.options(&plan.options, name.as_deref());
-    let mut site = Site::new(name, documents, &options);
-    let mut graph = site.to_graph(&options);
-    configured.without_known(&plan.configuration, &mut site);
+    let mut same_site = earlier.into_iter().filter(|(site, _)| site.name == name);
+    let again = same_site.find_map(|(site, graph)| site.again(graph, &documents, &options));
+    let (site, mut graph) = again.unwrap_or_else(|| {
+        let mut site = Site::new(name, documents, &options);
+        let graph = site.to_graph(&options);
+        configured.without_known(&plan.configuration, &mut site);
+        (site, graph)
+    });
     let sets = Sets::add_to(sets, &mut graph);
     Related { site, sets, graph }
 }

@@ -51,13 +51,15 @@ impl<'a> OneSide<'a> {
         let documents: Vec<&'a Document> =
             set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
-        let related =
-            lap(Stage::Relate, || related(plan, &loaded.configured, name, documents, sets));
+        let same_site = earlier.map(|(side, _)| (&side.site, &side.graph));
+        let related = lap(Stage::Relate, || {
+            related(plan, &loaded.configured, name, documents, sets, same_site)
+        });
         let identities = lap(Stage::Relate, || identities(&related));
         did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
         let (from, rendered) = lap(Stage::Render, || {
-            let from = earlier.map(|(side, alike)| side.earlier(&identities, alike));
+            let from = earlier.map(|(side, alike)| side.earlier(&site, &identities, alike));
             let rendered = render_again(&graph, from.as_slice(), Extent::All);
             (from, rendered)
         });
@@ -105,14 +107,28 @@ impl<'a> OneSide<'a> {
         RenderedSite { site, sets, graph, rendered, sources }
     }
 
-    /// What documents can take from this.
-    pub(super) fn earlier(&self, documents: &[Identity], alike: Alike) -> Earlier<'_> {
-        let ids = self.ids.get_or_init(|| {
+    /// What the documents of `site`, known as `identities`, can take from this.
+    pub(super) fn earlier(
+        &self,
+        site: &Site<'_>,
+        identities: &[Identity],
+        alike: Alike,
+    ) -> Earlier<'_> {
+        let in_place = if site.is_related_as(&self.site) { site.documents.len() } else { 0 };
+        let twin = |(at, identity): (usize, &Identity)| match self.identities.get(at) {
+            Some(here) if here == identity => Some(DocId::at(at)),
+            _ if at < in_place => None,
+            _ => self.ids().get(identity).copied(),
+        };
+        let twins = identities.iter().enumerate().map(twin).collect();
+        Earlier::new(&self.graph, &self.rendered, twins, alike)
+    }
+
+    fn ids(&self) -> &Lookup<Identity, DocId> {
+        self.ids.get_or_init(|| {
             let identities = self.identities.iter().cloned().enumerate();
             identities.map(|(at, identity)| (identity, DocId::at(at))).collect()
-        });
-        let twin = |identity: &Identity| ids.get(identity).copied();
-        Earlier::new(&self.graph, &self.rendered, documents.iter().map(twin).collect(), alike)
+        })
     }
 
     /// How many documents it renders to.

@@ -68,8 +68,9 @@ fn covers(all: &BySchema<'_>, some: &BySchema<'_>) -> bool {
 
 fn placeholders(graph: &Graph) -> BySchema<'_> {
     let mut placeholders = BySchema::default();
-    let with_patterns = |recipe: &&Recipe| recipe.steps.instructions().have_patterns();
-    for recipe in graph.recipes.iter().filter(with_patterns) {
+    let with_patterns =
+        |(_, recipe): &(DocId, &Recipe)| recipe.steps.instructions().have_patterns();
+    for (_, recipe) in graph.iter().filter(with_patterns) {
         for step in recipe.steps.iter() {
             let Op::Substitute(substitution) = step.op else { continue };
             for part in substitution.writing.to.iter().filter_map(|to| to.part.as_ref()) {

@@ -172,14 +172,15 @@ impl<'a> Sets<'a> {
     /// Lowers `sets` to documents behind those that `graph` has.
     pub fn add_to(sets: Vec<Set<'a>>, graph: &mut Graph) -> Self {
         let first = graph.recipes.len();
-        let mut lowering = Lowering { recipes: &mut graph.recipes, members: Vec::new() };
+        let mut lowering = Lowering { first, recipes: Vec::new(), members: Vec::new() };
         let mut unused = Vec::new();
         for (index, set) in sets.iter().enumerate() {
             let of_set = vendor::unused(set);
             lowering.add(index, set, &of_set);
             unused.extend(of_set.into_iter().map(|it| (index, it)));
         }
-        let members = lowering.members;
+        let Lowering { recipes, members, .. } = lowering;
+        graph.recipes.extend(recipes.into_iter().map(Arc::new));
         Self { sets, unused, first, members }
     }
 
@@ -196,8 +197,10 @@ impl<'a> Sets<'a> {
     }
 }
 
-struct Lowering<'g, 'a> {
-    recipes: &'g mut Vec<Recipe>,
+struct Lowering<'a> {
+    /// So many documents the graph has before.
+    first: usize,
+    recipes: Vec<Recipe>,
     members: Vec<Member<'a>>,
 }
 
@@ -217,7 +220,7 @@ struct Below {
     at: Span,
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> Lowering<'a> {
     /// Adds the documents of a set; the last is its output. What is `unused` is
     /// merged by itself, and laid over nothing.
     fn add(&mut self, index: usize, set: &Set<'a>, unused: &[Unused]) {
@@ -334,7 +337,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn push(&mut self, member: Member<'a>, recipe: Recipe) -> DocId {
-        let doc = DocId::at(self.recipes.len());
+        let doc = DocId::at(self.first + self.recipes.len());
         self.recipes.push(recipe);
         self.members.push(member);
         doc

@@ -43,28 +43,50 @@ const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
 /// The kind that a `PassphraseCatalog` declares.
 const PASSPHRASE: [&str; 1] = ["deckhand/Passphrase/v1"];
 
+/// What a catalog declares.
+enum Kind {
+    /// A `PKICatalog`.
+    Certificates,
+    /// A `PassphraseCatalog`.
+    Passphrases,
+}
+
+/// Which catalog a document is, abstract ones left out.
+fn kind(document: &Document) -> Option<Kind> {
+    match &*document.key.schema {
+        _ if document.is_abstract => None,
+        "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => Some(Kind::Certificates),
+        "pegleg/PassphraseCatalog/v1" => Some(Kind::Passphrases),
+        _ => None,
+    }
+}
+
 impl Catalog {
     /// What the catalogs among the documents of a site declare, abstract ones
     /// left out. Of two declarations of one document the first counts.
     pub(super) fn of(documents: &[&Document]) -> Self {
         let mut catalog = Self::default();
-        let all = documents.iter().enumerate();
-        for (index, document) in all.filter(|(_, document)| !document.is_abstract) {
+        for (index, document) in documents.iter().enumerate() {
             let doc = DocId::at(index);
-            match &*document.key.schema {
-                "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => {
+            match kind(document) {
+                Some(Kind::Certificates) => {
                     catalog.covered.extend(AUTHORITY.iter().chain(&CERTIFICATE).chain(&KEYPAIR));
                     catalog.certificates(doc, &document.data);
                 }
-                "pegleg/PassphraseCatalog/v1" => {
+                Some(Kind::Passphrases) => {
                     catalog.covered.extend(PASSPHRASE);
                     let items = document.data.get("passphrases");
                     catalog.items(doc, items, "document_name", &PASSPHRASE);
                 }
-                _ => {}
+                None => {}
             }
         }
         catalog
+    }
+
+    /// Whether a document is a catalog that counts.
+    pub(super) fn reads(document: &Document) -> bool {
+        kind(document).is_some()
     }
 
     /// What is declared with this schema and name.

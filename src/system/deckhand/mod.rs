@@ -1,6 +1,7 @@
 //! Deckhand: documents in layers, with parents found by labels, replacement
 //! and substitution (`deckhand.md`), lowered to a [`Graph`].
 
+mod again;
 pub mod catalog;
 pub mod document;
 pub mod layout;
@@ -55,19 +56,27 @@ pub struct Site<'a> {
     /// The layering policy in force.
     pub policy: Option<DocId>,
     /// What its catalogs say is made at deploy time.
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     /// What is wrong with how they are related.
     pub problems: Vec<Problem>,
-    repeated: Vec<bool>,
-    parents: Vec<Option<DocId>>,
-    replaced_by: Vec<Option<DocId>>,
-    names: Names<'a>,
+    relations: Arc<Relations<'a>>,
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
     /// See [`Site::aliases`]; likewise.
     aliases: OnceLock<Aliases>,
     /// See [`Site::data_schemas`]; likewise.
     data_schemas: OnceLock<Lookup<Arc<str>, DocId>>,
+}
+
+/// How the documents of a site are related; a site that is nearly the same may share
+/// it.
+#[derive(Debug)]
+struct Relations<'a> {
+    /// Which documents repeat another one's schema, layer and name.
+    repeated: Vec<bool>,
+    parents: Vec<Option<DocId>>,
+    replaced_by: Vec<Option<DocId>>,
+    names: Names<'a>,
 }
 
 /// A layer of the policy that is spelled nearly as one that it does not have.
@@ -287,19 +296,30 @@ impl<'a> Site<'a> {
         let replaced_by = parents::replacements(family, &layers, &parents, &mut problems);
         names.tell_shared(family, &parents, &replaced_by, &mut problems);
         names.settle(family, &replaced_by);
+        let catalog = Arc::new(Catalog::of(&documents));
+        let relations = Arc::new(Relations { repeated, parents, replaced_by, names });
+        Self::of(name, documents, policy, catalog, problems, relations)
+    }
+
+    fn of(
+        name: Option<Arc<str>>,
+        documents: Vec<&'a Document>,
+        policy: Option<DocId>,
+        catalog: Arc<Catalog>,
+        problems: Vec<Problem>,
+        relations: Arc<Relations<'a>>,
+    ) -> Self {
+        let (places, aliases, data_schemas) = <(OnceLock<_>, OnceLock<_>, OnceLock<_>)>::default();
         Self {
             name,
-            catalog: Catalog::of(&documents),
             documents,
             policy,
+            catalog,
             problems,
-            repeated,
-            parents,
-            replaced_by,
-            names,
-            places: OnceLock::new(),
-            aliases: OnceLock::new(),
-            data_schemas: OnceLock::new(),
+            relations,
+            places,
+            aliases,
+            data_schemas,
         }
     }
 
@@ -350,7 +370,7 @@ impl<'a> Site<'a> {
 
     /// The parent of a document, as its selector finds it.
     pub fn parent(&self, doc: DocId) -> Option<DocId> {
-        self.parents[doc.index()]
+        self.relations.parents[doc.index()]
     }
 
     /// What a document is replaced by in the end (D19: the last one stands).
@@ -358,7 +378,7 @@ impl<'a> Site<'a> {
         let mut last = doc;
         // A replacement is in a lower layer than what it replaces, so that the
         // chain ends.
-        while let Some(next) = self.replaced_by[last.index()] {
+        while let Some(next) = self.relations.replaced_by[last.index()] {
             last = next;
         }
         last
@@ -367,21 +387,21 @@ impl<'a> Site<'a> {
     /// The document that a substitution naming `schema` and `name` reads: a
     /// concrete one, or what replaces it (8.1).
     pub fn source(&self, schema: &str, name: &str) -> Option<DocId> {
-        let named = self.names.source(schema, name)?;
+        let named = self.relations.names.source(schema, name)?;
         (!self.document(named).is_abstract).then(|| self.standing_for(named))
     }
 
     /// The document of this schema and name that is part of the output; of
     /// several the last.
     pub fn output(&self, schema: &str, name: &str) -> Option<DocId> {
-        self.names.output(schema, name).filter(|doc| self.is_output(*doc))
+        self.relations.names.output(schema, name).filter(|doc| self.is_output(*doc))
     }
 
     /// Whether a document is part of the output.
     pub fn is_output(&self, doc: DocId) -> bool {
         !self.document(doc).is_abstract
-            && self.replaced_by[doc.index()].is_none()
-            && !self.repeated[doc.index()]
+            && self.relations.replaced_by[doc.index()].is_none()
+            && !self.relations.repeated[doc.index()]
     }
 
     /// Lowers the site to recipes; substitutions without a source become
@@ -390,7 +410,7 @@ impl<'a> Site<'a> {
         let mut missing = Vec::new();
         let recipes = self
             .iter()
-            .map(|(doc, document)| self.recipe(doc, document, options, &mut missing))
+            .map(|(doc, document)| Arc::new(self.recipe(doc, document, options, &mut missing)))
             .collect();
         self.problems.extend(gather_generated(missing));
         let Options { semantics, missing_source, .. } = *options;
@@ -434,8 +454,9 @@ impl<'a> Site<'a> {
             span: document.span,
             data: self.own_data(doc, document, options, problems),
             base,
-            replaces: self.parents[doc.index()]
-                .filter(|parent| self.replaced_by[parent.index()] == Some(doc)),
+            replaces: self
+                .parent(doc)
+                .filter(|parent| self.relations.replaced_by[parent.index()] == Some(doc)),
             needs,
             steps,
             emit: self.is_output(doc),
@@ -444,9 +465,10 @@ impl<'a> Site<'a> {
 
     /// The document that `doc` is laid on: its parent, or what stands for it.
     fn base(&self, doc: DocId, document: &Document) -> Option<Link> {
-        let parent = self.parents[doc.index()]?;
+        let parent = self.parent(doc)?;
         let selector = document.parent_selector.as_ref().expect("a parent was found by a selector");
-        let standing = self.replaced_by[parent.index()].filter(|replacement| *replacement != doc);
+        let standing =
+            self.relations.replaced_by[parent.index()].filter(|replacement| *replacement != doc);
         let base = standing.map_or(parent, |replacement| self.standing_for(replacement));
         let base = if base == doc { parent } else { base };
         let label = self.matching_label(parent, document);
@@ -470,8 +492,7 @@ impl<'a> Site<'a> {
         options: &Options,
         problems: &mut Vec<Problem>,
     ) -> Node {
-        let text = document.data.as_str().filter(|_| document.encrypted);
-        let Some(reference) = text.filter(|text| is_secret_reference(text)) else {
+        let Some(reference) = secret_reference(document) else {
             return document.data.clone();
         };
         match options.encryption_sources.get(reference) {
@@ -505,7 +526,7 @@ impl<'a> Site<'a> {
         let same =
             |document: &Document| document.key.schema == *schema && document.key.name == *name;
         let of_abstract = self.iter().find(|(_, document)| same(document)).map(|(doc, _)| doc);
-        let family = Family { documents: &self.documents, repeated: &self.repeated };
+        let family = Family { documents: &self.documents, repeated: &self.relations.repeated };
         let beside = self
             .iter()
             .filter(|(doc, beside)| family.is_concrete(*doc) && beside.key.schema == *schema);
@@ -608,6 +629,12 @@ impl<'a> Family<'a> {
     fn is_concrete(self, doc: DocId) -> bool {
         !self.documents[doc.index()].is_abstract && !self.repeated[doc.index()]
     }
+}
+
+/// The reference to a secret that is the data of an encrypted document (13.1).
+fn secret_reference(document: &Document) -> Option<&str> {
+    let text = document.data.as_str().filter(|_| document.encrypted);
+    text.filter(|text| is_secret_reference(text))
 }
 
 /// A Barbican reference: a URL with `secrets` in it that ends in a UUID

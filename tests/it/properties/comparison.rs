@@ -13,10 +13,10 @@ use layercake::render::{Alike, Earlier, Extent, Problem, Rendered, render, rende
 use layercake::report::json::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
 use layercake::system::Written;
-use layercake::system::deckhand::Site;
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::{Layout, Place};
 use layercake::system::deckhand::read::{Reading, SecretKinds, read};
+use layercake::system::deckhand::{Options, Site};
 use layercake::system::edits::{Edits, Located, Membership, SitePair, Version, edits};
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
@@ -27,6 +27,7 @@ use super::repository::Repository;
 use super::{SEMANTICS, checked, config};
 use crate::laws::comparing::{all_seen, seen, unexplained};
 use crate::laws::reading::spans;
+use crate::related::told;
 use crate::support::{options, saved};
 
 fn compared(
@@ -280,12 +281,15 @@ impl Files {
                 Made::new(site, versions.iter().filter_map(of_deckhand).collect(), semantics);
             prop_assert_eq!(made.told(), side.told(), "side {}", at);
         }
+        sides[1].check_related(&sides[0])?;
+        sides[0].check_related(&sides[1])?;
         let again = sides[1].again(&sides[..1], Alike::Text);
         sides[1].check_same(&again, Spans::Compared)?;
         for number in 0..edits.edits.len() {
             let versions = applied(&edits, &pair, &|edit| edit.index() == number);
             let documents: Vec<&Document> = versions.iter().filter_map(of_deckhand).collect();
             let made = Made::new(site, documents, semantics);
+            made.check_related(&sides[1])?;
             made.check_same(&made.again(&sides, Alike::Value), Spans::Ignored)?;
             made.check_same(&made.again(&sides, Alike::Text), Spans::Compared)?;
         }
@@ -325,6 +329,8 @@ enum Spans {
 /// A rendered site.
 struct Made<'a> {
     documents: Vec<&'a Document>,
+    options: Options,
+    site: Site<'a>,
     graph: Graph,
     rendered: Rendered,
 }
@@ -332,10 +338,21 @@ struct Made<'a> {
 impl<'a> Made<'a> {
     fn new(name: &str, documents: Vec<&'a Document>, semantics: Semantics) -> Self {
         let options = options(semantics);
-        let mut site = Site::new(Some(name.into()), documents, &options);
+        let mut site = Site::new(Some(name.into()), documents.clone(), &options);
         let graph = site.to_graph(&options);
         let rendered = render(&graph);
-        Self { documents: site.documents, graph, rendered }
+        Self { documents, options, site, graph, rendered }
+    }
+
+    /// That what is related alike in an earlier site is as it is related anew.
+    fn check_related(&self, earlier: &Made<'_>) -> Result<(), TestCaseError> {
+        let documents = &self.documents;
+        let Some((site, graph)) = earlier.site.again(&earlier.graph, documents, &self.options)
+        else {
+            return Ok(());
+        };
+        prop_assert_eq!(told(&site, &graph), told(&self.site, &self.graph));
+        Ok(())
     }
 
     /// The same, with what can be taken from earlier renderings.
