@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{SiteFacts, stale_reference, title};
+use super::{Judged, SiteFacts, stale_reference, title};
 use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
 use crate::system::deckhand::Site;
-use crate::yaml::Query;
+use crate::yaml::{Node, Query};
 
 super::rule!("missing-reference", Error, "a rendered document names another that is not rendered");
 
@@ -52,6 +52,14 @@ impl Reference {
     }
 }
 
+impl<'a> SiteFacts<'a> {
+    /// Where a document names others.
+    fn references_of(&self, doc: DocId) -> impl Iterator<Item = &'a Reference> {
+        let schema = &self.site.document(doc).key.schema;
+        self.settings.references.iter().filter(move |reference| reference.schema == *schema)
+    }
+}
+
 /// One text that names a document, by what it stands for: its place, the
 /// schema, and the name.
 type Naming<'a> = (Span, &'a str, Arc<str>);
@@ -59,6 +67,9 @@ type Naming<'a> = (Span, &'a str, Arc<str>);
 /// The findings of this rule, and of `stale-reference` for what is named by the
 /// documents to which no name leads.
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    if facts.earlier.is_some_and(|earlier| names_the_same(facts, &earlier)) {
+        return;
+    }
     let outputs = Outputs::of(facts);
     let mut walk = Walk::from_roots(facts, &outputs);
     let reached = missing(facts, &outputs, &mut walk);
@@ -67,6 +78,26 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let others = missing(facts, &outputs, &mut walk);
     let stale = words(&stale_reference::RULE, facts, &outputs, &others);
     found.extend(stale.into_iter().map(|finding| finding.note(stale_reference::NOTE)));
+}
+
+/// Whether the site is one of which nothing was found earlier, and all its documents
+/// name what they named.
+fn names_the_same(facts: &SiteFacts<'_>, earlier: &Judged<'_>) -> bool {
+    let names_the_same = |doc: DocId| match (facts.rendered.data(doc), earlier.rendered.data(doc)) {
+        (Some(now), Some(before)) => facts.references_of(doc).all(|reference| {
+            let (now, before) = (reference.path.find(now), reference.path.find(before));
+            let name = |node: &Node| node.as_str().filter(|_| !node.secret).map(str::to_owned);
+            now.into_iter().map(name).eq(before.into_iter().map(name))
+        }),
+        (now, before) => now.is_none() && before.is_none(),
+    };
+    earlier.is_free_of(&RULE)
+        && earlier.is_free_of(&stale_reference::RULE)
+        && facts.site.is_related_as(earlier.site)
+        && facts
+            .site
+            .iter()
+            .all(|(doc, _)| facts.rendered.untouched(doc) == Some(doc) || names_the_same(doc))
 }
 
 fn words(
@@ -126,9 +157,7 @@ fn missing<'a>(
     let mut missing: BTreeMap<Naming<'a>, Vec<DocId>> = BTreeMap::new();
     while let Some(doc) = walk.waiting.pop() {
         let Some(data) = facts.rendered.data(doc) else { continue };
-        let schema = &facts.document(doc).key.schema;
-        let references = facts.settings.references.iter();
-        for reference in references.filter(|reference| reference.schema == *schema) {
+        for reference in facts.references_of(doc) {
             for node in reference.path.find(data) {
                 let Some(name) = node.as_str().filter(|_| !node.secret) else { continue };
                 match outputs.named(&reference.target, name) {
