@@ -12,6 +12,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near::Slips;
 use crate::render::Write;
+use crate::source::offset;
 use crate::yaml::path::{self, Location, Piece, child, children};
 use crate::yaml::{Key, Mapping, Node, Value};
 
@@ -30,7 +31,7 @@ const MOST_KEYS: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for mut schema in schemas(facts, &unchanged_schemas(facts)) {
-        schema.leave_out_common();
+        schema.leave_out_common(facts);
         schema.count_keys();
         schema.tell(facts, found);
     }
@@ -123,8 +124,8 @@ fn schemas<'a>(
 ) -> impl Iterator<Item = Schema<'a>> {
     let mut schemas: IndexMap<&str, Schema<'_>, foldhash::fast::RandomState> = IndexMap::default();
     for (doc, recipe) in facts.graph.iter() {
-        let mut creating =
-            facts.rendered.writes(doc).iter().filter(|write| write.created.is_some()).peekable();
+        let writes = facts.rendered.writes(doc).iter().enumerate();
+        let mut creating = writes.filter(|(_, write)| write.created.is_some()).peekable();
         if creating.peek().is_some() && !unchanged.contains(&*recipe.key.schema) {
             let output = facts.rendered.data(doc).filter(|_| recipe.emit);
             schemas.entry(&recipe.key.schema).or_default().add(doc, output, creating);
@@ -143,7 +144,7 @@ fn schemas<'a>(
 /// The documents of a schema, and the keys that substitutions create in them.
 struct Schema<'a> {
     outputs: Vec<(DocId, &'a Node)>,
-    creations: Vec<Creation<'a>>,
+    creations: Vec<Creation>,
     /// The root, and all places to which something created leads; each behind
     /// the one that it is in.
     places: Vec<Place>,
@@ -153,11 +154,13 @@ struct Schema<'a> {
 
 /// A key that a substitution creates. There are as many as substitutions: what
 /// the write or the place says is not said again.
-struct Creation<'a> {
+#[derive(Clone, Copy)]
+struct Creation {
     doc: DocId,
-    write: &'a Write,
+    /// Of the document's writes.
+    write: u32,
     /// The key's, of [`Schema::places`].
-    place: usize,
+    place: u32,
 }
 
 /// A place in the documents of a schema.
@@ -174,10 +177,18 @@ struct Place {
     keys: Option<usize>,
 }
 
-impl<'a> Creation<'a> {
+impl Creation {
+    fn place(self) -> usize {
+        self.place as usize
+    }
+
+    fn write<'a>(self, facts: &SiteFacts<'a>) -> &'a Write {
+        &facts.rendered.writes(self.doc)[self.write as usize]
+    }
+
     /// Where the mapping is that the key was created in, and the key.
-    fn split(&self, places: &[Place]) -> (&'a [Piece], &'a str) {
-        let way = &self.write.location.0[..places[self.place].depth];
+    fn split<'a>(self, facts: &SiteFacts<'a>, places: &[Place]) -> (&'a [Piece], &'a str) {
+        let way = &self.write(facts).location.0[..places[self.place()].depth];
         let (key, around) = way.split_last().expect("nothing creates the root");
         (around, key.as_text().expect("only keys that are texts are said to be created"))
     }
@@ -197,11 +208,11 @@ impl<'a> Schema<'a> {
         &mut self,
         doc: DocId,
         output: Option<&'a Node>,
-        creating: impl Iterator<Item = &'a Write>,
+        creating: impl Iterator<Item = (usize, &'a Write)>,
     ) {
         // The way to the last write begins nearly always like the way to the next.
         let (mut way, mut last) = (vec![(0, output)], &[][..]);
-        for write in creating {
+        for (index, write) in creating {
             let pieces = &write.location.0[..];
             let shared = pieces.iter().zip(last).take_while(|(one, other)| one == other).count();
             way.truncate(shared + 1);
@@ -214,7 +225,7 @@ impl<'a> Schema<'a> {
                 let (holds, (place, has)) = (way[around].1, way[around + 1]);
                 let counts = has.is_some() && holds.is_some_and(|it| counted(it).is_some());
                 self.places[place].created += usize::from(counts);
-                self.creations.push(Creation { doc, write, place });
+                self.creations.push(Creation { doc, write: offset(index), place: offset(place) });
             }
         }
     }
@@ -234,15 +245,15 @@ impl<'a> Schema<'a> {
 
     /// Leaves out the keys that so many outputs create that no other can be far
     /// more common, and the places where nobody asks then.
-    fn leave_out_common(&mut self) {
+    fn leave_out_common(&mut self, facts: &SiteFacts<'_>) {
         let Self { outputs, creations, places, keys } = self;
         creations.retain(|creation| {
-            let elsewhere = places[creation.place].created.saturating_sub(1);
+            let elsewhere = places[creation.place()].created.saturating_sub(1);
             fewest(elsewhere) <= outputs.len()
         });
         for creation in creations {
-            let (_, key) = creation.split(places);
-            let around = places[creation.place].around;
+            let (_, key) = creation.split(facts, places);
+            let around = places[creation.place()].around;
             let here = *places[around].keys.get_or_insert_with(|| {
                 keys.push(Keys::default());
                 keys.len() - 1
@@ -263,23 +274,23 @@ impl<'a> Schema<'a> {
     }
 
     fn tell(&self, facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-        let mut told: Option<&Write> = None;
+        let mut told: Option<(DocId, u32)> = None;
         // Many documents create the same key in the same place.
         let mut may_be: Vec<Option<bool>> = vec![None; self.places.len()];
         for creation in &self.creations {
             // Of what one write creates, the outermost is told.
-            if told.is_some_and(|told| std::ptr::eq(told, creation.write)) {
+            if told == Some((creation.doc, creation.write)) {
                 continue;
             }
-            let around = self.places[creation.place].around;
+            let around = self.places[creation.place()].around;
             let Some(keys) = self.places[around].keys.map(|keys| &self.keys[keys]) else {
                 continue;
             };
-            let (around, key) = creation.split(&self.places);
-            let may_be = may_be[creation.place].get_or_insert_with(|| keys.may_be_uncommon(key));
+            let (around, key) = creation.split(facts, &self.places);
+            let may_be = may_be[creation.place()].get_or_insert_with(|| keys.may_be_uncommon(key));
             if *may_be && let Some(uncommon) = uncommon(facts, keys, creation.doc, around, key) {
-                found.push(word(facts, creation.doc, creation.write, &uncommon));
-                told = Some(creation.write);
+                found.push(word(facts, creation.doc, creation.write(facts), &uncommon));
+                told = Some((creation.doc, creation.write));
             }
         }
     }
