@@ -32,7 +32,7 @@ pub(super) struct Files<'t, T> {
     pub(super) base: Option<SideFiles>,
     /// What is known of the contents of the head's files, by which the base
     /// shares them.
-    known: HashMap<Identity, FileId>,
+    known: HashMap<Identity, FileId, foldhash::fast::RandomState>,
     /// Which files are cloud-init's.
     pub(super) part_globs: Arc<PartGlobs>,
     /// Which files are secret as a whole.
@@ -40,6 +40,8 @@ pub(super) struct Files<'t, T> {
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t, T>,
+    /// Whether it is the base that is being read.
+    reads_base: bool,
 }
 
 /// The files of one side, and how they lie.
@@ -72,6 +74,8 @@ pub(super) struct AsRead<'f> {
     pub(super) place: Option<&'f Place>,
     /// Whether all of it is secret, whatever it holds.
     pub(super) is_secret: bool,
+    /// Whether only the base has it so.
+    pub(super) is_of_base: bool,
 }
 
 impl<'t, T: Default + Send> Files<'t, T> {
@@ -81,15 +85,17 @@ impl<'t, T: Default + Send> Files<'t, T> {
             kept: Vec::new(),
             head: SideFiles::default(),
             base: None,
-            known: HashMap::new(),
+            known: HashMap::default(),
             part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
             secret: SecretFiles::of(&plan.configuration.sets, RepoPath::new(""))
                 .and(&plan.configuration.secret_files),
             user_data: HashMap::new(),
             keep,
+            reads_base: false,
         };
         files.head = files.side(plan, plan.tree, plan.layout())?;
         if let Some(base) = &plan.base {
+            files.reads_base = true;
             files.base = Some(files.side(plan, base.tree, base.layout)?);
         }
         Ok(files)
@@ -180,6 +186,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
             identified.filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
+        self.known.reserve(if compared { unknown.len() } else { 0 });
         let mut read = read.into_iter().zip(unknown);
         for id in ids.iter_mut().filter(|id| id.is_none()) {
             let (read, (file, identity)) = read.next().expect("what is not known has been read");
@@ -208,7 +215,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         let first = self.kept.len();
         self.kept.reserve_exact(files.len());
         self.kept.resize_with(first + files.len(), T::default);
-        let (sources, keep) = (&self.sources, self.keep);
+        let (sources, keep, is_of_base) = (&self.sources, self.keep, self.reads_base);
         let split = split_for(Stage::Read);
         let read: Vec<Result<Read, Error>> = files
             .par_iter()
@@ -230,7 +237,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 if file.text == Text::Documents {
                     let parsed = lap(Stage::Parse, || parse_guarded(id, source));
                     let (place, is_secret) = (file.place, identity.is_secret);
-                    *kept = keep(sources, AsRead { id, place, is_secret }, parsed);
+                    *kept = keep(sources, AsRead { id, place, is_secret, is_of_base }, parsed);
                 }
                 progress.files_read.fetch_add(1, Relaxed);
                 Ok(Read { id, content })

@@ -119,7 +119,10 @@ impl Loaded {
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
             lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &plan.rules));
-            loaded.let_go(sources, file);
+            // What the base alone has so will be asked what is edited in it.
+            if !file.is_of_base {
+                loaded.let_go(sources, file);
+            }
             loaded
         };
         let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, &keep)?;
@@ -515,11 +518,13 @@ impl Side {
     fn sites_of_files(&self) -> &SitesOfFiles {
         self.sites.get_or_init(|| {
             let named = self.sets.iter().filter_map(|set| Some((set, set.name.as_ref()?)));
-            let files = named.flat_map(|(set, name)| {
+            let all = named.clone().map(|(set, _)| set.files.len() + set.parts.len()).sum();
+            let mut pairs = Vec::with_capacity(all);
+            for (set, name) in named {
                 let files = set.files.iter().chain(&set.parts);
-                files.map(|file| (*file, name.clone()))
-            });
-            files.collect()
+                pairs.extend(files.map(|file| (*file, name.clone())));
+            }
+            pairs.into_iter().collect()
         })
     }
 

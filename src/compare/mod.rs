@@ -82,7 +82,8 @@ impl<'a> Side<'a> {
     /// The recipe of this name; of several the first.
     fn recipe_of(&self, key: &DocKey) -> Option<&'a Recipe> {
         let by_key = self.by_key.get_or_init(|| {
-            let mut by_key = Lookup::default();
+            let mut by_key: Lookup<_, _> = Lookup::default();
+            by_key.reserve(self.graph.recipes.len());
             for (doc, recipe) in self.graph.iter() {
                 by_key.entry(recipe.key.clone()).or_insert(doc);
             }

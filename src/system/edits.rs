@@ -344,6 +344,16 @@ enum Contest<'l> {
     Label(&'l str, &'l str, String),
 }
 
+impl<'l> Contest<'l> {
+    /// The schema of the documents; none where it does not matter.
+    fn schema(&self) -> Option<&'l str> {
+        match self {
+            Contest::Policy => None,
+            Contest::Name(schema, _) | Contest::Label(schema, ..) => Some(schema),
+        }
+    }
+}
+
 fn contests(document: Written<'_>) -> Vec<Contest<'_>> {
     // Parts count in the order of their paths, whatever is in them.
     let Written::Deckhand(document) = document else { return Vec::new() };
@@ -371,7 +381,14 @@ fn rivals<'l>(pairs: &'l [Pair<'_>], unedited: &'l [Located<'_>]) -> Vec<Vec<Riv
             groups.entry(contest).or_default().push(rival);
         }
     }
-    for located in unedited {
+    let schemas: BTreeSet<&str> = groups.keys().filter_map(Contest::schema).collect();
+    let may_contest = |located: &&Located<'_>| match located.document {
+        Written::Deckhand(document) => {
+            schemas.contains(&*document.key.schema) || document.layer_order.is_some()
+        }
+        Written::Part(_) => false,
+    };
+    for located in unedited.iter().filter(may_contest) {
         for contest in contests(located.document) {
             if let Some(group) = groups.get_mut(&contest) {
                 let order = located.order();
