@@ -23,7 +23,8 @@ pub struct Figures {
     /// The unit beside which the hook was run, and the hook.
     staged: Option<(Costs, Costs)>,
     cold: Option<Cost>,
-    instructions: Option<(u64, u64)>,
+    /// Of `debug parse`, `lint` and `--since`, where they were counted.
+    instructions: [Option<u64>; 3],
     stages: [(&'static str, Json); 2],
 }
 
@@ -32,9 +33,8 @@ pub struct Figures {
 pub struct Extent {
     /// How long the runs of one kind may take together.
     pub time: Duration,
-    /// Larger repositories are not run in valgrind, which takes fifty
-    /// times as long.
-    pub most_bytes_counted: usize,
+    /// What costs more is not run in valgrind, which takes fifty times as long.
+    pub most_counted: Duration,
 }
 
 impl Figures {
@@ -46,16 +46,18 @@ impl Figures {
             (Run::Since, Threads::All),
             (Run::Lint, Threads::One),
         ];
-        let costs = processes::in_turn(repository, &RUNS, extent.time)?;
+        let costs = processes::in_turn(repository, RUNS, extent.time)?;
+        let [parse, lint, since, one_thread] = costs;
         let stages = [
             ("`lint`", processes::stages(repository, Run::Lint)?),
             ("`--since`", processes::stages(repository, Run::Since)?),
         ];
-        let instructions = if repository.size.bytes <= extent.most_bytes_counted {
-            instructions(repository)?
-        } else {
-            None
+        let count = |at: usize| {
+            let is_counted = [&parse, &lint, &since][at].least.cpu <= extent.most_counted;
+            let count = is_counted.then(|| processes::instructions(repository, RUNS[at].0));
+            count.transpose().map(Option::flatten)
         };
+        let instructions = [count(0)?, count(1)?, count(2)?];
         processes::chill(repository)?;
         let cold = processes::run(&repository.root, Run::Lint, Threads::All)?;
         Ok(Self {
@@ -63,10 +65,10 @@ impl Figures {
             times: repository.times,
             size: repository.size,
             sites: repository.sites(),
-            parse: costs[0],
-            lint: costs[1],
-            since: costs[2],
-            one_thread: costs[3],
+            parse,
+            lint,
+            since,
+            one_thread,
             staged: staged(repository, extent)?,
             cold: (cold.from_disk > 0).then_some(cold),
             instructions,
@@ -75,7 +77,7 @@ impl Figures {
     }
 
     fn staged_units(&self) -> Option<f64> {
-        self.staged.map(|(unit, staged)| ratio(staged.least.cpu, unit.least.cpu))
+        self.staged.as_ref().map(|(unit, staged)| ratio(staged.least.cpu, unit.least.cpu))
     }
 }
 
@@ -84,14 +86,8 @@ fn staged(repository: &Repository, extent: Extent) -> io::Result<Option<(Costs, 
         return Ok(None);
     }
     let runs = [(Run::Parse, Threads::All), (Run::Staged, Threads::All)];
-    let costs = processes::in_turn(repository, &runs, extent.time)?;
-    Ok(Some((costs[0], costs[1])))
-}
-
-fn instructions(repository: &Repository) -> io::Result<Option<(u64, u64)>> {
-    let parse = processes::instructions(repository, Run::Parse)?;
-    let lint = processes::instructions(repository, Run::Lint)?;
-    Ok(parse.zip(lint))
+    let [unit, staged] = processes::in_turn(repository, runs, extent.time)?;
+    Ok(Some((unit, staged)))
 }
 
 /// The tables, each with its name, as Markdown.
@@ -119,8 +115,7 @@ fn text(table: &Table, rows: Vec<Vec<String>>) -> String {
 
 /// What is promised, beside what was measured.
 fn targets(figures: &[Figures]) -> Vec<Vec<String>> {
-    let least = measured(figures, |costs| costs.least);
-    let median = measured(figures, |costs| costs.median);
+    let (least, median) = (measured(figures, &LEAST), measured(figures, &MEDIAN));
     let figures = least.into_iter().zip(median);
     let rows = TARGETS.iter().zip(figures).map(|((what, promised), (least, median))| {
         vec![(*what).to_owned(), (*promised).to_owned(), least, median]
@@ -140,16 +135,32 @@ const TARGETS: [(&str, &str); 8] = [
     ("memory of `lint` at 200 times", "6 GB"),
 ];
 
-/// What was measured of each target, of costs that were picked.
-fn measured(figures: &[Figures], pick: fn(Costs) -> Cost) -> [String; 8] {
+/// What is taken of several rounds.
+struct Estimate {
+    cost: fn(&Costs) -> Cost,
+    /// How many times the CPU time of the second the first takes.
+    times: fn(&Costs, &Costs) -> f64,
+}
+
+const LEAST: Estimate = Estimate {
+    cost: |costs| costs.least,
+    times: |one, other| ratio(one.least.cpu, other.least.cpu),
+};
+
+const MEDIAN: Estimate = Estimate { cost: Costs::median, times: Costs::times };
+
+/// What was measured of each target.
+fn measured(figures: &[Figures], Estimate { cost, times }: &Estimate) -> [String; 8] {
     let at = |times: usize| figures.iter().find(|it| it.times == Some(times));
     let (one, fifty, largest) = (at(1), at(50), at(200));
-    let lint = |it: &Figures| ratio(pick(it.lint).cpu, pick(it.parse).cpu);
-    let since = |it: &Figures| ratio(pick(it.since).cpu, pick(it.lint).cpu);
-    let wall = |it: &Figures| ratio(pick(it.lint).wall, pick(it.lint).cpu);
-    let staged = one.and_then(|it| it.staged).map(|(_, staged)| milliseconds(pick(staged).cpu));
-    let grown = one.zip(largest).map(|(one, it)| ratio(pick(it.lint).cpu, pick(one.lint).cpu));
-    let memory = largest.map(|it| pick(it.lint).peak as f64 / 1e9);
+    let lint = |it: &Figures| times(&it.lint, &it.parse);
+    let since = |it: &Figures| times(&it.since, &it.lint);
+    let wall = |it: &Figures| ratio(cost(&it.lint).wall, cost(&it.lint).cpu);
+    let staged = one.and_then(|it| it.staged.as_ref());
+    let staged = staged.map(|(_, staged)| milliseconds(cost(staged).cpu));
+    let grown = one.zip(largest);
+    let grown = grown.map(|(one, it)| ratio(cost(&it.lint).cpu, cost(&one.lint).cpu));
+    let memory = largest.map(|it| cost(&it.lint).peak as f64 / 1e9);
     let two_places = |figure: Option<f64>| figure.map(|it| format!("{it:.2}"));
     let figures = [
         two_places(one.map(lint)),
@@ -193,7 +204,7 @@ fn growth(figures: &[Figures]) -> Vec<Vec<String>> {
     sizes
         .iter()
         .map(|(times, of)| {
-            let staged = of.staged.zip(first.staged);
+            let staged = of.staged.as_ref().zip(first.staged.as_ref());
             let staged =
                 staged.map(|((_, one), (_, other))| growth(one.least.cpu, other.least.cpu, *times));
             vec![
@@ -209,15 +220,15 @@ fn growth(figures: &[Figures]) -> Vec<Vec<String>> {
 }
 
 fn threads(of: &Figures) -> Vec<String> {
-    let wall = |costs: Costs| format!("{:.2}", ratio(costs.least.wall, costs.least.cpu));
+    let wall = |costs: &Costs| format!("{:.2}", ratio(costs.least.wall, costs.least.cpu));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     vec![
         of.name.clone(),
         cores.to_string(),
-        wall(of.lint),
-        wall(of.one_thread),
-        wall(of.since),
-        of.staged.map_or_else(unknown, |(_, staged)| wall(staged)),
+        wall(&of.lint),
+        wall(&of.one_thread),
+        wall(&of.since),
+        of.staged.as_ref().map_or_else(unknown, |(_, staged)| wall(staged)),
         format!("{:.2}", ratio(of.lint.least.cpu, of.one_thread.least.cpu)),
         format!("{:.2}", ratio(of.lint.least.wall, of.one_thread.least.wall)),
     ]
@@ -261,10 +272,17 @@ fn cold(of: &Figures) -> Vec<String> {
 }
 
 fn instruction_row(of: &Figures) -> Option<Vec<String>> {
-    let (parse, lint) = of.instructions?;
-    let millions = |count: u64| (count / 1_000_000).to_string();
-    let ratio = format!("{:.2}", lint as f64 / parse as f64);
-    Some(vec![of.name.clone(), millions(parse), millions(lint), ratio])
+    let [parse, lint, since] = of.instructions;
+    parse?;
+    let millions =
+        |count: Option<u64>| count.map_or_else(unknown, |count| (count / 1_000_000).to_string());
+    let ratio = |part: Option<u64>, whole: Option<u64>| {
+        let ratio = part.zip(whole).map(|(part, whole)| part as f64 / whole as f64);
+        ratio.map_or_else(unknown, |ratio| format!("{ratio:.2}"))
+    };
+    let counts = [parse, lint, since].map(millions);
+    let ratios = [ratio(lint, parse), ratio(since, lint)];
+    Some(std::iter::once(of.name.clone()).chain(counts).chain(ratios).collect())
 }
 
 fn unknown() -> String {

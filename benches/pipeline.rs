@@ -111,7 +111,8 @@ fn measure(inputs: &[Input], then: Then) -> io::Result<()> {
     use self::figures::{Extent, Figures, tables};
     use self::repository::Repository;
 
-    const EXTENT: Extent = Extent { time: Duration::from_secs(20), most_bytes_counted: 2_000_000 };
+    const EXTENT: Extent =
+        Extent { time: Duration::from_secs(20), most_counted: Duration::from_secs(1) };
     let mut all = Vec::new();
     for input in inputs {
         let folder = tempfile::tempdir()?;

@@ -62,31 +62,31 @@ pub struct Cost {
 }
 
 /// What runs of one kind cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Costs {
     /// The least of each figure, but the most memory: what else a machine does
     /// only adds to what a run costs.
     pub least: Cost,
-    /// The middle one of each figure.
-    pub median: Cost,
+    /// Each round.
+    pub rounds: Vec<Cost>,
 }
 
-/// What runs in turn cost, as many rounds as fit into `time` (six at least,
+/// What runs in turn cost, as many rounds as fit into `time` (seven at least,
 /// twenty at most); one before them fills the page cache and counts for nothing.
 ///
 /// Every second round goes the other way: what a run pays for memory depends on
 /// how much the one before it has left behind, and nothing is always to follow
 /// the smallest.
-pub fn in_turn(
+pub fn in_turn<const N: usize>(
     repository: &Repository,
-    runs: &[(Run, Threads)],
+    runs: [(Run, Threads); N],
     time: Duration,
-) -> io::Result<Vec<Costs>> {
+) -> io::Result<[Costs; N]> {
     let run = |(of, threads): (Run, Threads)| run(&repository.root, of, threads);
-    let first: Vec<Cost> = runs.iter().copied().map(run).collect::<io::Result<_>>()?;
+    let first: Vec<Cost> = runs.into_iter().map(run).collect::<io::Result<_>>()?;
     let round: Duration = first.iter().map(|cost| cost.wall).sum();
-    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(6.0, 20.0) as usize;
-    let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); runs.len()];
+    let rounds = (time.as_secs_f64() / round.as_secs_f64().max(1e-3)).clamp(7.0, 20.0) as usize;
+    let mut costs = [const { Vec::new() }; N];
     let mut order: Vec<usize> = (0..runs.len()).collect();
     for _ in 0..rounds {
         for &index in &order {
@@ -94,12 +94,28 @@ pub fn in_turn(
         }
         order.reverse();
     }
-    Ok(costs.iter().map(|costs| Costs::of(costs)).collect())
+    Ok(costs.map(Costs::of))
 }
 
 impl Costs {
-    fn of(costs: &[Cost]) -> Self {
-        Self { least: ranked(costs, 0), median: ranked(costs, costs.len() / 2) }
+    fn of(rounds: Vec<Cost>) -> Self {
+        Self { least: ranked(&rounds, 0), rounds }
+    }
+
+    /// The middle one of each figure.
+    pub fn median(&self) -> Cost {
+        ranked(&self.rounds, self.rounds.len() / 2)
+    }
+
+    /// How many times the CPU time of `others` this is: the middle one of the rounds.
+    /// In one round they ran one soon after the other, so that what slows a machine
+    /// down for a minute slows both.
+    pub fn times(&self, others: &Self) -> f64 {
+        let rounds = self.rounds.iter().zip(&others.rounds);
+        let ratio = |(one, other): (&Cost, &Cost)| one.cpu.as_secs_f64() / other.cpu.as_secs_f64();
+        let mut ratios: Vec<f64> = rounds.map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios[ratios.len() / 2]
     }
 }
 

@@ -40,7 +40,8 @@ pub const TABLES: [Table; 7] = [
     },
     Table {
         name: "instructions",
-        head: "| repository | `debug parse`, millions | `lint`, millions | `lint` / `debug parse` |",
+        head: "| repository | `debug parse`, millions | `lint`, millions | `--since`, millions | \
+               `lint` / `debug parse` | `--since` / `lint` |",
     },
 ];
 
