@@ -52,12 +52,12 @@ impl Figures {
             ("`lint`", processes::stages(repository, Run::Lint)?),
             ("`--since`", processes::stages(repository, Run::Since)?),
         ];
-        let count = |at: usize| {
-            let is_counted = [&parse, &lint, &since][at].least.cpu <= extent.most_counted;
-            let count = is_counted.then(|| processes::instructions(repository, RUNS[at].0));
-            count.transpose().map(Option::flatten)
+        let count = |run: Run, costs: &Costs| {
+            let is_counted = costs.least.cpu <= extent.most_counted;
+            if is_counted { processes::instructions(repository, run) } else { Ok(None) }
         };
-        let instructions = [count(0)?, count(1)?, count(2)?];
+        let instructions =
+            [count(Run::Parse, &parse)?, count(Run::Lint, &lint)?, count(Run::Since, &since)?];
         processes::chill(repository)?;
         let cold = processes::run(&repository.root, Run::Lint, Threads::All)?;
         Ok(Self {

@@ -68,7 +68,7 @@ pub struct Costs {
     /// only adds to what a run costs.
     pub least: Cost,
     /// Each round.
-    pub rounds: Vec<Cost>,
+    rounds: Vec<Cost>,
 }
 
 /// What runs in turn cost, as many rounds as fit into `time` (seven at least,

@@ -424,19 +424,16 @@ impl Graph {
 
     /// By whom each document is needed.
     fn users(&self) -> Lists {
-        let pairs = || {
-            self.iter()
-                .flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (need.doc, doc)))
-        };
-        Lists::new(self.recipes.len(), pairs)
+        Lists::new(self.recipes.len(), || self.needed().map(|(doc, needed)| (needed, doc)))
     }
 
     fn needs(&self) -> Lists {
-        let pairs = || {
-            self.iter()
-                .flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (doc, need.doc)))
-        };
-        Lists::new(self.recipes.len(), pairs)
+        Lists::new(self.recipes.len(), || self.needed())
+    }
+
+    /// Each document, with each that it needs.
+    fn needed(&self) -> impl Iterator<Item = (DocId, DocId)> {
+        self.iter().flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (doc, need.doc)))
     }
 
     /// One cycle for each knot (strongly connected component) among the

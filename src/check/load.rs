@@ -519,6 +519,7 @@ impl Side {
         self.sites.get_or_init(|| {
             let named = self.sets.iter().filter_map(|set| Some((set, set.name.as_ref()?)));
             let all = named.clone().map(|(set, _)| set.files.len() + set.parts.len()).sum();
+            // A list of the right size, which stays the one that there is.
             let mut pairs = Vec::with_capacity(all);
             for (set, name) in named {
                 let files = set.files.iter().chain(&set.parts);

@@ -117,6 +117,7 @@ impl<'a> OneSide<'a> {
         let in_place = if site.is_related_as(&self.site) { site.documents.len() } else { 0 };
         let twin = |(at, identity): (usize, &Identity)| match self.identities.get(at) {
             Some(here) if here == identity => Some(DocId::at(at)),
+            // Another document than was here, and none that stands elsewhere.
             _ if at < in_place => None,
             _ => self.ids().get(identity).copied(),
         };

@@ -153,13 +153,7 @@ pub fn combine(
 /// number is what it is.
 pub fn same(left: &Node, right: &Node) -> bool {
     match (&left.value, &right.value) {
-        (Value::Mapping(left), Value::Mapping(right)) => {
-            Arc::ptr_eq(left, right)
-                || left.len() == right.len()
-                    && left
-                        .iter()
-                        .all(|(key, node)| right.get(key).is_some_and(|other| same(node, other)))
-        }
+        (Value::Mapping(left), Value::Mapping(right)) => same_entries(left, right),
         (Value::Sequence(left), Value::Sequence(right)) => {
             Arc::ptr_eq(left, right)
                 || left.len() == right.len()
@@ -169,6 +163,13 @@ pub fn same(left: &Node, right: &Node) -> bool {
         (Value::Set(_), Value::Set(_)) => left.value.equals_in_python(&right.value),
         (left, right) => left == right,
     }
+}
+
+/// Whether two mappings are the [same], in whatever order their entries are.
+pub fn same_entries(left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
+    let has_same =
+        |(key, node): (&Key, &Node)| right.get(key).is_some_and(|other| same(node, other));
+    Arc::ptr_eq(left, right) || left.len() == right.len() && left.iter().all(has_same)
 }
 
 struct Walk<'a> {

@@ -8,8 +8,7 @@ use super::catalog::Catalog;
 use super::document::{Document, Source};
 use super::{Options, Site, secret_reference};
 use crate::graph::{DocId, Graph, Recipe};
-use crate::yaml::Mapping;
-use crate::yaml::diff::same;
+use crate::yaml::diff::same_entries;
 
 impl<'a> Site<'a> {
     /// This site with other documents, and its graph, if each of them is related as
@@ -69,11 +68,8 @@ impl Site<'_> {
 fn is_related_alike(then: &Document, now: &Document) -> bool {
     let is_policy = |document: &Document| document.layer_order.is_some();
     let layer = |document: &Document| document.layer.as_ref().map(|layer| layer.value.clone());
-    let selected = |document: &Document| {
-        document.parent_selector.as_ref().map(|selector| selector.labels.clone())
-    };
-    let is_selected_alike = match (selected(then), selected(now)) {
-        (Some(then), Some(now)) => has_same_entries(&then, &now),
+    let selects_alike = match (&then.parent_selector, &now.parent_selector) {
+        (Some(then), Some(now)) => same_entries(&then.labels, &now.labels),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     };
@@ -86,16 +82,11 @@ fn is_related_alike(then: &Document, now: &Document) -> bool {
         && then.replacement.is_some() == now.replacement.is_some()
         && then.faults.is_empty() == now.faults.is_empty()
         && layer(then) == layer(now)
-        && is_selected_alike
-        && has_same_entries(&then.labels, &now.labels)
+        && selects_alike
+        && same_entries(&then.labels, &now.labels)
         && then.sources.len() == now.sources.len()
         && then.sources.iter().zip(&now.sources).all(is_named_alike)
         && secret_reference(then) == secret_reference(now)
         // These two relate others.
         && ![then, now].into_iter().any(|it| is_policy(it) || Catalog::reads(it))
-}
-
-fn has_same_entries(one: &Mapping, other: &Mapping) -> bool {
-    one.len() == other.len()
-        && one.iter().all(|(key, node)| other.get(key).is_some_and(|it| same(node, it)))
 }
