@@ -260,6 +260,28 @@ fn data_schema(kind: &str, of_type: &str) -> String {
     )
 }
 
+/// More schemas than are kept ready for documents that may never come.
+#[test]
+fn documents_of_many_kinds_are_validated() {
+    const RULE: &str = "schema-violation";
+    let letter = |index: usize| char::from(b'A' + u8::try_from(index).unwrap());
+    let kinds: Vec<String> = (0..300)
+        .map(|index| format!("example/Kind{}{}/v1", letter(index / 26), letter(index % 26)))
+        .collect();
+    let head = kinds.iter().enumerate().fold(site(), |tree, (index, kind)| {
+        let value = if index % 3 == 0 { "{a: text}" } else { "{a: 1}" };
+        let schema = data_schema(kind, "integer");
+        let written = document(kind, &format!("of-{index}"), &[], value);
+        tree.with(&format!("site/here/{index}.yaml"), format!("{schema}{written}"))
+    });
+    let found = compared(&site(), &head).new.diagnostics;
+    let refused = found.iter().filter(|it| it.rule.name == RULE);
+    let mut refused: Vec<&str> =
+        refused.flat_map(|it| &it.documents).map(|key| &*key.schema).collect();
+    refused.sort_unstable();
+    assert_eq!(refused, kinds.iter().step_by(3).collect::<Vec<_>>());
+}
+
 #[test]
 fn what_another_schema_accepted_is_validated() {
     const RULE: &str = "schema-violation";

@@ -20,16 +20,27 @@ use crate::yaml::{self, Mapping, Node, Value};
 /// A schema, and what is wrong with it.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The schema.
-    pub schema: Schema,
+    /// As it is written.
+    root: Node,
+    patterns: Arc<Patterns>,
+    /// See [`Compiled::schema`].
+    schema: OnceLock<Schema>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
 impl Compiled {
-    fn of(root: &Node, patterns: &Arc<Patterns>) -> Arc<Self> {
+    /// Looks for what is wrong with the schema at `root`; what that made of it is
+    /// `kept` for the documents it is for, or else made again for the first of them.
+    fn of(root: &Node, patterns: &Arc<Patterns>, kept: bool) -> Arc<Self> {
         let (schema, problems) = Schema::compile_with(root, patterns);
-        Arc::new(Self { schema, problems })
+        let schema = if kept { schema.into() } else { OnceLock::new() };
+        Arc::new(Self { root: root.clone(), patterns: patterns.clone(), schema, problems })
+    }
+
+    /// The schema, ready to be used.
+    fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| Schema::compile_with(&self.root, &self.patterns).0)
     }
 }
 
@@ -69,6 +80,11 @@ type GroupsPlace = Arc<OnceLock<Arc<Groups>>>;
 type Place = Arc<OnceLock<Arc<Compiled>>>;
 
 impl Schemas {
+    /// So many are kept ready whether or not there are documents for them: mostly
+    /// there are. A schema takes tens of kilobytes, and where there are thousands,
+    /// few of them are used.
+    const KEPT: usize = 128;
+
     /// The same, with property groups that stand outside of them.
     #[must_use]
     pub fn with_groups(self, beside: Vec<GroupsBeside>) -> Self {
@@ -131,15 +147,16 @@ impl Schemas {
     /// The schema that is written at `root`.
     pub fn compiled(&self, root: &Node) -> Arc<Compiled> {
         let Value::Mapping(mapping) = &root.value else {
-            return Compiled::of(root, &self.patterns);
+            return Compiled::of(root, &self.patterns, true);
         };
         let identity = Arc::as_ptr(mapping).addr();
-        let place = {
+        let (place, kept) = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.entry(identity).or_default().clone()
+            let place = known.entry(identity).or_default().clone();
+            (place, known.len() <= Self::KEPT)
         };
-        // The schema keeps the mapping, so that its address stays its own.
-        place.get_or_init(|| Compiled::of(root, &self.patterns)).clone()
+        // It keeps the mapping, so that its address stays its own.
+        place.get_or_init(|| Compiled::of(root, &self.patterns, kept)).clone()
     }
 
     /// What `compiled` refuses of `data`, which a document renders to. Sites
@@ -153,17 +170,17 @@ impl Schemas {
         let (Value::Mapping(written), Value::Mapping(rendered)) =
             (&document.data.value, &data.value)
         else {
-            return compiled.schema.violations(data);
+            return compiled.schema().violations(data);
         };
         if !Arc::ptr_eq(written, rendered) {
-            return compiled.schema.violations(data);
+            return compiled.schema().violations(data);
         }
         let pair = (Arc::as_ptr(compiled).addr(), Arc::as_ptr(written).addr());
         let valid = || self.valid.lock().unwrap_or_else(PoisonError::into_inner);
         if valid().contains_key(&pair) {
             return Vec::new();
         }
-        let found = compiled.schema.violations(data);
+        let found = compiled.schema().violations(data);
         if found.is_empty() {
             valid().insert(pair, (compiled.clone(), written.clone()));
         }
@@ -297,7 +314,7 @@ static OWN: LazyLock<Vec<(&'static str, Arc<Compiled>)>> = LazyLock::new(|| {
         .chain([("deckhand/ValidationPolicy/v1", VALIDATION_POLICY)])
         .chain(TEXT_KINDS.map(|kind| (kind, TEXT)));
     let patterns = Arc::default();
-    texts.map(|(kind, text)| (kind, Compiled::of(&root_of(text), &patterns))).collect()
+    texts.map(|(kind, text)| (kind, Compiled::of(&root_of(text), &patterns, true))).collect()
 });
 
 /// Deckhand's own schema for documents of a kind, which no DataSchema can take
