@@ -1,14 +1,15 @@
 //! Lists and mappings, which know how large they are.
 
 use std::fmt;
-use std::hash::Hash;
+use std::hash::{BuildHasher as _, Hash};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-use indexmap::{Equivalent, IndexSet};
+use hashbrown::HashTable;
+use indexmap::Equivalent;
 
 use super::node::{Key, Node, Value};
-use crate::source::Span;
+use crate::source::{Span, offset};
 
 /// How large a value is, with shared values written out.
 ///
@@ -234,10 +235,18 @@ impl Default for Entries {
 #[derive(Clone, Default)]
 struct Own {
     list: Vec<(Key, Node)>,
-    /// The keys, in the same order, where there are many of them. Nearly all
-    /// mappings have a few: to compare these costs less than to keep a table.
-    /// Shared with copies, most of which get other values at the same keys.
-    index: Option<Arc<IndexSet<Key, foldhash::fast::RandomState>>>,
+    /// Where the keys are, if there are many of them. Nearly all mappings have a
+    /// few: to compare these costs less than to keep a table. Shared with copies,
+    /// most of which get other values at the same keys.
+    index: Option<Arc<Index>>,
+}
+
+/// Where each key of a list is, without the keys.
+#[derive(Clone, Default)]
+struct Index {
+    hasher: foldhash::fast::RandomState,
+    /// For each key how many are before it.
+    places: HashTable<u32>,
 }
 
 /// Entries over those of another mapping: what rendering writes into a document is
@@ -433,7 +442,7 @@ impl Mapping {
         let at = self.position(key)?;
         let own = self.own();
         if let Some(index) = &mut own.index {
-            Arc::make_mut(index).shift_remove_index(at);
+            Arc::make_mut(index).remove(at, &own.list);
         }
         Some(own.list.remove(at).1)
     }
@@ -441,8 +450,8 @@ impl Mapping {
     /// Takes the last entry out.
     pub fn pop(&mut self) -> Option<(Key, Node)> {
         let own = self.own();
-        if let Some(index) = &mut own.index {
-            Arc::make_mut(index).pop();
+        if let (Some(index), Some(last)) = (&mut own.index, own.list.len().checked_sub(1)) {
+            Arc::make_mut(index).remove(last, &own.list);
         }
         own.list.pop()
     }
@@ -490,7 +499,7 @@ impl Mapping {
 impl Own {
     fn entry_of<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
         let entry = match &self.index {
-            Some(index) => index.get_index_of(key).map(|at| &self.list[at]),
+            Some(index) => index.find(key, &self.list).map(|at| &self.list[at]),
             None => self.list.iter().find(|(own, _)| key.equivalent(own)),
         };
         entry.map(|(key, node)| (key, node))
@@ -498,7 +507,7 @@ impl Own {
 
     fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
         match &self.index {
-            Some(index) => index.get_index_of(key),
+            Some(index) => index.find(key, &self.list),
             None => self.list.iter().position(|(own, _)| key.equivalent(own)),
         }
     }
@@ -516,16 +525,47 @@ impl Own {
 
     /// Adds to the index the keys that are not in it yet, if there is to be one.
     fn complete_index(&mut self) {
-        let keys = self.list.iter().map(|(key, _)| key);
-        match &mut self.index {
-            Some(index) if index.len() < self.list.len() => {
-                let known = index.len();
-                Arc::make_mut(index).extend(keys.skip(known).cloned());
+        if self.index.is_none() && self.list.len() <= Mapping::FEW {
+            return;
+        }
+        let index = self.index.get_or_insert_default();
+        if index.places.len() < self.list.len() {
+            Arc::make_mut(index).complete(&self.list);
+        }
+    }
+}
+
+impl Index {
+    /// How many keys are before this one in `list`, if it is there.
+    fn find<Q: ?Sized + Hash + Equivalent<Key>>(
+        &self,
+        key: &Q,
+        list: &[(Key, Node)],
+    ) -> Option<usize> {
+        let is_there = |at: &u32| key.equivalent(&list[*at as usize].0);
+        self.places.find(self.hasher.hash_one(key), is_there).map(|at| *at as usize)
+    }
+
+    /// Adds the last keys of `list`, which are not known yet.
+    fn complete(&mut self, list: &[(Key, Node)]) {
+        let Self { hasher, places } = self;
+        let hash = |at: &u32| hasher.hash_one(&list[*at as usize].0);
+        places.reserve(list.len() - places.len(), hash);
+        for at in offset(places.len())..offset(list.len()) {
+            places.insert_unique(hash(&at), at, hash);
+        }
+    }
+
+    /// Takes a key out that will be taken out of `list`.
+    fn remove(&mut self, at: usize, list: &[(Key, Node)]) {
+        let (hash, at) = (self.hasher.hash_one(&list[at].0), offset(at));
+        if let Ok(place) = self.places.find_entry(hash, |place| *place == at) {
+            place.remove();
+        }
+        if (at as usize) + 1 < list.len() {
+            for behind in self.places.iter_mut().filter(|place| **place > at) {
+                *behind -= 1;
             }
-            None if self.list.len() > Mapping::FEW => {
-                self.index = Some(Arc::new(keys.cloned().collect()));
-            }
-            Some(_) | None => {}
         }
     }
 }
