@@ -45,7 +45,7 @@ impl<'a> Site<'a> {
             // What a recipe says of its parent stands in the parent's text.
             if is_other(doc) || site.parent(doc).is_some_and(is_other) {
                 // What is wrong with it is known from before.
-                Arc::new(site.recipe(doc, document, options, &mut Vec::new()))
+                site.recipe(doc, document, options, &mut Vec::new())
             } else {
                 graph.recipes[doc.index()].clone()
             }
@@ -64,10 +64,13 @@ impl Site<'_> {
     }
 }
 
+fn layer(document: &Document) -> Option<&str> {
+    document.layer.as_ref().map(|layer| &*layer.value)
+}
+
 /// Whether all that relating documents looks at is the same in two of them.
 fn is_related_alike(then: &Document, now: &Document) -> bool {
     let is_policy = |document: &Document| document.layer_order.is_some();
-    let layer = |document: &Document| document.layer.as_ref().map(|layer| layer.value.clone());
     let selects_alike = match (&then.parent_selector, &now.parent_selector) {
         (Some(then), Some(now)) => same_entries(&then.labels, &now.labels),
         (None, None) => true,

@@ -4,10 +4,10 @@
 //! is refused here: what is wrong is a [`Fault`] with its place, and the rest
 //! of the document is used (`deckhand.md` sections 2 and 4).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::read::SecretKinds;
-use crate::graph::{Act, Instruction, Instructions, Writing};
+use crate::graph::{Act, Instruction, Instructions, Recipe, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
@@ -66,6 +66,8 @@ pub struct Document {
     pub faults: Vec<Fault>,
     /// Aliases of collections in it.
     pub shared: Vec<Shared>,
+    /// See [`Document::alone`].
+    pub(super) alone: OnceLock<Arc<Recipe>>,
 }
 
 /// What a child looks for in its parent's labels.
@@ -124,6 +126,12 @@ impl Document {
             let secret = self.data.secret.then_some("data");
             self.whole = Whole::InText { text: text.clone(), span: self.span, secret };
         }
+    }
+
+    /// How it is made wherever it needs no other document, which `make` says for the
+    /// first site that asks: all of them have nearly the same documents.
+    pub(super) fn alone(&self, make: impl FnOnce() -> Arc<Recipe>) -> &Arc<Recipe> {
+        self.alone.get_or_init(make)
     }
 
     /// Its actions.

@@ -292,8 +292,10 @@ impl<'a> Site<'a> {
         let mut names = Names::of(&documents);
         let repeated = names.repeated(&documents, &mut problems);
         let family = Family { documents: &documents, repeated: &repeated };
-        let parents = parents::find(family, &layers, options.semantics, &mut problems);
-        let replaced_by = parents::replacements(family, &layers, &parents, &mut problems);
+        let relating = parents::relating(family);
+        let parents = parents::find(family, &relating, &layers, options.semantics, &mut problems);
+        let replaced_by =
+            parents::replacements(&documents, &relating, &layers, &parents, &mut problems);
         names.tell_shared(family, &parents, &replaced_by, &mut problems);
         names.settle(family, &replaced_by);
         let catalog = Arc::new(Catalog::of(&documents));
@@ -410,7 +412,7 @@ impl<'a> Site<'a> {
         let mut missing = Vec::new();
         let recipes = self
             .iter()
-            .map(|(doc, document)| Arc::new(self.recipe(doc, document, options, &mut missing)))
+            .map(|(doc, document)| self.recipe(doc, document, options, &mut missing))
             .collect();
         self.problems.extend(gather_generated(missing));
         let Options { semantics, missing_source, .. } = *options;
@@ -418,6 +420,28 @@ impl<'a> Site<'a> {
     }
 
     fn recipe(
+        &self,
+        doc: DocId,
+        document: &Document,
+        options: &Options,
+        problems: &mut Vec<Problem>,
+    ) -> Arc<Recipe> {
+        let mut make = || Arc::new(self.recipe_of_its_own(doc, document, options, problems));
+        if self.stands_alone(doc, document) { document.alone(make).clone() } else { make() }
+    }
+
+    /// Whether nothing of how a document is made depends on the other documents of
+    /// the site, nor on options, so that it is made so in every site.
+    fn stands_alone(&self, doc: DocId, document: &Document) -> bool {
+        let Relations { repeated, parents, replaced_by, .. } = &*self.relations;
+        document.sources.is_empty()
+            && parents[doc.index()].is_none()
+            && replaced_by[doc.index()].is_none()
+            && !repeated[doc.index()]
+            && secret_reference(document).is_none()
+    }
+
+    fn recipe_of_its_own(
         &self,
         doc: DocId,
         document: &Document,
@@ -584,7 +608,7 @@ fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Pro
             firsts.insert(&layer.value, layer.span);
         }
     }
-    let layers = Layers::new(order.iter().map(|layer| &layer.value));
+    let layers = Layers::new(order.iter().map(|layer| &*layer.value), documents);
     let members = LazyCell::new(|| {
         let mut members: Lookup<&str, usize> = Lookup::default();
         for layer in documents.iter().filter_map(|document| document.layer.as_ref()) {
@@ -592,10 +616,8 @@ fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Pro
         }
         members
     });
-    for (index, document) in documents.iter().enumerate() {
-        if let Some(layer) = &document.layer
-            && layers.rank(document).is_none()
-        {
+    for doc in (0..documents.len()).map(DocId::at).filter(|doc| layers.rank(*doc).is_none()) {
+        if let Some(layer) = &documents[doc.index()].layer {
             let names = order.iter().map(|layer| &*layer.value);
             let few = problems.len().saturating_mul(order.len()) <= MOST_COMPARISONS;
             let near = if few { nearest(&layer.value, names) } else { None };
@@ -603,7 +625,7 @@ fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Pro
                 name: name.into(),
                 is_slip: members[&*layer.value] > 1 && !members.contains_key(name),
             });
-            problems.push(Problem::UnknownLayer { doc: DocId::at(index), near });
+            problems.push(Problem::UnknownLayer { doc, near });
         }
     }
     layers

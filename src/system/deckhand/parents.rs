@@ -7,26 +7,40 @@ use crate::graph::DocId;
 use crate::merge::deckhand::Semantics;
 use crate::yaml::{Key, Node, Value};
 
-/// The layers of a site, the highest first.
+/// The layers of a site's documents.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    ranks: Lookup<std::sync::Arc<str>, usize>,
+    /// By document; none at all without a policy.
+    ranks: Vec<Option<usize>>,
 }
 
 impl Layers {
-    pub(super) fn new<'a>(order: impl IntoIterator<Item = &'a std::sync::Arc<str>>) -> Self {
-        let mut ranks = Lookup::default();
+    /// The layers of these documents, where `order` names the layers, the highest
+    /// first.
+    pub(super) fn new<'a>(
+        order: impl IntoIterator<Item = &'a str>,
+        documents: &[&Document],
+    ) -> Self {
+        let mut known: Lookup<&str, usize> = Lookup::default();
         for (rank, layer) in order.into_iter().enumerate() {
-            ranks.entry(layer.clone()).or_insert(rank);
+            known.entry(layer).or_insert(rank);
         }
-        Self { ranks }
+        let rank = |document: &&Document| known.get(&*document.layer.as_ref()?.value).copied();
+        Self { ranks: documents.iter().map(rank).collect() }
     }
 
     /// How far down a document's layer is; none for a document without a
     /// layer, or in one that the policy does not know.
-    pub(super) fn rank(&self, document: &Document) -> Option<usize> {
-        self.ranks.get(&document.layer.as_ref()?.value).copied()
+    pub(super) fn rank(&self, doc: DocId) -> Option<usize> {
+        self.ranks.get(doc.index()).copied().flatten()
     }
+}
+
+/// The documents that look for a parent or replace one, in input order: few of all.
+pub(super) fn relating(family: Family<'_>) -> Vec<DocId> {
+    let relates =
+        |document: &Document| document.parent_selector.is_some() || document.replacement.is_some();
+    family.iter().filter(|(_, document)| relates(document)).map(|(doc, _)| doc).collect()
 }
 
 /// Documents by the labels they carry, as far as selectors ask for them.
@@ -35,9 +49,8 @@ struct LabelIndex {
 }
 
 impl LabelIndex {
-    fn new(family: Family<'_>) -> Self {
+    fn new<'a>(family: Family<'_>, selectors: impl Iterator<Item = &'a Selector>) -> Self {
         // Nearly every document has labels, and most of them nobody asks for.
-        let selectors = family.iter().filter_map(|(_, document)| document.parent_selector.as_ref());
         let wanted = selectors.flat_map(|selector| selector.labels.iter()).filter_map(pair);
         let mut carriers: Lookup<_, Vec<DocId>> = wanted.map(|pair| (pair, Vec::new())).collect();
         if carriers.is_empty() {
@@ -89,20 +102,23 @@ fn carries_all(document: &Document, selector: &Selector) -> bool {
     })
 }
 
-/// Finds each document's parent; what goes wrong is added to `problems`.
+/// Finds the parents of the documents that are `relating`; what goes wrong is added to
+/// `problems`.
 pub(super) fn find(
     family: Family<'_>,
+    relating: &[DocId],
     layers: &Layers,
     semantics: Semantics,
     problems: &mut Vec<Problem>,
 ) -> Vec<Option<DocId>> {
-    let index = LabelIndex::new(family);
-    let search = Search { documents: family.documents, layers, semantics, index };
-    let mut parents = vec![None; family.documents.len()];
-    for (child, document) in family.iter() {
-        if let Some(selector) = &document.parent_selector {
-            parents[child.index()] = search.parent_of(child, selector, problems);
-        }
+    let documents = family.documents;
+    let selector = |doc: DocId| Some((doc, documents[doc.index()].parent_selector.as_ref()?));
+    let selecting = || relating.iter().copied().filter_map(selector);
+    let index = LabelIndex::new(family, selecting().map(|(_, selector)| selector));
+    let search = Search { documents, layers, semantics, index };
+    let mut parents = vec![None; documents.len()];
+    for (child, selector) in selecting() {
+        parents[child.index()] = search.parent_of(child, selector, problems);
     }
     parents
 }
@@ -121,7 +137,7 @@ impl Search<'_> {
         selector: &Selector,
         problems: &mut Vec<Problem>,
     ) -> Option<DocId> {
-        let child_rank = self.layers.rank(self.documents[child.index()])?;
+        let child_rank = self.layers.rank(child)?;
         let before = problems.len();
         let mut candidates: Vec<(usize, DocId)> = Vec::new();
         let (mut of_other_schema, mut not_above) = (Matches::default(), Matches::default());
@@ -129,7 +145,7 @@ impl Search<'_> {
         for parent in self.index.carriers(selector, self.documents) {
             // Deckhand never matches a document with itself, nor visits one
             // without a layer (6.1, 6.2).
-            let rank = self.layers.rank(self.documents[parent.index()]);
+            let rank = self.layers.rank(parent);
             let Some(rank) = rank.filter(|_| parent != child) else { continue };
             // Each of the two is an error to Deckhand's code (D04, D05).
             if self.documents[child.index()].key.schema != self.documents[parent.index()].key.schema
@@ -188,16 +204,18 @@ fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<Problem
     }
 }
 
-/// What each document is replaced by; what goes wrong is added to `problems`.
+/// What each document is replaced by, of those that are `relating`; what goes wrong is
+/// added to `problems`.
 pub(super) fn replacements(
-    family: Family<'_>,
+    documents: &[&Document],
+    relating: &[DocId],
     layers: &Layers,
     parents: &[Option<DocId>],
     problems: &mut Vec<Problem>,
 ) -> Vec<Option<DocId>> {
-    let documents = family.documents;
     let mut replaced_by: Vec<Option<DocId>> = vec![None; documents.len()];
-    for (doc, document) in family.iter() {
+    for doc in relating.iter().copied() {
+        let document = documents[doc.index()];
         let parent = parents[doc.index()];
         let same_name = parent.is_some_and(|parent| {
             let parent = documents[parent.index()];
@@ -206,7 +224,7 @@ pub(super) fn replacements(
         match (document.replacement, parent) {
             // Without a place among the layers nothing could be found, which
             // has been told.
-            (Some(_), None) if document.layer.is_some() && layers.rank(document).is_none() => {}
+            (Some(_), None) if document.layer.is_some() && layers.rank(doc).is_none() => {}
             (Some(_), None) => problems.push(Problem::ReplacementWithoutParent { doc }),
             (Some(_), Some(parent)) if !same_name => {
                 problems.push(Problem::ReplacementOfAnother { doc, parent });

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
@@ -323,6 +323,7 @@ impl Reader<'_> {
             data: Node::made(Value::Null, span),
             faults: Vec::new(),
             shared: Vec::new(),
+            alone: OnceLock::new(),
         };
         let Some(metadata) = metadata else { return read };
         let name = self.text_field(metadata, "name");
