@@ -29,12 +29,13 @@ pub struct Figures {
 }
 
 /// What is left out of a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// How long the runs of one kind may take together.
     pub time: Duration,
-    /// What costs more is not run in valgrind, which takes fifty times as long.
-    pub most_counted: Duration,
+    /// What costs more than to parse so many bytes is not run in valgrind, which takes
+    /// fifty times as long. Not a time, so that every machine counts the same runs.
+    pub most_counted: f64,
 }
 
 impl Figures {
@@ -53,8 +54,12 @@ impl Figures {
             ("`--since`", processes::stages(repository, Run::Since)?),
         ];
         let count = |run: Run, costs: &Costs| {
-            let is_counted = costs.least.cpu <= extent.most_counted;
-            if is_counted { processes::instructions(repository, run) } else { Ok(None) }
+            let units = ratio(costs.least.cpu, parse.least.cpu);
+            if units * (repository.size.bytes as f64) <= extent.most_counted {
+                processes::instructions(repository, run)
+            } else {
+                Ok(None)
+            }
         };
         let instructions =
             [count(Run::Parse, &parse)?, count(Run::Lint, &lint)?, count(Run::Since, &since)?];

@@ -111,8 +111,7 @@ fn measure(inputs: &[Input], then: Then) -> io::Result<()> {
     use self::figures::{Extent, Figures, tables};
     use self::repository::Repository;
 
-    const EXTENT: Extent =
-        Extent { time: Duration::from_secs(20), most_counted: Duration::from_secs(1) };
+    const EXTENT: Extent = Extent { time: Duration::from_secs(20), most_counted: 50e6 };
     let mut all = Vec::new();
     for input in inputs {
         let folder = tempfile::tempdir()?;
