@@ -12,7 +12,6 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near::Slips;
 use crate::render::Write;
-use crate::source::offset;
 use crate::yaml::path::{self, Location, Piece, child, children};
 use crate::yaml::{Key, Mapping, Node, Value};
 
@@ -31,9 +30,11 @@ const MOST_KEYS: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for mut schema in schemas(facts, &unchanged_schemas(facts)) {
-        schema.leave_out_common(facts);
+        schema.ask();
         schema.count_keys();
-        schema.tell(facts, found);
+        if schema.may_tell() {
+            schema.tell(facts, found);
+        }
     }
 }
 
@@ -124,8 +125,8 @@ fn schemas<'a>(
 ) -> impl Iterator<Item = Schema<'a>> {
     let mut schemas: IndexMap<&str, Schema<'_>, foldhash::fast::RandomState> = IndexMap::default();
     for (doc, recipe) in facts.graph.iter() {
-        let writes = facts.rendered.writes(doc).iter().enumerate();
-        let mut creating = writes.filter(|(_, write)| write.created.is_some()).peekable();
+        let writes = facts.rendered.writes(doc).iter();
+        let mut creating = writes.filter(|write| write.created.is_some()).peekable();
         if creating.peek().is_some() && !unchanged.contains(&*recipe.key.schema) {
             let output = facts.rendered.data(doc).filter(|_| recipe.emit);
             schemas.entry(&recipe.key.schema).or_default().add(doc, output, creating);
@@ -141,63 +142,36 @@ fn schemas<'a>(
     schemas.into_values()
 }
 
-/// The documents of a schema, and the keys that substitutions create in them.
+/// The documents of a schema, and the places to which substitutions lead in them.
 struct Schema<'a> {
     outputs: Vec<(DocId, &'a Node)>,
-    creations: Vec<Creation>,
+    /// Those in which substitutions create keys, outputs or not.
+    creating: Vec<DocId>,
     /// The root, and all places to which something created leads; each behind
     /// the one that it is in.
-    places: Vec<Place>,
+    places: Vec<Place<'a>>,
     /// What the outputs have in the places where somebody asks.
     keys: Vec<Keys<'a>>,
 }
 
-/// A key that a substitution creates. There are as many as substitutions: what
-/// the write or the place says is not said again.
-#[derive(Clone, Copy)]
-struct Creation {
-    doc: DocId,
-    /// Of the document's writes.
-    write: u32,
-    /// The key's, of [`Schema::places`].
-    place: u32,
-}
-
 /// A place in the documents of a schema.
 #[derive(Default)]
-struct Place {
+struct Place<'a> {
     /// The place that it is in; for the root itself.
     around: usize,
-    /// How many pieces lead to it.
-    depth: usize,
     inside: IndexMap<Piece, usize, foldhash::fast::RandomState>,
+    /// Its key, if a substitution creates it.
+    created: Option<&'a str>,
     /// In how many outputs that create it it counts.
-    created: usize,
+    counted: usize,
     /// Which of [`Schema::keys`] are here, if somebody asks.
     keys: Option<usize>,
-}
-
-impl Creation {
-    fn place(self) -> usize {
-        self.place as usize
-    }
-
-    fn write<'a>(self, facts: &SiteFacts<'a>) -> &'a Write {
-        &facts.rendered.writes(self.doc)[self.write as usize]
-    }
-
-    /// Where the mapping is that the key was created in, and the key.
-    fn split<'a>(self, facts: &SiteFacts<'a>, places: &[Place]) -> (&'a [Piece], &'a str) {
-        let way = &self.write(facts).location.0[..places[self.place()].depth];
-        let (key, around) = way.split_last().expect("nothing creates the root");
-        (around, key.as_text().expect("only keys that are texts are said to be created"))
-    }
 }
 
 impl Default for Schema<'_> {
     fn default() -> Self {
         let places = vec![Place::default()];
-        Self { outputs: Vec::new(), creations: Vec::new(), places, keys: Vec::new() }
+        Self { outputs: Vec::new(), creating: Vec::new(), places, keys: Vec::new() }
     }
 }
 
@@ -208,11 +182,12 @@ impl<'a> Schema<'a> {
         &mut self,
         doc: DocId,
         output: Option<&'a Node>,
-        creating: impl Iterator<Item = (usize, &'a Write)>,
+        creating: impl Iterator<Item = &'a Write>,
     ) {
+        self.creating.push(doc);
         // The way to the last write begins nearly always like the way to the next.
         let (mut way, mut last) = (vec![(0, output)], &[][..]);
-        for (index, write) in creating {
+        for write in creating {
             let pieces = &write.location.0[..];
             let shared = pieces.iter().zip(last).take_while(|(one, other)| one == other).count();
             way.truncate(shared + 1);
@@ -221,11 +196,11 @@ impl<'a> Schema<'a> {
                 way.push((self.inside(place, piece), node.and_then(|node| child(node, piece))));
             }
             last = pieces;
-            for (around, _) in created_keys(write) {
+            for (around, key) in created_keys(write) {
                 let (holds, (place, has)) = (way[around].1, way[around + 1]);
                 let counts = has.is_some() && holds.is_some_and(|it| counted(it).is_some());
-                self.places[place].created += usize::from(counts);
-                self.creations.push(Creation { doc, write: offset(index), place: offset(place) });
+                self.places[place].created = Some(key);
+                self.places[place].counted += usize::from(counts);
             }
         }
     }
@@ -233,32 +208,32 @@ impl<'a> Schema<'a> {
     /// The place inside another, which is made where it is missing.
     fn inside(&mut self, around: usize, piece: &Piece) -> usize {
         let next = self.places.len();
-        let Place { depth, inside, .. } = &mut self.places[around];
+        let Place { inside, .. } = &mut self.places[around];
         if let Some(place) = inside.get(piece) {
             return *place;
         }
         inside.insert(piece.clone(), next);
-        let depth = *depth + 1;
-        self.places.push(Place { around, depth, ..Place::default() });
+        self.places.push(Place { around, ..Place::default() });
         next
     }
 
-    /// Leaves out the keys that so many outputs create that no other can be far
-    /// more common, and the places where nobody asks then.
-    fn leave_out_common(&mut self, facts: &SiteFacts<'_>) {
-        let Self { outputs, creations, places, keys } = self;
-        creations.retain(|creation| {
-            let elsewhere = places[creation.place()].created.saturating_sub(1);
-            fewest(elsewhere) <= outputs.len()
-        });
-        for creation in creations {
-            let (_, key) = creation.split(facts, places);
-            let around = places[creation.place()].around;
+    /// Asks for what the outputs have beside the created keys, but for those that so
+    /// many outputs create that no other can be far more common; and leaves out the
+    /// places to which nobody who asks needs to go.
+    fn ask(&mut self) {
+        let Self { outputs, places, keys, .. } = self;
+        for place in 0..places.len() {
+            let Place { around, created, counted, .. } = places[place];
+            let Some(key) = created else { continue };
+            if fewest(counted.saturating_sub(1)) > outputs.len() {
+                continue;
+            }
             let here = *places[around].keys.get_or_insert_with(|| {
                 keys.push(Keys::default());
                 keys.len() - 1
             });
             keys[here].lengths |= lengths_near(key);
+            keys[here].created.insert(key);
         }
         let mut asked = vec![false; places.len()];
         for (index, place) in places.iter_mut().enumerate().rev() {
@@ -273,33 +248,46 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// Whether a created key may be uncommon; the others are forgotten.
+    fn may_tell(&mut self) -> bool {
+        for keys in &mut self.keys {
+            let mut created = std::mem::take(&mut keys.created);
+            created.retain(|key| keys.may_be_uncommon(key));
+            keys.created = created;
+        }
+        self.keys.iter().any(|keys| !keys.created.is_empty())
+    }
+
     fn tell(&self, facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-        let mut told: Option<(DocId, u32)> = None;
-        // Many documents create the same key in the same place.
-        let mut may_be: Vec<Option<bool>> = vec![None; self.places.len()];
-        for creation in &self.creations {
-            // Of what one write creates, the outermost is told.
-            if told == Some((creation.doc, creation.write)) {
-                continue;
-            }
-            let around = self.places[creation.place()].around;
-            let Some(keys) = self.places[around].keys.map(|keys| &self.keys[keys]) else {
-                continue;
-            };
-            let (around, key) = creation.split(facts, &self.places);
-            let may_be = may_be[creation.place()].get_or_insert_with(|| keys.may_be_uncommon(key));
-            if *may_be && let Some(uncommon) = uncommon(facts, keys, creation.doc, around, key) {
-                found.push(word(facts, creation.doc, creation.write(facts), &uncommon));
-                told = Some((creation.doc, creation.write));
+        for doc in self.creating.iter().copied() {
+            for write in facts.rendered.writes(doc) {
+                let uncommon = |(around, key)| {
+                    let keys = self.keys_at(around).filter(|keys| keys.created.contains(key))?;
+                    uncommon(facts, keys, doc, around, key)
+                };
+                let around = |(around, key)| (&write.location.0[..around], key);
+                // Of what one write creates, the outermost is told.
+                if let Some(uncommon) = created_keys(write).map(around).find_map(uncommon) {
+                    found.push(word(facts, doc, write, &uncommon));
+                }
             }
         }
     }
+
+    /// What the outputs have at a place, if somebody asks there.
+    fn keys_at(&self, location: &[Piece]) -> Option<&Keys<'a>> {
+        let root = &self.places[0];
+        let place = location
+            .iter()
+            .try_fold(root, |place, piece| Some(&self.places[*place.inside.get(piece)?]))?;
+        place.keys.map(|keys| &self.keys[keys])
+    }
 }
 
-impl Place {
+impl<'a> Place<'a> {
     /// Adds to `keys` what a document has here and inside. Of all its places only
     /// those are visited that somebody asks for and that it has.
-    fn count_keys<'a>(&self, doc: DocId, node: &'a Node, places: &[Self], keys: &mut [Keys<'a>]) {
+    fn count_keys(&self, doc: DocId, node: &'a Node, places: &[Self], keys: &mut [Keys<'a>]) {
         if let Some(here) = self.keys
             && let Some(mapping) = counted(node)
         {
@@ -338,6 +326,8 @@ fn counted(node: &Node) -> Option<&Mapping> {
 struct Keys<'a> {
     /// The lengths that such keys have, as [`length`] tells them.
     lengths: u64,
+    /// The keys that substitutions create there, as far as others may be more common.
+    created: HashSet<&'a str, foldhash::fast::RandomState>,
     /// How many documents have the key that most of them have.
     most: usize,
     having: HashMap<&'a str, Having, foldhash::fast::RandomState>,
