@@ -208,7 +208,7 @@ impl<'a> Schema<'a> {
     /// The place inside another, which is made where it is missing.
     fn inside(&mut self, around: usize, piece: &Piece) -> usize {
         let next = self.places.len();
-        let Place { inside, .. } = &mut self.places[around];
+        let inside = &mut self.places[around].inside;
         if let Some(place) = inside.get(piece) {
             return *place;
         }
@@ -251,9 +251,8 @@ impl<'a> Schema<'a> {
     /// Whether a created key may be uncommon; the others are forgotten.
     fn may_tell(&mut self) -> bool {
         for keys in &mut self.keys {
-            let mut created = std::mem::take(&mut keys.created);
-            created.retain(|key| keys.may_be_uncommon(key));
-            keys.created = created;
+            let created = std::mem::take(&mut keys.created).into_iter();
+            keys.created = created.filter(|key| keys.may_be_uncommon(key)).collect();
         }
         self.keys.iter().any(|keys| !keys.created.is_empty())
     }
