@@ -30,6 +30,7 @@ use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
+use crate::system::deckhand::known::Known;
 use crate::system::edits::{Edits, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
@@ -476,7 +477,7 @@ impl<'a> SiteRun<'_, 'a> {
             edits: self.edits,
             site: &site,
             sides: self.sides,
-            patterns: Patterns::default(),
+            patterns: Arc::default(),
             earlier: [base, head],
             has_failed: AtomicBool::new(false),
         };
@@ -628,7 +629,7 @@ struct Trying<'t, 'a> {
     edits: &'t Edits<'a>,
     site: &'t SitePair<'a>,
     sides: &'t Sides<'t>,
-    patterns: Patterns,
+    patterns: Arc<Patterns>,
     earlier: [Option<&'t OneSide<'a>>; 2],
     /// Whether layercake itself failed at a document that neither side has so.
     has_failed: AtomicBool,
@@ -643,7 +644,8 @@ impl Trying<'_, '_> {
         look: impl FnOnce(Tried<'_>) -> T,
     ) -> T {
         did(Stage::Cause, || 1);
-        let versions = self.edits.apply(self.site, chosen, &self.patterns);
+        let known = &mut Known::of(self.patterns.clone());
+        let versions = self.edits.apply(self.site, chosen, known);
         let mut documents = Vec::new();
         let mut parts: BTreeMap<&RepoPath, Given<'_>> = BTreeMap::new();
         for (path, version) in &versions {

@@ -2,7 +2,7 @@
 //! is wrong with a file by itself is told from here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use globset::GlobSet;
 use rayon::prelude::*;
@@ -22,6 +22,7 @@ use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
+use crate::system::deckhand::known::Known;
 use crate::system::deckhand::layout::{
     Layout, Place, Problem as LayoutProblem, SiteFiles, clashes,
 };
@@ -113,9 +114,9 @@ pub(super) struct Side {
 
 impl Loaded {
     pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
-        let (schemas, patterns) = (Schemas::default(), Patterns::default());
+        let (schemas, known) = (Schemas::default(), KnownToThreads::default());
         let secrets = &plan.configuration.secrets;
-        let reader = Reader { schemas: &schemas, patterns: &patterns, secrets };
+        let reader = Reader { schemas: &schemas, known: &known, secrets };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
             lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &plan.rules));
@@ -703,7 +704,7 @@ fn read_baseline(
 /// What reads the Deckhand documents of parsed files.
 struct Reader<'r> {
     schemas: &'r Schemas,
-    patterns: &'r Patterns,
+    known: &'r KnownToThreads,
     secrets: &'r SecretKinds,
 }
 
@@ -726,7 +727,7 @@ impl Reader<'_> {
         let documents = Vec::with_capacity(parsed.documents.len());
         let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
         for document in &parsed.documents {
-            let reading = || read(document, text, self.patterns, self.secrets);
+            let reading = || self.known.lend(|known| read(document, text, known, self.secrets));
             match guarded(Guarded::Reading(source.path().as_str()), reading) {
                 Some(Reading::Document(document)) => loaded.documents.push(*document),
                 Some(Reading::Nothing(fault)) => loaded.others.push(fault),
@@ -748,6 +749,28 @@ impl Reader<'_> {
         let hidden = if is_lost { std::slice::from_ref(&whole) } else { &loaded.secrets[..] };
         loaded.ignores.hide(hidden);
         loaded
+    }
+}
+
+/// What the threads of a run have read before: each has one while it reads, and waits
+/// for no other.
+#[derive(Default)]
+struct KnownToThreads {
+    patterns: Arc<Patterns>,
+    /// Those that no thread has.
+    idle: Mutex<Vec<Known>>,
+}
+
+impl KnownToThreads {
+    /// What `work` gives, with something known. What a fault may have left half
+    /// done is not used again.
+    fn lend<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let mut known = known.unwrap_or_else(|| Known::of(self.patterns.clone()));
+        let made = work(&mut known);
+        idle().push(known);
+        made
     }
 }
 

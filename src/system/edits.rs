@@ -13,10 +13,10 @@ use std::sync::Arc;
 use super::Written;
 use super::cloud_init::part::Part;
 use super::deckhand::document::Document;
+use super::deckhand::known::Known;
 use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
-use crate::merge::pattern::Patterns;
 use crate::source::{RepoPath, Span, Triple};
 use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
 use crate::yaml::path::{Location, Piece, inside};
@@ -195,7 +195,7 @@ impl<'a> Edits<'a> {
         &self,
         site: &SitePair<'a>,
         chosen: &dyn Fn(EditId) -> bool,
-        patterns: &Patterns,
+        known: &mut Known,
     ) -> Vec<(&'a RepoPath, Version<'a>)> {
         let Some(membership) = self.membership(site, chosen) else { return Vec::new() };
         let unedited = site.unedited.iter().filter(|located| membership.has(located));
@@ -203,7 +203,7 @@ impl<'a> Edits<'a> {
             .map(|located| (Rank::of(located), located.path, Version::Written(located.document)))
             .collect();
         let edited = self.pairs.iter().filter_map(|pair| {
-            let (located, version) = pair.version(chosen, patterns)?;
+            let (located, version) = pair.version(chosen, known)?;
             let [without, with] = &pair.ranks;
             let rank = if pair.whole.is_some_and(chosen) { with } else { without };
             membership.has(&located).then(|| (rank.clone(), located.path, version))
@@ -405,7 +405,7 @@ impl<'a> Pair<'a> {
     fn version(
         &self,
         chosen: &dyn Fn(EditId) -> bool,
-        patterns: &Patterns,
+        known: &mut Known,
     ) -> Option<(Located<'a>, Version<'a>)> {
         let whole = self.whole.is_some_and(chosen);
         let (base, head) = match (&self.base, &self.head) {
@@ -440,7 +440,7 @@ impl<'a> Pair<'a> {
                     Version::RevisedPart(Box::new(Part::revised(base, head, &root)))
                 }
                 (Written::Deckhand(base), _) => {
-                    Version::Revised(Box::new(revised(base, root, patterns)))
+                    Version::Revised(Box::new(revised(base, root, known)))
                 }
                 (Written::Part(_), Written::Deckhand(_)) => {
                     unreachable!("documents are paired within a system")

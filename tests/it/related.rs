@@ -3,10 +3,10 @@
 
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
-use layercake::merge::pattern::Patterns;
 use layercake::source::{RepoPath, Source, SourceMap};
 use layercake::system::deckhand::Site;
 use layercake::system::deckhand::document::Document;
+use layercake::system::deckhand::known::Known;
 use layercake::system::deckhand::read::{Reading, SecretKinds, read};
 use layercake::yaml::parse;
 
@@ -148,10 +148,10 @@ struct Read {
 fn documents(text: &str, sources: &mut SourceMap) -> Vec<Read> {
     let source = Source::new(RepoPath::new("site.yaml"), Ok(text.as_bytes().to_vec()));
     let file = sources.add(source);
-    let patterns = Patterns::default();
+    let mut known = Known::default();
     let parsed = parse(file, text);
     let documents = parsed.documents.iter().map(|document| {
-        match read(document, text, &patterns, &SecretKinds::default()) {
+        match read(document, text, &mut known, &SecretKinds::default()) {
             Reading::Document(read) => {
                 let span = document.span;
                 let text = text[span.start as usize..span.end as usize].to_owned();

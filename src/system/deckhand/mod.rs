@@ -4,6 +4,7 @@
 mod again;
 pub mod catalog;
 pub mod document;
+pub mod known;
 pub mod layout;
 mod names;
 mod parents;

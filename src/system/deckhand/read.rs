@@ -2,9 +2,6 @@
 //! and metadata as Deckhand's own schemas have them (`deckhand.md` 2.3, 4).
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -12,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 use smol_str::SmolStr;
 
 use super::document::{Document, Fault, FaultKind, Selector, Source};
+use super::known::Known;
 use crate::graph::{Act, Destination, Extract, Instruction, Instructions, Part, Writing};
-use crate::merge::deckhand::{ActionPath, Method};
-use crate::merge::pattern::{Pattern, Patterns};
+use crate::merge::deckhand::Method;
+use crate::merge::pattern::Pattern;
 use crate::near::nearest;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::{Path, PathError};
@@ -75,12 +73,12 @@ impl SecretKinds {
 /// Pegleg's wrapping of a whole document (`pegleg.md` 1.3).
 const MANAGED: &str = "pegleg/PeglegManagedDocument/v1";
 
-/// Reads one YAML document; `text` is its file's text, `patterns` those that
-/// were read before, `secrets` the kinds that are secret by themselves.
+/// Reads one YAML document; `text` is its file's text, `known` what was read before,
+/// `secrets` the kinds that are secret by themselves.
 pub fn read(
     document: &yaml::Document,
     text: &str,
-    patterns: &Patterns,
+    known: &mut Known,
     secrets: &SecretKinds,
 ) -> Reading {
     let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
@@ -95,7 +93,7 @@ pub fn read(
     let Some(name) = schema.as_str() else {
         return nothing(FaultKind::NotADocument { found: "a mapping whose `schema` is no string" });
     };
-    let mut reader = Reader { text, patterns, secrets, faults: Vec::new() };
+    let mut reader = Reader { text, known, secrets, faults: Vec::new() };
     let is_wrapped = name == MANAGED;
     let managed = if is_wrapped { reader.managed(as_written, schema_key.span) } else { None };
     let root = managed.unwrap_or(as_written);
@@ -106,14 +104,14 @@ pub fn read(
 
 /// `document` with another content: as if `root` had been written in its
 /// place. Faults that need the text are placed less exactly.
-pub fn revised(document: &Document, root: Node, patterns: &Patterns) -> Document {
+pub fn revised(document: &Document, root: Node, known: &mut Known) -> Document {
     let (span, shared) = (document.span, document.shared.clone());
     let Value::Mapping(mapping) = root.value.clone() else {
         unreachable!("only the entries of a document's mapping are edited")
     };
     let written = yaml::Document { root, span, shared };
     let secrets = &document.secret_kinds;
-    let mut reader = Reader { text: "", patterns, secrets, faults: Vec::new() };
+    let mut reader = Reader { text: "", known, secrets, faults: Vec::new() };
     reader.document(&written, &mapping, document.wrapped_encrypted)
 }
 
@@ -196,7 +194,7 @@ impl fmt::Display for Field<'_> {
 
 struct Reader<'a> {
     text: &'a str,
-    patterns: &'a Patterns,
+    known: &'a mut Known,
     secrets: &'a SecretKinds,
     faults: Vec<Fault>,
 }
@@ -211,8 +209,8 @@ impl Reader<'_> {
         let at = root.keys().next().map_or_else(|| heading(document), |key| key.span);
         let top = Section { mapping: root, field: Field::ROOT, at };
         self.known_keys(top);
-        let schema =
-            self.text_field(top, "schema").map_or_else(|| Spanned::new("".into(), at), word);
+        let schema = self.text_field(top, "schema").map(|schema| self.word(schema));
+        let schema = schema.unwrap_or_else(|| Spanned::new("".into(), at));
         self.schema_form(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
@@ -416,7 +414,7 @@ impl Reader<'_> {
         } else if let Some(layer) = self.text_field(layering, "layer")
             && !layer.value.is_empty()
         {
-            read.layer = Some(word(layer));
+            read.layer = Some(self.word(layer));
         }
         read.is_abstract = self.flag(layering, "abstract").is_some();
         let written = layering.mapping.get("actions").and_then(Node::as_sequence);
@@ -492,10 +490,7 @@ impl Reader<'_> {
             self.fault(method.span, FaultKind::UnknownMethod { method: method_text, near });
             return None;
         };
-        let parsed = KNOWN.with_borrow_mut(|known| {
-            known.action_paths.get_or_read(path.value, |text| ActionPath::parse(text))
-        });
-        let parsed = match parsed {
+        let parsed = match self.known.action_path(path.value) {
             Ok(parsed) => parsed,
             Err(error) => {
                 self.invalid_path(section, &path, error);
@@ -546,7 +541,7 @@ impl Reader<'_> {
         let extract = self.extract(source);
         let deepcopy = self.flag(source, "deepcopy").is_some();
         let (schema, name, path) = (schema?, name?, path?);
-        let (schema, name) = (word(schema), kept(name));
+        let (schema, name) = (self.word(schema), kept(name));
         self.schema_form(source, "schema", &schema);
         let from = self.path(source, &path)?;
         let extract = extract.ok()?;
@@ -797,10 +792,13 @@ impl Reader<'_> {
         }
     }
 
+    /// The name of a schema or a layer.
+    fn word(&mut self, text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
+        Spanned::new(self.known.word(text.value), text.span)
+    }
+
     fn path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>) -> Option<Spanned<Path>> {
-        let path = KNOWN
-            .with_borrow_mut(|known| known.paths.get_or_read(text.value, |text| Path::parse(text)));
-        match path {
+        match self.known.path(text.value) {
             Ok(path) => Some(Spanned::new(path, text.span)),
             Err(error) => {
                 self.invalid_path(section, text, error);
@@ -823,7 +821,7 @@ impl Reader<'_> {
         if text.value.is_empty() {
             return Ok(None);
         }
-        match self.patterns.parse(text.value) {
+        match self.known.pattern(text.value) {
             Ok(pattern) => Ok(Some(Spanned::new(pattern, text.span))),
             Err(error) => {
                 let at = error.at.map_or(text.span, |at| self.place_in(&text, at));
@@ -887,61 +885,6 @@ fn near_static(name: &str, known: &[&'static str]) -> Option<&'static str> {
 
 fn key_text(key: &Key) -> Cow<'_, str> {
     key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value).into(), Cow::from)
-}
-
-/// The name of a schema or a layer, which many documents say: to compare two of
-/// them is to read the same text twice, and not two texts from two places.
-fn word(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
-    let word = KNOWN.with_borrow_mut(|known| {
-        known.words.get_or_read(text.value, |text| Ok::<_, Infallible>(text.clone().into()))
-    });
-    let Ok(word) = word;
-    Spanned::new(word, text.span)
-}
-
-/// What was read of texts that many documents say: it is read, and held, once for
-/// each thread that reads documents, and no thread waits for another.
-#[derive(Default)]
-struct Known {
-    words: Table<Arc<str>>,
-    paths: Table<Path>,
-    action_paths: Table<ActionPath>,
-}
-
-thread_local! {
-    static KNOWN: RefCell<Known> = RefCell::default();
-}
-
-/// What was read of each of some texts.
-struct Table<T>(HashMap<SmolStr, T, foldhash::fast::RandomState>);
-
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Self(HashMap::default())
-    }
-}
-
-impl<T: Clone> Table<T> {
-    /// So many texts are remembered, of so many bytes each at most: what somebody
-    /// else wrote takes no memory without end.
-    const MOST: usize = 4096;
-    const LONGEST: usize = 200;
-
-    /// What `read` makes of a text, or made of it before. An error is not kept.
-    fn get_or_read<E>(
-        &mut self,
-        text: &SmolStr,
-        read: impl FnOnce(&SmolStr) -> Result<T, E>,
-    ) -> Result<T, E> {
-        if let Some(known) = self.0.get(text) {
-            return Ok(known.clone());
-        }
-        let made = read(text)?;
-        if self.0.len() < Self::MOST && text.len() <= Self::LONGEST {
-            self.0.insert(text.clone(), made.clone());
-        }
-        Ok(made)
-    }
 }
 
 /// A text that is kept beyond its document.

@@ -8,12 +8,12 @@ use layercake::check::{
 use layercake::compare::{Attribution, Status};
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
-use layercake::merge::pattern::Patterns;
 use layercake::render::{Alike, Earlier, Extent, Problem, Rendered, render, render_again};
 use layercake::report::json::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
 use layercake::system::Written;
 use layercake::system::deckhand::document::Document;
+use layercake::system::deckhand::known::Known;
 use layercake::system::deckhand::layout::{Layout, Place};
 use layercake::system::deckhand::read::{Reading, SecretKinds, read};
 use layercake::system::deckhand::{Options, Site};
@@ -302,16 +302,16 @@ fn applied<'a>(
     pair: &SitePair<'a>,
     chosen: &dyn Fn(layercake::edit::EditId) -> bool,
 ) -> Vec<Version<'a>> {
-    let versions = edits.apply(pair, chosen, &Patterns::default()).into_iter();
+    let versions = edits.apply(pair, chosen, &mut Known::default()).into_iter();
     versions.map(|(_, version)| version).collect()
 }
 
 fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
     let text = sources.get(id).text();
     let parsed = parse(id, text);
-    let patterns = Patterns::default();
+    let mut known = Known::default();
     let documents = parsed.documents.iter().filter_map(|document| {
-        match read(document, text, &patterns, &SecretKinds::default()) {
+        match read(document, text, &mut known, &SecretKinds::default()) {
             Reading::Document(document) => Some(*document),
             Reading::Nothing(_) => None,
         }

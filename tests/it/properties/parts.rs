@@ -13,7 +13,6 @@ use layercake::edit::EditId;
 use layercake::graph::{Graph, MissingSource};
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
-use layercake::merge::pattern::Patterns;
 use layercake::render::render;
 use layercake::report::json::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source as Text, SourceMap, Span};
@@ -21,6 +20,7 @@ use layercake::system::Written;
 use layercake::system::cloud_init::part::Part;
 use layercake::system::cloud_init::read::{Included, read};
 use layercake::system::cloud_init::{Given, OUTPUT, Set, Sets, Source, SourceKind};
+use layercake::system::deckhand::known::Known;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::edits::{Edits, Located, Membership, SitePair, edits};
 use proptest::prelude::*;
@@ -389,7 +389,7 @@ impl Read {
 
 /// What is merged of the parts with the edits that are `chosen`.
 fn made(edits: &Edits<'_>, pair: &SitePair<'_>, chosen: &dyn Fn(EditId) -> bool) -> [String; 2] {
-    let versions = edits.apply(pair, chosen, &Patterns::default());
+    let versions = edits.apply(pair, chosen, &mut Known::default());
     merged(versions.iter().map(|(path, version)| (*path, version.document())))
 }
 

@@ -1,0 +1,84 @@
+//! What was read of texts that many documents say: it is read, and held, once.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::merge::deckhand::ActionPath;
+use crate::merge::pattern::{Pattern, PatternError, Patterns};
+use crate::yaml::path::{Path, PathError};
+
+/// What one thread has read before, by its text; and patterns, which all threads may
+/// share, because to compile one is much.
+#[derive(Debug, Default)]
+pub struct Known {
+    words: Table<Arc<str>>,
+    paths: Table<Path>,
+    action_paths: Table<ActionPath>,
+    patterns: Arc<Patterns>,
+}
+
+impl Known {
+    /// Nothing but these patterns.
+    pub fn of(patterns: Arc<Patterns>) -> Self {
+        Self { patterns, ..Self::default() }
+    }
+
+    /// The name of a schema or a layer: to compare two of them is to read the same
+    /// text twice, and not two texts from two places.
+    pub(super) fn word(&mut self, text: &SmolStr) -> Arc<str> {
+        let word = self.words.get_or_read(text, |text| Ok::<_, Infallible>(text.into()));
+        let Ok(word) = word;
+        word
+    }
+
+    /// As [`Path::parse`].
+    pub(super) fn path(&mut self, text: &SmolStr) -> Result<Path, PathError> {
+        self.paths.get_or_read(text, Path::parse)
+    }
+
+    /// As [`ActionPath::parse`].
+    pub(super) fn action_path(&mut self, text: &SmolStr) -> Result<ActionPath, PathError> {
+        self.action_paths.get_or_read(text, ActionPath::parse)
+    }
+
+    /// As [`Pattern::parse`].
+    pub(super) fn pattern(&mut self, text: &SmolStr) -> Result<Pattern, PatternError> {
+        self.patterns.parse(text)
+    }
+}
+
+/// What was read of each of some texts.
+#[derive(Debug)]
+struct Table<T>(HashMap<SmolStr, T, foldhash::fast::RandomState>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(HashMap::default())
+    }
+}
+
+impl<T: Clone> Table<T> {
+    /// So many texts are remembered, of so many bytes each at most: what somebody
+    /// else wrote takes no memory without end.
+    const MOST: usize = 4096;
+    const LONGEST: usize = 200;
+
+    /// What `read` makes of a text, or made of it before. An error is not kept.
+    fn get_or_read<E>(
+        &mut self,
+        text: &SmolStr,
+        read: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Some(known) = self.0.get(text) {
+            return Ok(known.clone());
+        }
+        let made = read(text)?;
+        if self.0.len() < Self::MOST && text.len() <= Self::LONGEST {
+            self.0.insert(text.clone(), made.clone());
+        }
+        Ok(made)
+    }
+}
