@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::configuration::{Related, related};
-use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
 use super::side::{OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for};
@@ -22,7 +22,6 @@ use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::guard::{Place, guarded};
-use crate::merge::pattern::Patterns;
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
 use crate::rules::{self, SiteFacts, Undone};
 use crate::source::{FileId, RepoPath, SourceMap, Span};
@@ -30,7 +29,6 @@ use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
-use crate::system::deckhand::known::Known;
 use crate::system::edits::{Edits, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
@@ -477,7 +475,7 @@ impl<'a> SiteRun<'_, 'a> {
             edits: self.edits,
             site: &site,
             sides: self.sides,
-            patterns: Arc::default(),
+            known: KnownToThreads::default(),
             earlier: [base, head],
             has_failed: AtomicBool::new(false),
         };
@@ -629,7 +627,7 @@ struct Trying<'t, 'a> {
     edits: &'t Edits<'a>,
     site: &'t SitePair<'a>,
     sides: &'t Sides<'t>,
-    patterns: Arc<Patterns>,
+    known: KnownToThreads,
     earlier: [Option<&'t OneSide<'a>>; 2],
     /// Whether layercake itself failed at a document that neither side has so.
     has_failed: AtomicBool,
@@ -644,8 +642,7 @@ impl Trying<'_, '_> {
         look: impl FnOnce(Tried<'_>) -> T,
     ) -> T {
         did(Stage::Cause, || 1);
-        let known = &mut Known::of(self.patterns.clone());
-        let versions = self.edits.apply(self.site, chosen, known);
+        let versions = self.known.lend(|known| self.edits.apply(self.site, chosen, known));
         let mut documents = Vec::new();
         let mut parts: BTreeMap<&RepoPath, Given<'_>> = BTreeMap::new();
         for (path, version) in &versions {

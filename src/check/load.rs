@@ -752,10 +752,10 @@ impl Reader<'_> {
     }
 }
 
-/// What the threads of a run have read before: each has one while it reads, and waits
-/// for no other.
+/// What threads that work at the same thing have read before: each has one while it
+/// reads, and waits for no other.
 #[derive(Default)]
-struct KnownToThreads {
+pub(super) struct KnownToThreads {
     patterns: Arc<Patterns>,
     /// Those that no thread has.
     idle: Mutex<Vec<Known>>,
@@ -764,7 +764,7 @@ struct KnownToThreads {
 impl KnownToThreads {
     /// What `work` gives, with something known. What a fault may have left half
     /// done is not used again.
-    fn lend<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let mut known = known.unwrap_or_else(|| Known::of(self.patterns.clone()));
