@@ -6,7 +6,7 @@
 //! without any one that is left the value would be another. The same decides
 //! where following found too few.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -92,6 +92,20 @@ struct Found {
     proof: Proof,
 }
 
+/// What following all units back found.
+#[derive(Default)]
+struct Followed {
+    /// The units by their candidates.
+    by_candidates: BTreeMap<Vec<EditId>, Vec<Target>>,
+    /// The route of a candidate that stands alone, and so nearly always is the
+    /// cause, told while the ways are at hand; of each edit in the first such
+    /// unit of a change.
+    routes: BTreeMap<(Target, EditId), Vec<Hop>>,
+}
+
+/// The ways of the values of a unit, on the base side and on the head side.
+type Trails = [Vec<replay::Hop>; 2];
+
 struct Attributing<'a> {
     question: &'a Question<'a>,
     renderings: RefCell<usize>,
@@ -100,8 +114,9 @@ struct Attributing<'a> {
 impl Attributing<'_> {
     fn run(&self, changes: &mut [Change]) -> BTreeMap<EditId, Proof> {
         let mut found: BTreeMap<Target, Found> = BTreeMap::new();
+        let Followed { by_candidates, mut routes } = self.follow(changes);
         // What is left of a limit on renderings goes to those with few candidates.
-        let mut by_candidates: Vec<_> = self.by_candidates(changes).into_iter().collect();
+        let mut by_candidates: Vec<_> = by_candidates.into_iter().collect();
         by_candidates.sort_by_key(|(candidates, _)| candidates.len());
         for (candidates, targets) in by_candidates {
             let search = Search::new(self, changes, &targets);
@@ -120,7 +135,7 @@ impl Attributing<'_> {
         let causes: Vec<Vec<Cause>> = changes
             .iter()
             .enumerate()
-            .map(|(index, change)| self.causes(index, change, &found))
+            .map(|(index, change)| self.causes(index, change, &found, &mut routes))
             .collect();
         for (change, causes) in changes.iter_mut().zip(causes) {
             change.causes = causes;
@@ -128,22 +143,27 @@ impl Attributing<'_> {
         proofs
     }
 
-    /// The units of all changes, by their candidates.
-    fn by_candidates(&self, changes: &[Change]) -> BTreeMap<Vec<EditId>, Vec<Target>> {
-        let mut by_candidates: BTreeMap<Vec<EditId>, Vec<Target>> = BTreeMap::new();
+    /// Follows every unit of all changes back.
+    fn follow(&self, changes: &[Change]) -> Followed {
+        let mut followed = Followed::default();
         for (index, change) in changes.iter().enumerate() {
+            let mut routed: Vec<EditId> = Vec::new();
             for unit in units(change) {
-                let candidates = self.candidates(change, unit);
-                by_candidates.entry(candidates).or_default().push((index, unit));
+                let trails = self.trails(change, unit);
+                let [base, head] = self.texts(change, unit, &trails);
+                // Edits that meet a text on which the unit rests.
+                let candidates = self.meeting(&base, &head);
+                if let [only] = candidates[..]
+                    && !routed.contains(&only)
+                {
+                    routed.push(only);
+                    let route = self.route(&trails, only);
+                    followed.routes.insert(((index, unit), only), route);
+                }
+                followed.by_candidates.entry(candidates).or_default().push((index, unit));
             }
         }
-        by_candidates
-    }
-
-    /// The edits that meet a text on which the unit rests.
-    fn candidates(&self, change: &Change, unit: Unit) -> Vec<EditId> {
-        let [base, head] = self.texts(change, unit);
-        self.meeting(&base, &head)
+        followed
     }
 
     fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
@@ -157,15 +177,15 @@ impl Attributing<'_> {
         self.question.concerned.iter().filter(of).copied().collect()
     }
 
-    /// The texts on which a unit rests, on each side.
-    fn texts(&self, change: &Change, unit: Unit) -> [Vec<Span>; 2] {
+    /// The texts on which a unit with these ways rests, on each side.
+    fn texts(&self, change: &Change, unit: Unit, trails: &Trails) -> [Vec<Span>; 2] {
         let texts: [Vec<Span>; 2] = match unit {
             Unit::Whole | Unit::Data(_) => {
-                let [base, head] = self.trails(change, unit);
+                let [base, head] = trails;
                 let (of_base, of_head) = (self.question.base, self.question.head);
                 [(of_base, base), (of_head, head)].map(|(side, trails)| {
                     let mut texts: Vec<Span> = trails.iter().flat_map(replay::Hop::texts).collect();
-                    texts.extend(side.into_iter().flat_map(|side| refusals(side, &trails)));
+                    texts.extend(side.into_iter().flat_map(|side| refusals(side, trails)));
                     texts
                 })
             }
@@ -184,8 +204,8 @@ impl Attributing<'_> {
         })
     }
 
-    /// The ways of the values of a unit, on each side.
-    fn trails(&self, change: &Change, unit: Unit) -> [Vec<replay::Hop>; 2] {
+    /// The ways of the values of a unit.
+    fn trails(&self, change: &Change, unit: Unit) -> Trails {
         /// So many values stand for those of a whole output.
         const MOST: usize = 5_000;
         let difference = match (unit, &change.data[..]) {
@@ -197,10 +217,10 @@ impl Attributing<'_> {
         let elsewhere = difference.location();
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
-            let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
+            let Some(place) = place else { return vec![side.replay.trace_winner(doc, elsewhere)] };
             let leaves = Replay::leaves(&place.node, MOST).locations.into_iter();
             let inside = leaves.map(|leaf| place.location.joined(&leaf));
-            inside.map(|location| side.replay.trace(doc, &location)).collect()
+            inside.map(|location| side.replay.trace_winner(doc, &location)).collect()
         };
         [
             of(self.question.base, change.output.base, &difference.base),
@@ -211,7 +231,7 @@ impl Attributing<'_> {
     /// Edits of the documents through which a unit's values came: more than
     /// the texts themselves say, such as whether a document is abstract.
     fn candidates_nearby(&self, change: &Change, unit: Unit) -> Vec<EditId> {
-        let [mut base, mut head] = self.texts(change, unit);
+        let [mut base, mut head] = self.texts(change, unit, &self.trails(change, unit));
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, spans: &mut Vec<Span>| {
             let Some((side, doc)) = side.zip(doc) else { return };
             spans.push(side.graph.recipe(doc).span);
@@ -231,20 +251,24 @@ impl Attributing<'_> {
         }
     }
 
-    fn causes(&self, index: usize, change: &Change, found: &BTreeMap<Target, Found>) -> Vec<Cause> {
+    fn causes(
+        &self,
+        index: usize,
+        change: &Change,
+        found: &BTreeMap<Target, Found>,
+        routes: &mut BTreeMap<(Target, EditId), Vec<Hop>>,
+    ) -> Vec<Cause> {
         let of_change = found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
         let mut causes: BTreeMap<EditId, Cause> = BTreeMap::new();
-        for ((_, unit), found) in of_change {
-            if found.edits.iter().all(|edit| causes.contains_key(edit)) {
-                continue;
-            }
-            let trails = self.trails(change, *unit);
+        for (target, found) in of_change {
+            let trails = LazyCell::new(|| self.trails(change, target.1));
             for edit in &found.edits {
                 if causes.contains_key(edit) {
                     continue;
                 }
                 let joint = found.edits.iter().filter(|other| *other != edit).copied().collect();
-                let route = self.route(&trails, *edit);
+                let known = routes.remove(&(*target, *edit));
+                let route = known.unwrap_or_else(|| self.route(&trails, *edit));
                 causes.insert(*edit, Cause { edit: *edit, joint, route });
             }
         }
@@ -252,7 +276,7 @@ impl Attributing<'_> {
     }
 
     /// The way from an edit to an output, the edit first.
-    fn route(&self, trails: &[Vec<replay::Hop>; 2], edit: EditId) -> Vec<Hop> {
+    fn route(&self, trails: &Trails, edit: EditId) -> Vec<Hop> {
         let edit = &self.question.edits[edit.index()];
         let mut route = vec![first_hop(edit)];
         let [base, head] = trails;
@@ -260,7 +284,7 @@ impl Attributing<'_> {
         let sides = [(question.head, &edit.head, head), (question.base, &edit.base, base)];
         for (side, text, trails) in sides {
             let (Some(side), Some(text)) = (side, text) else { continue };
-            let found = trails.iter().find_map(|trail| way_to(trail, text));
+            let found = trails.iter().find_map(|trail| way_from(text, trail));
             if let Some(way) = found {
                 route.extend(self.hops(side, &way));
                 return route;
@@ -269,10 +293,10 @@ impl Attributing<'_> {
         route
     }
 
-    /// The hops of a way that was followed back, after the edit itself.
+    /// The hops of a way, after the edit itself.
     fn hops(&self, side: &Side<'_>, way: &[&replay::Hop]) -> Vec<Hop> {
         let mut hops: Vec<Hop> = Vec::new();
-        for (steps, hop) in way.iter().rev().enumerate() {
+        for (steps, hop) in way.iter().enumerate() {
             let via = match hop.via {
                 replay::Via::Inherited => Via::Inherited,
                 replay::Via::Replaced => Via::Replaced,
@@ -289,7 +313,7 @@ impl Attributing<'_> {
             };
             let document = side.graph.recipe(hop.doc).key.clone();
             let parting = self.parting(&document, via);
-            // The edit is part of the last hop of the way. Where it changed
+            // The edit is part of the first hop of the way. Where it changed
             // how a document takes a value, and not the value, it was made
             // there, and is a hop only where another parent was found by it.
             if steps == 0 && parting.is_none() {
@@ -323,11 +347,13 @@ impl Attributing<'_> {
 /// The texts for which a document was not laid over one on the way of these
 /// values, so that nothing of it came there.
 fn refusals(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
-    let (mut docs, mut open) = (BTreeSet::new(), trails.iter().collect::<Vec<_>>());
+    let (mut docs, mut open) = (Vec::new(), trails.iter().collect::<Vec<_>>());
     while let Some(hop) = open.pop() {
-        docs.insert(hop.doc);
+        docs.push(hop.doc);
         open.extend(&hop.from);
     }
+    docs.sort_unstable();
+    docs.dedup();
     let of_way = docs.into_iter().flat_map(|doc| side.rendered.problems_of(doc));
     let refused = of_way.filter_map(|problem| match &problem.kind {
         ProblemKind::NotLaid { failure, .. } => Some([problem.at, failure.at()]),
@@ -358,16 +384,15 @@ fn first_hop(edit: &Edit) -> Hop {
     Hop { via, document: edit.document.clone(), location, at: vec![edit.at()] }
 }
 
-/// The hops from a rendered value to the one that rests on `text`, if one
-/// does.
-fn way_to<'h>(hop: &'h replay::Hop, text: &Text) -> Option<Vec<&'h replay::Hop>> {
-    let deeper = hop.from.iter().find_map(|from| way_to(from, text));
-    let mut way = match deeper {
+/// The hops from the one that rests on `text`, if one does, to the rendered
+/// value.
+fn way_from<'h>(text: &Text, hop: &'h replay::Hop) -> Option<Vec<&'h replay::Hop>> {
+    let mut way = match hop.from.iter().find_map(|from| way_from(text, from)) {
         Some(way) => way,
-        None if hop.at.iter().any(|span| text.meets(*span)) => return Some(vec![hop]),
+        None if hop.at.iter().any(|span| text.meets(*span)) => Vec::new(),
         None => return None,
     };
-    way.insert(0, hop);
+    way.push(hop);
     Some(way)
 }
 
@@ -446,9 +471,11 @@ impl<'a> Search<'a> {
         let question = self.attributing.question;
         let verified = question.attribution == Attribution::Verified;
         let of_candidates = |proof| Found { edits: candidates.to_vec(), proof };
+        // With all the edits there are the base is the head.
+        if let [only] = question.concerned {
+            return Found { edits: vec![*only], proof: Proof::Rendered };
+        }
         match candidates.len() {
-            // With all the edits there are the base is the head.
-            1 if candidates == question.concerned => of_candidates(Proof::Rendered),
             1 if !verified => of_candidates(Proof::Followed),
             2.. if !self.attributing.may_render() => of_candidates(Proof::Followed),
             _ => self.search(target, candidates),
@@ -510,8 +537,13 @@ impl<'a> Search<'a> {
     /// Those edits that meet the texts on which the unit rests on the head side,
     /// if they are fewer and enough.
     fn on_head(&self, target: Target, enough: &[EditId]) -> Option<Vec<EditId>> {
+        if enough.len() < 2 {
+            return None;
+        }
         let (index, unit) = target;
-        let [_, head] = self.attributing.texts(&self.changes[index], unit);
+        let change = &self.changes[index];
+        let trails = self.attributing.trails(change, unit);
+        let [_, head] = self.attributing.texts(change, unit, &trails);
         let mut met = self.attributing.meeting(&[], &head);
         met.retain(|edit| enough.binary_search(edit).is_ok());
         let is_fewer = !met.is_empty() && met.len() < enough.len();

@@ -127,8 +127,13 @@ impl<'a> Replay<'a> {
     /// is the last look: at that document. Of a mapping or list, it is the way
     /// of the container itself, not of what is in it.
     pub fn trace(&self, doc: DocId, location: &Location) -> Hop {
-        let trail = Trail { replay: self, hops: Cell::new(0) };
-        trail.rendered(doc, location, 0)
+        Trail { replay: self, hops: Cell::new(0), with_losers: true }.rendered(doc, location, 0)
+    }
+
+    /// As [`Replay::trace`], for who does not ask for the losers: their ways
+    /// are not followed, and [`Hop::lost`] is none everywhere.
+    pub fn trace_winner(&self, doc: DocId, location: &Location) -> Hop {
+        Trail { replay: self, hops: Cell::new(0), with_losers: false }.rendered(doc, location, 0)
     }
 
     /// The places of the scalars and empty collections in `data`, `most` at
@@ -247,6 +252,8 @@ impl Hop {
 struct Trail<'r, 'a> {
     replay: &'r Replay<'a>,
     hops: Cell<usize>,
+    /// Whether the ways of what lost to the value are followed, too.
+    with_losers: bool,
 }
 
 impl Trail<'_, '_> {
@@ -359,6 +366,9 @@ impl Trail<'_, '_> {
     /// The way of what stood at `place` before a stroke, if that is lost:
     /// of two mappings or lists that were merged none is.
     fn lost(&self, look: &Look<'_>, place: &Location) -> Option<Box<Hop>> {
+        if !self.with_losers {
+            return None;
+        }
         let before = place.get(&look.change.before)?;
         let after = look.here.get(&look.change.after);
         let merges = [Via::Layered { method: Method::Merge }, Via::Laid].contains(&look.via());
