@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use layercake::diagnostic::{Level, Rule, Trait};
 use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT, MAX_LOOKS, MAX_OUTPUT};
-use layercake::render::{MAX_DEPTH, MAX_WORK};
+use layercake::render::replay::Replay;
+use layercake::render::{MAX_DEPTH, MAX_WORK, flow};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
 use layercake::schema::Schema;
@@ -144,6 +145,15 @@ fn the_limits_are_those_of_the_code() {
         (
             "looks at values that checking a document by its property groups may take",
             Groups::MAX_WORK,
+        ),
+        (
+            "hops through which a value is followed back; what lies behind is found by rendering, and the route then names the edit alone",
+            size(Replay::MAX_LENGTH),
+        ),
+        ("hops of one value in all, where its ways part", size(Replay::MAX_HOPS)),
+        (
+            "places to which an edited value is followed on, to say where it goes and what stops it",
+            size(flow::MAX_REACHED),
         ),
         ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
         (

@@ -8,6 +8,7 @@ mod many;
 mod mutated;
 mod user_data;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -538,6 +539,46 @@ fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     let (told, errors) = (text(&output.stdout), text(&output.stderr));
     assert!(told.contains("1 edit · 21 outputs changed"), "{told}{errors}");
     assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+}
+
+/// Of an edit that is further away than values are followed, the cause is found by
+/// rendering; its route names the edit and no way.
+#[test]
+fn an_edit_at_the_end_of_a_long_way_is_found() {
+    const LENGTH: usize = Replay::MAX_LENGTH + 50;
+    let site = Site::new(&[]);
+    let ends = |first: &str, other: &str| {
+        document("d0", "layer: site", "", first) + &document("other", "layer: site", "", other)
+    };
+    let links = (1..=LENGTH).map(|at| {
+        substituting(&format!("d{at}"), &[(&format!("d{}", at - 1), ".a", "{path: .a}")], "{}")
+    });
+    let definition = document("lab", "abstract: false, layer: site", "", "{site_type: lab}");
+    let definition = definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1");
+    site.write("site/lab/site-definition.yaml", &definition);
+    site.write("site/lab/links.yaml", &(three_layers() + &links.collect::<String>()));
+    site.write("site/lab/ends.yaml", &ends("{a: 1}", "{a: 1}"));
+    site.commit();
+    site.write("site/lab/ends.yaml", &ends("{a: 2}", "{a: 2}"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
+    git::scrub(&mut command);
+    let arguments = ["lint", "--since", "HEAD", "-o", "json", "--exit-zero"];
+    let output = command.args(arguments).current_dir(&site.root).output().expect("it runs");
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let told = report["outputs"].as_array().expect("outputs are told").iter().map(|output| {
+        let causes = output["causes"].as_array().expect("causes are told");
+        let [cause] = &causes[..] else { panic!("{output}") };
+        let [name, edit] = [&output["name"], &cause["edit"]].map(|it| it.as_str().unwrap());
+        (name.to_owned(), (edit.to_owned(), cause["hops"].as_u64().unwrap()))
+    });
+    let told: BTreeMap<_, _> = told.collect();
+    assert_eq!(told.len(), LENGTH + 2);
+    for at in 0..=LENGTH {
+        let hops = if at < Replay::MAX_LENGTH { at } else { 0 };
+        assert_eq!(told[&format!("d{at}")], ("e1".to_owned(), hops as u64), "{at}");
+    }
+    assert_eq!(told["other"], ("e2".to_owned(), 0));
 }
 
 /// What a document may cost depends on how many of its site have patterns; what it may not
