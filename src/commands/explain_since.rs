@@ -96,10 +96,10 @@ fn texts(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Span>, Erro
     let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
     let place = provenance::place(data, &question.path)?;
     let replay = Replay::new(site.graph, site.rendered);
-    let mut texts = replay.trace_winner(doc, &place).texts();
+    let mut texts = replay.trace(doc, &place).texts();
     let inside = place.get(data).map(|node| Replay::leaves(node, MOST).locations);
     for leaf in inside.unwrap_or_default() {
-        texts.extend(replay.trace_winner(doc, &place.joined(&leaf)).texts());
+        texts.extend(replay.trace(doc, &place.joined(&leaf)).texts());
     }
     Ok(texts)
 }

@@ -156,7 +156,7 @@ fn candidates(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Candid
     let doc = provenance::document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
     let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
-    let hop = replay.trace(doc, &provenance::place(data, &question.path)?);
+    let hop = replay.trace_with_losers(doc, &provenance::place(data, &question.path)?);
     let rows = provenance::rows(site, &hop);
     let row_of = |doc: DocId, literal: Option<Span>| {
         let key = &site.graph.recipe(doc).key;

@@ -140,7 +140,7 @@ pub fn way(site: &RenderedSite<'_>, question: &Question) -> Result<Way, Error> {
     let recipe = site.graph.recipe(doc);
     let data = site.rendered.data(doc).unwrap_or(&recipe.data);
     let place = place(data, &question.path)?;
-    let hop = replay.trace(doc, &place);
+    let hop = replay.trace_with_losers(doc, &place);
     if hop.origin().via == Via::Absent && hop.losers().is_empty() {
         return Err(nothing(recipe, data, &place));
     }

@@ -217,10 +217,10 @@ impl Attributing<'_> {
         let elsewhere = difference.location();
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
-            let Some(place) = place else { return vec![side.replay.trace_winner(doc, elsewhere)] };
+            let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
             let leaves = Replay::leaves(&place.node, MOST).locations.into_iter();
             let inside = leaves.map(|leaf| place.location.joined(&leaf));
-            inside.map(|location| side.replay.trace_winner(doc, &location)).collect()
+            inside.map(|location| side.replay.trace(doc, &location)).collect()
         };
         [
             of(self.question.base, change.output.base, &difference.base),

@@ -48,7 +48,8 @@ pub struct Hop {
     /// is a change of one of them, or of those of [`Hop::from`]. Of an
     /// inherited value also the parent's label.
     pub at: Vec<Span>,
-    /// The way of what stood at the place before, and lost to this.
+    /// The way of what stood at the place before, and lost to this; of
+    /// [`Replay::trace_with_losers`] alone.
     pub lost: Option<Box<Hop>>,
     /// What the value was read from: nothing for a literal, one for what was
     /// inherited, written by an action or substituted, two for a pattern (the
@@ -125,15 +126,19 @@ impl<'a> Replay<'a> {
 
     /// The way of the value at `location` of a rendered document. The first hop
     /// is the last look: at that document. Of a mapping or list, it is the way
-    /// of the container itself, not of what is in it.
+    /// of the container itself, not of what is in it. What lost on the way is
+    /// not followed: [`Hop::lost`] is none everywhere.
     pub fn trace(&self, doc: DocId, location: &Location) -> Hop {
-        Trail { replay: self, hops: Cell::new(0), with_losers: true }.rendered(doc, location, 0)
+        self.follow(doc, location, false)
     }
 
-    /// As [`Replay::trace`], for who does not ask for the losers: their ways
-    /// are not followed, and [`Hop::lost`] is none everywhere.
-    pub fn trace_winner(&self, doc: DocId, location: &Location) -> Hop {
-        Trail { replay: self, hops: Cell::new(0), with_losers: false }.rendered(doc, location, 0)
+    /// As [`Replay::trace`], with the ways of all that lost on the way.
+    pub fn trace_with_losers(&self, doc: DocId, location: &Location) -> Hop {
+        self.follow(doc, location, true)
+    }
+
+    fn follow(&self, doc: DocId, location: &Location, with_losers: bool) -> Hop {
+        Trail { replay: self, hops: Cell::new(0), with_losers }.rendered(doc, location, 0)
     }
 
     /// The places of the scalars and empty collections in `data`, `most` at

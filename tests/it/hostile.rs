@@ -498,7 +498,7 @@ fn all_of_two_thousand_substitutions_are_followed() {
         let (doc, recipe) = outputs.find(|(_, it)| &*it.key.name == "d").expect("it is there");
         let data = site.rendered.data(doc).expect("it is made");
         let (replay, places) = (Replay::new(site.graph, site.rendered), Replay::leaves(data, 5000));
-        let ways = places.locations.iter().map(|place| replay.trace(doc, place));
+        let ways = places.locations.iter().map(|place| replay.trace_with_losers(doc, place));
         let sources = ways.map(|way| {
             assert_eq!((way.via, way.from.len()), (Via::Substituted, 1), "{}", way.location);
             assert_eq!(way.from[0].via, Via::Literal, "{}", way.location);

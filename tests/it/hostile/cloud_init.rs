@@ -70,7 +70,7 @@ fn output(site: &RenderedSite<'_>) -> Node {
 fn end_of(site: &RenderedSite<'_>, place: &Location) -> Via {
     let (doc, _) = site.graph.outputs().next().expect("there is one output");
     let replay = Replay::new(site.graph, site.rendered);
-    timed("explained", || replay.trace(doc, place).origin().via)
+    timed("explained", || replay.trace_with_losers(doc, place).origin().via)
 }
 
 fn at(keys: &[&str]) -> Location {

@@ -17,7 +17,8 @@ const MOST: usize = 2_000;
 /// - The first hop's value is the rendered one, span included.
 /// - Every way ends at a text that wrote the value, or a step that made it, and
 ///   that is where the rendered leaf says it was written.
-/// - It is the same when asked again, of another replay.
+/// - It is the same when asked again, of another replay; and without the losers,
+///   but for these.
 pub fn untrue_ways(site: &RenderedSite<'_>) -> Vec<String> {
     let (replay, again) =
         (Replay::new(site.graph, site.rendered), Replay::new(site.graph, site.rendered));
@@ -26,11 +27,17 @@ pub fn untrue_ways(site: &RenderedSite<'_>) -> Vec<String> {
         let Some(data) = site.rendered.data(doc) else { continue };
         let leaves = Replay::leaves(data, MOST);
         for location in containers(data, &leaves.locations) {
-            let (hop, node) = (replay.trace(doc, &location), location.get(data).unwrap());
-            let twice = [format!("{hop:?}"), format!("{:?}", replay.trace(doc, &location))];
-            let other = format!("{:?}", again.trace(doc, &location));
+            let (hop, node) =
+                (replay.trace_with_losers(doc, &location), location.get(data).unwrap());
+            let twice =
+                [format!("{hop:?}"), format!("{:?}", replay.trace_with_losers(doc, &location))];
+            let other = format!("{:?}", again.trace_with_losers(doc, &location));
             if twice[0] != twice[1] || twice[0] != other {
                 wrong.push(format!("{} {location}: not the same twice", recipe.key));
+            }
+            let alone = replay.trace(doc, &location);
+            if format!("{alone:?}") != format!("{:?}", without_losers(hop.clone())) {
+                wrong.push(format!("{} {location}: another without the losers", recipe.key));
             }
             if let Some(fault) = fault(&hop, node) {
                 wrong.push(format!("{} {location}: {fault}: {hop:#?}", recipe.key));
@@ -38,6 +45,10 @@ pub fn untrue_ways(site: &RenderedSite<'_>) -> Vec<String> {
         }
     }
     wrong
+}
+
+fn without_losers(hop: Hop) -> Hop {
+    Hop { lost: None, from: hop.from.into_iter().map(without_losers).collect(), ..hop }
 }
 
 /// The places, and those around them.
@@ -110,7 +121,7 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
             let mut fault = |text: &str| wrong.push(format!("{} {leaf}: {text}", recipe.key));
             for (at, reached) in flow.reached.iter().enumerate() {
                 // An empty mapping may have been filled, and is no leaf then.
-                let hop = replay.trace(reached.doc, &reached.location);
+                let hop = replay.trace_with_losers(reached.doc, &reached.location);
                 if !comes_from(&hop, doc, &leaf) {
                     fault(&format!("has no way back from {reached:?}"));
                 }
@@ -160,7 +171,7 @@ fn ways(site: &RenderedSite<'_>, replay: &Replay<'_>) -> Ways {
     let data = site.graph.iter().filter_map(|(doc, _)| Some((doc, site.rendered.data(doc)?)));
     data.flat_map(|(doc, data)| {
         let leaves = Replay::leaves(data, MOST).locations.into_iter();
-        leaves.map(move |leaf| (doc, leaf.clone(), replay.trace(doc, &leaf)))
+        leaves.map(move |leaf| (doc, leaf.clone(), replay.trace_with_losers(doc, &leaf)))
     })
     .collect()
 }

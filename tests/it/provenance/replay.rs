@@ -74,7 +74,7 @@ fn way_with(options: Options, documents: &[String], name: &str, path: &str) -> S
         let (doc, _) = docs.last().unwrap();
         let replay = Replay::new(site.graph, site.rendered);
         let mut text = String::new();
-        tell(&replay.trace(doc, &place(site, doc, path)), site, 0, "", &mut text);
+        tell(&replay.trace_with_losers(doc, &place(site, doc, path)), site, 0, "", &mut text);
         text
     });
     checked.sites.into_iter().next().unwrap().taken.unwrap()
@@ -627,7 +627,7 @@ fn keys_need_not_be_text() {
         let (doc, recipe) = site.graph.iter().last().unwrap();
         let replay = Replay::new(site.graph, site.rendered);
         let key = Piece::Key(Key { value: Value::Int(1), span: recipe.span });
-        let hop = replay.trace(doc, &Location(vec![key]));
+        let hop = replay.trace_with_losers(doc, &Location(vec![key]));
         let mut text = String::new();
         tell(&hop, site, 0, "", &mut text);
         text
@@ -710,7 +710,7 @@ fn ways_that_multiply_are_followed_to_a_limit() {
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
         let (doc, _) = site.graph.iter().last().unwrap();
         let replay = Replay::new(site.graph, site.rendered);
-        count(&replay.trace(doc, &place(site, doc, ".x")))
+        count(&replay.trace_with_losers(doc, &place(site, doc, ".x")))
     });
     let (hops, unfollowed) = checked.sites[0].taken.unwrap();
     assert!(hops < 3 * Replay::MAX_HOPS, "{hops}");
