@@ -97,11 +97,13 @@ struct Found {
 struct Followed {
     /// The units by their candidates.
     by_candidates: BTreeMap<Vec<EditId>, Vec<Target>>,
-    /// The route of a candidate that stands alone, and so nearly always is the
-    /// cause, told while the ways are at hand; of each edit in the first such
-    /// unit of a change.
-    routes: BTreeMap<(Target, EditId), Vec<Hop>>,
+    /// By change and edit, the first unit that has this candidate alone, of
+    /// which the edit nearly always is the cause, and its route, told while the
+    /// ways are at hand.
+    routes: Routes,
 }
+
+type Routes = BTreeMap<(usize, EditId), (Unit, Vec<Hop>)>;
 
 /// The ways of the values of a unit, on the base side and on the head side.
 type Trails = [Vec<replay::Hop>; 2];
@@ -147,18 +149,13 @@ impl Attributing<'_> {
     fn follow(&self, changes: &[Change]) -> Followed {
         let mut followed = Followed::default();
         for (index, change) in changes.iter().enumerate() {
-            let mut routed: Vec<EditId> = Vec::new();
             for unit in units(change) {
                 let trails = self.trails(change, unit);
                 let [base, head] = self.texts(change, unit, &trails);
-                // Edits that meet a text on which the unit rests.
                 let candidates = self.meeting(&base, &head);
-                if let [only] = candidates[..]
-                    && !routed.contains(&only)
-                {
-                    routed.push(only);
-                    let route = self.route(&trails, only);
-                    followed.routes.insert(((index, unit), only), route);
+                if let [only] = candidates[..] {
+                    let route = || (unit, self.route(&trails, only));
+                    followed.routes.entry((index, only)).or_insert_with(route);
                 }
                 followed.by_candidates.entry(candidates).or_default().push((index, unit));
             }
@@ -166,6 +163,7 @@ impl Attributing<'_> {
         followed
     }
 
+    /// The edits that meet one of these texts of the base or of the head.
     fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
         let meets = |text: &Option<Text>, spans: &[Span]| {
             text.as_ref().is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
@@ -256,19 +254,21 @@ impl Attributing<'_> {
         index: usize,
         change: &Change,
         found: &BTreeMap<Target, Found>,
-        routes: &mut BTreeMap<(Target, EditId), Vec<Hop>>,
+        routes: &mut Routes,
     ) -> Vec<Cause> {
         let of_change = found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
         let mut causes: BTreeMap<EditId, Cause> = BTreeMap::new();
-        for (target, found) in of_change {
-            let trails = LazyCell::new(|| self.trails(change, target.1));
+        for ((_, unit), found) in of_change {
+            let trails = LazyCell::new(|| self.trails(change, *unit));
             for edit in &found.edits {
                 if causes.contains_key(edit) {
                     continue;
                 }
                 let joint = found.edits.iter().filter(|other| *other != edit).copied().collect();
-                let known = routes.remove(&(*target, *edit));
-                let route = known.unwrap_or_else(|| self.route(&trails, *edit));
+                let route = match routes.remove(&(index, *edit)) {
+                    Some((of, route)) if of == *unit => route,
+                    Some(_) | None => self.route(&trails, *edit),
+                };
                 causes.insert(*edit, Cause { edit: *edit, joint, route });
             }
         }
@@ -469,12 +469,12 @@ impl<'a> Search<'a> {
     /// The edits that caused a unit, of these candidates or of others.
     fn decide(&self, target: Target, candidates: &[EditId]) -> Found {
         let question = self.attributing.question;
-        let verified = question.attribution == Attribution::Verified;
-        let of_candidates = |proof| Found { edits: candidates.to_vec(), proof };
         // With all the edits there are the base is the head.
         if let [only] = question.concerned {
             return Found { edits: vec![*only], proof: Proof::Rendered };
         }
+        let verified = question.attribution == Attribution::Verified;
+        let of_candidates = |proof| Found { edits: candidates.to_vec(), proof };
         match candidates.len() {
             1 if !verified => of_candidates(Proof::Followed),
             2.. if !self.attributing.may_render() => of_candidates(Proof::Followed),

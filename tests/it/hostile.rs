@@ -84,6 +84,12 @@ fn document(name: &str, layering: &str, more: &str, data: &str) -> String {
     )
 }
 
+/// What makes a folder below `site/` a site.
+fn definition(name: &str) -> String {
+    let definition = document(name, "abstract: false, layer: site", "", "{site_type: lab}");
+    definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1")
+}
+
 /// A document of the site with substitutions: source, path there, destination.
 fn substituting(name: &str, substitutions: &[(&str, &str, &str)], data: &str) -> String {
     let mut more = String::from("  substitutions:\n");
@@ -518,9 +524,7 @@ fn all_of_two_thousand_substitutions_are_followed() {
 #[cfg(target_os = "linux")]
 fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     let site = Site::new(&[]);
-    let definition = document("lab", "abstract: false, layer: site", "", "{site_type: lab}");
-    let definition = definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1");
-    site.write("site/lab/site-definition.yaml", &definition);
+    site.write("site/lab/site-definition.yaml", &definition("lab"));
     site.write("global/policy.yaml", &three_layers());
     let collections: String = (0..20).map(|at| collecting(&format!("d{at}"), &["z"])).collect();
     site.write("site/lab/collections.yaml", &collections);
@@ -553,9 +557,7 @@ fn an_edit_at_the_end_of_a_long_way_is_found() {
     let links = (1..=LENGTH).map(|at| {
         substituting(&format!("d{at}"), &[(&format!("d{}", at - 1), ".a", "{path: .a}")], "{}")
     });
-    let definition = document("lab", "abstract: false, layer: site", "", "{site_type: lab}");
-    let definition = definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1");
-    site.write("site/lab/site-definition.yaml", &definition);
+    site.write("site/lab/site-definition.yaml", &definition("lab"));
     site.write("site/lab/links.yaml", &(three_layers() + &links.collect::<String>()));
     site.write("site/lab/ends.yaml", &ends("{a: 1}", "{a: 1}"));
     site.commit();
@@ -586,10 +588,6 @@ fn an_edit_at_the_end_of_a_long_way_is_found() {
 #[test]
 fn a_site_is_told_the_same_alone_and_beside_others() {
     let site = Site::new(&[]);
-    let definition = |name: &str| {
-        let definition = document(name, "abstract: false, layer: site", "", "{site_type: lab}");
-        definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1")
-    };
     let put = |count: usize| vec![("source", ".", "{path: .m, pattern: PAT}"); count];
     let source = document("source", "layer: global", "", "PAT");
     let long = format!("{{m: PAT{}}}", "x".repeat(1 << 20));
