@@ -7,9 +7,7 @@
 
 use std::path::Path;
 
-use layercake::check::{
-    Base, Checked, Compared, Progress, RenderedSite, Settings, check, compare,
-};
+use layercake::check::{Base, Checked, Compared, Progress, RenderedSite, Settings, check, compare};
 use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
 use layercake::commands::policy::Selectors;
 use layercake::compare::Attribution;

@@ -119,7 +119,7 @@ words!(Schema:
     Kind2 = "example/Kind/v1",
     Other = "example/Other/v1",
     Secret = "deckhand/Passphrase/v1",
-    Schema = "deckhand/DataSchema/v1",
+    Definition = "deckhand/DataSchema/v1",
     Chart = "armada/Chart/v1",
     Manifest = "armada/Manifest/v1",
     Group = "armada/ChartGroup/v1",
@@ -250,8 +250,10 @@ struct Substitution {
     source: (Schema, Name),
     path: Path,
     extract: Option<(Pattern, Option<u8>)>,
-    destinations: Vec<(Path, Option<(Pattern, Option<Depth>)>)>,
+    destinations: Vec<Destination>,
 }
+
+type Destination = (Path, Option<(Pattern, Option<Depth>)>);
 
 #[derive(Clone, Debug, Arbitrary)]
 enum Data {
@@ -287,7 +289,7 @@ impl Document {
         let control = matches!(self.oddity, Oddity::Control);
         line(format!("schema: metadata/{}/v1", if control { "Control" } else { "Document" }));
         let shared = matches!(self.oddity, Oddity::SharedName | Oddity::Replacement);
-        let schema = matches!(self.schema, Schema::Schema);
+        let schema = matches!(self.schema, Schema::Definition);
         line(match (schema, shared) {
             (true, _) => "name: example/Kind/v1".to_owned(),
             (false, true) => format!("name: {}", self.name.as_str()),
