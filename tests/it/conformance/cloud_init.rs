@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 use super::{node_of, recorded};
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn specifications_are_read_as_recorded() {
-    let Some(cases) = recorded("cloud-init/spec.json") else { return };
+    let cases = recorded("cloud-init/spec.json");
     let mut wrong = Vec::new();
     for case in &cases {
         let expected = &case["expected"];

@@ -25,11 +25,13 @@ use super::{node_of, recorded, some_file};
 use crate::support;
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn parts_are_merged_as_cloud_init_merges_them() {
     compare_all("cloud-init/merge.json", Dialect::Current, 3800);
 }
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn parts_are_merged_as_the_first_documentation_says() {
     compare_all("cloud-init/legacy.json", Dialect::Documented, 240);
 }
@@ -41,7 +43,7 @@ enum Dialect {
 }
 
 fn compare_all(file: &str, dialect: Dialect, least: usize) {
-    let Some(cases) = recorded(file) else { return };
+    let cases = recorded(file);
     let mut excepted: BTreeMap<&str, usize> = BTreeMap::new();
     let mut compared = Vec::new();
     for case in &cases {

@@ -10,8 +10,9 @@ use serde_json::Value as Json;
 use super::{node_of, recorded, some_file};
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn the_schema_of_merge_specifications_refuses_what_is_recorded() {
-    let Some(cases) = recorded("cloud-init/schema.json") else { return };
+    let cases = recorded("cloud-init/schema.json");
     let (mut refused, mut wrong) = (0, Vec::new());
     for case in &cases {
         let expected = paths(&case["expected"]);

@@ -1,9 +1,5 @@
 //! The recorded cases about paths: what the reference implementation does.
-//!
-//! `LAYERCAKE_CORPUS` says where they are. Where it is not set the test is
-//! skipped, and says so; where it is set and nothing is there, it fails.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use layercake::merge::pattern::{Pattern, Replacement, python_text};
@@ -11,18 +7,13 @@ use layercake::yaml::path::{ListWrite, Path};
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
 use serde_json::Value as Json;
 
+use super::recorded;
 use crate::path::{here, node};
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn paths_are_walked_as_recorded() {
-    let Some(corpus) = std::env::var_os("LAYERCAKE_CORPUS") else {
-        eprintln!("skipped: LAYERCAKE_CORPUS is not set");
-        return;
-    };
-    let file = PathBuf::from(corpus).join("deckhand/jsonpath.json");
-    let text = std::fs::read_to_string(&file)
-        .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
-    let cases: Vec<Json> = serde_json::from_str(&text).expect("the file is JSON");
+    let cases = recorded("deckhand/jsonpath.json");
     assert!(!cases.is_empty());
     let failures: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
     let (failed, total) = (failures.len(), cases.len());

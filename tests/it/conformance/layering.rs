@@ -21,8 +21,9 @@ use crate::support::{check_files, finding_text};
 type Outputs = Vec<(String, String, String, String)>;
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn layering_renders_as_recorded() {
-    let Some(cases) = recorded("deckhand/layering.json") else { return };
+    let cases = recorded("deckhand/layering.json");
     let classes = classes_of_errors();
     let (mut passed, mut excepted, mut wrong) = (0, BTreeMap::new(), Vec::new());
     for case in &cases {
@@ -48,8 +49,9 @@ fn layering_renders_as_recorded() {
 /// Deckhand substitutes a list of documents one by one here, outside any
 /// layering; the sources are given beside them.
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn substitution_renders_as_recorded() {
-    let Some(cases) = recorded("deckhand/substitution.json") else { return };
+    let cases = recorded("deckhand/substitution.json");
     for case in &cases {
         let documents = case["documents"].as_array().expect("documents");
         let yielded = case["outcome"]["yielded"].as_array().expect("no case refuses");

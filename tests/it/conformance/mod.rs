@@ -1,9 +1,10 @@
 //! What the reference implementations do, recorded: our result equals theirs,
 //! or both refuse.
 //!
-//! The recorded cases are found through `LAYERCAKE_CORPUS`. Where that is not
-//! set the tests say so and pass; where it is set and nothing is there, they
-//! fail.
+//! The recorded cases are in the folder that `LAYERCAKE_CORPUS` names. They are not part of
+//! this repository, so tests that need them carry
+//! `#[ignore = "needs the recorded corpus"]`. `cargo test -- --include-ignored` runs them, and
+//! they fail where the corpus is missing.
 
 mod cloud_init;
 mod cloud_init_findings;
@@ -30,17 +31,18 @@ use serde_json::Value as Json;
 
 pub use crate::laws::reading::{same, some_file};
 
-/// The cases of a file such as `deckhand/yaml.json`, or nothing where there
-/// is no corpus.
-pub fn recorded(file: &str) -> Option<Vec<Json>> {
-    let Some(folder) = std::env::var_os("LAYERCAKE_CORPUS") else {
-        eprintln!("skipped: LAYERCAKE_CORPUS is not set, {file} is not compared");
-        return None;
-    };
-    let path = PathBuf::from(folder).join(file);
+/// Folder of the recorded outcomes.
+pub fn corpus() -> PathBuf {
+    let folder = std::env::var_os("LAYERCAKE_CORPUS");
+    folder.expect("LAYERCAKE_CORPUS must name the folder of the recorded outcomes").into()
+}
+
+/// Cases of a file of the corpus, such as `deckhand/yaml.json`.
+pub fn recorded(file: &str) -> Vec<Json> {
+    let path = corpus().join(file);
     let text = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("LAYERCAKE_CORPUS is set, but {}: {error}", path.display()));
-    Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}")))
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// The node that a recorded value stands for, spans aside; none where it is

@@ -29,8 +29,9 @@ const NEUTRON: &str = "global/software/charts/osh/openstack-compute-kit/neutron.
 const HEAD: &str = "v1.9";
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn a_version_in_global_reaches_fourteen_outputs() {
-    let Some(repository) = Treasuremap::clone() else { return };
+    let repository = Treasuremap::clone();
     let edited = Edited::of(&repository, |root| {
         let file = root.join(VERSIONS);
         let text = std::fs::read_to_string(&file).expect("the file is there");
@@ -61,8 +62,9 @@ fn a_version_in_global_reaches_fourteen_outputs() {
 }
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn a_parent_removed_leaves_its_children_alone() {
-    let Some(repository) = Treasuremap::clone() else { return };
+    let repository = Treasuremap::clone();
     let edited = Edited::of(&repository, |root| {
         std::fs::remove_file(root.join(NEUTRON)).expect("the file is there");
     });

@@ -19,8 +19,9 @@ use crate::support::{check_files, finding_text};
 type Paths = Vec<BTreeSet<String>>;
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn validation_says_what_is_recorded() {
-    let Some(cases) = recorded("deckhand/validation.json") else { return };
+    let cases = recorded("deckhand/validation.json");
     let classes = classes_of_errors();
     let (mut compared, mut refused, mut wrong) = (0, 0, Vec::new());
     for case in &cases {

@@ -7,8 +7,9 @@ use super::exceptions::yaml_exception;
 use super::{node_of, recorded, same, some_file};
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn reads_what_pyyaml_reads() {
-    let Some(cases) = recorded("deckhand/yaml.json") else { return };
+    let cases = recorded("deckhand/yaml.json");
     let mut passed = 0;
     let mut excused = Vec::new();
     let mut failures = Vec::new();

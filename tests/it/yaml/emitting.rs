@@ -21,8 +21,9 @@ proptest! {
 }
 
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn recorded_documents_read_back() {
-    for case in recorded("deckhand/yaml.json").unwrap_or_default() {
+    for case in recorded("deckhand/yaml.json") {
         let text = case["yaml"].as_str().expect("a case has a text");
         for document in parse(some_file(), text).documents {
             reads_back(&document.root);

@@ -188,8 +188,9 @@ fn integers_have_a_limit() {
 /// The second opinion is asked wherever it would differ: no text that we
 /// read without a problem is one that libyaml refuses.
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn nothing_that_libyaml_refuses_is_read() {
-    let Some(cases) = recorded("deckhand/yaml.json") else { return };
+    let cases = recorded("deckhand/yaml.json");
     let texts: Vec<&str> = cases.iter().filter_map(|case| case["yaml"].as_str()).collect();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for round in 0..60_000 {

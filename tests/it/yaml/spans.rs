@@ -58,9 +58,10 @@ fn documents_and_comments() {
 
 /// The law that lets a rendered leaf name the text it came from.
 #[test]
+#[ignore = "needs the recorded corpus"]
 fn every_scalar_reads_as_itself() {
     let mut count = 0;
-    for case in recorded("deckhand/yaml.json").unwrap_or_default() {
+    for case in recorded("deckhand/yaml.json") {
         let text = case["yaml"].as_str().expect("a case has a text");
         for document in parse(some_file(), text).documents {
             assert!(document.span.contains(document.root.span), "{text}");
@@ -75,5 +76,5 @@ fn every_scalar_reads_as_itself() {
             within(&document.root);
         }
     }
-    eprintln!("{count} scalars read as themselves");
+    assert!(count > 900, "the law was tried on {count} scalars");
 }
