@@ -16,25 +16,24 @@ use serde_json::Value as Json;
 
 use super::recorded;
 use super::treasuremap::Treasuremap;
+use crate::support::sample::{is_thorough, sample};
 
-/// Pairs with more edits are rendered some ten thousand times to prove every
-/// cause; that is done where `LAYERCAKE_THOROUGH` is set.
+/// Pairs with more edits are rendered some ten thousand times to prove every cause; a sample leaves
+/// that out.
 const FEW_EDITS: usize = 40;
 
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn every_recorded_pair_changes_as_recorded_and_is_explained() {
     let repository = Treasuremap::clone();
-    let pairs = recorded("treasuremap/pairs.json");
-    let thorough = std::env::var_os("LAYERCAKE_THOROUGH").is_some();
     let mut wrong = Vec::new();
-    for pair in &pairs {
+    for pair in &pairs() {
         let (base, head) = (text(&pair["parent"]), text(&pair["commit"]));
         let attribution = Attribution::Followed { renderings: 10 };
         let followed = Settings { attribution, ..Settings::default() };
         let compared = repository.compare(base, head, &followed);
         wrong.extend(differences(pair, &compared));
-        if thorough || compared.comparison.edits.len() <= FEW_EDITS {
+        if is_thorough() || compared.comparison.edits.len() <= FEW_EDITS {
             let compared = repository.compare(base, head, &verified());
             wrong.extend(differences(pair, &compared));
             let unproven = compared.comparison.edits.iter();
@@ -43,6 +42,29 @@ fn every_recorded_pair_changes_as_recorded_and_is_explained() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Recorded pairs, or a sample of them, those of few files first.
+fn pairs() -> Vec<Json> {
+    let mut pairs = recorded("treasuremap/pairs.json");
+    pairs.sort_by_key(|pair| pair["files"].as_array().map(Vec::len));
+    sample(pairs, kinds)
+}
+
+/// Kinds of edits and of changes that a pair is recorded to have.
+fn kinds(pair: &Json) -> Vec<String> {
+    let categories = pair["categories"].as_array().expect("categories").iter();
+    let mut kinds: Vec<String> = categories.map(|it| text(it).to_owned()).collect();
+    for site in pair["sites"].as_object().expect("sites").values() {
+        let is_filled = |value: &Json| value.as_array().is_none_or(|rows| !rows.is_empty());
+        let fields = site.as_object().expect("fields").iter();
+        kinds.extend(
+            fields
+                .filter(|(_, value)| is_filled(value))
+                .map(|(field, value)| format!("{field} {}", value.as_str().unwrap_or_default())),
+        );
+    }
+    kinds
 }
 
 /// What is not as recorded, or not explained.
@@ -68,7 +90,7 @@ fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
 #[ignore = "needs the recorded corpus"]
 fn no_recorded_commit_differs_from_itself() {
     let repository = Treasuremap::clone();
-    let pairs = recorded("treasuremap/pairs.json");
+    let pairs = pairs();
     let commits = pairs.iter().flat_map(|pair| [text(&pair["parent"]), text(&pair["commit"])]);
     for commit in commits.collect::<std::collections::BTreeSet<_>>() {
         let compared = repository.compare(commit, commit, &Settings::default());

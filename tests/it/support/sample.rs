@@ -1,0 +1,29 @@
+//! Which cases of a long series are run: all of them where `LAYERCAKE_THOROUGH` is set, as in
+//! `.ci/nightly`, and otherwise enough to meet every kind of case.
+
+/// Whether every case of a long series is run.
+pub fn is_thorough() -> bool {
+    std::env::var_os("LAYERCAKE_THOROUGH").is_some()
+}
+
+/// Cases to run: each one that is of a kind that no earlier one is of.
+pub fn sample<T, K: PartialEq>(cases: Vec<T>, kinds: impl Fn(&T) -> Vec<K>) -> Vec<T> {
+    if is_thorough() {
+        return cases;
+    }
+    let mut met: Vec<K> = Vec::new();
+    let shows_new = |case: &T| {
+        let new: Vec<K> = kinds(case).into_iter().filter(|kind| !met.contains(kind)).collect();
+        let shows = !new.is_empty();
+        met.extend(new);
+        shows
+    };
+    cases.into_iter().filter(shows_new).collect()
+}
+
+#[test]
+fn a_sample_meets_every_kind() {
+    let kinds = |case: &&str| case.chars().collect();
+    let expected = if is_thorough() { vec!["ab", "a", "bc", "c"] } else { vec!["ab", "bc"] };
+    assert_eq!(sample(vec!["ab", "a", "bc", "c"], kinds), expected);
+}
