@@ -13,7 +13,7 @@ use std::process::Command;
 use super::cli::teaching::flags;
 use super::docs::verbs;
 
-const COMMANDS: [&str; 2] = ["cargo run --release -- ", "layercake "];
+const COMMANDS: [&str; 2] = ["cargo run -- ", "layercake "];
 
 #[test]
 fn pages_show_what_is_printed() {
@@ -68,7 +68,7 @@ fn the_readme_names_both_commands() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     let first_screen: Vec<&str> = text.lines().take(40).collect();
     assert!(
-        first_screen.contains(&"$ cargo run --release -- demo"),
+        first_screen.contains(&"$ cargo run -- demo"),
         "the first command tells the whole story"
     );
     assert!(text.contains("\ncargo test\n"));
