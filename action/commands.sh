@@ -52,3 +52,6 @@ switch() {
     *) refuse "the input \`$1\` is \`true\` or \`false\`, and not \`$2\`" ;;
     esac
 }
+
+# Whether this is the full id of a git object.
+is_id() { [[ $1 =~ ^([0-9a-f]{40}|[0-9a-f]{64})$ ]]; }

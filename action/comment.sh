@@ -14,6 +14,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 
+# In a variable of the shell alone: no program but curl gets it, by its standard input.
+token=${INPUT_TOKEN-}
+unset INPUT_TOKEN
+
 # What GitHub takes as a comment at most, in characters.
 readonly LIMIT=65536
 
@@ -25,7 +29,7 @@ ask() {
     local method=$1 url=$2
     shift 2
     status=$(
-        printf 'Authorization: Bearer %s\n' "$INPUT_TOKEN" |
+        printf 'Authorization: Bearer %s\n' "$token" |
             curl --silent --show-error --max-time 60 --retry 2 --request "$method" \
                 --header @- --header 'Accept: application/vnd.github+json' \
                 --header 'X-GitHub-Api-Version: 2022-11-28' \
@@ -118,7 +122,7 @@ if [[ ! $pull =~ ^[0-9]+$ ]]; then
     notice "there is no pull request to comment on, or it has other commits by now"
     exit 0
 fi
-if [[ -z $INPUT_TOKEN ]]; then
+if [[ -z $token ]]; then
     notice "there is no comment: the input \`token\` is empty"
     exit 0
 fi

@@ -15,54 +15,31 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
+# shellcheck source=action/git.sh
+. "$here/git.sh"
 
 # Twice as much as the last time, up to some 4000 commits of each branch.
 readonly STEPS="32 64 128 256 512 1024 2048"
 
-export GIT_TERMINAL_PROMPT=0
-repository=$INPUT_PATH
-if ! git -C "$repository" rev-parse --git-dir >/dev/null 2>&1; then
-    printf '%q is in no git repository; nothing is fetched\n' "$repository"
+if ! checkout=$(checkout_root "$INPUT_PATH"); then
+    printf '%q is in no git repository; nothing is fetched\n' "$INPUT_PATH"
     exit 0
 fi
-
-is_shallow() { [[ $(git -C "$repository" rev-parse --is-shallow-repository) == true ]]; }
-
-has() { git -C "$repository" cat-file -e "$1^{commit}" 2>/dev/null; }
-
-is_id() { [[ $1 =~ ^([0-9a-f]{40}|[0-9a-f]{64})$ ]]; }
-
-is_null() { [[ $1 =~ ^0+$ ]]; }
-
-# The remote that the checkout comes from: the only one, or `origin`.
-remote() {
-    local remotes
-    remotes=$(git -C "$repository" remote)
-    if [[ -n $remotes && $remotes != *$'\n'* ]]; then echo "$remotes"; else echo origin; fi
-}
+# Of somebody else's repository layercake says what helps.
+if ! in_checkout rev-parse --git-dir >/dev/null; then exit 0; fi
 origin=$(remote)
 
-# Fetches as the checkout is set up to; where that is refused, as it is for a
-# private repository with `persist-credentials: false`, once more with the
-# token. It goes to git by the environment, and to GitHub's own server alone.
-fetch() {
-    if git -C "$repository" fetch --quiet --no-tags "$@"; then return 0; fi
-    local url
-    url=$(git -C "$repository" remote get-url "$origin")
-    if [[ -z $INPUT_TOKEN || $url != "$GITHUB_SERVER_URL/"* ]]; then return 1; fi
-    echo "once more, with the token"
-    local basic
-    basic=$(printf 'x-access-token:%s' "$INPUT_TOKEN" | base64 | tr -d '\n')
-    GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0="http.$GITHUB_SERVER_URL/.extraheader" \
-        GIT_CONFIG_VALUE_0="AUTHORIZATION: basic $basic" \
-        git -C "$repository" fetch --quiet --no-tags "$@"
-}
+is_shallow() { [[ $(in_checkout rev-parse --is-shallow-repository) == true ]]; }
+
+has() { in_checkout cat-file -e "$1^{commit}" 2>/dev/null; }
+
+is_null() { [[ $1 =~ ^0+$ ]]; }
 
 # Brings one commit, if it is not here, and fails if that cannot be.
 bring() {
     if has "$1"; then return 0; fi
     echo "fetching $1"
-    if is_shallow; then fetch --depth=1 "$origin" "$1"; else fetch "$origin" "$1"; fi
+    if is_shallow; then fetch --depth=1 "$1"; else fetch '' "$1"; fi
     has "$1"
 }
 
@@ -74,11 +51,11 @@ bring_branch() {
     if has "refs/remotes/$origin/$1"; then return 0; fi
     local spec="+refs/heads/$1:refs/remotes/$origin/$1"
     echo "fetching the branch $1"
-    if is_shallow; then fetch --depth=1 "$origin" "$spec"; else fetch "$origin" "$spec"; fi
+    if is_shallow; then fetch --depth=1 "$spec"; else fetch '' "$spec"; fi
 }
 
 # The parents of a commit, also of one whose parents are not here.
-parents() { git -C "$repository" cat-file commit "$1" | sed -n -e '/^$/q' -e 's/^parent //p'; }
+parents() { in_checkout cat-file commit "$1" | sed -n -e '/^$/q' -e 's/^parent //p'; }
 
 # A text of the event, by its jq filter; nothing where it is not there.
 event() {
@@ -90,7 +67,7 @@ event() {
 # from that is no matter here: `lint` says so.
 lacks_history() {
     local said=$RUNNER_TEMP/layercake-sides
-    if (cd "$repository" && layercake debug side "$@") >/dev/null 2>"$said"; then return 1; fi
+    if layercake -C "$INPUT_PATH" debug side "$@" >/dev/null 2>"$said"; then return 1; fi
     is_shallow && grep -q shallow "$said"
 }
 
@@ -98,12 +75,12 @@ lacks_history() {
 deepen_until_known() {
     local wanted=$1 head commits
     shift
-    head=$(git -C "$repository" rev-parse HEAD)
+    head=$(in_checkout rev-parse HEAD)
     for commits in $STEPS; do
         if ! lacks_history "$@"; then return 0; fi
         echo "the merge base is not among these commits: fetching $commits more"
-        if ! fetch --deepen="$commits" "$origin" "$wanted" "$head" &&
-            ! fetch --deepen="$commits" "$origin" "$wanted"; then
+        if ! fetch --deepen="$commits" "$wanted" "$head" &&
+            ! fetch --deepen="$commits" "$wanted"; then
             return 0
         fi
     done
@@ -150,11 +127,11 @@ named() {
         branch=${base#"$origin/"}
         if is_id "$base"; then
             try_bring "$base"
-        elif ! git check-ref-format "refs/heads/$branch"; then
+        elif ! in_checkout check-ref-format "refs/heads/$branch"; then
             : # not a name that a server can have; the program says what is wrong
         elif has "refs/remotes/$origin/$branch" || bring_branch "$branch"; then
             base=$origin/$branch
-        elif ! fetch "$origin" "+refs/tags/$branch:refs/tags/$branch"; then
+        elif ! fetch '' "+refs/tags/$branch:refs/tags/$branch"; then
             echo "$origin has neither a branch nor a tag \`$branch\`"
         fi
     fi
@@ -162,7 +139,7 @@ named() {
     case $base in
     "$origin"/*) deepen_until_known "+refs/heads/${base#"$origin/"}:refs/remotes/$base" --since="$base" ;;
     *) if has "$base"; then
-        deepen_until_known "$(git -C "$repository" rev-parse "$base^{commit}")" --since="$base"
+        deepen_until_known "$(in_checkout rev-parse "$base^{commit}")" --since="$base"
     fi ;;
     esac
 }

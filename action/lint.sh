@@ -9,6 +9,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
+# shellcheck source=action/git.sh
+. "$here/git.sh"
 
 switch config-from-base "$INPUT_CONFIG_FROM_BASE"
 switch all-findings "$INPUT_ALL_FINDINGS"
@@ -45,8 +47,9 @@ is_about_a_change() {
 # job belongs to, and not of another one that was checked out beside it.
 is_this_repository() {
     if [[ -n $INPUT_REPORT ]]; then return 0; fi
-    local url
-    url=$(git -C "$INPUT_PATH" remote get-url origin 2>/dev/null) || return 1
+    local checkout url
+    checkout=$(checkout_root "$INPUT_PATH") || return 1
+    url=$(in_checkout remote get-url origin 2>/dev/null) || return 1
     [[ ${url%.git} == */"$GITHUB_REPOSITORY" ]]
 }
 
@@ -99,6 +102,13 @@ reports() {
 }
 
 count() { jq -r "$1" "$json" | tr -d '\r'; }
+
+# Id of a commit that the report names, which may be anybody's; nothing if it is not one.
+commit_of() {
+    local id
+    id=$(count "$1 // \"\"")
+    if is_id "$id"; then printf '%s' "$id"; fi
+}
 
 wants_sarif=false
 if [[ $INPUT_SARIF == true || $INPUT_UPLOAD_SARIF == true ]]; then wants_sarif=true; fi
@@ -158,10 +168,10 @@ output findings-new "$(count "$new | length")"
 output findings-fixed "$(count '[.findings[] | select(.state == "fixed")] | length')"
 output worst-severity "$(count "[${new}[].severity] | if index(\"error\") then \"error\"
     elif index(\"warning\") then \"warning\" elif index(\"note\") then \"note\" else \"none\" end")"
-output base-sha "$(count '.comparison.from.sha // ""')"
-head=$(count '.comparison.to.sha // ""')
-if [[ -z $head && -z $INPUT_REPORT ]]; then
-    head=$(git -C "$directory" rev-parse --quiet --verify HEAD || true)
+output base-sha "$(commit_of '.comparison.from.sha')"
+head=$(commit_of '.comparison.to.sha')
+if [[ -z $head && -z $INPUT_REPORT ]] && checkout=$(checkout_root "$directory"); then
+    head=$(in_checkout rev-parse --quiet --verify HEAD || true)
 fi
 output head-sha "$head"
 output trusted "$trusted"

@@ -58,12 +58,22 @@ class Case(unittest.TestCase):
         given: no secret is among it."""
         self.programs = self.folder / "programs"
         self.programs.mkdir()
-        for name in ("curl", "git"):
+        self.leaked = self.folder / "leaked"
+        for name in ("awk", "base64", "cat", "curl", "git", "grep", "jq", "sed", "tr"):
             write_program(
                 self.programs / name,
                 f"printf '%s\\n' \"{name} $*\" >>'{self.called}'\n"
-                f"exec '{shutil.which(name)}' \"$@\"\n",
+                f"{self.watch(name)}exec '{shutil.which(name)}' \"$@\"\n",
             )
+
+    def watch(self, name):
+        """Writes down that a program inherits the token, which is for `git fetch` alone."""
+        return (
+            f"case \"{name} $*\" in 'git '*' fetch '*) ;; *)\n"
+            "[ -z \"${GIT_CONFIG_COUNT-}\" ] ||\n"
+            f"printf '%s\\n' \"{name} $*\" >>'{self.leaked}' ;; esac\n"
+            f"[ -z \"${{INPUT_TOKEN+set}}\" ] || printf '%s\\n' \"{name} $*\" >>'{self.leaked}'\n"
+        )
 
     def release(self):
         """The action in a folder of its own, with a release on the server whose
@@ -88,6 +98,7 @@ class Case(unittest.TestCase):
         return (
             "#!/bin/sh\n"
             f"for it in \"$@\"; do printf 'layercake: %s\\n' \"$it\" >>'{self.called}'; done\n"
+            f"{self.watch('layercake')}"
             f"exec '{os.environ['LAYERCAKE_PROGRAM']}' \"$@\"\n"
         )
 
@@ -133,6 +144,7 @@ class Case(unittest.TestCase):
         self.assertNotIn(TOKEN, ran.log, "the token is in the log")
         self.assertNotIn(TOKEN, self.called.read_text(), "the token is in an argument")
         self.assertEqual([], [*self.folder.rglob("pwned")], "an input was run")
+        self.assertFalse(self.leaked.exists(), "a program inherits the token")
         self.assertNotIn("pwned", ran.said("error"))
         for used in ran.used:
             self.assertRegex(used.action, r"^[\w/-]+@[0-9a-f]{40}$")
@@ -947,6 +959,169 @@ class SecondStep(SitesCase):
             ran = self.tell()
             self.assertEqual((2, {}), (ran.code, self.github.comments), ran.log)
             self.assertEqual(1, len(ran.said("error")), ran.log)
+
+
+class Hostile(SitesCase):
+    """Checkouts of a pull request that attacks the job."""
+
+    def program_that_must_not_run(self):
+        """A command for configurations; it writes down what it sees of the token."""
+        script = self.folder / "command"
+        write_program(script, f"env >>'{self.folder}/pwned'; exit 1\n")
+        return str(script)
+
+    def embed(self, folder):
+        """A bare repository as files that git commits, with a command to fetch by."""
+        for name in ("objects/.keep", "refs/heads/.keep"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).touch()
+        (folder / "HEAD").write_text("ref: refs/heads/main\n")
+        (folder / "config").write_text(
+            "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+            f'\tsshCommand = "{self.program_that_must_not_run()}"\n'
+            f'\tfsmonitor = "{self.program_that_must_not_run()}"\n'
+            '[remote "origin"]\n\turl = ssh://example.invalid/x\n'
+        )
+
+    def embedding(self, sites):
+        self.embed(sites.work / "site")
+        self.embed(sites.work / "type/cloud/charts")
+        git(sites.work, "add", "--all", "--force")
+        return sites.misspell()
+
+    def test_a_committed_repository_is_not_used(self):
+        event, merge = self.pull_request(self.embedding)
+        main = self.sites.id("main")
+        for path in ("site", "type/cloud/charts", "site/lab", "."):
+            ran = self.run_action(self.checkout(merge), "pull_request", event, path=path)
+            self.assertEqual(1, ran.code, ran.log)
+            self.assertEqual((main, merge), (ran.outputs["base-sha"], ran.outputs["head-sha"]))
+            self.assertNotEqual("0", ran.outputs["findings-new"], "the gate is talked away")
+
+    def test_a_committed_repository_is_not_fetched_from(self):
+        event, merge = self.pull_request(self.embedding)
+        event["pull_request"]["head"]["sha"] = "1" * 40
+        workspace = self.checkout(merge)
+        done = subprocess.run(
+            ["bash", str(ROOT / "action/history.sh")],
+            cwd=workspace,
+            env={
+                "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
+                "HOME": str(self.home),
+                "INPUT_PATH": "site",
+                "INPUT_BASE": "auto",
+                "INPUT_TOKEN": TOKEN,
+                "GITHUB_EVENT_NAME": "pull_request",
+                "GITHUB_EVENT_PATH": str(self.write_event(event)),
+                "GITHUB_BASE_REF": "main",
+                "GITHUB_SERVER_URL": "https://github.com",
+                "GITHUB_OUTPUT": str(self.folder / "output"),
+                "RUNNER_TEMP": str(self.temp),
+            },
+            capture_output=True,
+        )
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual([], [*self.folder.rglob("pwned")])
+        self.assertFalse(self.leaked.exists())
+        git(workspace, "cat-file", "-e", self.sites.id("main"))
+
+    def write_event(self, event):
+        file = self.folder / "event of a script.json"
+        file.write_text(json.dumps(event))
+        return file
+
+    def test_no_program_of_a_configuration_is_run(self):
+        event, merge = self.pull_request()
+        command = self.program_that_must_not_run()
+        self.github.repositories = self.sites.bare.parents[1]
+        for url in (None, f"{self.github.url}/acme/sites.git", "ssh://example.invalid/x",
+                    f"ext::{command}", "git@127.0.0.1:acme/sites.git"):
+            workspace = self.checkout(merge)
+            for key in ("core.sshCommand", "core.fsmonitor", "core.pager", "core.askPass",
+                        "core.gitProxy", "core.alternateRefsCommand", "remote.origin.uploadpack",
+                        "remote.origin.vcs", "credential.helper", "diff.external"):
+                git(workspace, "config", key, command)
+            git(workspace, "config", "credential.helper", f"!{command}")
+            git(workspace, "config", "protocol.ext.allow", "always")
+            hooks = workspace / ".git/hooks"
+            hooks.mkdir(exist_ok=True)
+            for hook in ("reference-transaction", "post-checkout", "post-index-change"):
+                shutil.copy(command, hooks / hook)
+            if url:
+                git(workspace, "config", "remote.origin.url", url)
+            ran = self.run_action(workspace, "pull_request", event)
+            self.assertIn(ran.code, (0, 2), ran.log)
+        done = subprocess.run(command)
+        self.assertEqual(1, done.returncode)
+        self.assertTrue((self.folder / "pwned").exists(), "the trap itself works")
+
+    def test_the_token_goes_to_the_own_server_alone(self):
+        event, merge = self.pull_request()
+        self.github.repositories = self.sites.bare.parents[1]
+        elsewhere = GitHub(TOKEN)
+        self.addCleanup(elsewhere.close)
+        elsewhere.repositories = self.sites.bare.parents[1]
+        url = f"{self.github.url}/acme/sites.git"
+        for key, text in [
+            (f"url.{elsewhere.url}/.insteadOf", f"{self.github.url}/"),
+            ("http.proxy", elsewhere.url),
+            (f"http.{self.github.url}.proxy", elsewhere.url),
+            ("remote.origin.proxy", elsewhere.url),
+        ]:
+            workspace = self.checkout(merge, url=url)
+            git(workspace, "config", key, text)
+            self.run_action(workspace, "pull_request", event)
+        workspace = self.checkout(merge, url=f"{elsewhere.url}/acme/sites.git")
+        self.run_action(workspace, "pull_request", event)
+        self.assertTrue(elsewhere.asked)
+        self.assertEqual([], elsewhere.authorized)
+
+    def test_submodules_are_not_fetched(self):
+        def add(sites):
+            git(sites.work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+                sites.bare.as_uri(), "vendored")
+            git(sites.work, "config", "-f", ".gitmodules",
+                "submodule.vendored.fetchRecurseSubmodules", "true")
+            git(sites.work, "config", "-f", ".gitmodules", "submodule.vendored.update",
+                "checkout")
+            return sites.commit("a submodule")
+
+        event, merge = self.pull_request(add)
+        ran = self.run_action(self.checkout(merge), "pull_request", event)
+        self.assertEqual(0, ran.code, ran.log)
+        fetches = [call for call in self.calls("git") if " fetch " in call]
+        self.assertTrue(fetches)
+        self.assertEqual([], [it for it in fetches if "--no-recurse-submodules" not in it])
+
+    def test_hostile_names_of_files_and_branches(self):
+        name = HOSTILE.replace("/", "-") + "\n::error::pwned"
+
+        def add(sites):
+            broken = (sites.work / KEYSTONE).read_text().replace("name: keystone-global", "name: x")
+            (sites.work / "type/cloud/charts" / f"{name}.yaml").write_text(broken)
+            (sites.work / "layercake.yaml").write_text(
+                'output: {default: ["json=pwned", "html=.git/pwned"]}\n')
+            return sites.commit(HOSTILE)
+
+        event, merge = self.pull_request(add, branch=HOSTILE)
+        ran = self.run_action(self.checkout(merge), "pull_request", event, comment="true")
+        self.assertIn(ran.code, (0, 1, 2), ran.log)
+        for said in ran.said("error"):
+            self.assertNotEqual("pwned", said)
+
+    def test_ids_of_a_report_are_ids(self):
+        event, merge = self.pull_request()
+        ran = self.run_action(self.checkout(merge), "pull_request", event)
+        report = json.loads(Path(ran.outputs["report-json"]).read_text())
+        report["comparison"]["from"]["sha"] = HOSTILE
+        report["comparison"]["to"]["sha"] = "../../x\nname=pwned"
+        saved = self.folder / "saved.json"
+        saved.write_text(json.dumps(report))
+        workspace = self.folder / "empty"
+        workspace.mkdir()
+        ran = self.run_action(workspace, "workflow_run", {"workflow_run": {}}, report=str(saved))
+        self.assertIn(ran.code, (0, 2), ran.log)
+        self.assertEqual(("", ""), (ran.outputs["base-sha"], ran.outputs["head-sha"]))
 
 
 def write_program(path, text):

@@ -30,6 +30,8 @@ class GitHub:
         # The folder of the repositories that git may fetch from, with the token.
         self.repositories = None
         self.asked = []
+        # The addresses that were asked for with a secret.
+        self.authorized = []
         state = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -71,6 +73,8 @@ class GitHub:
         if request.headers.get("Transfer-Encoding") == "chunked":
             body = chunks(request.rfile)
         self.asked.append((request.command, request.path))
+        if request.headers.get("Authorization"):
+            self.authorized.append(request.path)
         if address.path.endswith((".tar.gz",)):
             return self.answer_file(request, address.path)
         if ".git/" in address.path:
