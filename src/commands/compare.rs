@@ -207,7 +207,7 @@ fn against(base: &Side, gates: Gates) -> Gates {
 
 fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, Error> {
     Ok(Sides {
-        repository: repository.name(),
+        repository: describe_repository(repository),
         from: side_text(repository, &chosen.from)?,
         to: side_text(repository, &chosen.to)?,
         chosen_by: chosen.chosen.code.to_owned(),
@@ -216,6 +216,15 @@ fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, E
         edited_files: 0,
         extent: Extent::Whole,
     })
+}
+
+/// Name of the repository, and of the one that it is inside of: started in a submodule,
+/// layercake does not compare what the other repository has.
+fn describe_repository(repository: &Repository) -> String {
+    match repository.enclosing() {
+        Some(outer) => format!("{} (inside of `{}`)", repository.name(), outer.name()),
+        None => repository.name(),
+    }
 }
 
 fn side_text(repository: &Repository, side: &Side) -> Result<SideText, Error> {

@@ -550,8 +550,8 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
     );
     assert_eq!(
         listed_by_child(&first.root, &second.root, &hook),
-        "[.gitignore first.yaml][.gitignore]",
-        "the second repository is asked about by its folder"
+        "[.gitignore][.gitignore]",
+        "to git, the working tree of what `GIT_DIR` names is the current folder"
     );
 
     let elsewhere = tempfile::tempdir().unwrap();

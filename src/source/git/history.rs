@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::stored::{Origin, paths_of};
-use super::{Repository, StoredTree, cure};
+use super::{Repository, StoredTree, control, cure};
 use crate::error::{Error, ErrorKind};
 
 impl Repository {
@@ -125,13 +125,19 @@ impl Repository {
         let repository = self.shared.to_thread_local();
         cure::require_readable_references(&repository)?;
         let remote = cure::remote(&repository);
-        let head = remote.as_ref().and_then(|remote| head_of(&repository, remote));
+        let head = match &remote {
+            Some(remote) => head_of(&repository, remote)?,
+            None => None,
+        };
         let local = ["main", "master"].map(|branch| Some(format!("refs/heads/{branch}")));
         let tracked = ["main", "master"]
             .map(|branch| Some(format!("refs/remotes/{}/{branch}", remote.as_ref()?)));
-        let names = [head].into_iter().chain(tracked).chain(local).flatten();
-        let mut found = names.filter_map(|name| repository.try_find_reference(&name).ok()?);
-        Ok(found.next().map(|branch| branch.name().shorten().to_string()))
+        for name in [head].into_iter().chain(tracked).chain(local).flatten() {
+            if let Some(branch) = reference(&repository, &name)? {
+                return Ok(Some(branch.name().shorten().to_string()));
+            }
+        }
+        Ok(None)
     }
 
     /// The remote that this clone fetches from: the only one, or `origin`;
@@ -156,6 +162,7 @@ fn commit_id(
     revision: &str,
     wanted: Wanted,
 ) -> Result<gix::ObjectId, Error> {
+    control::refuse_altered_history(repository)?;
     if let Some(id) = full_id(repository, revision).filter(|id| !repository.has_object(id)) {
         let help = match wanted {
             Wanted::Files | Wanted::History if cure::is_quarantined() => {
@@ -322,7 +329,23 @@ fn ends_early(
 }
 
 /// What the `HEAD` of a remote names, such as `refs/remotes/origin/main`.
-fn head_of(repository: &gix::Repository, remote: &str) -> Option<String> {
-    let head = repository.try_find_reference(&format!("refs/remotes/{remote}/HEAD")).ok()??;
-    Some(head.target().try_name()?.as_bstr().to_string())
+fn head_of(repository: &gix::Repository, remote: &str) -> Result<Option<String>, Error> {
+    let head = reference(repository, &format!("refs/remotes/{remote}/HEAD"))?;
+    Ok(head.and_then(|head| Some(head.target().try_name()?.as_bstr().to_string())))
+}
+
+/// The reference of this name; none if there is none. Damage is not taken for that, since
+/// another branch would then be compared.
+fn reference<'r>(
+    repository: &'r gix::Repository,
+    name: &str,
+) -> Result<Option<gix::Reference<'r>>, Error> {
+    if gix::refs::FullName::try_from(name).is_err() {
+        return Ok(None);
+    }
+    repository.try_find_reference(name).map_err(|cause| {
+        let message = format!("the reference `{name}` cannot be read");
+        let help = cure::missing_objects_help(repository);
+        Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
+    })
 }
