@@ -28,6 +28,10 @@ pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
             "name its repository in `data.repositories` of the site definition, \
              or add its files to this one",
         ),
+        Oddity::NotOnDisk => (
+            "a file that git tracks is not on disk",
+            "`git restore` brings it back; `git rm` removes it from the next commit too",
+        ),
         Oddity::NameNotUtf8 => {
             ("a file whose name is not UTF-8 is not read", "rename it with plain letters")
         }
@@ -41,6 +45,7 @@ pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
         .note(match oddity {
             Oddity::OtherExtension => "Pegleg reads only files that end in `.yaml`",
             Oddity::Submodule => "its content is not part of this repository",
+            Oddity::NotOnDisk => "git has it in the index",
             Oddity::NameNotUtf8 => "reports could not name it",
             Oddity::LargeFilePointer => "what it stands for is not part of this clone",
         })

@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind};
 pub trait Tree: Sync {
     /// Every entry below `folder`, sorted by path; folders themselves are not
     /// entries. What git ignores is left out. A `folder` that is not there
-    /// has no entries.
+    /// has no entries, and one that is a submodule has itself.
     ///
     /// # Errors
     /// Where the tree as a whole cannot be listed.
@@ -96,6 +96,14 @@ pub struct Entry {
     pub content: Option<ContentId>,
 }
 
+impl Entry {
+    /// Whether this is below a folder, or is the folder itself as a submodule.
+    pub(super) fn is_in(&self, folder: &RepoPath) -> bool {
+        let is_folder = self.kind == EntryKind::Submodule && self.path == *folder;
+        is_folder || self.path.below(folder).is_some()
+    }
+}
+
 /// What an entry of a tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
@@ -104,6 +112,8 @@ pub enum EntryKind {
     /// A git submodule, or another repository inside this one, whose content
     /// is not part of this repository.
     Submodule,
+    /// A file that git tracks and that is not on disk.
+    Missing,
     /// A path whose name is not UTF-8; it is shown with replacement characters
     /// and cannot be read.
     NotUtf8,
@@ -194,6 +204,8 @@ pub struct WorkTree {
     root: PathBuf,
     /// None outside of git.
     checkout: Option<Checkout>,
+    /// Whether files are given as git would store them.
+    is_converted: bool,
     /// Folders that were read from, and whether they are what they seem.
     folders: Mutex<HashMap<PathBuf, bool>>,
 }
@@ -209,6 +221,15 @@ impl WorkTree {
                 .with_help("name a revision to read, such as `HEAD`"));
         };
         Self::at(root, Some(repository.clone()))
+    }
+
+    /// The working tree of a repository as a side of a comparison: files whose
+    /// attributes convert them have the content that git would store.
+    ///
+    /// # Errors
+    /// Where the repository has none, as a bare one.
+    pub fn compared(repository: &Repository) -> Result<Self, Error> {
+        Ok(Self { is_converted: true, ..Self::in_repository(repository)? })
     }
 
     /// The files of a folder that is in no repository.
@@ -228,7 +249,7 @@ impl WorkTree {
             return Err(Error::new(ErrorKind::Io, format!("`{}` is not a folder", root.display())));
         }
         let checkout = repository.map(Checkout::of);
-        Ok(Self { root: resolved, checkout, folders: Mutex::default() })
+        Ok(Self { root: resolved, checkout, is_converted: false, folders: Mutex::default() })
     }
 
     /// The folder's place on disk, symbolic links resolved.
@@ -334,8 +355,15 @@ impl Tree for WorkTree {
             None => self.walk(folder)?,
         };
         let mut entries: Vec<Entry> = seen.iter().filter_map(|seen| self.entry(seen)).collect();
-        entries.retain(|entry| entry.path.below(folder).is_some());
+        entries.retain(|entry| entry.is_in(folder));
         entries.sort_by(|one, other| one.path.cmp(&other.path));
+        if let Some(checkout) = &self.checkout {
+            // in a comparison, a file that is gone is an edit
+            let mut missing = checkout.missing(folder, &seen)?;
+            missing.retain(|entry| entry.kind == EntryKind::Submodule || !self.is_converted);
+            entries.extend(missing);
+            entries.sort_by(|one, other| one.path.cmp(&other.path));
+        }
         if let Some(left_out) = self.left_out()? {
             let on_disk =
                 |path: &RepoPath| entries.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
@@ -384,10 +412,19 @@ impl WorkTree {
                 return Err(ReadError::TooLarge(metadata.len()));
             }
             if let Some(bytes) = read_file(&file, &metadata).map_err(|error| unreadable(&error))? {
-                return Ok(bytes);
+                return self.as_compared(&file, bytes);
             }
         }
         Err(ReadError::new("it changes while it is read"))
+    }
+
+    fn as_compared(&self, file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
+        match (&self.checkout, RepoPath::of_place(&self.root, file)) {
+            (Some(checkout), Some(path)) if self.is_converted => {
+                checkout.stored(&path, file, bytes)
+            }
+            _ => Ok(bytes),
+        }
     }
 }
 

@@ -36,6 +36,7 @@ fn working_tree_is_what_git_sees() {
             "build/deep/forced.log",
             "build/forced.yaml",
             "new/folder/untracked.yaml",
+            "site/deleted.yaml (missing)",
             "site/tracked.yaml",
             "site/untracked.yaml",
         ]
@@ -216,7 +217,9 @@ fn other_repositories_are_flagged_and_not_entered() {
     );
     assert_eq!(listed(&site.head(), ""), [".gitmodules", "a.yaml", "module (submodule)"]);
     assert_eq!(refusal(&site.head(), "module"), "a submodule, not a file");
-    assert_eq!(listed(&site.work_tree(), "module"), NOTHING);
+    for tree in [&site.work_tree() as &dyn Tree, &site.head()] {
+        assert_eq!(listed(tree, "module"), ["module (submodule)"]);
+    }
 }
 
 #[test]
@@ -550,7 +553,7 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
     );
     assert_eq!(
         listed_by_child(&first.root, &second.root, &hook),
-        "[.gitignore][.gitignore]",
+        "[.gitignore first.yaml (missing)][.gitignore]",
         "to git, the working tree of what `GIT_DIR` names is the current folder"
     );
 
@@ -559,7 +562,7 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
     let work_tree = [("GIT_DIR", git_dir.as_path()), ("GIT_WORK_TREE", elsewhere.path())];
     assert_eq!(
         listed_by_child(elsewhere.path(), &second.root, &work_tree),
-        "[elsewhere.yaml][.gitignore]"
+        "[.gitignore (missing) elsewhere.yaml][.gitignore]"
     );
     assert_eq!(listed_by_child(elsewhere.path(), elsewhere.path(), &[]), "nonenone");
 }
@@ -827,14 +830,16 @@ impl Site {
     }
 }
 
-/// What git calls tracked or untracked, as far as it is on disk, or need not be.
+/// What git calls tracked or untracked; what is not on disk and has to be, is missing.
 fn assert_agrees_with_git(site: &Site) {
     let expected =
-        site.git(&["ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"]);
+        site.git(&["ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard"]);
     let tagged = expected.split_terminator('\0').filter_map(|line| line.split_once(' '));
-    let is_there = |(tag, path): &(&str, &str)| *tag == "S" || site.path(path).is_file();
-    let mut expected: Vec<String> =
-        tagged.filter(is_there).map(|(_, path)| path.to_owned()).collect();
+    let shown = |(tag, path): (&str, &str)| {
+        let is_there = matches!(tag, "S" | "h") || site.path(path).is_file();
+        if is_there { path.to_owned() } else { format!("{path} (missing)") }
+    };
+    let mut expected: Vec<String> = tagged.map(shown).collect();
     expected.sort();
     expected.dedup();
     assert!(expected.len() > 5);
@@ -869,6 +874,7 @@ fn listed(tree: &(impl Tree + ?Sized), folder: &str) -> Vec<String> {
     let shown = entries.iter().map(|entry| match entry.kind {
         EntryKind::File => entry.path.to_string(),
         EntryKind::Submodule => format!("{} (submodule)", entry.path),
+        EntryKind::Missing => format!("{} (missing)", entry.path),
         EntryKind::NotUtf8 => format!("{} (not utf-8)", entry.path),
     });
     shown.collect()

@@ -146,6 +146,8 @@ fn what_a_sparse_checkout_leaves_out_is_there() {
     fs::remove_file(site.path("site/a.yaml")).unwrap();
     assert_eq!(side(&site, &["--since", "HEAD"]), whole);
     site.write("site/a.yaml", "here all the same\n");
+    assert_eq!(side(&site, &["--since", "HEAD"]), whole, "git does not look at it");
+    site.git(&["config", "core.sparseCheckout", "true"]);
     assert_ne!(side(&site, &["--since", "HEAD"]).files(), whole.files());
     site.git(&["update-index", "--no-skip-worktree", "site/a.yaml"]);
     site.git(&["checkout", "--quiet", "site/a.yaml"]);

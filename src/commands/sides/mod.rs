@@ -158,7 +158,7 @@ pub fn open(repository: &Repository, side: &Side) -> Result<Box<dyn Tree + Send>
         Side::Commit { id, .. } => Box::new(repository.commit(id)?),
         Side::Nothing => Box::new(MemoryTree::default()),
         Side::Index => Box::new(repository.index()?),
-        Side::WorkTree => Box::new(WorkTree::in_repository(repository)?),
+        Side::WorkTree => Box::new(WorkTree::compared(repository)?),
     })
 }
 

@@ -43,7 +43,8 @@ impl Repository {
     /// The files of this index that need not be on disk, if there are any.
     pub(super) fn left_out(&self, index: &gix::index::File) -> Result<Option<StoredTree>, Error> {
         let is_left_out = |entry: &gix::index::Entry| {
-            entry.mode.is_sparse() || entry.flags.contains(Flags::SKIP_WORKTREE)
+            let flags = Flags::SKIP_WORKTREE | Flags::ASSUME_VALID;
+            entry.mode.is_sparse() || entry.flags.intersects(flags)
         };
         let has_some = index.entries().iter().any(is_left_out);
         let stored = || self.stored_in(&self.shared.to_thread_local(), index, is_left_out);

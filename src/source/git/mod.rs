@@ -8,6 +8,7 @@
 //! `discover` finds repositories, `variables` judges the environment variables of
 //! git, `control` the files by which git knows a repository.
 
+mod attributes;
 mod control;
 mod create;
 mod cure;

@@ -55,6 +55,11 @@ impl StoredTree {
         self.stored_files().eq(other.stored_files())
     }
 
+    /// Whether there is anything at this path.
+    pub(super) fn holds(&self, path: &BStr) -> bool {
+        self.paths.contains_key(path)
+    }
+
     fn stored_files(&self) -> impl Iterator<Item = (&BString, &(Mode, gix::ObjectId))> {
         self.paths.iter().filter(|(_, (mode, _))| *mode != Mode::Tree)
     }
@@ -179,7 +184,7 @@ impl Tree for StoredTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         // a folder's entries follow its own path, but siblings such as
         // `folder-2` may stand between them: `-` sorts before `/`
-        let inside = self.entries.iter().filter(|entry| entry.path.below(folder).is_some());
+        let inside = self.entries.iter().filter(|entry| entry.is_in(folder));
         Ok(inside.cloned().collect())
     }
 

@@ -1,21 +1,26 @@
 //! The working tree as git sees it: what is tracked, ignored, or another
 //! repository.
 
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use gix::bstr::{BStr, BString};
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::index::entry::Mode;
 
+use super::attributes::Conversions;
 use super::index::{Check, open_index};
 use super::{Repository, StoredTree};
 use crate::error::{Error, ErrorKind};
-use crate::source::RepoPath;
+use crate::source::{Entry, EntryKind, ReadError, RepoPath};
 
 /// A working tree as git sees it, by the index as it was when it was first asked
 /// for: of a large repository it takes as long to read as a folder to list.
 pub(in crate::source) struct Checkout {
     repository: Repository,
     indexed: OnceLock<Indexed>,
+    conversions: Conversions,
 }
 
 struct Indexed {
@@ -25,7 +30,19 @@ struct Indexed {
 
 impl Checkout {
     pub(in crate::source) fn of(repository: Repository) -> Self {
-        Self { repository, indexed: OnceLock::new() }
+        let conversions = Conversions::of(repository.clone());
+        Self { repository, indexed: OnceLock::new(), conversions }
+    }
+
+    /// The content that git compares for a file, of which `bytes` are on disk at `file`.
+    pub(in crate::source) fn stored(
+        &self,
+        path: &RepoPath,
+        file: &Path,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, ReadError> {
+        let Ok(indexed) = self.indexed() else { return Ok(bytes) };
+        self.conversions.stored(path, file, bytes, &indexed.index)
     }
 
     pub(in crate::source) fn repository(&self) -> &Repository {
@@ -51,6 +68,34 @@ impl Checkout {
             };
             Error::new(ErrorKind::Git, message).caused_by(cause)
         })
+    }
+
+    /// What the index has below `folder` and is not among what was seen there: files
+    /// that are gone, and submodules, which need not be there.
+    pub(in crate::source) fn missing(
+        &self,
+        folder: &RepoPath,
+        seen: &[OnDisk],
+    ) -> Result<Vec<Entry>, Error> {
+        let Indexed { index, left_out } = self.indexed()?;
+        let seen: HashSet<&BStr> = seen.iter().map(|seen| seen.path.as_bstr()).collect();
+        let is_left_out = |path: &BStr| left_out.as_ref().is_some_and(|it| it.holds(path));
+        let is_missing = |path: &BStr| {
+            is_at_or_below(path, folder.as_str().as_bytes())
+                && !seen.contains(path)
+                && !is_left_out(path)
+        };
+        let entries = index.entries().iter().filter(|entry| !entry.mode.is_sparse());
+        let missing = entries.filter(|entry| is_missing(entry.path(index))).filter_map(|entry| {
+            let path = RepoPath::new(entry.path(index).to_str().ok()?);
+            let is_submodule = entry.mode == Mode::COMMIT;
+            let kind = if is_submodule { EntryKind::Submodule } else { EntryKind::Missing };
+            Some(Entry { path, kind, content: None }).filter(|entry| entry.is_in(folder))
+        });
+        let mut missing: Vec<Entry> = missing.collect();
+        // an unmerged file has an entry for each side
+        missing.dedup();
+        Ok(missing)
     }
 
     fn indexed(&self) -> Result<&Indexed, Error> {

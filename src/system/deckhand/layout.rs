@@ -56,6 +56,8 @@ pub enum Oddity {
     OtherExtension,
     /// It is a submodule.
     Submodule,
+    /// git tracks it, and it is not on disk.
+    NotOnDisk,
     /// Its name is not UTF-8.
     NameNotUtf8,
     /// It is a pointer to what git LFS keeps elsewhere.
@@ -190,11 +192,13 @@ impl Layout {
         while let Some(root) = folder {
             let mut layout = Self::empty(root.clone());
             let sites = tree.entries(&root.join("site"))?;
-            if !sites.is_empty() {
+            let is_there =
+                |entries: &[Entry]| entries.iter().any(|entry| entry.kind != EntryKind::Missing);
+            if is_there(&sites) {
                 let global = tree.entries(&root.join("global"))?;
                 let types = tree.entries(&root.join("type"))?;
                 let defined = sites.iter().any(|entry| Self::may_be_definition(&entry.path));
-                if defined || !global.is_empty() || !types.is_empty() {
+                if defined || is_there(&global) || is_there(&types) {
                     let entries = global.iter().chain(&sites).chain(&types);
                     layout.add(entries, &root, None);
                     return Ok(Some(layout));
@@ -259,6 +263,18 @@ impl Layout {
     ) {
         for entry in entries {
             let below = entry.path.below(root).expect("the tree lists what is below the root");
+            match entry.kind {
+                EntryKind::Submodule if !is_skipped(below) => {
+                    self.odd.push((entry.path.clone(), Oddity::Submodule));
+                    continue;
+                }
+                EntryKind::Missing if !is_skipped(below) && below.ends_with(".yaml") => {
+                    self.odd.push((entry.path.clone(), Oddity::NotOnDisk));
+                    continue;
+                }
+                EntryKind::Submodule | EntryKind::Missing => continue,
+                EntryKind::File | EntryKind::NotUtf8 => {}
+            }
             let Some(place) = Place::of(below) else { continue };
             match &place {
                 Place::Global => {}
@@ -271,10 +287,9 @@ impl Layout {
                 continue;
             }
             let oddity = match entry.kind {
-                EntryKind::Submodule => Some(Oddity::Submodule),
                 EntryKind::NotUtf8 => Some(Oddity::NameNotUtf8),
                 EntryKind::File if below.ends_with(".yml") => Some(Oddity::OtherExtension),
-                EntryKind::File => None,
+                EntryKind::File | EntryKind::Submodule | EntryKind::Missing => None,
             };
             match oddity {
                 Some(oddity) => self.odd.push((entry.path.clone(), oddity)),

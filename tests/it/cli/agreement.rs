@@ -293,6 +293,78 @@ fn a_damaged_head_does_not_lead_to_the_repository_around() {
 }
 
 #[test]
+fn files_are_compared_as_git_stores_them() {
+    for (attributes, text) in [
+        ("ident", document("only", "site", "{of: \"$Id$\"}")),
+        ("text eol=crlf", document("only", "site", "{of: lines}")),
+        ("working-tree-encoding=UTF-16", document("only", "site", "{of: encoded}")),
+        ("working-tree-encoding=ISO-8859-1", document("only", "site", "{of: \u{e4}}")),
+    ] {
+        let sandbox = history();
+        sandbox.write(".gitattributes", format!("site/lab/only.yaml {attributes}\n"));
+        let plain = text.clone().into_bytes();
+        let bytes = match attributes {
+            "working-tree-encoding=UTF-16" => utf_16(&text),
+            "working-tree-encoding=ISO-8859-1" => text.chars().map(|it| it as u8).collect(),
+            _ => plain,
+        };
+        sandbox.write("site/lab/only.yaml", bytes);
+        sandbox.commit();
+        fs::remove_file(sandbox.path("site/lab/only.yaml")).unwrap();
+        sandbox.git(&["checkout", "--quiet", "site/lab/only.yaml"]);
+        let ran = diff(&sandbox, &["HEAD"], &[]);
+        assert_eq!(edited_files(&ran), BTreeSet::new(), "{attributes} {ran:?}");
+        let changed = document("only", "site", "{of: changed}");
+        let changed = match attributes {
+            "working-tree-encoding=UTF-16" => utf_16(&changed),
+            _ => changed.into_bytes(),
+        };
+        sandbox.write("site/lab/only.yaml", changed);
+        assert_agrees(&sandbox, &["HEAD"], &[]);
+    }
+}
+
+fn utf_16(text: &str) -> Vec<u8> {
+    let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+    units.flat_map(u16::to_be_bytes).collect()
+}
+
+#[test]
+fn a_file_with_a_filter_is_unchanged_or_named() {
+    let sandbox = history();
+    sandbox.git(&["config", "filter.shout.clean", "tr a-z A-Z"]);
+    sandbox.git(&["config", "filter.shout.smudge", "tr A-Z a-z"]);
+    sandbox.write(
+        ".gitattributes",
+        "site/lab/only.yaml filter=shout\nsite/prod/only.yaml filter=none\n",
+    );
+    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: filtered}"));
+    sandbox.commit();
+    fs::remove_file(sandbox.path("site/lab/only.yaml")).unwrap();
+    sandbox.git(&["checkout", "--quiet", "site/lab/only.yaml"]);
+    let ran = diff(&sandbox, &["HEAD"], &[]);
+    assert_eq!(edited_files(&ran), BTreeSet::new(), "{ran:?}");
+    sandbox.write("site/prod/only.yaml", document("only", "site", "{of: without}"));
+    assert_agrees(&sandbox, &["HEAD"], &[]);
+    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: another text}"));
+    let ran = diff(&sandbox, &["HEAD"], &[]);
+    assert_refused(&ran, &["site/lab/only.yaml", "filter `shout`"]);
+    assert_eq!(sandbox.run(&["lint"]).code, 0, "without a comparison, the disk counts");
+}
+
+#[test]
+fn flags_of_the_index_are_followed() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let sandbox = history();
+        sandbox.git(&["update-index", flag, "site/lab/only.yaml"]);
+        sandbox.write("site/lab/only.yaml", document("only", "site", "{of: unseen}"));
+        assert_agrees(&sandbox, &["HEAD"], &[]);
+        fs::remove_file(sandbox.path("site/lab/only.yaml")).unwrap();
+        assert_agrees(&sandbox, &["HEAD"], &[]);
+    }
+}
+
+#[test]
 fn forms_of_the_index_are_read() {
     for setting in ["core.splitIndex", "core.untrackedCache", "index.skipHash", "feature.manyFiles"]
     {
@@ -459,6 +531,45 @@ fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
     assert_eq!(runs(&by_number).code, 0);
     let git_dir = sandbox.path(".git").display().to_string();
     assert_eq!(runs(&[("GIT_DIR", &git_dir)]).code, 0, "whoever names it trusts it");
+}
+
+#[test]
+fn submodules_and_missing_files_are_reported() {
+    let sandbox = history();
+    let inner = history();
+    let url = inner.root.display().to_string();
+    for place in ["site/vendored", "global/more"] {
+        sandbox.git(&[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            &url,
+            place,
+        ]);
+    }
+    sandbox.git(&["commit", "--quiet", "--message=submodules"]);
+    let odd = |arguments: &[&str]| -> BTreeSet<String> {
+        let findings = sandbox.findings(arguments);
+        let odd = findings.iter().filter(|finding| finding["rule"] == "unread-file");
+        odd.map(|finding| finding["primary"]["file"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let both: BTreeSet<String> = ["global/more", "site/vendored"].map(str::to_owned).into();
+    assert_eq!(odd(&[]), both);
+    assert_eq!(odd(&["--rev", "HEAD"]), both);
+    fs::remove_dir_all(sandbox.path("site/vendored")).unwrap();
+    fs::create_dir(sandbox.path("site/vendored")).unwrap();
+    assert_eq!(odd(&[]), both, "not yet fetched");
+    fs::remove_dir(sandbox.path("site/vendored")).unwrap();
+    assert_eq!(odd(&[]), both, "not even its folder");
+    fs::remove_file(sandbox.path("type/small/dns.yaml")).unwrap();
+    let with_file: BTreeSet<String> =
+        both.into_iter().chain(["type/small/dns.yaml".to_owned()]).collect();
+    assert_eq!(odd(&[]), with_file);
+    sandbox.git(&["rm", "--quiet", "type/small/dns.yaml"]);
+    assert_eq!(odd(&[]).len(), 2);
 }
 
 #[test]
