@@ -15,8 +15,8 @@ use crate::rules::{self, UnusedEntry, UnusedKind};
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
 use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::document::Document;
-use crate::system::deckhand::read::SecretKinds;
 use crate::system::deckhand::schema::GroupsBeside;
+use crate::system::deckhand::secrecy::SecretKinds;
 use crate::system::deckhand::{Options, Problem, Site};
 use crate::yaml::Node;
 

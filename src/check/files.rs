@@ -20,6 +20,7 @@ use crate::source::{
 use crate::stopwatch::{Stage, did, lap, split_for};
 use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::layout::{Layout, Place};
+use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Parsed};
 
 /// All files of a run, read and parsed, and how they lie. `T` is what is kept of
@@ -74,6 +75,8 @@ pub(super) struct AsRead<'f> {
     pub(super) place: Option<&'f Place>,
     /// Whether all of it is secret, whatever it holds.
     pub(super) is_secret: bool,
+    /// Where it is, or what it is a link to.
+    pub(super) folder: Folder,
     /// Whether only the base has it so.
     pub(super) is_of_base: bool,
 }
@@ -143,7 +146,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
                     Some(index) => ToRead::unchanging(&file.path, further[index].tree),
                     None => ToRead { content: file.content, ..ToRead::of(&file.path, tree) },
                 };
-                ToRead { place: Some(&file.place), ..to_read }
+                ToRead { place: Some(&file.place), may_be_link: file.is_link, ..to_read }
             })
             .collect();
         let ids = self.read(plan, &files)?;
@@ -236,8 +239,10 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 let source = sources.put(id, Source::new(file.path.clone(), bytes));
                 if file.text == Text::Documents {
                     let parsed = lap(Stage::Parse, || parse_guarded(id, source));
-                    let (place, is_secret) = (file.place, identity.is_secret);
-                    *kept = keep(sources, AsRead { id, place, is_secret, is_of_base }, parsed);
+                    let Identity { is_secret, folder, .. } = *identity;
+                    let place = file.place;
+                    *kept =
+                        keep(sources, AsRead { id, place, is_secret, folder, is_of_base }, parsed);
                 }
                 progress.files_read.fetch_add(1, Relaxed);
                 Ok(Read { id, content })
@@ -293,6 +298,8 @@ pub(super) struct ToRead<'t> {
     unchanging: bool,
     /// What its text is.
     text: Text,
+    /// Whether it may be a symbolic link.
+    may_be_link: bool,
     /// Which sites it counts for.
     place: Option<&'t Place>,
 }
@@ -304,6 +311,7 @@ struct Identity {
     content: Option<ContentId>,
     /// Whether it is secret as a whole.
     is_secret: bool,
+    folder: Folder,
 }
 
 /// What the text of a file is.
@@ -318,7 +326,7 @@ enum Text {
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, Text::Documents, None);
-        Self { path, tree, content, unchanging, text, place }
+        Self { path, tree, content, unchanging, text, may_be_link: true, place }
     }
 
     /// A file whose text is no YAML for Deckhand.
@@ -332,7 +340,11 @@ impl<'t> ToRead<'t> {
 
     fn identity(&self, secret: &SecretFiles) -> Identity {
         let is_secret = secret.have_in(self.tree, self.path);
-        Identity { path: self.path.clone(), content: self.content, is_secret }
+        let folder = match self.may_be_link {
+            true => Folder::in_tree(self.tree, self.path),
+            false => Folder::of(self.path),
+        };
+        Identity { path: self.path.clone(), content: self.content, is_secret, folder }
     }
 }
 

@@ -17,18 +17,19 @@ use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileFacts, Holds, Settings, UserDataFacts};
-use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
+use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, Tree, offset};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
-use crate::system::deckhand::document::{Document, Fault, FaultKind};
+use crate::system::deckhand::document::{Document, Fault};
 use crate::system::deckhand::known::Known;
 use crate::system::deckhand::layout::{
     Layout, Place, Problem as LayoutProblem, SiteFiles, clashes,
 };
-use crate::system::deckhand::read::{Reading, SecretKinds, read, secret_stretch};
+use crate::system::deckhand::read::{Reading, Surroundings, read};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
-use crate::triage::{Baseline, Findable, Judged, SitesOfFiles};
+use crate::system::deckhand::secrecy::{self, Folder, SecretKinds};
+use crate::triage::{Baseline, Damage, Findable, Judged, SitesOfFiles};
 use crate::yaml::{self, Node, Parsed};
 
 /// The files that are rendered together.
@@ -64,8 +65,10 @@ pub(super) struct LoadedFile {
     problems: Vec<yaml::Problem>,
     pub(super) documents: Vec<Document>,
     others: Vec<Fault>,
-    /// Where secrets stand, as far as can be told.
+    /// Where secrets stand: everywhere, where that cannot be told.
     secrets: Vec<Span>,
+    /// Whether no line of it may be shown.
+    is_opaque: bool,
     comments: Vec<yaml::Comment>,
     /// What these say of findings.
     ignores: ignore::Comments,
@@ -88,7 +91,6 @@ pub(super) struct Loaded {
     /// The schemas in them.
     pub(super) schemas: Schemas,
     in_repository: bool,
-    secret_kinds: SecretKinds,
     /// The configuration's places, and what of it was met.
     pub(super) configured: Configured,
     /// What is wrong with the baseline of the base, if it cannot be used.
@@ -138,11 +140,11 @@ impl Loaded {
         }
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
             loaded.keep_each_once();
+            loaded.hide_lost_parts(FileId(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId(offset(file)), &sources);
         }
         let damaged_baseline = read_baselines(plan, &mut head, &mut base, &mut sources)?;
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
-        let secret_kinds = plan.configuration.secrets.clone();
         let configured = Configured::new(&plan.configuration, &mut sources);
         let schemas = schemas.with_groups(configured.groups(&plan.configuration));
         Ok(Self {
@@ -152,7 +154,6 @@ impl Loaded {
             base,
             schemas,
             in_repository,
-            secret_kinds,
             configured,
             damaged_baseline,
         })
@@ -363,13 +364,10 @@ impl Loaded {
         self.files.iter().flat_map(|file| &file.secrets).copied().collect()
     }
 
-    /// Files with a document that was not read, and perhaps a secret in it.
+    /// Files of which no line may be shown.
     pub(super) fn opaque(&self) -> Vec<FileId> {
         let files = (0..self.files.len()).map(|index| FileId(offset(index)));
-        let is_opaque = |id: &FileId| {
-            self.file(*id).is_opaque(self.sources.get(*id).text(), &self.secret_kinds)
-        };
-        files.filter(is_opaque).collect()
+        files.filter(|file| self.file(*file).is_opaque).collect()
     }
 }
 
@@ -444,7 +442,8 @@ impl LoadedFile {
     /// all of it may be secret.
     fn failed(file: FileId, source: &Source) -> Self {
         let whole = Span::new(file, 0, offset(source.text().len()));
-        Self { problems: vec![failure(file)], secrets: vec![whole], ..Self::default() }
+        let problems = vec![failure(file)];
+        Self { problems, secrets: vec![whole], is_opaque: true, ..Self::default() }
     }
 
     /// Keeps what a part that stands in the file says of findings, and where it
@@ -472,10 +471,17 @@ impl LoadedFile {
         self.ignores.hide(&self.secrets);
     }
 
-    /// Whether a document was not read in which there is perhaps a secret;
-    /// `text` is that of the file.
-    fn is_opaque(&self, text: &str, kinds: &SecretKinds) -> bool {
-        self.problems.iter().any(|problem| problem.kind.is_fatal()) && may_hold_secrets(text, kinds)
+    /// Hides a file of parts in which something could not be read, and perhaps a secret.
+    fn hide_lost_parts(&mut self, file: FileId, sources: &SourceMap, kinds: &SecretKinds) {
+        let is_lost = self.problems.iter().any(|problem| problem.kind.is_fatal());
+        if is_lost && kinds.may_be_in(sources.get(file).text()) {
+            self.hide_all(file, sources.get(file));
+        }
+    }
+
+    fn hide_all(&mut self, file: FileId, source: &Source) {
+        self.secrets = vec![Span::new(file, 0, offset(source.text().len()))];
+        self.is_opaque = true;
     }
 }
 
@@ -564,12 +570,6 @@ impl Side {
             self.files.iter().map(|file| (file.id, definition(file.id))).collect();
         self.sets = sites_of(layout, further, sources, &files, &mut self.layout_problems);
     }
-}
-
-/// Whether a text that is not understood speaks of secrets.
-fn may_hold_secrets(text: &str, kinds: &SecretKinds) -> bool {
-    let words = ["encrypted", "Passphrase", "PrivateKey", "CertificateKey", "AuthorityKey"];
-    words.iter().any(|word| text.contains(word)) || kinds.are_named_in(text)
 }
 
 /// The sites of a layout; what is in the way gets a source of its own, to
@@ -695,9 +695,11 @@ fn read_baseline(
     if source.fault().is_some() {
         return Err(unusable(format!("the baseline `{path}` cannot be read")));
     }
-    let read = Baseline::read(file, source.text());
-    read.map(Some).map_err(|it| {
-        unusable(format!("the baseline is damaged: {path}:{}: {}", it.line, it.message))
+    let folder = Folder::in_tree(tree, path);
+    let is_secret = folder.hides(&SecretKinds::default(), source.text());
+    Baseline::read(file, source.text()).map(Some).map_err(|Damage { line, message }| {
+        let why = if is_secret { secrecy::NOT_SHOWN } else { &message };
+        unusable(format!("the baseline is damaged: {path}:{line}: {why}"))
     })
 }
 
@@ -727,7 +729,9 @@ impl Reader<'_> {
         let documents = Vec::with_capacity(parsed.documents.len());
         let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
         for document in &parsed.documents {
-            let reading = || self.known.lend(|known| read(document, text, known, self.secrets));
+            let (kinds, folder) = (self.secrets, file.folder);
+            let around = Surroundings { kinds, folder, problems: &loaded.problems };
+            let reading = || self.known.lend(|known| read(document, text, known, around));
             match guarded(Guarded::Reading(source.path().as_str()), reading) {
                 Some(Reading::Document(document)) => loaded.documents.push(*document),
                 Some(Reading::Nothing(fault)) => loaded.others.push(fault),
@@ -738,18 +742,58 @@ impl Reader<'_> {
             // Here it is done in parallel.
             lap(Stage::Validate, || self.schemas.compiled(&schema.data));
         }
-        let whole = Span::new(file.id, 0, offset(text.len()));
-        loaded.secrets = if file.is_secret {
-            vec![whole]
+        if file.is_secret {
+            loaded.secrets = vec![Span::new(file.id, 0, offset(text.len()))];
+        } else if loaded.has_secrets_anywhere(source, file.folder, self.secrets) {
+            loaded.hide_all(file.id, source);
         } else {
-            secrets_of(file.id, source, &loaded, self.secrets)
-        };
+            loaded.secrets = loaded.secrets_of_documents(file.id, text);
+        }
         loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
-        let is_lost = loaded.is_opaque(text, self.secrets);
-        let hidden = if is_lost { std::slice::from_ref(&whole) } else { &loaded.secrets[..] };
-        loaded.ignores.hide(hidden);
+        loaded.ignores.hide(&loaded.secrets);
         loaded
     }
+}
+
+impl LoadedFile {
+    /// Whether secrets may stand at any place of the file: some of it was not read as
+    /// what it should be, and may be secret.
+    fn has_secrets_anywhere(&self, source: &Source, folder: Folder, kinds: &SecretKinds) -> bool {
+        let is_lost = source.fault().is_some()
+            || !self.others.is_empty()
+            || self.problems.iter().any(|problem| problem.kind.is_fatal());
+        let is_secret = |document: &Document| document.data.secret;
+        self.documents.iter().any(|document| document.is_doubtful)
+            || is_lost
+                && (folder == Folder::Secrets
+                    || self.documents.iter().any(is_secret)
+                    || kinds.may_be_in(source.text()))
+    }
+
+    /// What is not shown of the documents that are secret, and were read as such: the
+    /// data, and all that stands behind its key, such as comments.
+    fn secrets_of_documents(&self, file: FileId, text: &str) -> Vec<Span> {
+        let mut secrets = Vec::new();
+        for (index, document) in self.documents.iter().enumerate() {
+            if document.data.secret {
+                secrets.push(document.data.span);
+                let next = self.documents.get(index + 1).map(|next| next.span.start);
+                let end = document.after_data.or(next).unwrap_or(offset(text.len()));
+                secrets.extend(document.data_key.and_then(|key| behind(key, end, text)));
+            }
+        }
+        secrets.retain(|span| span.file == file);
+        secrets
+    }
+}
+
+/// What stands between a key and byte `end`, without its colon and white space round it.
+fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
+    let stretch = text.get(key.end as usize..end as usize)?;
+    let stretch = stretch.trim_start();
+    let stretch = stretch.strip_prefix(':').unwrap_or(stretch).trim_start();
+    let start = end - offset(stretch.len());
+    Some(Span::new(key.file, start, start + offset(stretch.trim_end().len())))
 }
 
 /// What threads that work at the same thing have read before: each has one while it
@@ -779,55 +823,4 @@ fn hidden(parsed: Parsed) -> Parsed {
     let hide =
         |document: yaml::Document| yaml::Document { root: document.root.into_secret(), ..document };
     Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
-}
-
-/// Where the secrets of a file stand: the data of its secret documents, and
-/// what may be such a document where something could not be read, or is none as it
-/// is written.
-fn secrets_of(
-    file: FileId,
-    source: &Source,
-    loaded: &LoadedFile,
-    secrets: &SecretKinds,
-) -> Vec<Span> {
-    let broken_off = match source.fault() {
-        Some(TextFault::BadEncoding(_, at)) => Some(Span::point(file, *at)),
-        Some(TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer)
-        | None => None,
-    };
-    let is_lost = |at: &Span| !loaded.documents.iter().any(|document| document.span.contains(*at));
-    let problems = loaded.problems.iter().map(|problem| problem.span);
-    let others = loaded.others.iter().map(|fault| fault.at);
-    let lost = problems.chain(broken_off).chain(others).filter(is_lost);
-    let stretches = lost.filter_map(|at| secret_stretch(source.text(), at.start as usize, secrets));
-    let secret = loaded.documents.iter().filter(|document| document.data.secret);
-    secret
-        .flat_map(|document| secret_parts(document, &loaded.problems))
-        .chain(stretches.map(|range| Span::new(file, offset(range.start), offset(range.end))))
-        .collect()
-}
-
-/// What of a secret document nobody may see: its data, and where it has keys
-/// beside those that are known, or one of them twice, all but its schema and
-/// metadata.
-fn secret_parts(document: &Document, problems: &[yaml::Problem]) -> Vec<Span> {
-    let (whole, data) = (document.span, document.data.span);
-    let has_unknown = |fault: &Fault| matches!(fault.kind, FaultKind::UnknownKey { .. });
-    let is_beside =
-        |problem: &yaml::Problem| whole.contains(problem.span) && !data.contains(problem.span);
-    if !document.faults.iter().any(has_unknown) && !problems.iter().any(is_beside) {
-        return vec![data];
-    }
-    let mut shown = vec![document.schema_span];
-    shown.extend(document.metadata().as_mapping().map(|_| document.metadata_span));
-    shown.sort_by_key(|span| span.start);
-    let mut parts = Vec::new();
-    let mut from = whole.start;
-    for span in shown {
-        parts.push(Span::new(whole.file, from, span.start.max(from)));
-        from = span.end.max(from);
-    }
-    parts.push(Span::new(whole.file, from, whole.end));
-    parts.retain(|part| part.start < part.end);
-    parts
 }

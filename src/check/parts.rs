@@ -16,6 +16,7 @@ use crate::system::Written;
 use crate::system::cloud_init::part::{Header, Part};
 use crate::system::cloud_init::read::{Included, UserData, read_configuration, read_with};
 use crate::system::cloud_init::{Given, Set};
+use crate::system::deckhand::secrecy::Folder;
 use crate::system::edits::Located;
 
 /// A file of parts.
@@ -85,7 +86,9 @@ impl<T: Default + Send> Files<'_, T> {
         (path, file): (&RepoPath, FileId),
         known: &mut ByPath,
     ) -> Result<(Arc<UserData>, bool), Error> {
-        let mut is_secret = self.secret.have_in(tree, path);
+        let kinds = &plan.configuration.secrets;
+        let mut is_secret = self.secret.have_in(tree, path)
+            || Folder::in_tree(tree, path).hides(kinds, self.sources.get(file).text());
         if let Some(known) = self.user_data.get(&file) {
             return Ok((known.clone(), is_secret));
         }
@@ -100,10 +103,16 @@ impl<T: Default + Send> Files<'_, T> {
             self.fill();
             let path = joined(from, path);
             is_secret |= path.as_ref().is_some_and(|path| self.secret.have_in(tree, path));
+            let folder = path.as_ref().map(|path| Folder::in_tree(tree, path));
             let included = path.map(|path| self.included(plan, tree, path, known)).transpose();
             std::mem::swap(&mut self.sources, sources);
             match included {
-                Ok(Some(file)) => file,
+                Ok(Some(included)) => {
+                    if let (Included::File(file), Some(folder)) = (&included, folder) {
+                        is_secret |= folder.hides(kinds, sources.get(*file).text());
+                    }
+                    included
+                }
                 Ok(None) => Included::Missing,
                 Err(failed) => {
                     error.get_or_insert(failed);

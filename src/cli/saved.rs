@@ -12,6 +12,7 @@ use layercake::report::json::{self, Report};
 use layercake::report::{Format, Ignored, Listing, Manner, Restored};
 use layercake::rules::RULES;
 use layercake::source::bytes_at;
+use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 
 use super::arguments::OutputArgs;
 use super::terminal::Terminal;
@@ -72,7 +73,14 @@ pub(super) fn report(
     let is_piped = file.as_os_str() == "-";
     let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };
     let name = file.display().to_string();
-    let report = saved(&bytes, &name)?.with_links(outputs.links);
+    let text = String::from_utf8_lossy(&bytes);
+    let folder = Folder::on_disk(&directory.join(&file));
+    let report =
+        saved(&bytes, &name).map_err(|error| match folder.hides(&SecretKinds::default(), &text) {
+            true => unreadable(&name, NOT_SHOWN),
+            false => error,
+        });
+    let report = report?.with_links(outputs.links);
     let manner = Manner { listing: Listing { unchanged: look.unchanged, ignored }, rules: RULES };
     let outputs = outputs::or_full(outputs.output);
     let restored = LazyCell::new(|| Restored::of(&report));

@@ -21,6 +21,7 @@ use crate::report::{RenderedDocument, RenderedSite};
 use crate::source::{FileId, MemoryTree, Named, RepoPath, Span, WorkTree, bytes_at, names_in};
 use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::layout::Layout;
+use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{Key, Mapping, Node, Value};
 
 /// What stands for standard input where a file is named.
@@ -102,6 +103,7 @@ pub fn merge(
         configuration: Configuration {
             sets: vec![set],
             headers: named.headers,
+            secrets: settled.configuration.secrets,
             secret_files: around.secret_files_below(&selection.directory),
             ..Configuration::default()
         },
@@ -327,12 +329,14 @@ impl Around {
         Ok(Self { found: start.configured(selection)?, root: start.root })
     }
 
-    /// Whether one of the files is part of a set that is declared secret: all
-    /// that is merged of it is then.
+    /// Whether one of the files is part of a set that is declared secret, or in a
+    /// folder of secrets: all that is merged of it is then.
     fn has_secret(&self, named: &NamedFiles) -> bool {
         let secret = SecretFiles::of(&self.sets(), RepoPath::new(""));
-        let mut paths = named.on_disk.values().filter_map(|file| self.inside(file));
-        paths.any(|path| secret.have(&path))
+        named.on_disk.values().any(|file| match self.inside(file) {
+            Some(path) => secret.have(&path) || Folder::of(&path) == Folder::Secrets,
+            None => Folder::on_disk(file) == Folder::Secrets,
+        })
     }
 
     /// The files that are secret by declaration, for a tree of a folder. None where

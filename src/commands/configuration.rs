@@ -21,7 +21,7 @@ use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::Options;
 use crate::system::deckhand::layout::Layout;
-use crate::system::deckhand::read::SecretKinds;
+use crate::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 use crate::triage::Policy;
 use crate::triage::baseline::FILE;
 use crate::yaml::diff::{ListKeys, SpecialKey};
@@ -110,7 +110,10 @@ fn no_base() -> Error {
 /// The configuration at the root of a tree.
 pub(super) fn in_tree(tree: &dyn Tree) -> Result<Config, Error> {
     match config::find(tree)? {
-        Some((path, bytes)) => read(path, bytes),
+        Some((path, bytes)) => {
+            let folder = Folder::in_tree(tree, &path);
+            read(path, bytes, folder)
+        }
         None => Ok(Config::default()),
     }
 }
@@ -121,10 +124,12 @@ pub(super) fn at_file(directory: &Path, file: &Path) -> Result<Found, Error> {
     let text = text_at(&path)?;
     let shown = RepoPath::new(file.display().to_string());
     let folder = path.parent().map(Path::to_owned);
-    Ok(Found { config: read(shown, text.into_bytes())?, changed: None, folder })
+    let config = read(shown, text.into_bytes(), Folder::on_disk(&path))?;
+    Ok(Found { config, changed: None, folder })
 }
 
-fn read(path: RepoPath, bytes: Vec<u8>) -> Result<Config, Error> {
+fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error> {
+    let is_secret = folder.hides(&SecretKinds::default(), &String::from_utf8_lossy(&bytes));
     let groups = GROUPS.iter().map(|(name, _)| *name);
     let names = RULES.iter().map(|rule| rule.name).chain(groups);
     let words: Vec<&str> =
@@ -134,6 +139,7 @@ fn read(path: RepoPath, bytes: Vec<u8>) -> Result<Config, Error> {
         formats: &Format::ALL.map(Format::name),
         version: env!("CARGO_PKG_VERSION"),
         links: |template| Links::new(template).map(drop),
+        not_shown: is_secret.then_some(NOT_SHOWN),
     };
     config::read(path, bytes, &vocabulary)
 }

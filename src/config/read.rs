@@ -29,6 +29,8 @@ pub struct Vocabulary<'a> {
     pub version: &'a str,
     /// Says what is wrong with a link template, if anything is.
     pub links: fn(&str) -> Result<(), String>,
+    /// Why no word of the file may be quoted, where it may be secret.
+    pub not_shown: Option<&'static str>,
 }
 
 /// Reads the configuration file at `path`.
@@ -41,11 +43,15 @@ pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Resu
     let mut reader = Reader { vocabulary, problems: Vec::new() };
     let root = reader.root(file, sources.get(file));
     let config = reader.config(&root);
-    refuse(reader.problems, &sources)?;
+    refuse(reader.problems, &sources, vocabulary.not_shown)?;
     Ok(Config { file: Some(File { path, sources: Arc::new(sources), root }), ..config })
 }
 
-fn refuse(mut problems: Vec<Problem>, sources: &SourceMap) -> Result<(), Error> {
+fn refuse(
+    mut problems: Vec<Problem>,
+    sources: &SourceMap,
+    not_shown: Option<&str>,
+) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
     }
@@ -53,6 +59,9 @@ fn refuse(mut problems: Vec<Problem>, sources: &SourceMap) -> Result<(), Error> 
     let line = |problem: &Problem| {
         let at = sources.start(problem.at);
         let path = sources.get(problem.at.file).path();
+        if let Some(why) = not_shown {
+            return format!("{path}:{}: {why}", at.line);
+        }
         // A value that is quoted may have line breaks of its own.
         let message = problem.message.replace('\r', "\\r").replace('\n', "\\n");
         format!("{path}:{}:{}: {message}", at.line, at.column)

@@ -276,8 +276,9 @@ impl<'a> View<'a> {
             .take_while(|secret| secret.start < at)
             .map(|secret| count(secret.start.max(start)..secret.end.min(at)))
             .sum();
-        // Editors do not count a byte order mark either.
-        let mark = usize::from(start == 0 && at > 0 && source.text().starts_with('\u{feff}'));
+        // Editors do not count a byte order mark either; one in a secret is not counted yet.
+        let has_mark = start == 0 && at > 0 && source.text().starts_with('\u{feff}');
+        let mark = usize::from(has_mark && self.secret_after(file, start).is_none());
         (line + 1, count(start..at).saturating_sub(hidden + mark) + 1)
     }
 

@@ -13,6 +13,10 @@ pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
     };
     let text = "put it in quotes if it is meant as text";
     match &problem.kind {
+        // Readers tell columns, and what they expected depends on the text.
+        ProblemKind::Syntax(_) | ProblemKind::RefusedByLibyaml(_) if facts.is_secret(at) => {
+            found("not YAML", "the reader stops here, or near it").help(text)
+        }
         ProblemKind::Syntax(reason) => {
             found(&format!("not YAML: {reason}"), "the reader stops here")
         }

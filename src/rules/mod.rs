@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use crate::diagnostic::{Diagnostic, Rule, Trait};
+use crate::diagnostic::{Diagnostic, Label, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
 use crate::guard::{Place, guarded};
 use crate::ignore;
@@ -25,6 +25,7 @@ use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
 use crate::system::deckhand::layout;
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
+use crate::system::deckhand::secrecy;
 use crate::system::deckhand::{self, Site};
 use crate::system::heat::Versions;
 use crate::yaml::path::Location;
@@ -691,6 +692,18 @@ fn of_layer(key: &DocKey) -> String {
     }
 }
 
+/// The same finding without a word of the document, which may be secret.
+fn without_quotes(finding: Diagnostic) -> Diagnostic {
+    let (rule, at) = (finding.rule, finding.primary.span);
+    Diagnostic::new(rule, rule.summary, Label::new(at, secrecy::NOT_SHOWN))
+        .note("no text is quoted of a document that may be secret and is not as it should be")
+        .help(
+            "a document has the keys `schema`, `metadata` and `data`; `metadata` has `schema`, \
+             `name`, `storagePolicy`, `layeringDefinition`, and may have `labels`, \
+             `replacement` and `substitutions`",
+        )
+}
+
 /// All findings of one file by itself.
 pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -711,7 +724,11 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         found.extend(faults.map(|fault| {
             let title = title(&document.key);
             let worded = worded("fault", fault.at, || word_fault(facts, fault, title));
-            worded.about(subject_of(fault)).document(document.key.clone())
+            let worded = match document.is_doubtful && fault.kind.quotes() {
+                true => without_quotes(worded),
+                false => worded.about(subject_of(fault)),
+            };
+            worded.document(document.key.clone())
         }));
     }
     let checks = match facts.holds {

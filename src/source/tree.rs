@@ -94,6 +94,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// What reading it will give, where that is known without reading.
     pub content: Option<ContentId>,
+    /// Whether it is a symbolic link.
+    pub is_link: bool,
 }
 
 impl Entry {
@@ -303,7 +305,8 @@ impl WorkTree {
             OnDiskKind::Link => EntryKind::File,
         };
         let kind = if utf8 { kind } else { EntryKind::NotUtf8 };
-        Some(Entry { path, kind, content: None })
+        let is_link = matches!(seen.kind, OnDiskKind::Link);
+        Some(Entry { path, kind, content: None, is_link })
     }
 
     /// Whether `folder` is there under this very name: inside the root, not
@@ -817,7 +820,7 @@ impl Tree for MemoryTree {
         let inside = self.files.iter().filter(|(path, _)| path.below(folder).is_some());
         let entry = |(path, bytes): (&RepoPath, &Option<Vec<u8>>)| {
             let content = bytes.as_ref().and_then(|bytes| self.content_of(bytes));
-            Entry { path: path.clone(), kind: EntryKind::File, content }
+            Entry { path: path.clone(), kind: EntryKind::File, content, is_link: false }
         };
         Ok(inside.map(entry).collect())
     }

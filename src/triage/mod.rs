@@ -6,7 +6,7 @@ mod comments;
 mod fingerprint;
 mod policy;
 
-pub use baseline::Baseline;
+pub use baseline::{Baseline, Damage};
 pub use comments::Unused;
 pub use fingerprint::fingerprint;
 pub use policy::{Findable, Judged, Levels, Policy, SitesOfFiles};

@@ -21,6 +21,7 @@ mod origin;
 mod outputs;
 mod provenance;
 mod secret_changes;
+mod secret_mistakes;
 mod secret_parts;
 mod secrets;
 pub mod teaching;

@@ -131,7 +131,13 @@ fn a_saved_rule_whose_name_is_not_shown_as_it_is() {
 #[test]
 fn a_glob_with_a_line_break() {
     let text = "cloud-config:\n  - {name: a, parts: [\"type/{x/\n\n  y\"]}\n";
-    let vocabulary = Vocabulary { rules: &[], formats: &[], version: "1.0.0", links: |_| Ok(()) };
+    let vocabulary = Vocabulary {
+        rules: &[],
+        formats: &[],
+        version: "1.0.0",
+        links: |_| Ok(()),
+        not_shown: None,
+    };
     let refused = read(RepoPath::new("layercake.yaml"), text.into(), &vocabulary).unwrap_err();
     let lines: Vec<String> = refused.to_string().lines().map(str::to_owned).collect();
     assert!(lines.iter().all(|line| line.starts_with("layercake.yaml:")), "{lines:?}");

@@ -7,7 +7,8 @@ use layercake::source::{RepoPath, Source, SourceMap};
 use layercake::system::deckhand::Site;
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::known::Known;
-use layercake::system::deckhand::read::{Reading, SecretKinds, read};
+use layercake::system::deckhand::read::{Reading, Surroundings, read};
+use layercake::system::deckhand::secrecy::{Folder, SecretKinds};
 use layercake::yaml::parse;
 
 use crate::support::options;
@@ -151,7 +152,9 @@ fn documents(text: &str, sources: &mut SourceMap) -> Vec<Read> {
     let mut known = Known::default();
     let parsed = parse(file, text);
     let documents = parsed.documents.iter().map(|document| {
-        match read(document, text, &mut known, &SecretKinds::default()) {
+        let kinds = SecretKinds::default();
+        let around = Surroundings { kinds: &kinds, folder: Folder::Other, problems: &[] };
+        match read(document, text, &mut known, around) {
             Reading::Document(read) => {
                 let span = document.span;
                 let text = text[span.start as usize..span.end as usize].to_owned();

@@ -91,7 +91,7 @@ impl StoredTree {
             },
         };
         let (kind, content) = if utf8 { (kind, content) } else { (EntryKind::NotUtf8, None) };
-        Some(Entry { path, kind, content })
+        Some(Entry { path, kind, content, is_link: matches!(mode, Mode::Link) })
     }
 
     /// What `path` names, its symbolic links followed.

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::read::SecretKinds;
+use super::secrecy::{Folder, SecretKinds};
 use crate::graph::{Act, Instruction, Instructions, Recipe, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
@@ -29,6 +29,13 @@ pub struct Document {
     pub wrapped_encrypted: bool,
     /// Which kinds of document were taken for secret when it was read.
     pub secret_kinds: SecretKinds,
+    /// Where its file is.
+    pub folder: Folder,
+    /// Whether all of it may be secret, since it was not read as exactly what it
+    /// should be.
+    pub is_doubtful: bool,
+    /// Where the first key behind its data begins, if there is one.
+    pub after_data: Option<u32>,
     /// Where it names itself: `metadata.name`, or `schema`.
     pub name_span: Span,
     /// Where `schema` stands.
@@ -120,9 +127,9 @@ impl Document {
 
     /// Lets go of all but what rendering needs: the rest, most of the metadata, is
     /// read of `text` again for those who ask. A wrapped document is not in the text
-    /// as it is known here, and is kept.
+    /// as it is known here, and is kept; so is one that may be secret as a whole.
     pub fn leave_to(&mut self, text: &Arc<Text>) {
-        if !self.is_wrapped {
+        if !self.is_wrapped && !self.is_doubtful {
             let secret = self.data.secret.then_some("data");
             self.whole = Whole::InText { text: text.clone(), span: self.span, secret };
         }

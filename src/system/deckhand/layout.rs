@@ -36,6 +36,8 @@ pub struct LayerFile {
     pub repository: Option<usize>,
     /// What reading it will give, where that is known without reading.
     pub content: Option<ContentId>,
+    /// Whether it is a symbolic link.
+    pub is_link: bool,
 }
 
 /// Where below a repository's root a file is.
@@ -295,7 +297,8 @@ impl Layout {
                 Some(oddity) => self.odd.push((entry.path.clone(), oddity)),
                 None if below.ends_with(".yaml") => {
                     let (path, content) = (entry.path.clone(), entry.content);
-                    self.files.push(LayerFile { path, place, repository, content });
+                    let is_link = entry.is_link;
+                    self.files.push(LayerFile { path, place, repository, content, is_link });
                 }
                 None => {}
             }

@@ -10,6 +10,7 @@ mod names;
 mod parents;
 pub mod read;
 pub mod schema;
+pub mod secrecy;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap};

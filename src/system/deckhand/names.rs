@@ -159,5 +159,5 @@ impl<'a> Names<'a> {
 /// Whether a document lacks the name by which others could be compared with
 /// it, which has been told.
 fn is_nameless(document: &Document) -> bool {
-    document.key.name.is_empty() && !document.faults.is_empty()
+    document.key.name.is_empty() && (document.is_doubtful || !document.faults.is_empty())
 }

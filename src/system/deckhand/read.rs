@@ -3,18 +3,21 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
 use super::document::{Document, Fault, FaultKind, Selector, Source};
 use super::known::Known;
+use super::secrecy::{
+    Evidence, Folder, Policy, Secrecy, SecretKinds, has_mistyped_policy, is_written_in,
+};
 use crate::graph::{Act, Destination, Extract, Instruction, Instructions, Part, Writing};
 use crate::merge::deckhand::Method;
 use crate::merge::pattern::Pattern;
 use crate::near::nearest;
 use crate::source::{DocKey, Span, Spanned};
+use crate::yaml::emit::HIDDEN;
 use crate::yaml::path::{Path, PathError};
 use crate::yaml::{self, Key, Mapping, Node, Value, Whole};
 
@@ -27,59 +30,29 @@ pub enum Reading {
     Nothing(Fault),
 }
 
-/// Kinds of document that are secret whatever their storage policy says: by
-/// default those of Deckhand's that hold keys and passphrases.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SecretKinds {
-    /// The beginnings of their schemas, up to the version.
-    kinds: Arc<[Arc<str>]>,
-}
-
-impl Default for SecretKinds {
-    fn default() -> Self {
-        Self::new(Self::SCHEMAS)
-    }
-}
-
-impl SecretKinds {
-    /// The schemas that are secret where nothing else is said.
-    pub const SCHEMAS: [&str; 4] = [
-        "deckhand/CertificateAuthorityKey/v1",
-        "deckhand/CertificateKey/v1",
-        "deckhand/Passphrase/v1",
-        "deckhand/PrivateKey/v1",
-    ];
-
-    /// The kinds of these schemas, in any version.
-    pub fn new<'a>(schemas: impl IntoIterator<Item = &'a str>) -> Self {
-        let kind = |schema: &'a str| {
-            let kind = schema.rfind('/').map_or(schema, |at| &schema[..=at]);
-            Arc::from(kind)
-        };
-        Self { kinds: schemas.into_iter().map(kind).collect() }
-    }
-
-    /// Whether documents of `schema` are secret.
-    pub fn has(&self, schema: &str) -> bool {
-        self.kinds.iter().any(|kind| schema.starts_with(&**kind))
-    }
-
-    /// Whether a text that is not understood may hold such a document.
-    pub fn are_named_in(&self, text: &str) -> bool {
-        self.kinds.iter().any(|kind| text.contains(&**kind))
-    }
+/// What a document is read with beside its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The kinds of document that are secret by themselves.
+    pub kinds: &'a SecretKinds,
+    /// Where its file is.
+    pub folder: Folder,
+    /// What is wrong with the YAML of its file.
+    pub problems: &'a [yaml::Problem],
 }
 
 /// Pegleg's wrapping of a whole document (`pegleg.md` 1.3).
 const MANAGED: &str = "pegleg/PeglegManagedDocument/v1";
 
-/// Reads one YAML document; `text` is its file's text, `known` what was read before,
-/// `secrets` the kinds that are secret by themselves.
+/// The metadata schema of control documents.
+const CONTROL: &str = "metadata/Control/v1";
+
+/// Reads one YAML document; `text` is its file's text, `known` what was read before.
 pub fn read(
     document: &yaml::Document,
     text: &str,
     known: &mut Known,
-    secrets: &SecretKinds,
+    around: Surroundings<'_>,
 ) -> Reading {
     let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
     let as_written = match &document.root.value {
@@ -93,12 +66,13 @@ pub fn read(
     let Some(name) = schema.as_str() else {
         return nothing(FaultKind::NotADocument { found: "a mapping whose `schema` is no string" });
     };
-    let mut reader = Reader { text, known, secrets, faults: Vec::new() };
+    let mut reader = Reader::new(text, known, around);
     let is_wrapped = name == MANAGED;
     let managed = if is_wrapped { reader.managed(as_written, schema_key.span) } else { None };
     let root = managed.unwrap_or(as_written);
     let encrypted = is_wrapped && is_encrypted(as_written);
-    let read = reader.document(document, root, encrypted);
+    let wrapper = is_wrapped.then_some(&**as_written);
+    let read = reader.document(document, root, wrapper, encrypted);
     Reading::Document(Box::new(Document { is_wrapped, ..read }))
 }
 
@@ -110,9 +84,10 @@ pub fn revised(document: &Document, root: Node, known: &mut Known) -> Document {
         unreachable!("only the entries of a document's mapping are edited")
     };
     let written = yaml::Document { root, span, shared };
-    let secrets = &document.secret_kinds;
-    let mut reader = Reader { text: "", known, secrets, faults: Vec::new() };
-    reader.document(&written, &mapping, document.wrapped_encrypted)
+    let around =
+        Surroundings { kinds: &document.secret_kinds, folder: document.folder, problems: &[] };
+    let mut reader = Reader::new("", known, around);
+    reader.document(&written, &mapping, None, document.wrapped_encrypted)
 }
 
 /// The place to point at for a whole document: its first key, where its
@@ -123,18 +98,6 @@ fn heading(document: &yaml::Document) -> Span {
         None if document.root.is_null() => Span::point(document.span.file, document.span.start),
         None => Span::point(document.span.file, document.root.span.start),
     }
-}
-
-/// The stretch of `text` round byte `at` that may hold a secret, where no
-/// document could be made of it: from one `---` to the next, if it looks like a
-/// document that is secret.
-pub fn secret_stretch(text: &str, at: usize, secrets: &SecretKinds) -> Option<Range<usize>> {
-    const MARKER: &str = "\n---";
-    let start = text[..at].rfind(MARKER).map_or(0, |start| start + 1);
-    let end = text[at..].find(MARKER).map_or(text.len(), |end| at + end + 1);
-    let stretch = &text[start..end];
-    let is_secret = stretch.contains("encrypted") || secrets.are_named_in(stretch);
-    is_secret.then_some(start..end)
 }
 
 /// Whether a wrapped document says that what it wraps is encrypted.
@@ -195,15 +158,22 @@ impl fmt::Display for Field<'_> {
 struct Reader<'a> {
     text: &'a str,
     known: &'a mut Known,
-    secrets: &'a SecretKinds,
+    around: Surroundings<'a>,
     faults: Vec<Fault>,
+    /// Those that an unknown key explains, which is nearly the right one.
+    explained: Vec<Fault>,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    fn new(text: &'r str, known: &'r mut Known, around: Surroundings<'r>) -> Self {
+        Self { text, known, around, faults: Vec::new(), explained: Vec::new() }
+    }
+
     fn document(
         &mut self,
         document: &yaml::Document,
         root: &Arc<Mapping>,
+        wrapper: Option<&Mapping>,
         encrypted_data: bool,
     ) -> Document {
         let at = root.keys().next().map_or_else(|| heading(document), |key| key.span);
@@ -214,12 +184,11 @@ impl Reader<'_> {
         self.schema_form(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
-        let data = self.data(top, document, encrypted_data);
-        let secret = encrypted_data || read.encrypted || self.secrets.has(&schema.value);
-        read.data = if secret { data.into_secret() } else { data };
-        read.whole = Whole::Held(with_data(document, root, &read.data));
         read.wrapped_encrypted = encrypted_data;
+        read.data = self.data(top, document, encrypted_data);
         self.control_data(&mut read, top);
+        let policy = self.policy(metadata, top, document);
+        read.encrypted = policy == Policy::Encrypted;
         if read.parent_selector.is_some()
             && let Some((at, other)) = root.values().find_map(mixed_keys)
         {
@@ -230,7 +199,53 @@ impl Reader<'_> {
         if let Some(metadata) = root.get("metadata") {
             read.metadata_span = metadata.span;
         }
+        read.after_data = after_data(&read, root, wrapper);
+        let evidence = Evidence {
+            read: &read,
+            faults: &self.faults,
+            root,
+            wrapper,
+            policy,
+            problems: self.around.problems,
+            text: self.text,
+        };
+        let secrecy = evidence.secrecy();
+        read.is_doubtful = matches!(secrecy, Secrecy::Doubtful | Secrecy::Nameless);
+        if secrecy != Secrecy::Public {
+            read.data = read.data.into_secret();
+        }
+        if read.is_doubtful {
+            // Which keys are nearly the right ones is not told.
+            self.faults.append(&mut self.explained);
+        }
+        read.whole = Whole::Held(whole(document, root, &read));
+        let read = if secrecy == Secrecy::Nameless { nameless(read) } else { read };
         Document { faults: std::mem::take(&mut self.faults), ..read }
+    }
+
+    /// What the document says of how it is stored, if that can be relied on.
+    fn policy(
+        &self,
+        metadata: Option<Section<'_>>,
+        top: Section<'_>,
+        document: &yaml::Document,
+    ) -> Policy {
+        let Some(metadata) = metadata.map(|section| section.mapping) else {
+            return Policy::Unclear;
+        };
+        let is_control = metadata.get("schema").and_then(Node::as_str) == Some(CONTROL);
+        let is_as_written = || {
+            // A document with only some of its edits is of several texts.
+            self.text.is_empty()
+                || is_written_in(metadata, document.span, "storagePolicy")
+                    && is_written_in(top.mapping, document.span, "metadata")
+        };
+        match metadata.get("storagePolicy").map(Node::as_str) {
+            Some(Some("encrypted")) => Policy::Encrypted,
+            Some(Some("cleartext")) if is_as_written() => Policy::Cleartext,
+            None if is_control && !has_mistyped_policy(metadata) => Policy::Cleartext,
+            Some(_) | None => Policy::Unclear,
+        }
     }
 
     /// The document inside a wrapped one.
@@ -260,8 +275,11 @@ impl Reader<'_> {
             let misspelled = |fault: &Fault| {
                 matches!(fault.kind, FaultKind::UnknownKey { near: Some("data"), .. })
             };
-            if !self.faults.iter().any(misspelled) {
-                self.fault(top.at, FaultKind::MissingData);
+            let missing = Fault { at: top.at, kind: FaultKind::MissingData };
+            if self.faults.iter().any(misspelled) {
+                self.explained.push(missing);
+            } else {
+                self.faults.push(missing);
             }
             return Node::made(Value::Null, document.span);
         };
@@ -304,7 +322,10 @@ impl Reader<'_> {
             whole: Whole::Held(Node::made(Value::Null, span)),
             is_wrapped: false,
             wrapped_encrypted: false,
-            secret_kinds: self.secrets.clone(),
+            secret_kinds: self.around.kinds.clone(),
+            folder: self.around.folder,
+            is_doubtful: false,
+            after_data: None,
             metadata_span: span,
             layer: None,
             control: false,
@@ -327,7 +348,7 @@ impl Reader<'_> {
         let name = self.text_field(metadata, "name");
         read.name_span = name.as_ref().map_or(schema.span, |name| name.span);
         read.control = self.is_control(metadata);
-        read.encrypted = self.storage_policy(metadata, read.control);
+        self.storage_policy(metadata, read.control);
         read.labels = self.labels(metadata, read.control);
         read.replacement = self.flag(metadata, "replacement");
         let mut instructions = self.layering(metadata, &mut read);
@@ -364,21 +385,15 @@ impl Reader<'_> {
         schema.value.starts_with("metadata/Control")
     }
 
-    fn storage_policy(&mut self, metadata: Section<'_>, control: bool) -> bool {
+    fn storage_policy(&mut self, metadata: Section<'_>, control: bool) {
         if control && metadata.mapping.get("storagePolicy").is_none() {
-            return false;
+            return;
         }
-        let Some(policy) = self.text_field(metadata, "storagePolicy") else { return false };
-        match policy.value.as_str() {
-            "encrypted" => true,
-            "cleartext" => false,
-            _ if control => false,
-            _ => {
-                let expected = "`encrypted` or `cleartext`";
-                let field = "metadata.storagePolicy".into();
-                self.fault(policy.span, FaultKind::WrongValue { field, expected });
-                false
-            }
+        let Some(policy) = self.text_field(metadata, "storagePolicy") else { return };
+        if !control && !["encrypted", "cleartext"].contains(&policy.value.as_str()) {
+            let expected = "`encrypted` or `cleartext`";
+            let field = "metadata.storagePolicy".into();
+            self.fault(policy.span, FaultKind::WrongValue { field, expected });
         }
     }
 
@@ -779,9 +794,8 @@ impl Reader<'_> {
 
     /// A field that is there under a misspelled name is told as that.
     fn forget_missing(&mut self, path: &str) {
-        self.faults.retain(
-            |fault| !matches!(&fault.kind, FaultKind::MissingField { field } if field == path),
-        );
+        let is_it = |fault: &mut Fault| matches!(&fault.kind, FaultKind::MissingField { field } if field == path);
+        self.explained.extend(self.faults.extract_if(.., is_it));
     }
 
     fn schema_form(&mut self, section: Section<'_>, key: &str, schema: &Spanned<Arc<str>>) {
@@ -847,14 +861,47 @@ impl Reader<'_> {
     }
 }
 
-/// A document's mapping with its data as it was read.
-fn with_data(document: &yaml::Document, root: &Arc<Mapping>, data: &Node) -> Node {
+/// A document's mapping with its data as it was read, and all of it secret where
+/// it may be.
+fn whole(document: &yaml::Document, root: &Arc<Mapping>, read: &Document) -> Node {
     let mut root = root.clone();
-    if data.secret && root.get("data").is_some() {
+    if read.is_doubtful {
+        for (_, value) in Mapping::to_change(&mut root).iter_mut() {
+            *value = value.clone().into_secret();
+        }
+    } else if read.data.secret && root.get("data").is_some() {
         let slot = Mapping::to_change(&mut root).get_mut("data").expect("it has just been seen");
-        *slot = data.clone();
+        *slot = read.data.clone();
     }
     Node::new(Value::Mapping(root), document.root.span)
+}
+
+/// A document without the names that may be part of its secret, and without what it
+/// asks of others: it is no output.
+fn nameless(read: Document) -> Document {
+    let schema = read.key.schema.clone();
+    let is_known = is_schema_name(&schema) && read.secret_kinds.has(&schema);
+    let schema = if is_known { schema } else { HIDDEN.into() };
+    Document {
+        key: DocKey::new(schema, Arc::default(), Arc::default()),
+        layer: None,
+        is_abstract: true,
+        labels: Arc::default(),
+        parent_selector: None,
+        instructions: Instructions::default(),
+        actions_written: 0,
+        sources: Vec::new(),
+        replacement: None,
+        layer_order: None,
+        ..read
+    }
+}
+
+/// Where the first key begins that stands behind the data.
+fn after_data(read: &Document, root: &Mapping, wrapper: Option<&Mapping>) -> Option<u32> {
+    let end = read.data.span.end.max(read.data_key?.end);
+    let keys = root.keys().chain(wrapper.into_iter().flat_map(Mapping::keys));
+    keys.map(|key| key.span.start).filter(|start| *start >= end).min()
 }
 
 /// A key of a mapping in `node` that is not of the type of the first, and that

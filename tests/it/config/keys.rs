@@ -298,7 +298,13 @@ fn what_others_heed_is_read() {
     let text = "rules: {require-reason: true}\nbaseline: accepted.json\nclient-versions: {docker: '1.2'}\n\
                 client-version: '3'\nproperty-groups: {a/B/v1: [{or: [x]}]}\n\
                 references:\n  - from: {schema: a/B/v1, path: '$.members[*]'}\n    to: {schema: a/C/v1, by: name}\n";
-    let vocabulary = Vocabulary { rules: &[], formats: &[], version: "1.0.0", links: |_| Ok(()) };
+    let vocabulary = Vocabulary {
+        rules: &[],
+        formats: &[],
+        version: "1.0.0",
+        links: |_| Ok(()),
+        not_shown: None,
+    };
     let config = read(RepoPath::new("layercake.yaml"), text.into(), &vocabulary).unwrap();
     assert!(config.rules.require_reason);
     assert_eq!(&*config.baseline.as_ref().unwrap().value, "accepted.json");

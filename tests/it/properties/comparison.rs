@@ -15,7 +15,8 @@ use layercake::system::Written;
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::known::Known;
 use layercake::system::deckhand::layout::{Layout, Place};
-use layercake::system::deckhand::read::{Reading, SecretKinds, read};
+use layercake::system::deckhand::read::{Reading, Surroundings, read};
+use layercake::system::deckhand::secrecy::{Folder, SecretKinds};
 use layercake::system::deckhand::{Options, Site};
 use layercake::system::edits::{Edits, Located, Membership, SitePair, Version, edits};
 use layercake::yaml::{Node, parse};
@@ -311,7 +312,9 @@ fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
     let parsed = parse(id, text);
     let mut known = Known::default();
     let documents = parsed.documents.iter().filter_map(|document| {
-        match read(document, text, &mut known, &SecretKinds::default()) {
+        let kinds = SecretKinds::default();
+        let around = Surroundings { kinds: &kinds, folder: Folder::Other, problems: &[] };
+        match read(document, text, &mut known, around) {
             Reading::Document(document) => Some(*document),
             Reading::Nothing(_) => None,
         }
