@@ -340,9 +340,10 @@ impl<'t> ToRead<'t> {
 
     fn identity(&self, secret: &SecretFiles) -> Identity {
         let is_secret = secret.have_in(self.tree, self.path);
-        let folder = match self.may_be_link {
-            true => Folder::in_tree(self.tree, self.path),
-            false => Folder::of(self.path),
+        let folder = if self.may_be_link {
+            Folder::in_tree(self.tree, self.path)
+        } else {
+            Folder::of(self.path)
         };
         Identity { path: self.path.clone(), content: self.content, is_secret, folder }
     }

@@ -75,11 +75,10 @@ pub(super) fn report(
     let name = file.display().to_string();
     let text = String::from_utf8_lossy(&bytes);
     let folder = Folder::on_disk(&directory.join(&file));
-    let report =
-        saved(&bytes, &name).map_err(|error| match folder.hides(&SecretKinds::default(), &text) {
-            true => unreadable(&name, NOT_SHOWN),
-            false => error,
-        });
+    let report = saved(&bytes, &name).map_err(|error| {
+        let is_secret = folder.hides(&SecretKinds::default(), &text);
+        if is_secret { unreadable(&name, NOT_SHOWN) } else { error }
+    });
     let report = report?.with_links(outputs.links);
     let manner = Manner { listing: Listing { unchanged: look.unchanged, ignored }, rules: RULES };
     let outputs = outputs::or_full(outputs.output);

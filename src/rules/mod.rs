@@ -724,9 +724,10 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         found.extend(faults.map(|fault| {
             let title = title(&document.key);
             let worded = worded("fault", fault.at, || word_fault(facts, fault, title));
-            let worded = match document.is_doubtful && fault.kind.quotes() {
-                true => without_quotes(worded),
-                false => worded.about(subject_of(fault)),
+            let worded = if document.is_doubtful && fault.kind.quotes() {
+                without_quotes(worded)
+            } else {
+                worded.about(subject_of(fault))
             };
             worded.document(document.key.clone())
         }));

@@ -145,8 +145,10 @@ fn a_glob_with_a_line_break() {
 
 /// A headline is one line, whatever it quotes.
 #[test]
-fn a_schema_with_a_line_break() {
-    let tree = MemoryTree::new().with("documents.yaml", "---\nschema: \"a\\nb\"\n");
+fn a_name_with_a_line_break() {
+    let text = "---\nschema: example/Any/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: \
+                \"a\\nb\"\n  storagePolicy: cleartext\n  layeringDefinition: {layer: site}\n";
+    let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |_| ());
     let messages: Vec<&str> =
         checked.findings.diagnostics.iter().map(|finding| &*finding.message).collect();

@@ -72,7 +72,8 @@ impl SecretKinds {
         let kind = kind_of(schema).to_ascii_lowercase();
         if let Some(name) = kind.strip_prefix("deckhand/") {
             // A configuration may say that a kind of Deckhand's is not secret.
-            let is_kind = |known: &&str| kind_of(known) == kind_of(schema);
+            let is_kind =
+                |known: &&str| known.rfind('/').is_some_and(|at| schema.starts_with(&known[..=at]));
             return !PUBLIC_KINDS.contains(&name) && !Self::SCHEMAS.iter().any(is_kind);
         }
         // Other kinds may have names that are nearly those of configured ones.
