@@ -38,7 +38,9 @@ fn all_outputs(before: &[(String, String)], after: &[(String, String)]) -> Vec<(
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/reader.yaml", reader());
     let write = |files: &[(String, String)]| {
-        files.iter().for_each(|(path, text)| sandbox.write(path, text));
+        for (path, text) in files {
+            sandbox.write(path, text);
+        }
     };
     write(before);
     sandbox.commit();
@@ -375,7 +377,7 @@ fn no_mistake_in_a_document_shows_its_secret() {
     }
 }
 
-/// Random numbers that are the same in each run (SplitMix64), for a document with a mistake.
+/// Random numbers that are the same in each run (`SplitMix64`), for a document with a mistake.
 struct Mistake(u64);
 
 /// A secret and another one of which YAML makes the same; `{}` is a word.
