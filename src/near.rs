@@ -1,27 +1,93 @@
 //! Near misses: "did you mean".
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
+/// Maximum bytes of a name that is compared; longer ones are generated, not mistyped.
+pub const MAX_BYTES: usize = 256;
+/// Maximum number of candidates that one search looks at.
+pub const MAX_CANDIDATES: usize = 5_000;
+/// Maximum number of candidates of about the right length that one search compares.
+pub const MAX_COMPARED: usize = 500;
+/// Maximum number of pairs of letters that one search compares.
+pub const MAX_PAIRS: usize = 20_000;
+/// Maximum number of bytes and of pairs of letters that all searches inside [`within`]
+/// look at. What comes behind is found to be like nothing.
+pub const MAX_WORK: usize = 10_000_000;
+
+thread_local! {
+    /// What is left to the searches of this thread; none where they have no common limit.
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// What `work` gives, whose searches on this thread cost [`MAX_WORK`] at most. It is to
+/// search in an order of its own, so that the same searches find something in every run.
+pub fn within<T>(work: impl FnOnce() -> T) -> T {
+    let _before = Before(LEFT.replace(Some(MAX_WORK)));
+    work()
+}
+
+/// What was left before, and is again, even where `work` panics.
+struct Before(Option<usize>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        LEFT.set(self.0);
+    }
+}
+
+/// Spends some of what is left; none where it is not enough.
+fn spend(cost: usize) -> Option<()> {
+    let Some(left) = LEFT.get() else { return Some(()) };
+    let rest = left.checked_sub(cost);
+    LEFT.set(Some(rest.unwrap_or(0)));
+    rest.map(drop)
+}
+
 /// The candidate most like `name`, if one is so like it that a slip of the
 /// hand explains the difference: letters left out, doubled, or swapped.
+///
+/// The cost does not depend on how long and how many the candidates are: see
+/// [`MAX_BYTES`], [`MAX_CANDIDATES`], [`MAX_COMPARED`] and [`MAX_PAIRS`].
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_BYTES {
+        return None;
+    }
     let length = name.chars().count();
     let allowed = (length / 4).clamp(1, 3);
-    let letters = Letters::of(name);
-    candidates
-        .into_iter()
-        .filter(|candidate| {
-            *candidate != name
-                && candidate.chars().count().abs_diff(length) <= allowed
-                && letters.apart(&Letters::of(candidate)) <= allowed
-        })
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    let has_length = |candidate: &&str| {
+        // No letter has more than four bytes.
+        candidate.len().abs_diff(name.len()) <= 4 * allowed + 3 * length
+            && candidate.len() <= MAX_BYTES
+            && candidate.chars().count().abs_diff(length) <= allowed
+            && *candidate != name
+    };
+    let mut pairs = 0;
+    let mut best: Option<(usize, &str)> = None;
+    let candidates = candidates.into_iter().take(MAX_CANDIDATES).take_while(|_| spend(2).is_some());
+    for candidate in candidates.filter(has_length).take(MAX_COMPARED) {
+        spend(length + candidate.len())?;
+        let (one, other) = without_shared_ends(name, candidate);
+        if Letters::of(one).apart(&Letters::of(other)) > allowed {
+            continue;
+        }
+        spend(one.len() * other.len())?;
+        pairs += one.len() * other.len();
+        if pairs > MAX_PAIRS {
+            break;
+        }
+        let distance = strsim::damerau_levenshtein(one, other);
+        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+        if distance <= 1 {
+            break;
+        }
+    }
+    best.map(|(_, candidate)| candidate)
 }
 
 /// How often each letter of ASCII stands in a name; some of them share a place.
@@ -112,9 +178,11 @@ impl<'a> FromIterator<&'a str> for Slips<'a> {
     }
 }
 
-/// Hashes of a name, and of what is left of it without each of its letters.
+/// Hashes of a name, and of what is left of it without each of its letters; of a name of more
+/// than [`MAX_BYTES`] without none.
 fn rests(name: &str, hasher: &impl BuildHasher) -> impl Iterator<Item = u64> {
-    let without = name.char_indices().map(|(at, letter)| (&name[..at], letter.len_utf8()));
+    let shortened = if name.len() > MAX_BYTES { "" } else { name };
+    let without = shortened.char_indices().map(|(at, letter)| (&name[..at], letter.len_utf8()));
     let without = without.map(|(start, length)| (start, &name[start.len() + length..]));
     let all = std::iter::once((name, "")).chain(without);
     all.map(|(start, end)| {

@@ -25,6 +25,34 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
             None => "Deckhand takes this in silence: its actions are skipped, its own data is all it has",
         })
         .document(document.key.clone());
+    if can_be_searched(facts, selector) {
+        return with_reason(facts, (child, document), selector, diagnostic);
+    }
+    without_reason(&title, diagnostic)
+}
+
+/// Whether the labels of all documents can be looked at for each selector that matches nothing.
+fn can_be_searched(facts: &SiteFacts<'_>, selector: &Selector) -> bool {
+    /// Maximum number of labels that are looked at, for all of them together.
+    const MAX_LABELS: usize = 2_000_000;
+    let documents = facts.site.documents.len();
+    let labels = documents.saturating_mul(selector.labels.len());
+    labels.saturating_mul(facts.site.problems.len()) <= MAX_LABELS
+}
+
+fn without_reason(title: &str, diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.help(format!(
+        "give the parent these labels, or remove `parentSelector` and `actions` from `{title}`"
+    ))
+}
+
+/// With a document that was probably meant.
+fn with_reason(
+    facts: &SiteFacts<'_>,
+    (child, document): (DocId, &Document),
+    selector: &Selector,
+    diagnostic: Diagnostic,
+) -> Diagnostic {
     if let Some((label, span)) = near_miss(facts, document, selector) {
         return diagnostic
             .related(span, "this label is nearly the same")
@@ -36,9 +64,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
             .related(has, format!("`{found}` has this label, but no such `{lacks}`"))
             .help(format!("give `{found}` the label `{lacks}` too, or do not select it"));
     }
-    diagnostic.help(format!(
-        "give the parent these labels, or remove `parentSelector` and `actions` from `{title}`"
-    ))
+    without_reason(&facts.name(child), diagnostic)
 }
 
 /// Documents that could be parents but for their labels and layers.

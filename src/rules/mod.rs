@@ -18,6 +18,7 @@ use crate::guard::{Place, guarded};
 use crate::ignore;
 use crate::merge::deckhand::Semantics;
 use crate::merge::pattern::PatternFailure;
+use crate::near;
 use crate::render::{self, Rendered, Write};
 use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
 use crate::stopwatch::{self, RuleNames};
@@ -765,6 +766,17 @@ pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 /// The problems that the engine met in a site, in words, and what the rules
 /// find that look at a site as a whole.
 pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let mut found = near::within(|| word_engine_problems(facts));
+    found.extend(check_site(facts));
+    for finding in &mut found {
+        name_subject(facts, finding);
+        put_owner_first(facts, finding);
+    }
+    found
+}
+
+/// The problems that the engine met in a site, in words.
+fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let start = Span::point(first_file(facts), 0);
     let related = facts.site.problems.iter();
     let related =
@@ -778,11 +790,6 @@ pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         )
         .collect();
     found.extend(cloud_init::word(facts));
-    found.extend(check_site(facts));
-    for finding in &mut found {
-        name_subject(facts, finding);
-        put_owner_first(facts, finding);
-    }
     found
 }
 
@@ -795,7 +802,9 @@ fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
             let _part = split.part();
             let mut found = Vec::new();
             stopwatch::rule(check.names(), || {
-                guard_site_check(facts, check.rules, &mut found, |found| (check.run)(facts, found));
+                guard_site_check(facts, check.rules, &mut found, |found| {
+                    near::within(|| (check.run)(facts, found));
+                });
             });
             found
         })

@@ -1,6 +1,6 @@
 //! Which names are nearly others.
 
-use layercake::near::{Slips, is_one_slip_apart};
+use layercake::near::{self, Slips, is_one_slip_apart, nearest};
 
 #[test]
 fn one_slip_is_a_distance_of_one() {
@@ -12,6 +12,43 @@ fn one_slip_is_a_distance_of_one() {
             assert_eq!(is_one_slip_apart(one, other), distance == 1, "{one} and {other}");
         }
     }
+}
+
+#[test]
+fn the_nearest_name_is_within_few_slips() {
+    let parts = ["", "a", "ab", "ba", "abc", "cab", "aabb", "\u{e4}b"];
+    let names: Vec<String> = parts
+        .iter()
+        .flat_map(|start| parts.iter().map(move |end| format!("{start}-key-{end}")))
+        .collect();
+    for one in &names {
+        let allowed = (one.chars().count() / 4).clamp(1, 3);
+        for other in &names {
+            let distance = strsim::damerau_levenshtein(one, other);
+            let expected = Some(&**other).filter(|_| (1..=allowed).contains(&distance));
+            assert_eq!(nearest(one, [&**other]), expected, "{one} and {other}");
+        }
+    }
+}
+
+#[test]
+fn names_too_long_to_be_typed_are_near_no_other() {
+    let long = "a".repeat(near::MAX_BYTES);
+    let (one, other) = (format!("{}b", &long[1..]), format!("{}c", &long[1..]));
+    assert_eq!(nearest(&one, [&*other]), Some(&*other));
+    assert_eq!(nearest(&format!("{one}x"), [&*format!("{other}x")]), None);
+}
+
+/// Searches that share a limit find nothing once it is spent, and each of the next
+/// searches has its own again.
+#[test]
+fn searches_that_share_a_limit_end_with_it() {
+    let names: Vec<String> = (0..2_000).map(|at| format!("{at:040}")).collect();
+    let search = || nearest("x", names.iter().map(String::as_str).chain(["y"]));
+    assert_eq!(search(), Some("y"));
+    let found = near::within(|| (0..10_000).filter(|_| search().is_some()).count());
+    assert!((1_000..10_000).contains(&found), "{found}");
+    assert_eq!(search(), Some("y"));
 }
 
 #[test]
