@@ -5,6 +5,7 @@
 //! looks like one and is none, because its words are wrong or because it is
 //! text of a value, is told too. Which findings there are is not known here.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -115,7 +116,8 @@ pub fn read(
     if !NAME_ENDS.iter().any(|end| text.contains(end)) {
         return Comments::default();
     }
-    let reader = Reader { file, source, text, comments, rules };
+    let lines = OnceCell::new();
+    let reader = Reader { file, source, text, comments, rules, lines };
     let mut read = Comments::default();
     for comment in comments {
         for stretch in directives(text, comment.span.range()) {
@@ -134,7 +136,20 @@ impl Comments {
     /// Hides what is written in comments that stand in one of `secrets`: all but
     /// the names of rules.
     pub fn hide(&mut self, secrets: &[Span]) {
-        let is_secret = |span: Span| secrets.iter().any(|secret| secret.contains(span));
+        let mut secrets: Vec<Span> = secrets.to_vec();
+        secrets.sort_unstable();
+        // The farthest end of all secrets up to each: what one of them contains ends before it.
+        let ends: Vec<u32> = secrets
+            .iter()
+            .scan(0, |farthest, secret| {
+                *farthest = secret.end.max(*farthest);
+                Some(*farthest)
+            })
+            .collect();
+        let is_secret = |span: Span| {
+            let before = secrets.partition_point(|secret| secret.start <= span.start);
+            ends[..before].last().is_some_and(|end| span.end <= *end)
+        };
         for ignore in self.ignores.iter_mut().filter(|ignore| is_secret(ignore.span)) {
             if !ignore.reason.is_empty() {
                 HIDDEN.clone_into(&mut ignore.reason);
@@ -242,6 +257,14 @@ struct Reader<'a> {
     text: &'a str,
     comments: &'a [Comment],
     rules: &'a dyn Fn(&str) -> Vec<&'static Rule>,
+    /// The lines of the text, as soon as a comment speaks of some.
+    lines: OnceCell<Lines>,
+}
+
+/// Which lines of a text hold more than a comment, and which of them begin a document.
+struct Lines {
+    content: Vec<usize>,
+    markers: Vec<usize>,
 }
 
 impl Reader<'_> {
@@ -319,15 +342,24 @@ impl Reader<'_> {
         line..last + 1
     }
 
+    fn index(&self) -> &Lines {
+        self.lines.get_or_init(|| {
+            let all = || 0..self.source.lines().count();
+            Lines {
+                content: all().filter(|line| self.is_content(*line)).collect(),
+                markers: all().filter(|line| self.is_marker(*line)).collect(),
+            }
+        })
+    }
+
     /// The last line before `line` that holds more than a comment.
     fn content_before(&self, line: usize) -> Option<usize> {
-        (0..line).rev().find(|line| self.is_content(*line))
+        last_before(&self.index().content, line)
     }
 
     /// The first line behind `line` that holds more than a comment.
     fn content_after(&self, line: usize) -> usize {
-        let lines = line + 1..self.source.lines().count();
-        lines.into_iter().find(|line| self.is_content(*line)).unwrap_or(line)
+        first_after(&self.index().content, line).unwrap_or(line)
     }
 
     /// The document that a comment on `line` belongs to: the one around it, or
@@ -339,9 +371,9 @@ impl Reader<'_> {
         let is_inside = self.is_content(line) || is_behind || next == line;
         let from = if is_inside { line } else { next };
         // A marker begins its own document.
-        let first = (0..=from).rev().find(|it| self.is_marker(*it)).unwrap_or(0);
-        let behind = from + 1..self.source.lines().count();
-        let last = behind.into_iter().find(|it| self.is_marker(*it));
+        let markers = &self.index().markers;
+        let first = last_before(markers, from + 1).unwrap_or(0);
+        let last = first_after(markers, from);
         let end = last.map_or(self.text.len(), |line| self.start_of(line));
         self.start_of(first)..end
     }
@@ -386,6 +418,16 @@ impl Reader<'_> {
             !self.comments[behind..].first().is_some_and(|comment| comment.span.contains(point))
         })
     }
+}
+
+/// The last of some sorted numbers below `limit`.
+fn last_before(sorted: &[usize], limit: usize) -> Option<usize> {
+    sorted[..sorted.partition_point(|number| *number < limit)].last().copied()
+}
+
+/// The first of some sorted numbers above `limit`.
+fn first_after(sorted: &[usize], limit: usize) -> Option<usize> {
+    sorted.get(sorted.partition_point(|number| *number <= limit)).copied()
 }
 
 /// Where `part` begins in the `text` that it was cut from.

@@ -1,5 +1,7 @@
 //! `unused-ignore`: a comment suppresses what nobody finds.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::ignore::{Ignore, Name};
 use crate::source::{SourceMap, Span, offset};
@@ -18,7 +20,8 @@ pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&Name]) -> Dia
         let edit = TextEdit { span: whole(sources, ignore.span), text: String::new() };
         return diagnostic.help("remove the comment").fix("remove the comment", vec![edit]);
     }
-    let is_left = |name: &&Name| !names.iter().any(|unused| unused.span == name.span);
+    let unused: HashSet<Span> = names.iter().map(|unused| unused.span).collect();
+    let is_left = |name: &&Name| !unused.contains(&name.span);
     let left: Vec<&str> = ignore.names.iter().filter(is_left).map(|name| &*name.text).collect();
     let list = ignore.names[0].span.to(ignore.names[ignore.names.len() - 1].span);
     diagnostic.help(format!("remove `{told}` from the comment")).fix(

@@ -36,7 +36,11 @@ pub(super) fn by_comments<'a>(findings: &mut [Diagnostic], side: &Findable<'a>) 
     let mut used: Vec<Vec<bool>> =
         side.ignores.iter().map(|ignore| vec![false; ignore.names.len()]).collect();
     for naming in naming.values() {
-        for (named, _) in naming.named.iter().zip(&naming.used).filter(|(_, used)| **used) {
+        let is_used = naming.used.iter().scan(0, |reaching, change| {
+            *reaching += change;
+            Some(*reaching > 0)
+        });
+        for (named, _) in naming.named.iter().zip(is_used).filter(|(_, used)| *used) {
             used[named.ignore][named.name] = true;
         }
     }
@@ -51,7 +55,8 @@ struct Naming<'a> {
     /// As [`reaching`] wants them.
     extents: Vec<&'a Extent>,
     named: Vec<Named>,
-    used: Vec<bool>,
+    /// By how many more findings each is used than the one before it, and one more behind all.
+    used: Vec<i64>,
 }
 
 /// A name in a comment, by indices.
@@ -81,7 +86,7 @@ impl<'a> Naming<'a> {
         if self.named.last().is_none_or(|last| last.ignore != named.ignore) {
             self.extents.push(extent);
             self.named.push(named);
-            self.used.push(false);
+            self.used.resize(self.named.len() + 1, 0);
         }
     }
 
@@ -92,7 +97,8 @@ impl<'a> Naming<'a> {
         let firsts = stretches.iter().filter_map(|it| self.named[it.clone()].first());
         let first = firsts.map(|named| named.ignore).min();
         for stretch in stretches {
-            self.used[stretch].fill(true);
+            self.used[stretch.start] += 1;
+            self.used[stretch.end] -= 1;
         }
         first
     }
