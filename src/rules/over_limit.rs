@@ -39,6 +39,11 @@ pub(super) fn word_text(at: Span, limit: Limit) -> Diagnostic {
             "too long for an integer",
             "put it in quotes if it is meant as text",
         ),
+        Limit::Merged => (
+            "the `<<` of this file bring too many entries into its mappings".to_owned(),
+            "this is one too many",
+            "write the keys out where they are needed, or merge smaller mappings",
+        ),
         Limit::Bytes => unreachable!("a file is smaller than what a document may hold"),
     };
     Diagnostic::new(&RULE, message, Label::new(at, label))
@@ -91,7 +96,9 @@ pub(super) fn word_rendered(problem: &Problem, title: &str, limit: Limit) -> Dia
             format!("rendered, the texts of `{title}` have more than {} MiB", Limit::BYTES >> 20),
             "look for substitutions that multiply long texts",
         ),
-        Limit::Digits => unreachable!("rendering makes no integers"),
+        Limit::Digits | Limit::Merged => {
+            unreachable!("rendering makes no integers, and merges nothing by `<<`")
+        }
     };
     let label = Label::new(problem.at, "left as it is written: no layering, no substitutions");
     Diagnostic::new(&RULE, message, label).help(help)
@@ -112,7 +119,9 @@ pub(super) fn word_merged(problem: &Problem, name: &str, limit: Limit) -> Diagno
             format!("merged, the texts of `{name}` have more than {} MiB", Limit::BYTES >> 20),
             "look for `str(append)` with long texts",
         ),
-        Limit::Digits => unreachable!("merging makes no integers"),
+        Limit::Digits | Limit::Merged => {
+            unreachable!("merging makes no integers, and reads no `<<`")
+        }
     };
     Diagnostic::new(&RULE, message, Label::new(problem.at, "nothing of it is merged")).help(help)
 }

@@ -145,6 +145,8 @@ pub enum Limit {
     Digits,
     /// Bytes of the texts of one document; see [`Limit::BYTES`].
     Bytes,
+    /// Entries that `<<` brings into the mappings of one text; see [`Limit::merged`].
+    Merged,
 }
 
 impl Limit {
@@ -159,6 +161,16 @@ impl Limit {
     /// The texts of a rendered document may have this many bytes, shared ones
     /// written out.
     pub const BYTES: u64 = 256 << 20;
+    /// `<<` may bring so many entries into the mappings of one text, and
+    /// [`Limit::MERGED_PER_BYTE`] more for each byte. They are copies, not shared.
+    pub const MERGED: u64 = 10_000;
+    /// See [`Limit::MERGED`].
+    pub const MERGED_PER_BYTE: u64 = 2;
+
+    /// How many entries `<<` may bring into the mappings of a text of so many bytes.
+    fn merged(bytes: usize) -> u64 {
+        Self::MERGED + Self::MERGED_PER_BYTE * bytes as u64
+    }
 }
 
 /// Which of PyYAML's two safe loaders a text is read with.

@@ -135,6 +135,8 @@ struct Reader<'text> {
     /// Whether there are characters that end a line to libyaml alone.
     has_separators: bool,
     draft: Option<Draft>,
+    /// How many entries `<<` has brought into mappings.
+    merged: u64,
     /// What finished collections have left behind.
     rooms: Rooms,
     read: Read,
@@ -254,6 +256,7 @@ impl<'text> Reader<'text> {
             started,
             has_separators,
             draft: None,
+            merged: 0,
             rooms: Rooms::default(),
             read,
         }
@@ -342,7 +345,9 @@ impl<'text> Reader<'text> {
                 return;
             }
             draft.state = match kind {
-                ProblemKind::OverLimit(Limit::Depth | Limit::Nodes) => State::Skipped,
+                ProblemKind::OverLimit(Limit::Depth | Limit::Nodes | Limit::Merged) => {
+                    State::Skipped
+                }
                 _ => State::Broken,
             };
         }
@@ -859,6 +864,14 @@ impl<'text> Reader<'text> {
             return;
         };
         frame.height = frame.height.max(height + 1);
+        if let Contents::Mapping(entries) | Contents::Set(entries) = &frame.contents
+            && matches!(entries.key, Some(PendingKey::Merge))
+        {
+            self.merged = self.merged.saturating_add(entries_in(&node));
+            if self.merged > Limit::merged(self.text.len()) {
+                return self.problem(node.span, ProblemKind::OverLimit(Limit::Merged));
+            }
+        }
         let problem = match &mut frame.contents {
             Contents::Sequence(items) => {
                 items.push(node);
@@ -880,6 +893,12 @@ impl<'text> Reader<'text> {
             Some(problem) => self.problem(problem.span, problem.kind),
         }
     }
+}
+
+/// How many entries `<<` brings where this stands behind it.
+fn entries_in(node: &Node) -> u64 {
+    let of_one = |node: &Node| node.as_mapping().map_or(0, Mapping::len) as u64;
+    of_one(node) + node.as_sequence().unwrap_or_default().iter().map(of_one).sum::<u64>()
 }
 
 /// A node in the list of `!!pairs` that is no mapping of its own: an alias.
