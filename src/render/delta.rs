@@ -140,7 +140,11 @@ impl Delta {
         };
         match self {
             Self::Same => 0,
-            Self::Other { before, after } => own_entries(before, after),
+            Self::Other { before, after } => {
+                let mut left = MAX_OWN_ENTRIES;
+                count_own_entries(before, after, &mut left);
+                MAX_OWN_ENTRIES - left
+            }
             Self::Mapping { inside, added } => of_all(inside) + added.len(),
             Self::Sequence { inside, added } => of_all(inside) + added.len(),
         }
@@ -184,19 +188,35 @@ fn items_of(data: &mut Node) -> &mut Sequence {
     }
 }
 
-/// How many entries of its own a state has that was made of another: those of
-/// each mapping and list that it does not share.
-fn own_entries(before: &Node, after: &Node) -> usize {
+/// Number of entries from which on it does not matter how many there are: copies of one
+/// value can be millions.
+const MAX_OWN_ENTRIES: usize = 2_000_000;
+
+/// Takes from `left` the entries of its own that a state has which was made of another:
+/// those of each mapping and list that it does not share.
+fn count_own_entries(before: &Node, after: &Node, left: &mut usize) {
     match (&before.value, &after.value) {
         (Value::Mapping(old), Value::Mapping(new)) if !Arc::ptr_eq(old, new) => {
-            let inside = new.iter().filter_map(|(key, node)| Some((old.get(key)?, node)));
-            new.len() + inside.map(|(old, new)| own_entries(old, new)).sum::<usize>()
+            *left = left.saturating_sub(new.len());
+            for (key, node) in new.iter() {
+                if *left == 0 {
+                    return;
+                }
+                if let Some(old) = old.get(key) {
+                    count_own_entries(old, node, left);
+                }
+            }
         }
         (Value::Sequence(old), Value::Sequence(new)) if !Arc::ptr_eq(old, new) => {
-            let inside = old.iter().zip(new.iter());
-            new.len() + inside.map(|(old, new)| own_entries(old, new)).sum::<usize>()
+            *left = left.saturating_sub(new.len());
+            for (old, node) in old.iter().zip(new.iter()) {
+                if *left == 0 {
+                    return;
+                }
+                count_own_entries(old, node, left);
+            }
         }
         // Anything else is shared with where it came from.
-        _ => 0,
+        _ => {}
     }
 }

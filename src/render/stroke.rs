@@ -6,7 +6,7 @@
 //! made the change, never guessed from equal values: two steps may write the
 //! same value.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::delta::Delta;
 use super::{Making, Rendered};
@@ -433,10 +433,9 @@ impl<'a> Change<'a> {
     }
 
     fn those(&self, mut candidates: Vec<Location>, holds: impl Fn(&Came) -> bool) -> Vec<Location> {
-        let mut seen: Vec<Location> = Vec::new();
+        let mut seen: HashSet<Location, foldhash::fast::RandomState> = HashSet::default();
         candidates.retain(|candidate| {
-            let is_new = !seen.contains(candidate);
-            seen.push(candidate.clone());
+            let is_new = seen.insert(candidate.clone());
             is_new && candidate.get(&self.after).is_some() && holds(&self.came(candidate))
         });
         candidates

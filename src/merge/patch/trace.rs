@@ -63,6 +63,10 @@ fn before(effect: &Effect, place: Location) -> Backward {
     }
 }
 
+/// Maximum number of places to which one is followed: copies of copies are millions. Whoever
+/// follows values on gives up at fewer.
+const MAX_PLACES: usize = 25_000;
+
 /// The places of the document after `effects` that have what one of the two
 /// sides has at `place`.
 pub(super) fn went(
@@ -88,6 +92,7 @@ pub(super) fn went(
         };
         places = places.into_iter().filter_map(|place| after(effect, place)).collect();
         places.extend(added);
+        places.truncate(MAX_PLACES);
     }
     let mut known = HashSet::new();
     places.retain(|place| known.insert(place.clone()));
