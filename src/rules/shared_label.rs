@@ -26,11 +26,12 @@ const MOST_CARRIERS: usize = 1000;
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let labels = Labels::of(facts);
+    let mut search = Search::of(&labels, facts.site.documents.len());
     let mut told = HashSet::new();
     for (child, document) in facts.site.iter() {
         let Some(selector) = &document.parent_selector else { continue };
         if facts.site.parent(child).is_some()
-            && let Some(near) = labels.nearly_matched(facts, child, selector)
+            && let Some(near) = search.nearly_matched(facts, child, selector)
         {
             told.extend(selector.labels.iter().filter_map(pair));
             found.push(word_selector(facts, child, selector, &near));
@@ -81,10 +82,34 @@ impl<'a> Labels<'a> {
         labels
     }
 
+    fn is_refused(&self, facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> bool {
+        let (child, parent) = (&facts.document(child).key, &facts.document(parent).key);
+        let rank = |layer: &str| self.ranks.get(layer);
+        child.schema != parent.schema || rank(&parent.layer) >= rank(&child.layer)
+    }
+}
+
+/// The search for documents that nearly match selectors.
+struct Search<'l, 'a> {
+    labels: &'l Labels<'a>,
+    /// By document, how many labels it shares with the selector at hand, and the first.
+    shares: Vec<(usize, Option<Span>)>,
+    /// How many carriers may still be looked at.
+    left: usize,
+}
+
+/// Maximum number of carriers of labels that are looked at in a site, for all selectors.
+const MAX_VISITS: usize = 20_000_000;
+
+impl<'l, 'a> Search<'l, 'a> {
+    fn of(labels: &'l Labels<'a>, documents: usize) -> Self {
+        Self { labels, shares: vec![(0, None); documents], left: MAX_VISITS }
+    }
+
     /// The documents that lack one label only to be matched, and for which
     /// Deckhand would refuse the site then; and a label that each of them has.
     fn nearly_matched(
-        &self,
+        &mut self,
         facts: &SiteFacts<'_>,
         child: DocId,
         selector: &Selector,
@@ -93,24 +118,32 @@ impl<'a> Labels<'a> {
         if wanted < 2 {
             return None;
         }
-        let mut shares: BTreeMap<DocId, (usize, Span)> = BTreeMap::new();
+        let mut met: Vec<DocId> = Vec::new();
         for pair in selector.labels.iter().filter_map(pair) {
-            let Some(carriers) = self.carriers.get(&pair) else { continue };
-            for carrier in carriers.iter().take(MOST_CARRIERS) {
-                shares.entry(carrier.doc).or_insert((0, carrier.at)).0 += 1;
+            let Some(carriers) = self.labels.carriers.get(&pair) else { continue };
+            let carriers = &carriers[..carriers.len().min(MOST_CARRIERS)];
+            self.left = self.left.saturating_sub(carriers.len());
+            if self.left == 0 {
+                break;
+            }
+            for carrier in carriers {
+                let (count, first) = &mut self.shares[carrier.doc.index()];
+                if *count == 0 {
+                    met.push(carrier.doc);
+                }
+                *count += 1;
+                first.get_or_insert(carrier.at);
             }
         }
-        let refused = shares.into_iter().filter(|(doc, (count, _))| {
-            *count == wanted - 1 && *doc != child && self.is_refused(facts, child, *doc)
+        met.sort_unstable();
+        let shares =
+            met.into_iter().map(|doc| (doc, std::mem::take(&mut self.shares[doc.index()])));
+        let near = shares.filter(|(doc, (count, _))| {
+            *count == wanted - 1 && *doc != child && self.labels.is_refused(facts, child, *doc)
         });
-        let refused: Vec<Carrier> = refused.map(|(doc, (_, at))| Carrier { doc, at }).collect();
-        (!refused.is_empty()).then_some(refused)
-    }
-
-    fn is_refused(&self, facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> bool {
-        let (child, parent) = (&facts.document(child).key, &facts.document(parent).key);
-        let rank = |layer: &str| self.ranks.get(layer);
-        child.schema != parent.schema || rank(&parent.layer) >= rank(&child.layer)
+        let near = near.filter_map(|(doc, (_, at))| Some(Carrier { doc, at: at? }));
+        let near: Vec<Carrier> = near.collect();
+        (!near.is_empty() && self.left > 0).then_some(near)
     }
 }
 

@@ -253,6 +253,15 @@ impl Matches {
         matches
     }
 
+    /// Those of `docs`, which are in order, but for one.
+    fn without(docs: &[DocId], left_out: DocId) -> Self {
+        let first = docs.iter().copied().filter(|doc| *doc != left_out);
+        let first: Vec<DocId> = first.take(Self::KEPT).collect();
+        let is_among = docs.binary_search(&left_out).is_ok();
+        let more = docs.len() - usize::from(is_among) - first.len();
+        Self { first, more }
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.first.len() + self.more

@@ -1,6 +1,9 @@
 //! Who inherits from whom: labels to parents, and replacements to what they
 //! replace (`deckhand.md` sections 5 to 7).
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use super::document::{Document, Selector};
 use super::{Family, Lookup, Matches, Problem, Refusal};
 use crate::graph::DocId;
@@ -115,7 +118,8 @@ pub(super) fn find(
     let selector = |doc: DocId| Some((doc, documents[doc.index()].parent_selector.as_ref()?));
     let selecting = || relating.iter().copied().filter_map(selector);
     let index = LabelIndex::new(family, selecting().map(|(_, selector)| selector));
-    let search = Search { documents, layers, semantics, index };
+    let known = HashMap::default();
+    let mut search = Search { documents, layers, semantics, index, known };
     let mut parents = vec![None; documents.len()];
     for (child, selector) in selecting() {
         parents[child.index()] = search.parent_of(child, selector, problems);
@@ -128,52 +132,94 @@ struct Search<'a> {
     layers: &'a Layers,
     semantics: Semantics,
     index: LabelIndex,
+    /// What selectors match for documents of one schema and layer: thousands of them may
+    /// match the same thousands.
+    known: HashMap<Asking<'a>, Rc<Matched>, foldhash::fast::RandomState>,
 }
 
-impl Search<'_> {
+/// What decides which documents can be parents: the labels of a selector, and the schema
+/// and layer of the document that has it.
+#[derive(PartialEq, Eq, Hash)]
+struct Asking<'a> {
+    labels: Vec<(&'a Key, Key)>,
+    schema: &'a str,
+    rank: usize,
+}
+
+/// What a selector matches.
+#[derive(Default)]
+struct Matched {
+    of_other_schema: Matches,
+    /// In the order of the input; the document that asks can be one of them.
+    not_above: Vec<DocId>,
+    controls: Matches,
+    candidates: Vec<(usize, DocId)>,
+}
+
+impl<'a> Search<'a> {
+    fn matched(&mut self, child: DocId, rank: usize, selector: &'a Selector) -> Rc<Matched> {
+        let document = self.documents[child.index()];
+        let labels = selector.labels.iter();
+        let labels: Option<Vec<(&Key, Key)>> =
+            labels.map(|(key, value)| pair((key, value)).map(|(_, value)| (key, value))).collect();
+        // A label that is a list matches nothing.
+        let Some(labels) = labels else { return Rc::default() };
+        let asking = Asking { labels, schema: &document.key.schema, rank };
+        if let Some(known) = self.known.get(&asking) {
+            return known.clone();
+        }
+        let matched = Rc::new(self.match_all(&document.key.schema, rank, selector));
+        self.known.insert(asking, matched.clone());
+        matched
+    }
+
+    fn match_all(&self, schema: &str, child_rank: usize, selector: &Selector) -> Matched {
+        let mut matched = Matched::default();
+        for parent in self.index.carriers(selector, self.documents) {
+            // Deckhand visits no document without a layer (6.1, 6.2).
+            let Some(rank) = self.layers.rank(parent) else { continue };
+            let document = self.documents[parent.index()];
+            // Each of the two is an error to Deckhand's code (D04, D05).
+            if *document.key.schema != *schema {
+                matched.of_other_schema.add(parent);
+                continue;
+            }
+            if rank >= child_rank {
+                matched.not_above.push(parent);
+                continue;
+            }
+            if document.control {
+                matched.controls.add(parent);
+            }
+            // D23.
+            if !document.control || self.semantics == Semantics::Deckhand {
+                matched.candidates.push((rank, parent));
+            }
+        }
+        // Stable: within a layer the input's order stands.
+        matched.candidates.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        matched
+    }
+
     fn parent_of(
-        &self,
+        &mut self,
         child: DocId,
-        selector: &Selector,
+        selector: &'a Selector,
         problems: &mut Vec<Problem>,
     ) -> Option<DocId> {
         let child_rank = self.layers.rank(child)?;
         let before = problems.len();
-        let mut candidates: Vec<(usize, DocId)> = Vec::new();
-        let (mut of_other_schema, mut not_above) = (Matches::default(), Matches::default());
-        let mut controls = Matches::default();
-        for parent in self.index.carriers(selector, self.documents) {
-            // Deckhand never matches a document with itself, nor visits one
-            // without a layer (6.1, 6.2).
-            let rank = self.layers.rank(parent);
-            let Some(rank) = rank.filter(|_| parent != child) else { continue };
-            // Each of the two is an error to Deckhand's code (D04, D05).
-            if self.documents[child.index()].key.schema != self.documents[parent.index()].key.schema
-            {
-                of_other_schema.add(parent);
-                continue;
-            }
-            if rank >= child_rank {
-                not_above.add(parent);
-                continue;
-            }
-            let control = self.documents[parent.index()].control;
-            if control {
-                controls.add(parent);
-            }
-            // D23.
-            if !control || self.semantics == Semantics::Deckhand {
-                candidates.push((rank, parent));
-            }
-        }
+        let matched = self.matched(child, child_rank, selector);
+        let of_other_schema = matched.of_other_schema.clone();
+        // Deckhand never matches a document with itself, which is not above itself.
+        let not_above = Matches::without(&matched.not_above, child);
         let refused = [(of_other_schema, Refusal::OtherSchema), (not_above, Refusal::NotAbove)];
         for (parents, refusal) in refused.into_iter().filter(|(parents, _)| parents.count() > 0) {
             problems.push(Problem::RefusedMatch { child, parents, refusal });
         }
-        let controls = controls.first.into_iter();
+        let controls = matched.controls.first.iter().copied();
         problems.extend(controls.map(|parent| Problem::ControlParent { child, parent }));
-        // Stable: within a layer the input's order stands.
-        candidates.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        let candidates = &matched.candidates;
         let Some((_, parent)) = candidates.first().copied() else {
             // What is matched and no parent has been told already.
             if problems.len() == before {
@@ -181,7 +227,7 @@ impl Search<'_> {
             }
             return None;
         };
-        count(child, &candidates, problems);
+        count(child, candidates, problems);
         Some(parent)
     }
 }
