@@ -1,7 +1,7 @@
 //! The files of a run with their documents, and which of them make a site. What
 //! is wrong with a file by itself is told from here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use globset::GlobSet;
@@ -21,7 +21,7 @@ use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, Tree, off
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
-use crate::system::deckhand::document::{Document, Fault};
+use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::known::Known;
 use crate::system::deckhand::layout::{
     Layout, Place, Problem as LayoutProblem, SiteFiles, clashes,
@@ -451,7 +451,7 @@ impl LoadedFile {
     fn add_part(&mut self, part: &Part) {
         self.problems.extend(part.problems.iter().cloned());
         self.comments.extend(&part.comments);
-        if part.data.secret && !self.secrets.contains(&part.span) {
+        if part.data.secret {
             self.secrets.push(part.span);
         }
     }
@@ -463,6 +463,8 @@ impl LoadedFile {
         self.problems.dedup();
         self.comments.sort_by_key(|comment| comment.span);
         self.comments.dedup();
+        let mut known = HashSet::new();
+        self.secrets.retain(|secret| known.insert(*secret));
     }
 
     fn read_ignores(&mut self, file: FileId, sources: &SourceMap) {
@@ -728,16 +730,18 @@ impl Reader<'_> {
         // Most files have one document, for which a list that grows has room for four.
         let documents = Vec::with_capacity(parsed.documents.len());
         let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
+        let mut empty = EmptyDocuments::default();
         for document in &parsed.documents {
             let (kinds, folder) = (self.secrets, file.folder);
             let around = Surroundings { kinds, folder, problems: &loaded.problems };
             let reading = || self.known.lend(|known| read(document, text, known, around));
             match guarded(Guarded::Reading(source.path().as_str()), reading) {
                 Some(Reading::Document(document)) => loaded.documents.push(*document),
-                Some(Reading::Nothing(fault)) => loaded.others.push(fault),
+                Some(Reading::Nothing(fault)) => loaded.others.extend(empty.kept(fault)),
                 None => loaded.problems.push(failure(file.id)),
             }
         }
+        empty.count_in(&mut loaded.others);
         for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
             // Here it is done in parallel.
             lap(Stage::Validate, || self.schemas.compiled(&schema.data));
@@ -794,6 +798,44 @@ fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
     let stretch = stretch.strip_prefix(':').unwrap_or(stretch).trim_start();
     let start = end - offset(stretch.len());
     Some(Span::new(key.file, start, start + offset(stretch.trim_end().len())))
+}
+
+/// The documents of a file that are empty. A file can be nothing but millions of `---`: the
+/// first few are reported one by one, the others as a number.
+#[derive(Default)]
+struct EmptyDocuments {
+    kept: usize,
+    more: usize,
+}
+
+impl EmptyDocuments {
+    /// Maximum number of empty documents of a file that are reported one by one.
+    const MAX_KEPT: usize = 20;
+
+    /// The fault, unless it is one of too many empty documents.
+    fn kept(&mut self, fault: Fault) -> Option<Fault> {
+        if !matches!(fault.kind, FaultKind::Empty { .. }) {
+            return Some(fault);
+        }
+        if self.kept == Self::MAX_KEPT {
+            self.more += 1;
+            return None;
+        }
+        self.kept += 1;
+        Some(fault)
+    }
+
+    /// Notes at the last of the faults that were kept how many were not.
+    fn count_in(&self, faults: &mut [Fault]) {
+        let mut kinds = faults.iter_mut().rev().map(|fault| &mut fault.kind);
+        let last = kinds.find_map(|kind| match kind {
+            FaultKind::Empty { more } => Some(more),
+            _ => None,
+        });
+        if let Some(more) = last {
+            *more = self.more;
+        }
+    }
 }
 
 /// What threads that work at the same thing have read before: each has one while it

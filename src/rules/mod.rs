@@ -982,7 +982,7 @@ fn subject_of(fault: &Fault) -> String {
         Kind::DifferentPath { path, .. } => path.clone(),
         Kind::UnusableSchemaName { name } => name.clone(),
         Kind::NotADocument { .. }
-        | Kind::Empty
+        | Kind::Empty { .. }
         | Kind::MixedKeys { .. }
         | Kind::MissingData
         | Kind::MissingDepth => String::new(),
@@ -1068,7 +1068,7 @@ fn word_fault(facts: &FileFacts<'_>, fault: &Fault, title: &str) -> Diagnostic {
     let at = fault.at;
     match &fault.kind {
         Kind::NotADocument { found } => not_a_document::word(facts, at, found),
-        Kind::Empty => empty_document::word(at),
+        Kind::Empty { more } => empty_document::word(at, *more),
         Kind::MissingField { field } => invalid_document::word_missing(at, title, field),
         Kind::WrongType { field, expected, found } => {
             invalid_document::word_type(at, title, field, expected, found)

@@ -90,7 +90,8 @@ impl Checkout {
             let path = RepoPath::new(entry.path(index).to_str().ok()?);
             let is_submodule = entry.mode == Mode::COMMIT;
             let kind = if is_submodule { EntryKind::Submodule } else { EntryKind::Missing };
-            Some(Entry { path, kind, content: None }).filter(|entry| entry.is_in(folder))
+            let entry = Entry { path, kind, content: None, is_link: false };
+            entry.is_in(folder).then_some(entry)
         });
         let mut missing: Vec<Entry> = missing.collect();
         // an unmerged file has an entry for each side

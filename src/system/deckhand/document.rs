@@ -182,7 +182,10 @@ pub enum FaultKind {
         found: &'static str,
     },
     /// A document without content.
-    Empty,
+    Empty {
+        /// How many more of its file are, which have no fault of their own.
+        more: usize,
+    },
     /// A field that must be there is not; the place is what should hold it.
     MissingField {
         /// The field.

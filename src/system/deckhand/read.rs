@@ -56,7 +56,7 @@ pub fn read(
 ) -> Reading {
     let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
     let as_written = match &document.root.value {
-        Value::Null => return nothing(FaultKind::Empty),
+        Value::Null => return nothing(FaultKind::Empty { more: 0 }),
         Value::Mapping(root) => root,
         other => return nothing(FaultKind::NotADocument { found: other.kind() }),
     };

@@ -324,7 +324,7 @@ impl FaultKind {
             // The data is where it should be.
             FaultKind::WrongType { field, .. } => field != "data",
             FaultKind::NotADocument { .. }
-            | FaultKind::Empty
+            | FaultKind::Empty { .. }
             | FaultKind::MissingField { .. }
             | FaultKind::WrongValue { .. }
             | FaultKind::UnknownField { .. }
@@ -353,7 +353,7 @@ impl FaultKind {
             | FaultKind::UnusableSchemaName { .. } => true,
             FaultKind::WrongType { field, .. } => field.starts_with("metadata.labels."),
             FaultKind::NotADocument { .. }
-            | FaultKind::Empty
+            | FaultKind::Empty { .. }
             | FaultKind::MissingField { .. }
             | FaultKind::WrongValue { .. }
             | FaultKind::Unpaired { .. }
