@@ -318,6 +318,21 @@ pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     Ok(totals)
 }
 
+/// Maximum number of threads of a run: each takes memory and a place in the system, whether it
+/// has work or not.
+pub const MAX_THREADS: usize = 256;
+
+/// Starts [`MAX_THREADS`] threads and no more, where more are `asked` for; says whether that is
+/// so. It is to be called before any other work.
+pub fn limit_threads(asked: usize) -> bool {
+    let is_beyond = asked > MAX_THREADS;
+    if is_beyond {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(MAX_THREADS);
+        pool.build_global().expect("nothing has started threads before");
+    }
+    is_beyond
+}
+
 /// On how many threads files are read, and sites rendered.
 pub fn threads() -> usize {
     rayon::current_num_threads()

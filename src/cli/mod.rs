@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use layercake::check::{Checked, Progress, threads};
+use layercake::check::{Checked, MAX_THREADS, Progress, limit_threads, threads};
 use layercake::commands::configuration::Place as ConfigurationPlace;
 use layercake::commands::provenance::Question;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
@@ -49,11 +49,27 @@ use self::terminal::{PAGE, Terminal};
 pub(crate) fn run() -> ExitCode {
     fault::tell_where();
     ending::announce();
+    limit_threads_asked_for();
     let arguments = std::env::args_os();
     guard::guarded(Place::Run, || parsed(arguments)).unwrap_or_else(|| {
         complain(fault::GIVEN_UP);
         ExitCode::from(2)
     })
+}
+
+/// The environment variables from which rayon takes its number of threads.
+const THREAD_VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
+
+fn limit_threads_asked_for() {
+    let asked = THREAD_VARIABLES.into_iter().find_map(|name| {
+        let number: usize = std::env::var_os(name)?.to_str()?.parse().ok()?;
+        (number > 0).then_some((name, number))
+    });
+    if let Some((name, number)) = asked
+        && limit_threads(number)
+    {
+        complain(&format!("warning: {name} is {number}; {MAX_THREADS} threads are used\n"));
+    }
 }
 
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
