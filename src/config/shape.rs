@@ -47,7 +47,7 @@ fn worded(violation: &Violation) -> String {
             with_near(&format!("unknown key `{key}`{inside}"), near.as_deref())
         }
         Wrong::KeyNoText => format!("a key{inside} is no string"),
-        Wrong::NotOneOf { options, near } => {
+        Wrong::NotOneOf { options, near, .. } => {
             let found = violation.found.as_deref().unwrap_or("something else");
             match near {
                 Some(near) => format!("{subject} cannot be `{found}`; did you mean `{near}`?"),

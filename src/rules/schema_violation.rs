@@ -8,7 +8,7 @@ use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::schema::{Bound, Violation, Wrong};
+use crate::schema::{Bound, Schema, Violation, Wrong};
 use crate::source::{DocKey, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::deckhand::schema::{Violated, violations};
@@ -75,8 +75,8 @@ impl<'a> Known<'a> {
     }
 }
 
-/// So many violations of one document are told.
-const MOST: usize = 200;
+/// Maximum number of violations reported of one document.
+const MOST: usize = Schema::MAX_DETAILED;
 
 fn word(facts: &SiteFacts<'_>, replay: &Replay<'_>, violated: &Violated) -> Diagnostic {
     let document = facts.document(violated.doc);
@@ -246,9 +246,9 @@ impl Refused<'_> {
             return "the schema refuses this".into();
         }
         match (&self.violation.wrong, &self.violation.found) {
-            (Wrong::NotOneOf { options, .. }, found) => {
+            (Wrong::NotOneOf { options, count, .. }, found) => {
                 let found = found.as_ref().map(|found| format!("`{found}`: "));
-                format!("{}allowed {}", found.unwrap_or_default(), listed(options))
+                format!("{}allowed {}", found.unwrap_or_default(), listed(options, *count))
             }
             (Wrong::MissingKey { .. }, _) => "it is missing here".into(),
             (Wrong::UnknownKey { .. }, _) => "the schema does not know this key".into(),
@@ -259,7 +259,9 @@ impl Refused<'_> {
 
     /// What the alternative says that came nearest.
     fn details(&self) -> Vec<String> {
-        let Wrong::NoAlternative { nearest, .. } = &self.violation.wrong else { return Vec::new() };
+        let Wrong::NoAlternative { nearest, more, .. } = &self.violation.wrong else {
+            return Vec::new();
+        };
         if self.tells_of_secret() {
             return Vec::new();
         }
@@ -269,6 +271,7 @@ impl Refused<'_> {
                 let (what, wrong) = (refused.subject_in_words(), refused.headline());
                 format!("by the alternative that comes nearest, {what} {wrong}")
             })
+            .chain((*more > 0).then(|| format!("{more} more violations of that alternative")))
             .collect()
     }
 
@@ -315,13 +318,12 @@ fn beyond(bound: Bound, limit: &str) -> String {
     }
 }
 
-/// The first of many names.
-fn listed(names: &[String]) -> String {
-    const MOST: usize = 8;
-    let told: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(MOST);
+/// The first of `count` names.
+fn listed(names: &[String], count: usize) -> String {
+    let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let more = count.saturating_sub(names.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{} {}{more}", if names.len() == 1 { "is" } else { "are" }, told.join(", "))
+    format!("{} {}{more}", if count == 1 { "is" } else { "are" }, shown.join(", "))
 }
 
 /// By which way the value came into the document, from there back.

@@ -153,14 +153,10 @@ struct Left {
 /// The end of a validation that was given up.
 struct GivenUp;
 
-/// What `validate` gives; none where it takes too much work.
-pub(super) fn within<T>(validate: impl FnOnce() -> T) -> Option<T> {
+/// What `validate` gives, whose patterns may take this effort; none where it takes too much work.
+pub(super) fn within<T>(effort: Effort, validate: impl FnOnce() -> T) -> Option<T> {
     let mark = 0_u8;
-    let left = Left {
-        looks: Schema::MAX_WORK,
-        effort: Effort::default(),
-        stack: std::ptr::from_ref(&mark).addr(),
-    };
+    let left = Left { looks: Schema::MAX_WORK, effort, stack: std::ptr::from_ref(&mark).addr() };
     let before = LEFT.replace(Some(left));
     let outcome = catch_unwind(AssertUnwindSafe(validate));
     LEFT.set(before);
@@ -177,13 +173,18 @@ fn is_given_up(payload: &(dyn Any + Send)) -> bool {
 
 /// Counts a look at a value.
 pub(super) fn count() {
+    count_all(1);
+}
+
+/// Counts looks at values.
+pub(super) fn count_all(looks: u64) {
     let Some(left) = LEFT.get() else { return };
     let mark = 0_u8;
     let used = left.stack.abs_diff(std::ptr::from_ref(&mark).addr());
-    if left.looks == 0 || used > Schema::MAX_STACK {
-        resume_unwind(Box::new(GivenUp));
+    match left.looks.checked_sub(looks) {
+        Some(rest) if used <= Schema::MAX_STACK => LEFT.set(Some(Left { looks: rest, ..left })),
+        Some(_) | None => resume_unwind(Box::new(GivenUp)),
     }
-    LEFT.set(Some(Left { looks: left.looks - 1, ..left }));
 }
 
 /// Whether a pattern matches in a text, at the cost of the validation that asks.

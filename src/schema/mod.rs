@@ -24,7 +24,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::Value as Json;
 
 use self::tree::Tree;
-use crate::merge::pattern::Patterns;
+use crate::merge::pattern::{Effort, Patterns};
 use crate::yaml::Node;
 use crate::yaml::path::Location;
 
@@ -44,6 +44,8 @@ impl Schema {
     pub const MAX_LOOKS: u64 = 10_000;
     /// Looks at values that validating one value may take.
     pub const MAX_WORK: u64 = 3_000_000;
+    /// Maximum number of violations of one value that have details.
+    pub const MAX_DETAILED: usize = 200;
     /// Bytes of the stack that validating one value may take.
     const MAX_STACK: usize = 1 << 20;
 
@@ -85,18 +87,25 @@ impl Schema {
 
     /// What is wrong with `value`, in the order of the schema's keywords.
     pub fn violations(&self, value: &Node) -> Vec<Violation> {
+        self.violations_within(value, Effort::default())
+    }
+
+    /// As [`Schema::violations`], where patterns may take this effort.
+    pub fn violations_within(&self, value: &Node, effort: Effort) -> Vec<Violation> {
         // Nearly everything is valid, which costs less to see than what is wrong.
-        let violations = limits::within(|| {
+        let violations = limits::within(effort, || {
             let is_valid = self.validator.is_valid(value);
-            if is_valid { Vec::new() } else { self.wrong_in(value).collect() }
+            if is_valid { Vec::new() } else { self.wrong_in(value) }
         });
         violations.unwrap_or_else(|| vec![Violation::given_up(self.root.span)])
     }
 
-    fn wrong_in<'a>(&'a self, value: &'a Node) -> impl Iterator<Item = Violation> + 'a {
-        let errors = self.validator.iter_errors(value);
-        let violations = errors.flat_map(move |error| violation::of(&error, &self.root, value));
-        violations.map(|it| if self.root.secret { it.without_schema() } else { it })
+    fn wrong_in(&self, value: &Node) -> Vec<Violation> {
+        let violations = violation::all(self.validator.iter_errors(value), &self.root, value);
+        if self.root.secret {
+            return violations.into_iter().map(Violation::without_schema).collect();
+        }
+        violations
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Number, Value as JsonValue};
 use super::limits;
 use crate::merge::pattern::Pattern;
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Key, Mapping, Node, Value};
+use crate::yaml::{Key, Mapping, Node, Size, Value};
 
 /// The keyword, unknown to users, that refuses what JSON does not have: beside
 /// a list of types with `integer`, since the validator takes such values for
@@ -201,7 +201,27 @@ impl<'a> JsonNode<'a, Tree> for &'a Node {
 
     /// An option of `enum`; `true` is not 1, and 1 is `1.0`.
     fn equals_value(&self, expected: &JsonValue) -> bool {
-        jsonschema::json::cmp::equal(&to_json(self), expected)
+        limits::count();
+        match (&self.value, expected) {
+            (Value::String(text), JsonValue::String(expected)) => **text == **expected,
+            (Value::String(_), _) | (_, JsonValue::String(_)) => false,
+            (Value::Sequence(items), expected) => {
+                let expected = expected.as_array().filter(|it| it.len() == items.len());
+                expected.is_some_and(|expected| {
+                    let mut pairs = items.iter().zip(expected);
+                    pairs.all(|(item, expected)| item.equals_value(expected))
+                })
+            }
+            (Value::Mapping(mapping), expected) => {
+                let expected = expected.as_object().filter(|it| it.len() == mapping.len());
+                expected.is_some_and(|expected| {
+                    mapping.iter().all(|(key, node)| {
+                        expected.get(&*name_of(key)).is_some_and(|it| node.equals_value(it))
+                    })
+                })
+            }
+            _ => jsonschema::json::cmp::equal(&to_json(self), expected),
+        }
     }
 
     /// Errors take a copy of the value with them, which nobody needs: they say
@@ -247,6 +267,9 @@ impl<'a> Array<'a, Tree> for &'a [Node] {
     }
 
     fn is_unique(&self) -> bool {
+        for item in *self {
+            limits::count_all(Size::of(item).nodes());
+        }
         let values: Vec<Cow<'_, JsonValue>> =
             self.iter().map(|item| Cow::Owned(to_json(item))).collect();
         jsonschema::json::unique::is_unique(&values)

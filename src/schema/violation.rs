@@ -56,8 +56,10 @@ pub enum Wrong {
     KeyNoText,
     /// None of the values that are allowed.
     NotOneOf {
-        /// These, shortened.
+        /// The first of these, shortened; [`Violation::MAX_OPTIONS`] at most.
         options: Vec<String>,
+        /// How many there are.
+        count: usize,
         /// One of them that is spelled nearly the same.
         near: Option<String>,
     },
@@ -94,8 +96,10 @@ pub enum Wrong {
     NoAlternative {
         /// How many there are.
         alternatives: usize,
-        /// What is wrong by the one that comes nearest.
+        /// What is wrong by the one that comes nearest; [`Violation::MAX_NEAREST`] at most.
         nearest: Vec<Violation>,
+        /// How much more is wrong by that one.
+        more: usize,
     },
     /// Several of the alternatives of `oneOf`, where only one may hold.
     SeveralAlternatives,
@@ -133,6 +137,11 @@ pub enum Bound {
 }
 
 impl Violation {
+    /// Maximum number of allowed values that a violation holds.
+    pub const MAX_OPTIONS: usize = 8;
+    /// Maximum number of violations by the nearest alternative that one holds.
+    pub const MAX_NEAREST: usize = 20;
+
     /// The place of what is to be changed: of a key that may not be there, its
     /// own; otherwise as [`Violation::location`].
     pub fn place(&self) -> &Location {
@@ -146,6 +155,12 @@ impl Violation {
     pub(super) fn given_up(schema: Span) -> Self {
         let location = Location::root();
         Self { location, wrong: Wrong::Unfinished, found: None, keyword: schema }
+    }
+
+    /// A violation of which only the existence is known.
+    fn without_details(schema: Span) -> Self {
+        let location = Location::root();
+        Self { location, wrong: Wrong::Other, found: None, keyword: schema }
     }
 
     /// The violation of a schema that is secret: nothing of what it says.
@@ -176,14 +191,43 @@ fn key_span(root: &Node, place: &Location) -> Option<Span> {
     Some(key.span)
 }
 
+/// The violations that errors of the validator are; `root` is the schema, `value` what was
+/// validated. Those behind the first [`Schema::MAX_DETAILED`](super::Schema::MAX_DETAILED) have
+/// no details: near misses and places of each of a million cost too much.
+pub(super) fn all<'e>(
+    errors: impl Iterator<Item = ValidationError<'e>>,
+    root: &Node,
+    value: &Node,
+) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for error in errors {
+        if violations.len() < super::Schema::MAX_DETAILED {
+            violations.extend(of(&error, root, value));
+        } else {
+            let more = std::iter::repeat_with(|| Violation::without_details(root.span));
+            violations.extend(more.take(count(error.kind())));
+        }
+    }
+    violations
+}
+
+/// Number of violations that an error is.
+fn count(kind: &Kind) -> usize {
+    match kind {
+        Kind::AdditionalProperties { unexpected } => unexpected.len(),
+        _ => 1,
+    }
+}
+
 /// What an error of the validator says; `root` is the schema, `value` what was
 /// validated. Several keys that may not be there are several violations.
-pub(super) fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> {
+fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> {
     let location = tree::location(value, error.instance_path().as_str());
     let node = location.get(value).expect("the validator was there");
     let at = Keyword::of(error, root);
     let said = Said { root, value, node, location: &location, at: &at };
     let wrongs = said.wrongs(error.kind());
+    let without_details = count(error.kind()) - wrongs.len();
     let found = shown(node);
     let violations = wrongs.into_iter().map(|wrong| Violation {
         location: location.clone(),
@@ -191,7 +235,8 @@ pub(super) fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<
         found: found.clone(),
         wrong,
     });
-    violations.collect()
+    let more = std::iter::repeat_with(|| Violation::without_details(root.span));
+    violations.chain(more.take(without_details)).collect()
 }
 
 /// The keyword of the schema that an error is about.
@@ -224,11 +269,9 @@ impl<'a> Keyword<'a> {
         name.map_or(self.span, |name| name.span)
     }
 
-    /// The names that the schema has for keys.
-    fn properties(&self) -> Vec<&'a str> {
-        let properties = self.around.and_then(|around| around.get("properties"));
-        let keys = properties.and_then(Node::as_mapping).into_iter().flat_map(Mapping::keys);
-        keys.filter_map(|key| key.as_str()).collect()
+    /// What the schema says of keys by their names.
+    fn properties(&self) -> Option<&'a Mapping> {
+        self.around?.get("properties")?.as_mapping()
     }
 }
 
@@ -245,7 +288,8 @@ impl Said<'_> {
     fn wrongs(&self, kind: &Kind) -> Vec<Wrong> {
         let wrong = match kind {
             Kind::AdditionalProperties { unexpected } => {
-                return unexpected.iter().map(|name| self.unknown_key(name)).collect();
+                let detailed = unexpected.iter().take(super::Schema::MAX_DETAILED);
+                return detailed.map(|name| self.unknown_key(name)).collect();
             }
             Kind::Type { kind } => {
                 Wrong::Type { expected: types(kind), found: self.node.value.kind() }
@@ -322,8 +366,9 @@ impl Said<'_> {
         if self.node.secret {
             return Wrong::UnknownKey { key: None, near: None, place };
         }
-        let properties = self.at.properties();
-        let free = properties.into_iter().filter(|known| self.node.get(known).is_none());
+        let known = self.at.properties().into_iter().flat_map(Mapping::keys);
+        let known = known.filter_map(|key| key.as_str());
+        let free = known.filter(|known| self.node.get(known).is_none());
         let near = nearest(name, free).map(str::to_owned);
         Wrong::UnknownKey { key: Some(shown_name(name).to_owned()), near, place }
     }
@@ -332,7 +377,8 @@ impl Said<'_> {
         let key = property.as_str().unwrap_or_default();
         let known = self.at.properties();
         let keys = self.node.as_mapping().into_iter().flat_map(Mapping::keys);
-        let names = keys.filter_map(|it| it.as_str()).filter(|name| !known.contains(name));
+        let is_known = |name: &str| known.is_some_and(|known| known.get(name).is_some());
+        let names = keys.filter_map(|it| it.as_str()).filter(|name| !is_known(name));
         let near = if self.node.secret { None } else { nearest(key, names) };
         let near = near.map(str::to_owned);
         Wrong::MissingKey { key: shown_name(key).to_owned(), near }
@@ -345,14 +391,19 @@ impl Said<'_> {
         let near = near.and_then(|text| nearest(text, texts)).map(str::to_owned);
         let nodes = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
         let told = |node: &Node| shown(node).unwrap_or_else(|| node.value.kind().to_owned());
-        Wrong::NotOneOf { options: nodes.iter().map(told).collect(), near }
+        let first = nodes.iter().take(Violation::MAX_OPTIONS);
+        Wrong::NotOneOf { options: first.map(told).collect(), count: nodes.len(), near }
     }
 
     fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
         let nearest = context.iter().max_by_key(|errors| self.nearness(errors));
-        let nearest = nearest.into_iter().flatten();
-        let nearest = nearest.flat_map(|error| of(error, self.root, self.value)).collect();
-        Wrong::NoAlternative { alternatives: context.len(), nearest }
+        let errors = nearest.map_or(&[][..], Vec::as_slice);
+        let all: usize = errors.iter().map(|error| count(error.kind())).sum();
+        let errors = errors.iter().take(Violation::MAX_NEAREST);
+        let nearest = errors.flat_map(|error| of(error, self.root, self.value));
+        let nearest: Vec<Violation> = nearest.take(Violation::MAX_NEAREST).collect();
+        let more = all - nearest.len();
+        Wrong::NoAlternative { alternatives: context.len(), nearest, more }
     }
 
     /// How near an alternative came: one that refuses the type of the value

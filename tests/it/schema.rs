@@ -137,7 +137,7 @@ fn a_missing_key_is_told_at_the_key_of_its_mapping() {
 fn the_alternative_that_came_nearest_is_told() {
     let schema = "anyOf: [{type: string}, {properties: {a: {type: integer}}}, {required: [b, c]}]";
     let violations = violations(schema, "a: x");
-    let Wrong::NoAlternative { alternatives: 3, nearest } = &violations[0].wrong else {
+    let Wrong::NoAlternative { alternatives: 3, nearest, .. } = &violations[0].wrong else {
         panic!("{violations:?}")
     };
     let [nearest] = nearest.as_slice() else { panic!("{nearest:?}") };
