@@ -37,6 +37,8 @@ pub struct Graph {
     pub semantics: Semantics,
     /// What becomes of a source that is missing.
     pub missing_source: MissingSource,
+    /// How many graphs of the run share what patterns may cost.
+    pub sharers: usize,
 }
 
 /// What is done where a substitution's source value is missing or null.

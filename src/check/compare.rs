@@ -665,6 +665,7 @@ impl Trying<'_, '_> {
         let related = related(plan, &loaded.configured, name, documents, sets, sides);
         let identities = identities(&related);
         let Related { site, sets, graph } = related;
+        let graph = Graph { sharers: self.sides.head.sets.len(), ..graph };
         let earlier = self.earlier.into_iter().flatten();
         let earlier: Vec<Earlier<'_>> =
             earlier.map(|side| side.earlier(&site, &identities, Alike::Value)).collect();

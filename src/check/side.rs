@@ -58,6 +58,7 @@ impl<'a> OneSide<'a> {
         let identities = lap(Stage::Relate, || identities(&related));
         did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
+        let graph = Graph { sharers: side.sets.len(), ..graph };
         let (from, rendered) = lap(Stage::Render, || {
             let from = earlier.map(|(side, alike)| side.earlier(&site, &identities, alike));
             let rendered = render_again(&graph, from.as_slice(), Extent::All);

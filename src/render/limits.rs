@@ -38,7 +38,8 @@ impl Allowance {
         let share = Self::ALL / documents.max(1);
         let (work, memory) = (share.clamp(4 << 20, MAX_WORK), share.clamp(1 << 20, MAX_WORK));
         let most = Cost { work, memory };
-        Self { most, spent: Cost::default(), effort: Effort::default() }
+        let sharers = documents.saturating_mul(graph.sharers as u64);
+        Self { most, spent: Cost::default(), effort: Effort::share_of(sharers) }
     }
 
     pub(super) fn search(&mut self, bytes: u64) -> Result<(), PatternFailure> {

@@ -26,7 +26,9 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let violated = lap(Stage::Validate, || {
         let known = Known::of(facts);
         let is_valid = |doc, by| known.as_ref().is_some_and(|known| known.has(doc, by));
-        violations(facts.site, facts.schemas, |doc| facts.rendered.data(doc), is_valid)
+        let sharers = facts.graph.sharers;
+        let data = |doc| facts.rendered.data(doc);
+        violations(facts.site, facts.schemas, sharers, data, is_valid)
     });
     did(Stage::Validate, || 1);
     // What is wrong with a policy of layers is told where it is read.

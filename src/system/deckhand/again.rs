@@ -51,8 +51,8 @@ impl<'a> Site<'a> {
             }
         });
         let recipes: Vec<Arc<Recipe>> = recipes.collect();
-        let Graph { semantics, missing_source, .. } = *graph;
-        Some((site, Graph { recipes, semantics, missing_source }))
+        let Graph { semantics, missing_source, sharers, .. } = *graph;
+        Some((site, Graph { recipes, semantics, missing_source, sharers }))
     }
 }
 

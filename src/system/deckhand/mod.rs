@@ -427,7 +427,7 @@ impl<'a> Site<'a> {
             .collect();
         self.problems.extend(gather_generated(missing));
         let Options { semantics, missing_source, .. } = *options;
-        Graph { recipes, semantics, missing_source }
+        Graph { recipes, semantics, missing_source, sharers: 1 }
     }
 
     fn recipe(

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use super::document::Document;
 use super::{Lookup, Site};
 use crate::graph::{DocId, Graph};
-use crate::merge::pattern::Patterns;
+use crate::merge::pattern::{Effort, Patterns};
 use crate::schema::{Fault, Problem, Schema, Violation};
 use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
@@ -166,21 +166,22 @@ impl Schemas {
         compiled: &Arc<Compiled>,
         document: &Document,
         data: &Node,
+        effort: Effort,
     ) -> Vec<Violation> {
         let (Value::Mapping(written), Value::Mapping(rendered)) =
             (&document.data.value, &data.value)
         else {
-            return compiled.schema().violations(data);
+            return compiled.schema().violations_within(data, effort);
         };
         if !Arc::ptr_eq(written, rendered) {
-            return compiled.schema().violations(data);
+            return compiled.schema().violations_within(data, effort);
         }
         let pair = (Arc::as_ptr(compiled).addr(), Arc::as_ptr(written).addr());
         let valid = || self.valid.lock().unwrap_or_else(PoisonError::into_inner);
         if valid().contains_key(&pair) {
             return Vec::new();
         }
-        let found = compiled.schema().violations(data);
+        let found = compiled.schema().violations_within(data, effort);
         if found.is_empty() {
             valid().insert(pair, (compiled.clone(), written.clone()));
         }
@@ -201,14 +202,17 @@ pub struct Violated {
 
 /// What the schemas refuse of a site's outputs, whose rendered data `data`
 /// gives, in their order; `is_valid` says what of a document, by itself or by a
-/// DataSchema document, is known to be accepted.
+/// DataSchema document, is known to be accepted. What patterns may cost is shared among
+/// so many sites.
 pub fn violations<'d>(
     site: &Site<'_>,
     schemas: &Schemas,
+    sharers: usize,
     data: impl Fn(DocId) -> Option<&'d Node>,
     is_valid: impl Fn(DocId, Option<DocId>) -> bool,
 ) -> Vec<Violated> {
     let data_schemas = site.data_schemas();
+    let effort = Effort::share_of(site.documents.len().saturating_mul(sharers) as u64);
     let mut found = Vec::new();
     for (doc, document) in site.iter().filter(|(doc, _)| site.is_output(*doc)) {
         let own = own_schema(&document.key.schema);
@@ -222,7 +226,7 @@ pub fn violations<'d>(
         let compiled = by.map(|by| schemas.compiled(&site.document(by).data));
         let compiled = compiled.or_else(|| own.cloned());
         let (Some(compiled), Some(data)) = (compiled, data(doc)) else { continue };
-        let violations = schemas.violations(&compiled, document, data).into_iter();
+        let violations = schemas.violations(&compiled, document, data, effort).into_iter();
         found.extend(violations.map(|violation| Violated { doc, by, violation }));
     }
     found

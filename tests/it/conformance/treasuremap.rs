@@ -72,7 +72,7 @@ type Refusals = BTreeSet<[String; 3]>;
 
 fn refusals(site: &RenderedSite<'_>) -> Refusals {
     let violated =
-        violations(site.site, &Schemas::default(), |doc| site.rendered.data(doc), |_, _| false);
+        violations(site.site, &Schemas::default(), 1, |doc| site.rendered.data(doc), |_, _| false);
     let rows = violated.iter().map(|violated| {
         let key = &site.site.document(violated.doc).key;
         [key.schema.to_string(), key.name.to_string(), path(&violated.violation.location)]

@@ -71,7 +71,7 @@ fn checked(case: &Json) -> Option<(Checked<Paths>, usize)> {
 fn paths(site: &RenderedSite<'_>, only_control: bool) -> Paths {
     let mut paths = vec![BTreeSet::new(); site.site.documents.len()];
     let data = |doc: DocId| Some(&site.site.document(doc).data);
-    for violated in violations(site.site, &Schemas::default(), data, |_, _| false) {
+    for violated in violations(site.site, &Schemas::default(), 1, data, |_, _| false) {
         if only_control && !site.site.document(violated.doc).control {
             continue;
         }

@@ -413,6 +413,7 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
             recipes: Vec::new(),
             semantics: Semantics::Documented,
             missing_source: MissingSource::Error,
+            sharers: 1,
         };
         Sets::add_to(
             vec![Set { name: "set".into(), at, dialect, sources: vec![source] }],
