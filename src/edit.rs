@@ -37,6 +37,9 @@ pub struct Edit {
     pub base: Option<Text>,
     /// What is there now.
     pub head: Option<Text>,
+    /// How many places differ in there that are not edits of their own, because they are too
+    /// many; zero nearly always.
+    pub unlisted: u64,
 }
 
 /// What kind of change an [`Edit`] is.
@@ -85,14 +88,17 @@ pub struct Text {
 impl Text {
     /// Whether `span` is part of the text, or the text of it.
     pub fn meets(&self, span: Span) -> bool {
-        self.covers.iter().any(|cover| {
-            cover.file == span.file && cover.start <= span.end && span.start <= cover.end && {
-                // Neighbours meet only where one of them is a place without
-                // extent.
-                let touching = cover.start == span.end || span.start == cover.end;
-                !touching || cover.start == cover.end || span.start == span.end
-            }
-        })
+        self.covers.iter().any(|cover| Self::is_met(*cover, span))
+    }
+
+    /// Whether two places overlap.
+    pub fn is_met(cover: Span, span: Span) -> bool {
+        cover.file == span.file && cover.start <= span.end && span.start <= cover.end && {
+            // Neighbours meet only where one of them is a place without
+            // extent.
+            let touching = cover.start == span.end || span.start == cover.end;
+            !touching || cover.start == cover.end || span.start == span.end
+        }
     }
 }
 

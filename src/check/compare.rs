@@ -1,7 +1,8 @@
 //! The pipeline over two sides: both are rendered and judged whole, site by
 //! site; what is the same on both is read, parsed and rendered once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,17 +15,17 @@ use super::side::{OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
 use crate::compare::{
-    Attribution, Question, Trial, Wanted, attribute, compare as changes_of, shields,
+    Attribution, Question, Texts, Trial, Wanted, attribute, compare as changes_of, shields,
 };
 use crate::diagnostic::Diagnostic;
-use crate::edit::{Edit, EditId, Text};
+use crate::edit::{Edit, EditId};
 use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::guard::{Place, guarded};
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
 use crate::rules::{self, SiteFacts, Undone};
-use crate::source::{FileId, RepoPath, SourceMap, Span};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
@@ -353,9 +354,10 @@ impl<'a> Sides<'a> {
             head.retain_mut(|diagnostic| counts_for(diagnostic, globs));
         }
         let sources = &self.loaded.sources;
+        let in_files = LazyCell::new(|| EditsInFiles::of(edits, sources));
         let causes = |finding: &Diagnostic| match caused.get(&told(finding)) {
             Some(edits) => edits.to_vec(),
-            None => caused_in_file(finding, edits, sources),
+            None => in_files.causes(finding),
         };
         let only = &self.plan.only;
         let of_side =
@@ -374,20 +376,39 @@ fn told(finding: &Diagnostic) -> Told<'_> {
     (finding.primary.span, finding.rule.name, &*finding.message, &*finding.sites)
 }
 
-/// The edits that a finding of a file by itself comes from: those of its
-/// place, or else those of its file.
-fn caused_in_file(finding: &Diagnostic, edits: &[Edit], sources: &SourceMap) -> Vec<EditId> {
-    let place = finding.primary.span;
-    let path = sources.path_of(place);
-    let meets = |text: &Option<Text>| text.as_ref().is_some_and(|text| text.meets(place));
-    let in_file =
-        |text: &Option<Text>| text.as_ref().is_some_and(|text| sources.path_of(text.at) == path);
-    let those = |wanted: &dyn Fn(&Edit) -> bool| -> Vec<EditId> {
-        let edits = edits.iter().enumerate().filter(|(_, edit)| wanted(edit));
-        edits.map(|(index, _)| EditId::at(index)).collect()
-    };
-    let there = those(&|edit| meets(&edit.head));
-    if there.is_empty() { those(&|edit| in_file(&edit.head) || in_file(&edit.base)) } else { there }
+/// The edits of files, to find those that a finding of a file by itself comes from.
+struct EditsInFiles<'e> {
+    sources: &'e SourceMap,
+    texts: Texts,
+    by_path: BTreeMap<&'e RepoPath, Vec<EditId>>,
+}
+
+impl<'e> EditsInFiles<'e> {
+    fn of(edits: &[Edit], sources: &'e SourceMap) -> Self {
+        let ids: Vec<EditId> = (0..edits.len()).map(EditId::at).collect();
+        let texts = Texts::of(edits, &ids, |edit| edit.head.as_ref());
+        let mut by_path: BTreeMap<&RepoPath, Vec<EditId>> = BTreeMap::new();
+        for id in ids {
+            let edit = &edits[id.index()];
+            let paths = edit.base.iter().chain(&edit.head).map(|text| sources.path_of(text.at));
+            for path in paths.collect::<BTreeSet<_>>() {
+                by_path.entry(path).or_default().push(id);
+            }
+        }
+        Self { sources, texts, by_path }
+    }
+
+    /// Those of the place of a finding, or else the first of those of its file.
+    fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
+        /// Maximum number of edits of its file that are named for a finding.
+        const MAX_EDITS: usize = 100;
+        let there = meeting([finding.primary.span], &self.texts);
+        if !there.is_empty() {
+            return there;
+        }
+        let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
+        in_file.into_iter().flatten().take(MAX_EDITS).copied().collect()
+    }
 }
 
 /// One site while it is compared.
@@ -581,41 +602,50 @@ impl<'a> SiteRun<'_, 'a> {
     ) -> BTreeMap<usize, Vec<EditId>> {
         /// So many edits are tried by themselves at most.
         const MOST: usize = 50;
-        let is_same = |one: &Diagnostic, other: &Diagnostic| {
-            one.rule.name == other.rule.name
-                && one.message == other.message
-                && one.documents.first() == other.documents.first()
-        };
-        let new = head
-            .iter()
-            .enumerate()
-            .filter(|(_, finding)| !base.iter().any(|known| is_same(known, finding)));
-        let mut tried: BTreeMap<EditId, Vec<Diagnostic>> = BTreeMap::new();
+        let known: HashSet<Subject> = base.iter().map(subject).collect();
+        let new = head.iter().enumerate().filter(|(_, finding)| !known.contains(&subject(finding)));
+        let texts =
+            LazyCell::new(|| Texts::of(&self.edits.edits, concerned, |edit| edit.head.as_ref()));
+        let mut tried: BTreeMap<EditId, HashSet<Subject>> = BTreeMap::new();
         let mut caused = BTreeMap::new();
         for (index, finding) in new {
             let mut edits: Vec<EditId> = match concerned {
                 [only] => vec![*only],
-                _ => self.at_places(finding, concerned),
+                _ => at_places(finding, &texts),
             };
             if edits.is_empty() {
                 edits.extend(concerned.iter().take(MOST).copied().filter(|edit| {
-                    let findings = tried.entry(*edit).or_insert_with(|| findings_with(*edit));
-                    findings.iter().any(|other| is_same(other, finding))
+                    let findings = tried
+                        .entry(*edit)
+                        .or_insert_with(|| findings_with(*edit).iter().map(subject).collect());
+                    findings.contains(&subject(finding))
                 }));
             }
             caused.insert(index, edits);
         }
         caused
     }
+}
 
-    fn at_places(&self, finding: &Diagnostic, concerned: &[EditId]) -> Vec<EditId> {
-        let meets = |edit: &&EditId| {
-            let edit = &self.edits.edits[edit.index()];
-            let mut labels = std::iter::once(&finding.primary).chain(&finding.related);
-            edit.head.as_ref().is_some_and(|text| labels.any(|label| text.meets(label.span)))
-        };
-        concerned.iter().filter(meets).copied().collect()
-    }
+/// What tells whether findings of two renderings are the same one.
+type Subject = (&'static str, String, Option<DocKey>);
+
+fn subject(finding: &Diagnostic) -> Subject {
+    (finding.rule.name, finding.message.to_string(), finding.documents.first().cloned())
+}
+
+/// The edits at the places of a finding.
+fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
+    let labels = std::iter::once(&finding.primary).chain(&finding.related);
+    meeting(labels.map(|label| label.span), texts)
+}
+
+fn meeting(spans: impl IntoIterator<Item = Span>, texts: &Texts) -> Vec<EditId> {
+    let mut edits = Vec::new();
+    spans.into_iter().for_each(|span| texts.meeting(span, &mut edits));
+    edits.sort_unstable();
+    edits.dedup();
+    edits
 }
 
 fn findings_of(side: Option<&OneSide<'_>>) -> Vec<Diagnostic> {

@@ -10,6 +10,7 @@ use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::texts::Texts;
 use super::{Cause, Change, Hop, Proof, Side, Status, Via, matched};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::{DocId, Graph};
@@ -68,7 +69,10 @@ pub struct Trial {
 /// Adds the causes to `changes`, which are those of the question's sides. Says
 /// for each edit that is a cause how sure that is.
 pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> BTreeMap<EditId, Proof> {
-    let attributing = Attributing { question, renderings: RefCell::new(0) };
+    let texts =
+        |side: fn(&Edit) -> Option<&Text>| Texts::of(question.edits, question.concerned, side);
+    let (of_base, of_head) = (texts(|edit| edit.base.as_ref()), texts(|edit| edit.head.as_ref()));
+    let attributing = Attributing { question, renderings: RefCell::new(0), of_base, of_head };
     attributing.run(changes)
 }
 
@@ -111,6 +115,9 @@ type Trails = [Vec<replay::Hop>; 2];
 struct Attributing<'a> {
     question: &'a Question<'a>,
     renderings: RefCell<usize>,
+    /// The texts of the edits that concern the site.
+    of_base: Texts,
+    of_head: Texts,
 }
 
 impl Attributing<'_> {
@@ -165,14 +172,12 @@ impl Attributing<'_> {
 
     /// The edits that meet one of these texts of the base or of the head.
     fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
-        let meets = |text: &Option<Text>, spans: &[Span]| {
-            text.as_ref().is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
-        };
-        let of = |edit: &&EditId| {
-            let edit = &self.question.edits[edit.index()];
-            meets(&edit.base, base) || meets(&edit.head, head)
-        };
-        self.question.concerned.iter().filter(of).copied().collect()
+        let mut found = Vec::new();
+        base.iter().for_each(|span| self.of_base.meeting(*span, &mut found));
+        head.iter().for_each(|span| self.of_head.meeting(*span, &mut found));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The texts on which a unit with these ways rests, on each side.
@@ -204,8 +209,9 @@ impl Attributing<'_> {
 
     /// The ways of the values of a unit.
     fn trails(&self, change: &Change, unit: Unit) -> Trails {
-        /// So many values stand for those of a whole output.
-        const MOST: usize = 5_000;
+        /// Maximum number of values that stand for those of one unit, and of all of an output.
+        const MAX_LEAVES: usize = 5_000;
+        const MAX_LEAVES_OF_OUTPUT: usize = 20_000;
         let difference = match (unit, &change.data[..]) {
             (Unit::Data(at), data) => data.get(at),
             (Unit::Whole, [whole]) => Some(whole),
@@ -213,12 +219,12 @@ impl Attributing<'_> {
         };
         let Some(difference) = difference else { return [Vec::new(), Vec::new()] };
         let elsewhere = difference.location();
+        let most = MAX_LEAVES.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1);
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
             let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
-            let leaves = Replay::leaves(&place.node, MOST).locations.into_iter();
-            let inside = leaves.map(|leaf| place.location.joined(&leaf));
-            inside.map(|location| side.replay.trace(doc, &location)).collect()
+            let leaves = Replay::leaves(&place.node, most).locations.into_iter();
+            side.replay.trace_all(doc, leaves.map(|leaf| place.location.joined(&leaf)))
         };
         [
             of(self.question.base, change.output.base, &difference.base),
@@ -264,7 +270,8 @@ impl Attributing<'_> {
                 if causes.contains_key(edit) {
                     continue;
                 }
-                let joint = found.edits.iter().filter(|other| *other != edit).copied().collect();
+                let joint = found.edits.iter().filter(|other| *other != edit).copied();
+                let joint = joint.take(Cause::max_joint(found.edits.len())).collect();
                 let route = match routes.remove(&(index, *edit)) {
                     Some((of, route)) if of == *unit => route,
                     Some(_) | None => self.route(&trails, *edit),

@@ -12,6 +12,7 @@ mod cause;
 mod matching;
 pub mod reach;
 mod shield;
+mod texts;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 pub use cause::{Attribution, Question, Trial, Wanted, attribute};
 pub use shield::shields;
+pub use texts::Texts;
 
 use matching::matched;
 
@@ -29,7 +31,7 @@ use crate::render::{Outcome, Rendered};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference, ListKeys, differences};
 use crate::yaml::path::Location;
-use crate::yaml::{Node, Value, Whole};
+use crate::yaml::{Node, Size, Value, Whole};
 
 /// One side of one site.
 pub struct Side<'a> {
@@ -110,12 +112,26 @@ impl<'a> Side<'a> {
 /// layer, without their causes; a side is none where the site is not there.
 /// Items of lists are matched by `keys`.
 pub fn compare(base: Option<&Side<'_>>, head: Option<&Side<'_>>, keys: &ListKeys) -> Vec<Change> {
-    let mut changes: Vec<Change> = matched(base, head)
-        .into_iter()
-        .filter_map(|output| Comparing { base, head, keys, output }.change())
-        .collect();
+    let comparing = |output| Comparing { base, head, keys, output };
+    let outputs: Vec<Comparing<'_>> = matched(base, head).into_iter().map(comparing).collect();
+    let most = differences_of_each(&outputs);
+    let mut changes: Vec<Change> =
+        outputs.iter().filter_map(|comparing| comparing.change(most)).collect();
     changes.sort_by(|one, other| one.order().cmp(&other.order()));
     changes
+}
+
+/// Maximum number of places at which all outputs of a site differ that are listed. Where
+/// there are more, each output that changed may have an equal share.
+pub const MAX_DIFFERENCES: u64 = 30_000;
+
+/// How many differences of each output may be listed.
+fn differences_of_each(outputs: &[Comparing<'_>]) -> u64 {
+    let counted = outputs.iter().map(|comparing| comparing.count().min(diff::MAX_DIFFERENCES));
+    let (changed, all) = counted
+        .filter(|count| *count > 0)
+        .fold((0, 0_u64), |(changed, all), count| (changed + 1, all + count));
+    if all <= MAX_DIFFERENCES { diff::MAX_DIFFERENCES } else { (MAX_DIFFERENCES / changed).max(1) }
 }
 
 /// An output on both sides, or on one.
@@ -144,7 +160,21 @@ impl<'a> Comparing<'a> {
         head.or_else(|| of(self.output.base, self.base)).unwrap_or_default()
     }
 
-    fn change(&self) -> Option<Change> {
+    /// How many places of its data differ; zero where they are few in any case.
+    fn count(&self) -> u64 {
+        const MAX_FEW: u64 = 200;
+        let nodes = |node: &Node| Size::of(node).nodes();
+        let data = |doc: Option<DocId>, side: Option<&'a Side<'a>>| side?.rendered.data(doc?);
+        let base = data(self.output.base, self.base);
+        match (base, data(self.output.head, self.head)) {
+            (Some(base), Some(head)) if nodes(base) + nodes(head) > MAX_FEW => {
+                diff::count_differences(base, head, &self.keys.of_schema(self.schema()))
+            }
+            _ => 0,
+        }
+    }
+
+    fn change(&self, most: u64) -> Option<Change> {
         let base = self.output.base.zip(self.base);
         let head = self.output.head.zip(self.head);
         let data = |side: Option<(DocId, &'a Side<'a>)>| {
@@ -155,7 +185,8 @@ impl<'a> Comparing<'a> {
         };
         let (status, data) = match (data(base), data(head)) {
             (Some(Some(base)), Some(Some(head))) => {
-                let differences = differences(base, head, &self.keys.of_schema(self.schema()));
+                let keys = self.keys.of_schema(self.schema());
+                let differences = diff::differences_within(base, head, &keys, most);
                 let unchanged = differences.is_empty();
                 (if unchanged { Status::Metadata } else { Status::Changed }, differences)
             }
@@ -195,7 +226,7 @@ impl<'a> Comparing<'a> {
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
     let place =
         |node: &Node| diff::Place { location: Location::root(), key: None, node: node.clone() };
-    Difference { base: base.map(place), head: head.map(place) }
+    Difference { base: base.map(place), head: head.map(place), unlisted: 0 }
 }
 
 impl Change {
@@ -283,11 +314,24 @@ pub struct Cause {
     /// The edit.
     pub edit: EditId,
     /// The edits without which this one would not have changed the same
-    /// values; none where it did so alone.
+    /// values; none where it did so alone. Of thousands only the first are named.
     pub joint: Vec<EditId>,
     /// The way from the edit to the output, the edit first. There is always
     /// at least one step.
     pub route: Vec<Hop>,
+}
+
+impl Cause {
+    /// So many edits are named beside one in any case.
+    pub const MIN_JOINT: usize = 100;
+    /// Maximum number of names where edits need each other, for all of them together: a
+    /// thousand would else be a million names.
+    pub const MAX_NAMES: usize = 100_000;
+
+    /// How many edits are named beside each of so many.
+    fn max_joint(edits: usize) -> usize {
+        Self::MIN_JOINT.max(Self::MAX_NAMES / edits.max(1))
+    }
 }
 
 /// One step of the way from an edit to an output.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::{Change, Proof, Status};
 use crate::edit::{Edit, EditId};
 use crate::source::{DocKey, FileId, Span};
-use crate::yaml::diff::Difference;
+use crate::yaml::diff::{self, Difference};
 use crate::yaml::path::Location;
-use crate::yaml::{Node, emit};
+use crate::yaml::{Node, Size, emit};
 
 /// What changed between two sides.
 #[derive(Debug, Default)]
@@ -199,9 +199,16 @@ fn groups(outputs: &[Change]) -> Vec<Group> {
 }
 
 fn text_of(difference: &Difference) -> String {
+    /// Maximum number of nodes of a value that is written out.
+    const MAX_NODES: u64 = 20_000;
     let options = emit::Options { show_secrets: false, origin: None };
     let secret = difference.is_secret();
-    let text = |node: &Node| if secret { String::new() } else { emit::to_yaml(node, &options) };
+    let text = |node: &Node| match Size::of(node).nodes() {
+        _ if secret => String::new(),
+        // Copies of one value would fill the memory when written out.
+        nodes if nodes > MAX_NODES => format!("{nodes} {}", diff::shown_hash(node)),
+        _ => emit::to_yaml(node, &options),
+    };
     let side = |place: &Option<crate::yaml::diff::Place>| {
         place.as_ref().map_or_else(|| "-".to_owned(), |place| format!("+{}", text(&place.node)))
     };

@@ -1,6 +1,8 @@
 //! What kept an edit from an output: the edited value is followed forward, and
 //! where it does not go on, a text says why.
 
+use std::collections::HashSet;
+
 use super::Question;
 use super::reach::{Shield, Why};
 use crate::edit::{Edit, EditId, Part, Text};
@@ -29,6 +31,7 @@ fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text) -> Vec<Shield> {
         return Vec::new();
     };
     let mut shields: Vec<Shield> = Vec::new();
+    let mut known = HashSet::new();
     for stop in flow(replay, doc, &edit.location).stops {
         let why = match stop.why {
             flow::Why::SetAgain => Why::SetAgain,
@@ -41,8 +44,7 @@ fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text) -> Vec<Shield> {
             flow::Why::Unused | flow::Why::Blocked => continue,
         };
         let document = graph.recipe(stop.doc).key.clone();
-        let is_known = |shield: &Shield| shield.document == document && shield.by == stop.by;
-        if !shields.iter().any(is_known) {
+        if known.insert((document.clone(), stop.by)) {
             let (location, by) = (stop.location, stop.by);
             shields.push(Shield { site: None, document, location, by, why });
         }

@@ -7,7 +7,7 @@
 //! from there, so that both ways always agree. Where it stops, the text that
 //! stopped it is named.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::replay::{Replay, Via};
 use super::stroke::{Came, Change, States, Stroke, settled};
@@ -236,6 +236,25 @@ struct Carried {
     from: Option<usize>,
 }
 
+/// The values that a document holds after some of its strokes, each place once.
+struct Carrying {
+    list: Vec<Carried>,
+    places: HashSet<Location, foldhash::fast::RandomState>,
+}
+
+impl Carrying {
+    fn of(list: Vec<Carried>) -> Self {
+        let places = list.iter().map(|value| value.location.clone()).collect();
+        Self { list, places }
+    }
+
+    fn add(&mut self, value: Carried) {
+        if self.places.insert(value.location.clone()) {
+            self.list.push(value);
+        }
+    }
+}
+
 impl<'r, 'a> Stream<'r, 'a> {
     fn new(replay: &'r Replay<'a>, doc: DocId, own: Vec<Location>) -> Self {
         Self { replay, doc, own, flow: Flow::default(), places: BTreeMap::new() }
@@ -303,12 +322,17 @@ impl<'r, 'a> Stream<'r, 'a> {
             }
             let after = stroke.delta.redone(&data);
             let change = self.replay.change(doc, stroke, data, after);
-            carried = self.through(doc, &change, carried);
+            let mut carrying = Carrying::of(self.through(doc, &change, carried));
             if doc == self.doc {
-                self.add_own(&change, &mut carried, &mut is_taken);
+                self.add_own(&change, &mut carrying, &mut is_taken);
             }
-            self.add_read(doc, &change, &mut carried);
+            self.add_read(doc, &change, &mut carrying);
+            carried = carrying.list;
             data = change.after;
+            if carried.len() > MAX_REACHED {
+                self.flow.more = true;
+                break;
+            }
         }
         if doc == self.doc {
             self.stop_without_action(&is_taken);
@@ -376,7 +400,7 @@ impl<'r, 'a> Stream<'r, 'a> {
     }
 
     /// What the stroke takes from the document's own data.
-    fn add_own(&self, change: &Change<'_>, carried: &mut Vec<Carried>, is_taken: &mut [bool]) {
+    fn add_own(&self, change: &Change<'_>, carried: &mut Carrying, is_taken: &mut [bool]) {
         let via = match change.step().map(|step| step.op) {
             Some(Op::Merge { method, .. }) => Via::Layered { method },
             Some(Op::Substitute(_) | Op::Lay(_)) => return,
@@ -385,13 +409,13 @@ impl<'r, 'a> Stream<'r, 'a> {
         for (own, is_taken) in self.own.iter().zip(is_taken) {
             for location in change.own_at(own) {
                 *is_taken = true;
-                add(carried, Carried { location, via, at: change.texts(), from: None });
+                carried.add(Carried { location, via, at: change.texts(), from: None });
             }
         }
     }
 
     /// What the stroke takes from places that were reached before.
-    fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Vec<Carried>) {
+    fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Carrying) {
         let Some(source) = change.step().and_then(|step| step.op.source()) else { return };
         let via = match change.destination() {
             Some((_, destination)) if destination.part.is_some() => Via::Pattern,
@@ -406,7 +430,10 @@ impl<'r, 'a> Stream<'r, 'a> {
                 stops.extend(not_laid(doc, change, place, index));
             }
             for location in taken {
-                add(carried, Carried { location, via, at: at.clone(), from });
+                carried.add(Carried { location, via, at: at.clone(), from });
+            }
+            if carried.list.len() > MAX_REACHED {
+                break;
             }
         }
         self.flow.stops.extend(stops);
@@ -437,13 +464,6 @@ impl<'r, 'a> Stream<'r, 'a> {
             why: Why::Blocked,
             from: from.map(|(index, _)| index),
         });
-    }
-}
-
-/// A place is told once.
-fn add(carried: &mut Vec<Carried>, value: Carried) {
-    if !carried.iter().any(|known| known.location == value.location) {
-        carried.push(value);
     }
 }
 

@@ -106,6 +106,8 @@ pub struct Leaves {
 impl<'a> Replay<'a> {
     /// One answer looks at so many places at most.
     pub const MAX_HOPS: usize = 10_000;
+    /// Maximum number of hops of the values of one output that are followed together.
+    pub const MAX_HOPS_TOGETHER: usize = 100_000;
     /// One value is followed through so many documents at most.
     pub const MAX_LENGTH: usize = 200;
 
@@ -130,6 +132,22 @@ impl<'a> Replay<'a> {
     /// not followed: [`Hop::lost`] is none everywhere.
     pub fn trace(&self, doc: DocId, location: &Location) -> Hop {
         self.follow(doc, location, false)
+    }
+
+    /// As [`Replay::trace`], of several places, as far as all ways together have
+    /// [`Replay::MAX_HOPS_TOGETHER`].
+    pub fn trace_all(&self, doc: DocId, locations: impl Iterator<Item = Location>) -> Vec<Hop> {
+        let mut hops = 0;
+        let mut ways = Vec::new();
+        for location in locations {
+            let trail = Trail { replay: self, hops: Cell::new(0), with_losers: false };
+            ways.push(trail.rendered(doc, &location, 0));
+            hops += trail.hops.get();
+            if hops >= Self::MAX_HOPS_TOGETHER {
+                break;
+            }
+        }
+        ways
     }
 
     /// As [`Replay::trace`], with the ways of all that lost on the way.

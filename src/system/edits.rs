@@ -7,7 +7,7 @@
 //! the base side with none of them is the base, with all of them the head.
 //! Documents whose order decides nothing may then stand in another one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Written;
@@ -17,7 +17,7 @@ use super::deckhand::known::Known;
 use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
-use crate::source::{RepoPath, Span, Triple};
+use crate::source::{FileId, RepoPath, Span, Triple};
 use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
 use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Node, Value};
@@ -509,7 +509,7 @@ impl Draft {
     ) -> Self {
         let document = located.document.key().clone();
         let (part, location) = (Section::Whole, Location::root());
-        Self::new(located, Edit { kind, document, part, location, base, head })
+        Self::new(located, Edit { kind, document, part, location, base, head, unlisted: 0 })
     }
 
     fn part(head: &Located<'_>, difference: &Difference) -> Self {
@@ -522,6 +522,7 @@ impl Draft {
             location,
             base: text(&difference.base),
             head: text(&difference.head),
+            unlisted: difference.unlisted,
         };
         Self::new(head, edit)
     }
@@ -597,24 +598,51 @@ fn text_of(place: &diff::Place) -> Text {
         Some(key) => key,
         None => node.span,
     };
-    let mut covers = vec![at];
-    collect_texts(node, &mut covers);
-    Text { at, covers, node: Some(node.clone()) }
+    let mut spans = Vec::new();
+    collect_texts(node, &mut HashSet::default(), &mut spans);
+    Text { at, covers: outermost(at, spans), node: Some(node.clone()) }
 }
 
-/// The spans of `node` and of what is in it, but for those inside another.
-fn collect_texts(node: &Node, covers: &mut Vec<Span>) {
-    if !covers.iter().any(|cover| cover.contains(node.span)) {
-        covers.push(node.span);
+/// These places in their order, without those inside one before them.
+fn outermost(first: Span, spans: Vec<Span>) -> Vec<Span> {
+    let mut covers = vec![first];
+    // Ends of what is kept, by starts: of what begins before a place only the farthest end counts.
+    let mut ends: BTreeMap<(FileId, u32), u32> =
+        BTreeMap::from([((first.file, first.start), first.end)]);
+    for span in spans {
+        let mut before = ends.range((span.file, 0)..=(span.file, span.start));
+        if before.next_back().is_some_and(|(_, end)| *end >= span.end) {
+            continue;
+        }
+        covers.push(span);
+        let farthest = ends.range((span.file, 0)..=(span.file, span.start)).next_back();
+        let end = farthest.map_or(span.end, |(_, end)| span.end.max(*end));
+        let later: Vec<u32> = ends
+            .range((span.file, span.start)..=(span.file, u32::MAX))
+            .take_while(|(_, other)| **other < end)
+            .map(|((_, start), _)| *start)
+            .collect();
+        for start in later {
+            ends.remove(&(span.file, start));
+        }
+        ends.insert((span.file, span.start), end);
     }
+    covers
+}
+
+/// The spans of `node` and of what is in it; what is shared is looked into once.
+fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>) {
+    spans.push(node.span);
     match &node.value {
+        Value::Mapping(mapping) if !known.insert(Arc::as_ptr(mapping).addr()) => {}
+        Value::Sequence(items) if !known.insert(Arc::as_ptr(items).addr()) => {}
         Value::Mapping(_) | Value::Sequence(_) => {
-            inside(node).for_each(|child| collect_texts(child, covers));
+            inside(node).for_each(|child| collect_texts(child, known, spans));
         }
         Value::Pairs(pairs) => {
             for (left, right) in pairs.iter() {
-                collect_texts(left, covers);
-                collect_texts(right, covers);
+                collect_texts(left, known, spans);
+                collect_texts(right, known, spans);
             }
         }
         _ => {}
@@ -733,19 +761,40 @@ impl<'a> Open<'a> {
     /// A document that was given another name, layer or schema is still the
     /// document it was.
     fn pair_alike(&mut self) {
+        /// Maximum number of documents with which one is compared.
+        const MAX_COMPARED: usize = 100;
+        let mut known: BTreeMap<Likeness<'a>, BTreeSet<usize>> = BTreeMap::new();
+        for (at, located) in self.head.iter().enumerate() {
+            for likeness in located.iter().flat_map(likenesses) {
+                known.entry(likeness).or_default().insert(at);
+            }
+        }
         for below in &mut self.base {
             let Some(base) = *below else { continue };
-            let alike = self.head.iter_mut().find(|head| {
-                head.as_ref().is_some_and(|head| {
-                    (head.repository, head.path) == (base.repository, base.path)
-                        && are_alike(base.document, head.document)
-                })
-            });
-            if let Some(above) = alike {
-                self.pairs.push(Pair::of(below.take(), above.take()));
+            let alike: BTreeSet<usize> = likenesses(&base)
+                .iter()
+                .filter_map(|likeness| known.get(likeness))
+                .flat_map(|alike| alike.iter().take(MAX_COMPARED).copied())
+                .collect();
+            let mut candidates = alike.into_iter().filter_map(|at| Some((at, self.head[at]?)));
+            let found = candidates.find(|(_, head)| are_alike(base.document, head.document));
+            if let Some((at, head)) = found {
+                for likeness in likenesses(&head) {
+                    known.entry(likeness).or_default().remove(&at);
+                }
+                self.pairs.push(Pair::of(below.take(), self.head[at].take()));
             }
         }
     }
+}
+
+/// What documents that are alike have in common: the file, and the schema or the name.
+type Likeness<'a> = (Option<usize>, &'a RepoPath, bool, &'a str);
+
+fn likenesses<'a>(located: &Located<'a>) -> [Likeness<'a>; 2] {
+    let Triple { schema, name, .. } = &**located.document.key();
+    let likeness = |is_name, text| (located.repository, located.path, is_name, text);
+    [likeness(false, &**schema), likeness(true, &**name)]
 }
 
 /// What parts that say the same have in common: which of their file they are,

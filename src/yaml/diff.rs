@@ -10,17 +10,22 @@
 //! equality. An item put in front of others is one difference, not as many as
 //! there are items. A secret is compared whole, so that not even the keys
 //! inside it show.
+//!
+//! Values are shared, and a small text can stand for millions of them. So the
+//! places that are listed are bounded ([`MAX_DIFFERENCES`]), and shared values are
+//! compared and counted once ([`Pairs`]).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, LazyLock};
 
 use globset::GlobMatcher;
 
 use super::Places;
 use super::path::{Location, Piece};
-use super::{Key, Mapping, Node, Value, emit};
+use super::{Key, Mapping, Node, Size, Value, emit};
 use crate::source::Span;
 
 /// A place at which two values differ; on at least one side there is one.
@@ -30,7 +35,14 @@ pub struct Difference {
     pub base: Option<Place>,
     /// What is there on the head side.
     pub head: Option<Place>,
+    /// How many places differ in there that are not listed one by one; zero where all are.
+    pub unlisted: u64,
 }
+
+/// Maximum number of places that are listed between two values. Where more differ, each
+/// mapping or list has an equal share of those of the one around it, and one with more
+/// than its share is a single difference.
+pub const MAX_DIFFERENCES: u64 = 10_000;
 
 /// A node, and where it is on its side.
 #[derive(Clone, Debug)]
@@ -128,12 +140,25 @@ pub enum Side {
 /// All places at which `base` and `head` differ, in the order of the head,
 /// what is only in the base before what follows it there.
 pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference> {
+    differences_within(base, head, keys, MAX_DIFFERENCES)
+}
+
+/// As [`differences`], of which so many are listed.
+pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) -> Vec<Difference> {
     let mut found = Vec::new();
-    combine(base, head, keys, |difference| {
+    let mut take = |difference| {
         found.push(difference);
         Side::Base
-    });
+    };
+    Walk::new(keys, &mut take).all(base, head, most);
     found
+}
+
+/// How many places differ between two values, each counted once.
+pub fn count_differences(base: &Node, head: &Node, keys: &ListKeys) -> u64 {
+    let mut take = |_| Side::Base;
+    let mut walk = Walk::new(keys, &mut take);
+    if walk.pairs.same(base, head) { 0 } else { walk.places(base, head) }
 }
 
 /// `base` with the sides that `take` chooses; it is asked for every
@@ -145,31 +170,97 @@ pub fn combine(
     keys: &ListKeys,
     mut take: impl FnMut(Difference) -> Side,
 ) -> Node {
-    let mut walk = Walk { keys, take: &mut take, base: Location::root(), head: Location::root() };
-    walk.nodes(base, head)
+    Walk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
 }
 
 /// Whether two nodes are the same value. Unlike `==`, a float that is no
 /// number is what it is.
 pub fn same(left: &Node, right: &Node) -> bool {
-    match (&left.value, &right.value) {
-        (Value::Mapping(left), Value::Mapping(right)) => same_entries(left, right),
-        (Value::Sequence(left), Value::Sequence(right)) => {
-            Arc::ptr_eq(left, right)
-                || left.len() == right.len()
-                    && left.iter().zip(right.iter()).all(|(left, right)| same(left, right))
-        }
-        (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),
-        (Value::Set(_), Value::Set(_)) => left.value.equals_in_python(&right.value),
-        (left, right) => left == right,
-    }
+    Pairs::default().same(left, right)
+}
+
+/// A hash of what may be shown of a value: of values that are the [same] it is equal, of others
+/// nearly never. It is another one in each run.
+pub fn shown_hash(node: &Node) -> u64 {
+    Hashes { hides_secrets: true, ..Hashes::default() }.of(node)
 }
 
 /// Whether two mappings are the [same], in whatever order their entries are.
 pub fn same_entries(left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
-    let has_same =
-        |(key, node): (&Key, &Node)| right.get(key).is_some_and(|other| same(node, other));
-    Arc::ptr_eq(left, right) || left.len() == right.len() && left.iter().all(has_same)
+    Pairs::default().same_entries(left, right)
+}
+
+/// What is known of pairs of mappings and of lists, by their addresses: shared values are
+/// walked once, however often they occur. The values outlive this.
+#[derive(Default)]
+struct Pairs {
+    /// How many pairs of collections were compared.
+    compared: usize,
+    same: Lookup<bool>,
+    /// How many places differ.
+    places: Lookup<u64>,
+}
+
+type Lookup<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
+
+impl Pairs {
+    /// Pairs that are compared before any is remembered: most values are small, and not
+    /// compared twice.
+    const MAX_FORGOTTEN: usize = 1_000;
+
+    fn same(&mut self, left: &Node, right: &Node) -> bool {
+        match (&left.value, &right.value) {
+            (Value::Mapping(left), Value::Mapping(right)) => self.same_entries(left, right),
+            (Value::Sequence(left), Value::Sequence(right)) => {
+                Arc::ptr_eq(left, right)
+                    || left.len() == right.len()
+                        && self.once(addresses(left, right), |pairs| {
+                            let mut items = left.iter().zip(right.iter());
+                            items.all(|(left, right)| pairs.same(left, right))
+                        })
+            }
+            (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),
+            (Value::Set(_), Value::Set(_)) => left.value.equals_in_python(&right.value),
+            (left, right) => left == right,
+        }
+    }
+
+    fn same_entries(&mut self, left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
+        Arc::ptr_eq(left, right)
+            || left.len() == right.len()
+                && self.once(addresses(left, right), |pairs| {
+                    left.iter().all(|(key, node)| {
+                        right.get(key).is_some_and(|other| pairs.same(node, other))
+                    })
+                })
+    }
+
+    /// What `compare` says of a pair, or said of it before.
+    fn once(&mut self, pair: (usize, usize), compare: impl FnOnce(&mut Self) -> bool) -> bool {
+        self.compared += 1;
+        if self.compared <= Self::MAX_FORGOTTEN {
+            return compare(self);
+        }
+        if let Some(known) = self.same.get(&pair) {
+            return *known;
+        }
+        let is_same = compare(self);
+        self.same.insert(pair, is_same);
+        is_same
+    }
+}
+
+fn addresses<T>(left: &Arc<T>, right: &Arc<T>) -> (usize, usize) {
+    (Arc::as_ptr(left).addr(), Arc::as_ptr(right).addr())
+}
+
+/// How many differences a walk may list.
+#[derive(Clone, Copy)]
+enum Room {
+    /// As many as there are, which are few.
+    Any,
+    /// So many places.
+    Places(u64),
 }
 
 struct Walk<'a> {
@@ -177,35 +268,124 @@ struct Walk<'a> {
     take: &'a mut dyn FnMut(Difference) -> Side,
     base: Location,
     head: Location,
+    pairs: Pairs,
 }
 
-impl Walk<'_> {
-    fn nodes(&mut self, base: &Node, head: &Node) -> Node {
-        if same(base, head) {
+impl<'a> Walk<'a> {
+    fn new(keys: &'a ListKeys, take: &'a mut dyn FnMut(Difference) -> Side) -> Self {
+        let (base, head) = (Location::root(), Location::root());
+        Self { keys, take, base, head, pairs: Pairs::default() }
+    }
+
+    fn all(&mut self, base: &Node, head: &Node, most: u64) -> Node {
+        let nodes = Size::of(base).nodes() + Size::of(head).nodes();
+        let room = if nodes <= most { Room::Any } else { Room::Places(most) };
+        self.nodes(base, head, room)
+    }
+
+    fn nodes(&mut self, base: &Node, head: &Node, room: Room) -> Node {
+        if self.pairs.same(base, head) {
             return base.clone();
         }
+        if base.secret || head.secret {
+            return self.whole(base, head, 0);
+        }
+        let room = match room {
+            Room::Any => Room::Any,
+            Room::Places(room) => match self.places(base, head) {
+                places if places <= room => Room::Any,
+                places => match room / self.places_beside(base, head).max(1) {
+                    0 => return self.whole(base, head, places),
+                    each => Room::Places(each),
+                },
+            },
+        };
         let value = match (&base.value, &head.value) {
-            _ if base.secret || head.secret => return self.whole(base, head),
             (Value::Mapping(below), Value::Mapping(above)) => {
-                Value::Mapping(Arc::new(self.mappings(below, above)))
+                Value::Mapping(Arc::new(self.mappings(below, above, room)))
             }
             (Value::Sequence(below), Value::Sequence(above)) => {
-                match Alignment::of(below, above, self.keys.at(&self.base)) {
+                match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
                     Some(alignment) => {
-                        let items = self.lists(below, above, &alignment);
+                        let items = self.lists(below, above, &alignment, room);
                         Value::from(items)
                     }
-                    None => return self.whole(base, head),
+                    None => return self.whole(base, head, 0),
                 }
             }
-            _ => return self.whole(base, head),
+            _ => return self.whole(base, head, 0),
         };
         Node { value, ..base.clone() }
     }
 
-    fn whole(&mut self, base: &Node, head: &Node) -> Node {
+    /// How many places differ between two values that are not the same.
+    fn places(&mut self, base: &Node, head: &Node) -> u64 {
+        let Some(pair) = addresses_of(base, head).filter(|_| !base.secret && !head.secret) else {
+            return 1;
+        };
+        if let Some(known) = self.pairs.places.get(&pair) {
+            return *known;
+        }
+        let mut places: u64 = 0;
+        self.each_different(base, head, |walk, pair| {
+            let inside = pair.map_or(1, |(base, head)| walk.places(base, head));
+            places = places.saturating_add(inside);
+        });
+        self.pairs.places.insert(pair, places);
+        places
+    }
+
+    /// How many of the places directly inside two values differ, or differ in there.
+    fn places_beside(&mut self, base: &Node, head: &Node) -> u64 {
+        let mut count = 0;
+        self.each_different(base, head, |_, _| count += 1);
+        count
+    }
+
+    /// Calls `look` for all that differs directly inside two values: with both sides
+    /// where there are two.
+    fn each_different(
+        &mut self,
+        base: &Node,
+        head: &Node,
+        mut look: impl FnMut(&mut Self, Option<(&Node, &Node)>),
+    ) {
+        match (&base.value, &head.value) {
+            (Value::Mapping(below), Value::Mapping(above)) => {
+                for (key, node) in below.iter() {
+                    match above.get(key) {
+                        Some(other) if self.pairs.same(node, other) => {}
+                        Some(other) => look(self, Some((node, other))),
+                        None => look(self, None),
+                    }
+                }
+                let added = above.keys().filter(|key| below.get(*key).is_none()).count();
+                (0..added).for_each(|_| look(self, None));
+            }
+            (Value::Sequence(below), Value::Sequence(above)) => {
+                let keys = self.keys.at(&self.base);
+                let Some(alignment) = Alignment::of(below, above, keys, &mut self.pairs) else {
+                    return look(self, None);
+                };
+                for pair in &alignment.pairs {
+                    match pair.base.zip(pair.head) {
+                        Some((at_base, at_head)) => {
+                            let (node, other) = (&below[at_base], &above[at_head]);
+                            if !self.pairs.same(node, other) {
+                                look(self, Some((node, other)));
+                            }
+                        }
+                        None => look(self, None),
+                    }
+                }
+            }
+            _ => look(self, None),
+        }
+    }
+
+    fn whole(&mut self, base: &Node, head: &Node, unlisted: u64) -> Node {
         let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
-        match (self.take)(Difference { base: Some(at_base), head: Some(at_head) }) {
+        match (self.take)(Difference { base: Some(at_base), head: Some(at_head), unlisted }) {
             Side::Base => base.clone(),
             Side::Head => head.clone(),
         }
@@ -213,7 +393,7 @@ impl Walk<'_> {
 
     fn only_base(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.base_place(node, key);
-        match (self.take)(Difference { base: Some(place), head: None }) {
+        match (self.take)(Difference { base: Some(place), head: None, unlisted: 0 }) {
             Side::Base => Some(node.clone()),
             Side::Head => None,
         }
@@ -221,7 +401,7 @@ impl Walk<'_> {
 
     fn only_head(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.head_place(node, key);
-        match (self.take)(Difference { base: None, head: Some(place) }) {
+        match (self.take)(Difference { base: None, head: Some(place), unlisted: 0 }) {
             Side::Base => None,
             Side::Head => Some(node.clone()),
         }
@@ -235,7 +415,7 @@ impl Walk<'_> {
         Place { location: self.head.clone(), key, node: node.clone() }
     }
 
-    fn mappings(&mut self, base: &Mapping, head: &Mapping) -> Mapping {
+    fn mappings(&mut self, base: &Mapping, head: &Mapping, room: Room) -> Mapping {
         let mut combined = Mapping::new();
         for (key, node) in base.iter() {
             let kept = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
@@ -244,7 +424,7 @@ impl Walk<'_> {
                     Some((same_key, other)) => {
                         // To Python `1` and `true` are one key.
                         walk.head.0.push(Piece::Key(same_key.clone()));
-                        let node = walk.nodes(node, other);
+                        let node = walk.nodes(node, other, room);
                         walk.head.0.pop();
                         Some(node)
                     }
@@ -261,13 +441,21 @@ impl Walk<'_> {
         combined
     }
 
-    fn lists(&mut self, base: &[Node], head: &[Node], alignment: &Alignment) -> Vec<Node> {
+    fn lists(
+        &mut self,
+        base: &[Node],
+        head: &[Node],
+        alignment: &Alignment,
+        room: Room,
+    ) -> Vec<Node> {
         let mut combined = Vec::with_capacity(head.len());
         for pair in &alignment.pairs {
             let (at_base, at_head) = (pair.base.map(Piece::Index), pair.head.map(Piece::Index));
             let item = self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
                 match (pair.base, pair.head) {
-                    (Some(below), Some(above)) => Some(walk.nodes(&base[below], &head[above])),
+                    (Some(below), Some(above)) => {
+                        Some(walk.nodes(&base[below], &head[above], room))
+                    }
                     (Some(below), None) => walk.only_base(&base[below], None),
                     (None, Some(above)) => walk.only_head(&head[above], None),
                     (None, None) => None,
@@ -291,6 +479,15 @@ impl Walk<'_> {
         self.base.0.truncate(self.base.0.len() - usize::from(base.is_some()));
         self.head.0.truncate(self.head.0.len() - usize::from(head.is_some()));
         seen
+    }
+}
+
+/// The addresses of two mappings, or of two lists.
+fn addresses_of(base: &Node, head: &Node) -> Option<(usize, usize)> {
+    match (&base.value, &head.value) {
+        (Value::Mapping(base), Value::Mapping(head)) => Some(addresses(base, head)),
+        (Value::Sequence(base), Value::Sequence(head)) => Some(addresses(base, head)),
+        _ => None,
     }
 }
 
@@ -320,6 +517,7 @@ impl Alignment {
         base: &[Node],
         head: &[Node],
         mut keys: impl Iterator<Item = &'k str>,
+        known: &mut Pairs,
     ) -> Option<Self> {
         let hidden = |items: &[Node]| items.iter().any(|item| item.secret);
         if hidden(base) || hidden(head) {
@@ -331,7 +529,7 @@ impl Alignment {
                 let in_order = anchors.windows(2).all(|pair| pair[0].1 < pair[1].1);
                 return in_order.then(|| Self::between(&anchors, base, head, Gap::Apart));
             }
-            None => by_equality(base, head),
+            None => by_equality(base, head, known),
         };
         Some(Self::between(&anchors, base, head, Gap::InTurn))
     }
@@ -402,16 +600,17 @@ fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<&'a str, usize
 /// The longest row of equal items that stand in both lists in this order.
 /// Lists too long to compare all items with all are taken as they stand, but
 /// for what is equal at both ends.
-fn by_equality(base: &[Node], head: &[Node]) -> Vec<(usize, usize)> {
-    const MOST_COMPARISONS: usize = 250_000;
-    let front = base.iter().zip(head).take_while(|(left, right)| same(left, right)).count();
+fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, usize)> {
+    const MAX_COMPARISONS: usize = 250_000;
+    let pairs = base.iter().zip(head);
+    let front = pairs.take_while(|(left, right)| known.same(left, right)).count();
     let (below, above) = (&base[front..], &head[front..]);
     let ends = below.iter().rev().zip(above.iter().rev());
-    let back = ends.take_while(|(left, right)| same(left, right)).count();
+    let back = ends.take_while(|(left, right)| known.same(left, right)).count();
     let (below, above) = (&below[..below.len() - back], &above[..above.len() - back]);
     let mut anchors: Vec<(usize, usize)> = (0..front).map(|at| (at, at)).collect();
-    if below.len().saturating_mul(above.len()) <= MOST_COMPARISONS {
-        let common = longest_common_either_way(below, above);
+    if below.len().saturating_mul(above.len()) <= MAX_COMPARISONS {
+        let common = longest_common_either_way(below, above, known);
         anchors.extend(common.into_iter().map(|(left, right)| (front + left, front + right)));
     }
     let (base_end, head_end) = (base.len() - back, head.len() - back);
@@ -420,31 +619,117 @@ fn by_equality(base: &[Node], head: &[Node]) -> Vec<(usize, usize)> {
 }
 
 /// Of several longest rows the same one is found when the sides are swapped.
-fn longest_common_either_way(base: &[Node], head: &[Node]) -> Vec<(usize, usize)> {
+fn longest_common_either_way(
+    base: &[Node],
+    head: &[Node],
+    known: &mut Pairs,
+) -> Vec<(usize, usize)> {
+    /// Maximum number of values that are written out to tell the sides apart; what has more
+    /// is full of copies, and its row may be another one when the sides are swapped.
+    const MAX_NODES: u64 = 20_000;
     let text = |items: &[Node]| -> Vec<String> {
         let options = emit::Options { show_secrets: true, origin: None };
         items.iter().map(|item| emit::to_yaml(item, &options)).collect()
     };
+    let nodes: u64 = base.iter().chain(head).map(|item| Size::of(item).nodes()).sum();
     let swapped = match base.len().cmp(&head.len()) {
         Ordering::Less => false,
-        Ordering::Equal => !base.is_empty() && text(base) > text(head),
+        Ordering::Equal => !base.is_empty() && nodes <= MAX_NODES && text(base) > text(head),
         Ordering::Greater => true,
     };
+    let [of_base, of_head] = numbered(base, head, known);
     if swapped {
-        longest_common(head, base).into_iter().map(|(above, below)| (below, above)).collect()
+        longest_common(&of_head, &of_base)
+            .into_iter()
+            .map(|(above, below)| (below, above))
+            .collect()
     } else {
-        longest_common(base, head)
+        longest_common(&of_base, &of_head)
     }
 }
 
-fn longest_common(base: &[Node], head: &[Node]) -> Vec<(usize, usize)> {
+/// A number for each item of two lists: equal items have the same one.
+fn numbered(base: &[Node], head: &[Node], known: &mut Pairs) -> [Vec<usize>; 2] {
+    let mut firsts: HashMap<u64, Vec<(usize, &Node)>, foldhash::fast::RandomState> =
+        HashMap::default();
+    let mut count = 0;
+    let mut hashes = Hashes::default();
+    [base, head].map(|items| {
+        let number = |item| {
+            let alike = firsts.entry(hashes.of(item)).or_default();
+            if let Some((number, _)) = alike.iter().find(|(_, first)| known.same(first, item)) {
+                return *number;
+            }
+            alike.push((count, item));
+            count += 1;
+            count - 1
+        };
+        items.iter().map(number).collect()
+    })
+}
+
+/// Hashes of values: those of values that are the [same] are equal.
+#[derive(Default)]
+struct Hashes {
+    /// By the address of the mapping or list; shared ones are hashed once.
+    known: HashMap<usize, u64, foldhash::fast::RandomState>,
+    /// Whether all secrets have the same hash.
+    hides_secrets: bool,
+}
+
+/// Seeded, so that no text can be written to have the hash of another.
+static HASHER: LazyLock<foldhash::fast::RandomState> = LazyLock::new(Default::default);
+
+impl Hashes {
+    fn of(&mut self, node: &Node) -> u64 {
+        let hasher = &*HASHER;
+        match &node.value {
+            _ if node.secret && self.hides_secrets => 0,
+            Value::Mapping(mapping) => {
+                let address = Arc::as_ptr(mapping).addr();
+                if let Some(known) = self.known.get(&address) {
+                    return *known;
+                }
+                // In any order of the entries.
+                let entries =
+                    mapping.iter().map(|(key, node)| hasher.hash_one((key, self.of(node))));
+                let hash = hasher.hash_one((1, entries.fold(0, u64::wrapping_add)));
+                self.known.insert(address, hash);
+                hash
+            }
+            Value::Sequence(items) => {
+                let address = Arc::as_ptr(items).addr();
+                if let Some(known) = self.known.get(&address) {
+                    return *known;
+                }
+                let items: Vec<u64> = items.iter().map(|item| self.of(item)).collect();
+                let hash = hasher.hash_one((2, items));
+                self.known.insert(address, hash);
+                hash
+            }
+            Value::String(text) => hasher.hash_one((3, &**text)),
+            Value::Int(int) => hasher.hash_one((4, int)),
+            Value::Float(float) => hasher.hash_one((5, float.to_bits())),
+            Value::Bool(bool) => hasher.hash_one((6, bool)),
+            Value::BigInt(digits) => hasher.hash_one((7, digits)),
+            Value::Binary(bytes) => hasher.hash_one((8, bytes)),
+            Value::Date(date) => hasher.hash_one((9, date)),
+            Value::Timestamp(time) => hasher.hash_one((10, time)),
+            Value::Set(keys) => hasher.hash_one((11, keys.len())),
+            Value::Pairs(pairs) => hasher.hash_one((12, pairs.len())),
+            Value::Null => 0,
+        }
+    }
+}
+
+fn longest_common(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
     let width = head.len() + 1;
     // For each pair of rests of the lists, how many items they have in common.
     let mut common = vec![0_u32; (base.len() + 1) * width];
     for (below, left) in base.iter().enumerate().rev() {
         for (above, right) in head.iter().enumerate().rev() {
             let here = below * width + above;
-            common[here] = if same(left, right) {
+            common[here] = if left == right {
                 common[here + width + 1] + 1
             } else {
                 common[here + width].max(common[here + 1])
@@ -455,7 +740,7 @@ fn longest_common(base: &[Node], head: &[Node]) -> Vec<(usize, usize)> {
     let (mut below, mut above) = (0, 0);
     while below < base.len() && above < head.len() {
         let here = below * width + above;
-        if same(&base[below], &head[above]) {
+        if base[below] == head[above] {
             row.push((below, above));
             (below, above) = (below + 1, above + 1);
         } else if common[here + width] >= common[here + 1] {

@@ -94,7 +94,11 @@ impl<'a> Page<'a> {
             }
         };
         let room = self.style.columns().saturating_sub("  - ".len());
-        value::Lines::of(sides, edit.is_secret(), room, &self.signs)
+        let mut lines = value::Lines::of(sides, edit.is_secret(), room, &self.signs);
+        if edit.unlisted > 0 {
+            lines.note = Some(format!("{} places differ, too many to be listed", edit.unlisted));
+        }
+        lines
     }
 
     fn write_lines(&self, lines: &value::Lines, out: &mut dyn Write) -> io::Result<()> {

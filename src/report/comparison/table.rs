@@ -469,7 +469,10 @@ pub(super) fn places_of_change(change: &Change, view: &View<'_>) -> Vec<String> 
     if let Some(word) = word {
         return vec![word.to_owned()];
     }
-    let data = change.data.iter().map(|it| shown(it.location(), view));
+    let data = change.data.iter().map(|it| match it.unlisted {
+        0 => shown(it.location(), view),
+        places => format!("{} ({places} places)", shown(it.location(), view)),
+    });
     // What is left of a place that may not be shown can be the root.
     let metadata = change.metadata.iter().map(|it| match &*shown(it.location(), view) {
         "." => "metadata".to_owned(),

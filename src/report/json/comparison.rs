@@ -35,6 +35,11 @@ pub(in crate::report) struct ComparisonForm {
     pub(in crate::report) linted: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 fn yes() -> bool {
     true
 }
@@ -100,6 +105,9 @@ pub(in crate::report) struct EditForm {
     pub(in crate::report) after: Option<ValueForm>,
     pub(in crate::report) reach: ReachForm,
     pub(in crate::report) verified: String,
+    /// How many places differ in there that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(in crate::report) unlisted: u64,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -152,6 +160,9 @@ pub(in crate::report) struct ChangeForm {
     pub(in crate::report) before: Option<ValueForm>,
     pub(in crate::report) after: Option<ValueForm>,
     pub(in crate::report) sensitive: bool,
+    /// How many places differ in there that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(in crate::report) unlisted: u64,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -356,6 +367,7 @@ impl EditForm {
                 sites: reach.sites.iter().map(ToString::to_string).collect(),
             },
             verified: words::of_proof(reach.proof).to_owned(),
+            unlisted: edit.unlisted,
         }
     }
 }
@@ -445,6 +457,7 @@ impl ChangeForm {
             before: value(base.filter(|_| !is_whole).map(|it| &it.node), sensitive),
             after: value(head.filter(|_| !is_whole).map(|it| &it.node), sensitive),
             sensitive,
+            unlisted: difference.unlisted,
         }
     }
 }

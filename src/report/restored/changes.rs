@@ -121,6 +121,7 @@ fn edit_reach(form: &EditForm, texts: &Texts) -> Result<EditReach, Unreadable> {
             location: location(&form.pointer, Some(&form.path)),
             base: text(&form.at.from, &form.before),
             head: text(&form.at.to, &form.after),
+            unlisted: form.unlisted,
         },
         outputs: Vec::new(),
         sites: form.reach.sites.iter().map(|site| Arc::from(&**site)).collect(),
@@ -161,6 +162,7 @@ fn difference(form: &ChangeForm) -> Difference {
     Difference {
         base: (form.op != "add").then(|| place.clone()),
         head: (form.op != "remove").then_some(place),
+        unlisted: form.unlisted,
     }
 }
 

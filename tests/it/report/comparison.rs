@@ -440,7 +440,11 @@ fn as_difference(edit: &Edit) -> Difference {
         key: None,
         node: text.node.clone().expect("a value was edited"),
     };
-    Difference { base: edit.base.as_ref().map(place), head: edit.head.as_ref().map(place) }
+    Difference {
+        base: edit.base.as_ref().map(place),
+        head: edit.head.as_ref().map(place),
+        unlisted: 0,
+    }
 }
 
 #[test]

@@ -141,7 +141,15 @@ impl World {
         let kind = if sides.iter().all(Option::is_some) { EditKind::Value } else { EditKind::Key };
         let location = Location(location.0[1..].to_vec());
         let (base, head) = (text(&sides[0]), text(&sides[1]));
-        self.push(Edit { kind, document: self.key(document), part, location, base, head })
+        self.push(Edit {
+            kind,
+            document: self.key(document),
+            part,
+            location,
+            base,
+            head,
+            unlisted: 0,
+        })
     }
 
     /// An edit of a document as a whole.
@@ -158,7 +166,15 @@ impl World {
         };
         let (base, head) = (text(Side::Base, base), text(Side::Head, head));
         let (part, location) = (Part::Whole, Location::root());
-        self.push(Edit { kind, document: self.key(document), part, location, base, head })
+        self.push(Edit {
+            kind,
+            document: self.key(document),
+            part,
+            location,
+            base,
+            head,
+            unlisted: 0,
+        })
     }
 
     fn push(&mut self, edit: Edit) -> EditId {
@@ -207,7 +223,7 @@ impl World {
         };
         let (base, head) = (place(Side::Base), place(Side::Head));
         assert!(base.is_some() || head.is_some(), "{source} is nowhere in {file}");
-        self.comparison.outputs[output].data.push(Difference { base, head });
+        self.comparison.outputs[output].data.push(Difference { base, head, unlisted: 0 });
     }
 
     /// Gives an output a cause.
