@@ -11,16 +11,22 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use layercake::check::MAX_THREADS;
+use layercake::compare::{self, Cause};
 use layercake::diagnostic::{Level, Rule, Trait};
-use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT, MAX_LOOKS, MAX_OUTPUT};
+use layercake::merge::pattern::{
+    MAX_BACKTRACKS, MAX_EFFORT, MAX_EFFORT_OF_RUN, MAX_LOOKS, MAX_LOOKS_OF_RUN, MAX_OUTPUT,
+};
+use layercake::near;
 use layercake::render::replay::Replay;
 use layercake::render::{MAX_DEPTH, MAX_WORK, flow};
 use layercake::report::comparison::Look;
 use layercake::rules::{RULES, selected};
-use layercake::schema::Schema;
+use layercake::schema::{Schema, Violation};
 use layercake::source::{Repository, Source, StoredTree};
 use layercake::system::cloud_init::part;
 use layercake::system::heat::Groups;
+use layercake::yaml::diff;
 use layercake::yaml::path::{
     MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS, MAX_VISITS_PER_VALUE,
     MIN_VISITS,
@@ -114,6 +120,10 @@ fn the_limits_are_those_of_the_code() {
         ("tags of tags, one after the other", size(Repository::MAX_TAGS)),
         ("collections inside each other", size(Limit::DEPTH)),
         ("values of a YAML document, aliases written out", Limit::NODES),
+        (
+            "entries that `<<` brings into the mappings of a file, and two more for each of its bytes",
+            Limit::MERGED,
+        ),
         ("digits of an integer", size(Limit::DIGITS)),
         ("bytes of the texts of a rendered document", Limit::BYTES),
         ("parts of what cloud-init is given", size(part::Limit::PARTS)),
@@ -164,7 +174,35 @@ fn the_limits_are_those_of_the_code() {
             "bytes behind their matches that the patterns of a document may look at, for each match anew",
             size(MAX_LOOKS),
         ),
+        (
+            "steps back that the patterns of all documents of all sites may take",
+            size(MAX_EFFORT_OF_RUN),
+        ),
+        ("bytes behind their matches that they may look at", size(MAX_LOOKS_OF_RUN)),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
+        (
+            "hops of the values of one changed output that are followed together",
+            size(Replay::MAX_HOPS_TOGETHER),
+        ),
+        (
+            "edits named beside those that change a value only together, for all of these; each has 100 in any case",
+            size(Cause::MAX_NAMES),
+        ),
+        (
+            "places at which two versions of a document are listed as different",
+            diff::MAX_DIFFERENCES,
+        ),
+        ("likewise at which all outputs of a site are", compare::MAX_DIFFERENCES),
+        ("violations reported of the alternative that comes nearest", size(Violation::MAX_NEAREST)),
+        ("bytes of a name for which \"did you mean\" is looked for", size(near::MAX_BYTES)),
+        ("names that one such search looks at", size(near::MAX_CANDIDATES)),
+        ("names of about its length that it compares", size(near::MAX_COMPARED)),
+        ("pairs of letters that it compares", size(near::MAX_PAIRS)),
+        (
+            "bytes and pairs of letters that all such searches of one rule in one site look at",
+            size(near::MAX_WORK),
+        ),
+        ("threads, whatever `RAYON_NUM_THREADS` says", size(MAX_THREADS)),
     ] {
         assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
     }

@@ -4,6 +4,8 @@
 //! Texts that break the reader alone are in `yaml/hostile.rs`.
 
 mod cloud_init;
+#[cfg(target_os = "linux")]
+mod cost;
 mod many;
 mod mutated;
 mod user_data;
