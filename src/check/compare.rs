@@ -631,7 +631,7 @@ impl<'a> SiteRun<'_, 'a> {
 type Subject = (&'static str, String, Option<DocKey>);
 
 fn subject(finding: &Diagnostic) -> Subject {
-    (finding.rule.name, finding.message.to_string(), finding.documents.first().cloned())
+    (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
 }
 
 /// The edits at the places of a finding.
@@ -642,7 +642,9 @@ fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
 
 fn meeting(spans: impl IntoIterator<Item = Span>, texts: &Texts) -> Vec<EditId> {
     let mut edits = Vec::new();
-    spans.into_iter().for_each(|span| texts.meeting(span, &mut edits));
+    for span in spans {
+        texts.meeting(span, &mut edits);
+    }
     edits.sort_unstable();
     edits.dedup();
     edits

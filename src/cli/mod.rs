@@ -60,6 +60,7 @@ pub(crate) fn run() -> ExitCode {
 /// The environment variables from which rayon takes its number of threads.
 const THREAD_VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 
+#[expect(clippy::disallowed_methods, reason = "the environment is read in cli/")]
 fn limit_threads_asked_for() {
     let asked = THREAD_VARIABLES.into_iter().find_map(|name| {
         let number: usize = std::env::var_os(name)?.to_str()?.parse().ok()?;

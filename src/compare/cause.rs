@@ -173,8 +173,12 @@ impl Attributing<'_> {
     /// The edits that meet one of these texts of the base or of the head.
     fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
         let mut found = Vec::new();
-        base.iter().for_each(|span| self.of_base.meeting(*span, &mut found));
-        head.iter().for_each(|span| self.of_head.meeting(*span, &mut found));
+        for span in base {
+            self.of_base.meeting(*span, &mut found);
+        }
+        for span in head {
+            self.of_head.meeting(*span, &mut found);
+        }
         found.sort_unstable();
         found.dedup();
         found

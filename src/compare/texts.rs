@@ -1,14 +1,14 @@
 //! The edits by the texts that they changed, so that those at a place are found without
 //! asking each of them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::edit::{Edit, EditId, Text};
 use crate::source::{FileId, Span};
 
 /// Texts of one side of some edits, by file.
 pub struct Texts {
-    files: HashMap<FileId, Vec<Stretch>, foldhash::fast::RandomState>,
+    files: BTreeMap<FileId, Vec<Stretch>>,
 }
 
 /// A stretch of a file that an edit changed. Those of a file are sorted by their starts,
@@ -23,7 +23,7 @@ struct Stretch {
 impl Texts {
     /// The texts of the `chosen` of `edits` on the side that `side` gives.
     pub fn of(edits: &[Edit], chosen: &[EditId], side: impl Fn(&Edit) -> Option<&Text>) -> Self {
-        let mut files: HashMap<FileId, Vec<Stretch>, _> = HashMap::default();
+        let mut files: BTreeMap<FileId, Vec<Stretch>> = BTreeMap::new();
         for id in chosen {
             let text = side(&edits[id.index()]);
             for cover in text.into_iter().flat_map(|text| &text.covers) {

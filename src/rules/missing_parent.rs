@@ -28,7 +28,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     if can_be_searched(facts, selector) {
         return with_reason(facts, (child, document), selector, diagnostic);
     }
-    without_reason(&title, diagnostic)
+    without_reason(title, diagnostic)
 }
 
 /// Whether the labels of all documents can be looked at for each selector that matches nothing.
@@ -64,7 +64,7 @@ fn with_reason(
             .related(has, format!("`{found}` has this label, but no such `{lacks}`"))
             .help(format!("give `{found}` the label `{lacks}` too, or do not select it"));
     }
-    without_reason(&facts.name(child), diagnostic)
+    without_reason(facts.name(child), diagnostic)
 }
 
 /// Documents that could be parents but for their labels and layers.
