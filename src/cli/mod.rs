@@ -100,10 +100,6 @@ fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
             explain_failure(&error);
             ExitCode::from(2)
         }
-        // Whoever reads the output has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
         Err(Failure::Output(error)) => {
             complain(&format!("error: the output cannot be written: {error}\n"));
             ExitCode::from(2)
@@ -143,7 +139,7 @@ fn refuse(refusal: &clap::Error) -> Result<ExitCode, Failure> {
         complain(&refusal.render().to_string());
         return Ok(ExitCode::from(2));
     }
-    refusal.print()?;
+    unless_closed(refusal.print())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -579,14 +575,23 @@ fn problems<T>(checked: &Checked<T>) -> io::Result<String> {
     Ok(format!("{}; `layercake lint` shows them\n", String::from_utf8_lossy(&line)))
 }
 
-/// Writes to standard output, to its end.
+/// Writes to standard output, to its end or until its reader closes it.
 #[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    lap(Stage::Report, || {
+    unless_closed(lap(Stage::Report, || {
         write(&mut out)?;
         out.flush()
-    })
+    }))
+}
+
+/// A reader that closes the pipe has read enough: that is not an error, and the exit code is
+/// that of a reader that goes on.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
 }
 
 /// Writes what people read, be it in the log of a CI job, for which it holds no

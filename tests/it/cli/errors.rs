@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use super::{Ran, Sandbox, document};
+use super::{Ran, Sandbox, document, formats};
 
 #[test]
 fn outside_a_site_repository_it_says_what_one_is() {
@@ -116,6 +116,61 @@ fn who_has_read_enough_is_no_error() {
         let ran = Ran::of(&child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
     }
+}
+
+/// A gate must not depend on how fast the reader of a pipe goes away.
+#[test]
+fn a_closed_pipe_does_not_change_the_exit_code() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.break_site("lab");
+    for number in 0..300 {
+        let name = format!("many-{number}");
+        let orphan = document(&name, "nowhere", "{a: [1, 2]}");
+        sandbox.write(&format!("site/lab/{name}.yaml"), orphan);
+    }
+    let saved = sandbox.run(&["lint", "-o", "json"]).stdout;
+    sandbox.write("saved.json", saved);
+    let mut commands: Vec<Vec<&str>> = formats()
+        .flat_map(|format| {
+            [
+                vec!["lint", "-o", format],
+                vec!["lint", "--since", "HEAD", "-o", format],
+                vec!["diff", "HEAD", "--exit-code", "-o", format],
+                vec!["report", "saved.json", "-o", format],
+            ]
+        })
+        .collect();
+    commands.extend([
+        vec!["lint", "--exit-zero"],
+        vec!["lint", "--statistics"],
+        vec!["lint", "--diff"],
+        vec!["diff", "HEAD", "--max-outputs", "0"],
+        vec!["render"],
+        vec!["render", "--format", "json"],
+        vec!["sites"],
+        vec!["graph"],
+        vec!["impact", "site/lab/only.yaml:1"],
+        vec!["explain"],
+        vec!["explain", "no-such-rule"],
+        vec!["--help"],
+    ]);
+    for arguments in commands {
+        let expected = sandbox.run(&arguments).code;
+        let [stdout, stderr] = [closed_pipe(), closed_pipe()];
+        let mut command = sandbox.command(&arguments);
+        let code = |command: &mut Command| command.output().unwrap().status.code().unwrap();
+        assert_eq!(code(command.stdout(stdout)), expected, "standard output, {arguments:?}");
+        assert_eq!(code(command.stderr(stderr)), expected, "both, {arguments:?}");
+    }
+    assert_eq!(sandbox.run(&["lint"]).code, 1, "there are errors");
+}
+
+/// The end of a pipe that is written to, without a reader.
+fn closed_pipe() -> std::io::PipeWriter {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer
 }
 
 #[cfg(target_os = "linux")]
