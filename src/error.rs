@@ -66,6 +66,26 @@ impl Error {
     }
 }
 
+/// `text` as one word of a command that a person pastes into a shell, without anything that
+/// drives a terminal.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+:\\@%~".contains(it);
+    // A tilde is expanded and a hyphen begins an option only at the beginning.
+    if !text.is_empty() && !text.starts_with(['~', '-']) && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let is_shown = |it: char| it.is_alphanumeric() || it.is_ascii_graphic() || it == ' ';
+    let inside: String = text
+        .chars()
+        .map(|it| match it {
+            '\'' => r"'\''".to_owned(),
+            it if is_shown(it) => it.to_string(),
+            it => it.escape_default().to_string(),
+        })
+        .collect();
+    format!("'{inside}'")
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -679,6 +679,16 @@ pub(super) struct Output {
     pub(super) format: Format,
     /// None for standard output.
     pub(super) file: Option<PathBuf>,
+    pub(super) named_by: NamedBy,
+}
+
+/// What names the file of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NamedBy {
+    /// The user, who may replace any file.
+    Flag,
+    /// `output.default`, which anyone who changes the repository may write.
+    Configuration,
 }
 
 impl FromStr for Output {
@@ -693,7 +703,7 @@ impl FromStr for Output {
         let names = || Format::ALL.map(Format::name).join(", ");
         let format = Format::named(format)
             .ok_or_else(|| format!("there is no such format; there are {}", names()))?;
-        Ok(Self { format, file })
+        Ok(Self { format, file, named_by: NamedBy::Flag })
     }
 }
 

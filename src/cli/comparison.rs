@@ -299,7 +299,8 @@ fn tell(
             return Ok(code(linted, asked));
         }
     };
-    let outputs = outputs::wanted(&asked.outputs.output, configured, selection)?;
+    let outputs =
+        outputs::wanted(&asked.outputs.output, configured, selection, &asked.request.wanted)?;
     let links = asked.outputs.links(configured);
     if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
@@ -343,7 +344,12 @@ fn write_lint(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let look = asked.look;
-    let outputs = outputs::wanted(&asked.outputs.output, &outcome.configured, selection)?;
+    let outputs = outputs::wanted(
+        &asked.outputs.output,
+        &outcome.configured,
+        selection,
+        &asked.request.wanted,
+    )?;
     let links = asked.outputs.links(&outcome.configured);
     let findings = &outcome.compared.findings;
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use layercake::commands::demo::{self, Demo, EDIT, Place, SINCE};
-use layercake::error::{Error, ErrorKind};
+use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::report::{self, Compared};
 
@@ -95,21 +95,6 @@ fn own_place() -> String {
     format!("\nnote: a shell does not find `layercake` by its name{place}\n")
 }
 
-/// A path as a shell reads it, and without anything that drives a terminal.
 fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |it: char| it.is_alphanumeric() || "/._-+:\\@%~".contains(it);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.into_owned();
-    }
-    let is_shown = |it: char| it.is_alphanumeric() || it.is_ascii_graphic() || it == ' ';
-    let inside: String = text
-        .chars()
-        .map(|it| match it {
-            '\'' => r"'\''".to_owned(),
-            it if is_shown(it) => it.to_string(),
-            it => it.escape_default().to_string(),
-        })
-        .collect();
-    format!("'{inside}'")
+    shell_word(&path.to_string_lossy())
 }

@@ -34,13 +34,14 @@ use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
 use layercake::report::{self, Format, Ignored, Style, View};
-use layercake::source::{Source, text_at, write_file};
+use layercake::rules::RULES;
+use layercake::source::{Source, text_at, write_file, write_own_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
 use layercake::triage::Suppressed;
 
 use self::arguments::{
-    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, Output, RenderFormat, RepositoryArgs,
-    SitesFormat, TextFormat, Verb,
+    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, NamedBy, Output, RenderFormat,
+    RepositoryArgs, SitesFormat, TextFormat, Verb,
 };
 use self::comparison::{LintLook, Told};
 use self::terminal::{PAGE, Terminal};
@@ -260,7 +261,14 @@ fn deliver(
         let Some(file) = &output.file else { continue };
         let mut bytes = Vec::new();
         lap(Stage::Report, || write(output.format, &page, &mut bytes))?;
-        write_file(&directory.join(file), &bytes)?;
+        let path = directory.join(file);
+        match output.named_by {
+            NamedBy::Flag => write_file(&path, &bytes)?,
+            NamedBy::Configuration => {
+                let is_report = |old: &[u8]| output.format.recognizes(old, RULES);
+                write_own_file(&path, &bytes, &is_report)?;
+            }
+        }
     }
     for output in outputs.iter().filter(|output| output.file.is_none()) {
         print(|out| write(output.format, &terminal.style, out))?;

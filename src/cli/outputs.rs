@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use layercake::commands::configuration::{self, Found};
+use layercake::commands::sides::Wanted;
 use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::Format;
 use layercake::source::{real_place, refuse_git};
 use layercake::triage::baseline;
 
-use super::arguments::Output;
+use super::arguments::{NamedBy, Output};
+use super::complain;
 
 /// The reports that are asked for; those of the configuration where no flag
 /// does, and the one for people where nothing does.
@@ -20,10 +22,10 @@ pub(super) fn wanted(
     given: &[Output],
     configured: &Found,
     selection: &Selection,
+    sides: &Wanted,
 ) -> Result<Vec<Output>, Error> {
     let outputs = if given.is_empty() {
-        let configured = configuration::outputs(configured)?.into_iter();
-        configured.map(|(format, file)| Output { format, file }).collect()
+        configured_outputs(configured, is_hook(sides))?
     } else {
         given.to_vec()
     };
@@ -33,9 +35,72 @@ pub(super) fn wanted(
     Ok(or_full(outputs))
 }
 
+/// The reports that the configuration names. A hook writes none of them to a file: it runs on a
+/// developer's machine for a configuration that may just have been pulled.
+fn configured_outputs(configured: &Found, is_hook: bool) -> Result<Vec<Output>, Error> {
+    let named_by = NamedBy::Configuration;
+    let outputs = configuration::outputs(configured)?.into_iter();
+    let outputs = outputs.map(|(format, file)| Output { format, file, named_by });
+    let (files, printed): (Vec<Output>, Vec<Output>) =
+        outputs.partition(|output| output.file.is_some());
+    if is_hook {
+        let names = configured.config.outputs.iter().filter(|output| output.contains('='));
+        let names: Vec<String> = names.map(|output| format!("`{output}`")).collect();
+        if !names.is_empty() {
+            complain(&format!(
+                "note: a hook writes no files that `output.default` names: {} left out\n  \
+                 help: `--output FORMAT=FILE` writes one\n",
+                names.join(", ")
+            ));
+        }
+        return Ok(printed);
+    }
+    for output in &files {
+        refuse_other_extension(output)?;
+    }
+    Ok(printed.into_iter().chain(files).collect())
+}
+
+/// A report holds names that the repository chose. So a file that only the configuration names
+/// must be one that no shell, build tool or interpreter reads as its own.
+fn refuse_other_extension(output: &Output) -> Result<(), Error> {
+    let Some(file) = &output.file else { return Ok(()) };
+    let (name, shown, extensions) =
+        (output.format.name(), file.display(), output.format.extensions());
+    if extensions.is_empty() {
+        let message = format!("`output.default` cannot write `{name}` to a file: `{shown}`");
+        let help = format!("`{name}` alone prints it; a file is named by `--output {name}=FILE`");
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    let has = |wanted: &&str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+    if extensions.iter().any(has) {
+        return Ok(());
+    }
+    let wanted: Vec<String> = extensions.iter().map(|it| format!("`.{it}`")).collect();
+    let message = format!(
+        "`output.default` writes `{name}` only to a file that ends in {}: `{shown}`",
+        wanted.join(" or ")
+    );
+    let help = format!("`--output {name}=FILE` on the command line writes to any file");
+    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+}
+
+/// Whether this run is a hook: one that looks at what is staged, or that git, pre-commit or prek
+/// started.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+fn is_hook(sides: &Wanted) -> bool {
+    const VARIABLES: [&str; 3] = ["PRE_COMMIT", "GIT_INDEX_FILE", "GIT_EXEC_PATH"];
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    sides.staged || VARIABLES.into_iter().any(is_set)
+}
+
 /// The report for people where no other is asked for.
 pub(super) fn or_full(outputs: Vec<Output>) -> Vec<Output> {
-    if outputs.is_empty() { vec![Output { format: Format::Full, file: None }] } else { outputs }
+    if outputs.is_empty() {
+        vec![Output { format: Format::Full, file: None, named_by: NamedBy::Flag }]
+    } else {
+        outputs
+    }
 }
 
 /// Refuses outputs that would run into each other, or take the place of what is

@@ -8,7 +8,7 @@ use crate::diagnostic::Suppression;
 use crate::error::{Error, ErrorKind};
 use crate::report::BaselineRow;
 use crate::rules;
-use crate::source::{RepoPath, stays_inside, write_file};
+use crate::source::{RepoPath, stays_inside, write_file, write_own_file};
 use crate::triage::Baseline;
 use crate::triage::baseline::Entry;
 
@@ -28,12 +28,18 @@ pub struct Written {
 /// # Errors
 /// Where only a part is selected, or the work cannot be done.
 pub fn write(selection: &Selection, progress: &Progress) -> Result<Written, Error> {
-    let (path, file) = place(selection)?;
+    let Place { path, file, is_configured } = place(selection)?;
     let nothing = Selection { baseline: BaselineChoice::Nothing, ..selection.clone() };
     let workspace = open_whole(&nothing)?;
     let checked = check_whole(&workspace.plan(progress))?;
     let baseline = Baseline::of(&checked.findings.diagnostics, &checked.sources);
-    write_file(&file, baseline.to_text().as_bytes())?;
+    let text = baseline.to_text();
+    if is_configured {
+        refuse_other_extension(&path)?;
+        write_own_file(&file, text.as_bytes(), &Baseline::is_recognized)?;
+    } else {
+        write_file(&file, text.as_bytes())?;
+    }
     let accepted = count(&baseline);
     Ok(Written { path, accepted, gone: None })
 }
@@ -43,7 +49,7 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<Written, Erro
 /// # Errors
 /// Where there is none, or it is damaged; as [`write()`].
 pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Error> {
-    let (path, file) = place(selection)?;
+    let Place { path, file, .. } = place(selection)?;
     let old = read(selection, &path)?;
     let workspace = open_whole(selection)?;
     let plan = workspace.plan(progress);
@@ -77,7 +83,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
 /// # Errors
 /// Where there is none, or it is damaged.
 pub fn show(selection: &Selection) -> Result<Vec<BaselineRow>, Error> {
-    let (path, _) = place(selection)?;
+    let Place { path, .. } = place(selection)?;
     let baseline = read(selection, &path)?;
     let rows = baseline.entries.into_iter().map(|entry| BaselineRow {
         rule: entry.rule,
@@ -116,12 +122,32 @@ fn check_whole(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
     Ok(checked)
 }
 
+/// A baseline holds names that the repository chose: no shell may read it as its own.
+fn refuse_other_extension(path: &RepoPath) -> Result<(), Error> {
+    if path.as_str().to_ascii_lowercase().ends_with(".json") {
+        return Ok(());
+    }
+    let message = format!("the configured baseline `{path}` does not end in `.json`");
+    let help = "name such a file in `baseline`, or any with `--baseline`";
+    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+}
+
 /// Where the baseline is, or is to be.
-fn place(selection: &Selection) -> Result<(RepoPath, PathBuf), Error> {
+struct Place {
+    path: RepoPath,
+    file: PathBuf,
+    /// Whether the configuration names it, and not the user.
+    is_configured: bool,
+}
+
+fn place(selection: &Selection) -> Result<Place, Error> {
     let tree = work_tree(selection)?;
+    let mut is_configured = false;
     let path = match &selection.baseline {
         BaselineChoice::Usual => {
-            let path = Start::find(selection)?.configured(selection)?.baseline(Some(tree.root()));
+            let found = Start::find(selection)?.configured(selection)?;
+            let path = found.baseline(Some(tree.root()));
+            is_configured = found.config.baseline.is_some();
             // who changes the configuration must not choose where else files are
             if !stays_inside(tree.root(), Path::new(path.as_str())) {
                 let message = format!("the baseline `{path}` leads out through a symbolic link");
@@ -139,7 +165,7 @@ fn place(selection: &Selection) -> Result<(RepoPath, PathBuf), Error> {
         }
     };
     let file = path.parts().fold(tree.root().to_owned(), |folder, part| folder.join(part));
-    Ok((path, file))
+    Ok(Place { path, file, is_configured })
 }
 
 fn read(selection: &Selection, path: &RepoPath) -> Result<Baseline, Error> {

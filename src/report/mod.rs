@@ -19,6 +19,7 @@
 //! | `html` | a page to look around in |
 //! | `links` | addresses of lines of a repository |
 //! | `formats` | which formats there are, and what is written in each |
+//! | `recognize` | whether a file is a report of an earlier run |
 //! | `json` | findings, comparisons, rendered documents and sites for programs |
 //! | `difference` | what was, or would be, changed in files |
 //! | `documents` | rendered documents as YAML |
@@ -61,6 +62,7 @@ mod markdown;
 mod printable;
 mod prose;
 pub mod provenance;
+mod recognize;
 mod restored;
 pub mod rules;
 mod sarif;

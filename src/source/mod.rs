@@ -25,7 +25,7 @@ pub use tree::{
 };
 pub use write::{
     create_empty_folder, create_folder, create_new_folder, real_place, refuse_git, stays_inside,
-    write_file, write_files,
+    write_file, write_files, write_own_file,
 };
 
 /// One path and one content; made by [`SourceMap`].

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::interrupt;
-use super::tree::{is_empty_folder, is_there};
+use super::tree::{bytes_at, is_empty_folder, is_there};
 use crate::error::{Error, ErrorKind};
 
 /// Writes `bytes` to the file `path`, in place of what it held.
@@ -32,6 +32,41 @@ pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
     let written: Result<Vec<Beside<'_>>, Error> =
         files.iter().map(|(path, bytes)| Beside::of(path, bytes)).collect();
     written?.into_iter().try_for_each(Beside::put)
+}
+
+/// Writes `bytes` to the file `path` where nothing is there, or a file whose content `is_own`
+/// accepts: for names that somebody else than the user chose.
+///
+/// # Errors
+/// As [`write_file`], and where another file is there, which is then as it was.
+pub fn write_own_file(
+    path: &Path,
+    bytes: &[u8],
+    is_own: &dyn Fn(&[u8]) -> bool,
+) -> Result<(), Error> {
+    refuse_git(path)?;
+    // The list of unfinished files is locked for this statement alone.
+    let begun = interrupt::unfinished().begin(path, create, remove);
+    match begun {
+        Ok(mut file) => {
+            let new = Beside { written: path.to_owned(), path, is_put: false };
+            fill(&mut file, bytes, None).map_err(|error| cannot_write(path, error))?;
+            new.put()
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // The content of a pipe or of what a link leads to is not read.
+            permissions_of_file(path)?;
+            if is_own(&bytes_at(path)?) { write_file(path, bytes) } else { Err(foreign(path)) }
+        }
+        Err(error) => Err(cannot_write(path, error)),
+    }
+}
+
+fn foreign(path: &Path) -> Error {
+    let message = format!("`{}` is there, and layercake did not write it", path.display());
+    let help = "a file that the configuration names replaces nothing else: name another file \
+                there, name this one with a flag, or move it away";
+    Error::new(ErrorKind::Usage, message).with_help(help)
 }
 
 /// A new text beside the place where it is to be; it goes where it is not put

@@ -110,6 +110,14 @@ impl Baseline {
         Ok(Self { entries: entries.collect::<Result<_, _>>()? })
     }
 
+    /// Whether a text begins as [`to_text`](Self::to_text) writes it: also one that a merge
+    /// left with conflicts.
+    pub fn is_recognized(text: &[u8]) -> bool {
+        let begin = format!("{{\"schema\":\"{SCHEMA}\",\"findings\":[");
+        let dense = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
+        dense.take(begin.len()).eq(begin.bytes())
+    }
+
     /// The baseline that accepts all of `findings`, which are folded.
     pub fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
         let mut alike: BTreeMap<_, (usize, String)> = BTreeMap::new();

@@ -7,7 +7,7 @@
 use serde_json::Value as Json;
 
 use super::{Environment, Side, Sides, commit, common, staged};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::Repository;
 
 /// All variables that are read here.
@@ -280,6 +280,7 @@ fn gerrit(repository: &Repository, environment: &Environment) -> Result<Option<S
         match environment.get("GERRIT_REFSPEC") {
             Some(refspec) => {
                 let remote = repository.remote().unwrap_or_else(|| "origin".to_owned());
+                let (remote, refspec) = (shell_word(&remote), shell_word(refspec));
                 error.with_help(format!("`git fetch {remote} {refspec}` gets it"))
             }
             None => error,

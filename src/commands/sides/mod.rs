@@ -13,7 +13,7 @@ mod detect;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{MemoryTree, Repository, Tree, WorkTree};
 
 /// How the two sides are asked for.
@@ -226,7 +226,8 @@ fn commit(repository: &Repository, revision: &str, name: &str) -> Result<Side, E
 fn common(repository: &Repository, one: &str, other: &str) -> Result<Side, Error> {
     let Some(id) = repository.merge_base(one, other)? else {
         let message = format!("`{one}` and `{other}` have no commit in common");
-        let help = format!("`--since {one} --no-merge-base` compares with `{one}` itself");
+        let revision = shell_word(one);
+        let help = format!("`--since {revision} --no-merge-base` compares with `{one}` itself");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     };
     let name =

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Repository;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 
 /// Why `revision` could not be resolved, and what helps: git says little more
 /// than that it does not know it.
@@ -109,7 +109,8 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     let fetch = match of_remote.filter(|_| !resolves(repository, name)) {
         // a clone of one branch fetches no other unless told to
         Some(remote) => {
-            format!("`git fetch{depth} {remote} '+refs/heads/*:refs/remotes/{remote}/*'`")
+            let refspec = shell_word(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
+            format!("`git fetch{depth} {} {refspec}`", shell_word(remote))
         }
         None if shallow => "`git fetch --unshallow`".to_owned(),
         None => return None,
@@ -212,7 +213,7 @@ pub(super) fn fetch_commit_help(repository: &gix::Repository, id: gix::ObjectId)
         return "name a commit, branch or tag of this repository".to_owned();
     };
     let depth = if is_shallow(repository) { " --depth=1" } else { "" };
-    format!("`git fetch --no-tags{depth} {remote} {id}` gets it")
+    format!("`git fetch --no-tags{depth} {} {id}` gets it", shell_word(&remote))
 }
 
 /// What brings a commit and all that came before it.
@@ -226,7 +227,8 @@ pub(super) fn fetch_history_help(repository: &gix::Repository, id: gix::ObjectId
 
 /// What brings all that a shallow clone lacks.
 pub(super) fn unshallow_help(repository: &gix::Repository) -> String {
-    let remote = remote(repository).map(|remote| format!(" {remote}")).unwrap_or_default();
+    let remote = remote(repository).map(|remote| format!(" {}", shell_word(&remote)));
+    let remote = remote.unwrap_or_default();
     rest_of_shallow(&format!("`git fetch --unshallow{remote}`"))
 }
 

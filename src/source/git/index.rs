@@ -13,7 +13,7 @@ use gix::objs::tree::EntryKind as Mode;
 use super::listing::files_below;
 use super::stored::{Origin, Paths};
 use super::{Repository, StoredTree, cure};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::tree::is_there;
 
 impl Repository {
@@ -143,7 +143,10 @@ fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Re
     let message = format!("`{first}`{others} in the index is not merged");
     let abort = abort_of(repository).map(|command| format!("; or `git {command} --abort`"));
     let abort = abort.unwrap_or_default();
-    let help = format!("settle the conflict, then `git add {first}`{abort}");
+    // Without `./` git would read the name as an option.
+    let option = if first.starts_with(b"-") { "./" } else { "" };
+    let file = shell_word(&format!("{option}{first}"));
+    let help = format!("settle the conflict, then `git add {file}`{abort}");
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 

@@ -1,0 +1,102 @@
+//! Whether a file is a report that layercake wrote in an earlier run, by its content.
+//!
+//! A configuration may be written by anyone who changes the repository, so the reports that it
+//! names replace such files and no others. Formats without a form of their own are never
+//! recognized.
+
+use serde::Deserialize;
+
+use super::{Form, Format};
+use crate::diagnostic::Rule;
+
+impl Format {
+    /// The extensions of files that are surely read as this format and by no shell; none for
+    /// formats that are plain text.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::Full | Format::Concise | Format::Of(Form::Github) => &[],
+            Format::Of(Form::Json | Form::Gitlab) => &["json"],
+            Format::Of(Form::Sarif) => &["sarif", "json"],
+            Format::Of(Form::Junit) => &["xml"],
+            Format::Of(Form::Markdown | Form::Comment) => &["md", "markdown"],
+            Format::Of(Form::Html) => &["html", "htm"],
+        }
+    }
+
+    /// Whether `bytes` are a report in this format. `rules` are those that there are.
+    pub fn recognizes(self, bytes: &[u8], rules: &[&'static Rule]) -> bool {
+        let Ok(text) = std::str::from_utf8(bytes) else { return false };
+        match self {
+            Format::Full | Format::Concise | Format::Of(Form::Github) => false,
+            Format::Of(Form::Json) => is_json(text),
+            Format::Of(Form::Sarif) => is_sarif(text),
+            Format::Of(Form::Junit) => text.starts_with(JUNIT),
+            Format::Of(Form::Gitlab) => is_gitlab(text, rules),
+            Format::Of(Form::Markdown | Form::Comment) => is_markdown(text),
+            Format::Of(Form::Html) => is_html(text),
+        }
+    }
+}
+
+const JUNIT: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"layercake\" tests=\"";
+
+fn is_json(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Report {
+        schema: String,
+    }
+    serde_json::from_str::<Report>(text)
+        .is_ok_and(|report| report.schema.starts_with("urn:layercake:report:"))
+}
+
+fn is_sarif(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Log {
+        runs: Vec<Run>,
+    }
+    #[derive(Deserialize)]
+    struct Run {
+        tool: Tool,
+    }
+    #[derive(Deserialize)]
+    struct Tool {
+        driver: Driver,
+    }
+    #[derive(Deserialize)]
+    struct Driver {
+        name: String,
+    }
+    serde_json::from_str::<Log>(text).is_ok_and(
+        |log| matches!(&log.runs[..], [run] if run.tool.driver.name == env!("CARGO_PKG_NAME")),
+    )
+}
+
+/// GitLab's form has no place for the name of a program: every issue has to be of a rule.
+/// A report without issues is an empty list.
+fn is_gitlab(text: &str, rules: &[&'static Rule]) -> bool {
+    #[derive(Deserialize)]
+    struct Issue {
+        check_name: String,
+        fingerprint: String,
+    }
+    serde_json::from_str::<Vec<Issue>>(text).is_ok_and(|issues| {
+        issues.iter().all(|issue| {
+            rules.iter().any(|rule| rule.name == issue.check_name) && !issue.fingerprint.is_empty()
+        })
+    })
+}
+
+fn is_markdown(text: &str) -> bool {
+    let last = text.trim_end().lines().next_back().unwrap_or_default();
+    text.starts_with("### layercake: ")
+        && last.starts_with("<sub>layercake ")
+        && last.ends_with("</sub>")
+}
+
+fn is_html(text: &str) -> bool {
+    let head = text.split("</head>").next().unwrap_or_default();
+    text.starts_with("<!DOCTYPE html>\n")
+        && head.contains("<meta http-equiv=\"Content-Security-Policy\"")
+        && head.contains("<title>layercake: ")
+}
