@@ -58,6 +58,8 @@ pub enum EditKind {
     Policy,
     /// What a site definition says about which files make the site.
     Site,
+    /// A file that cannot be read is another one: what was edited in it is unknown.
+    File,
 }
 
 /// The part of a document that was edited.

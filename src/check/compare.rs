@@ -15,7 +15,8 @@ use super::side::{OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
 use crate::compare::{
-    Attribution, Question, Texts, Trial, Wanted, attribute, compare as changes_of, shields,
+    Attribution, Proof, Question, Texts, Trial, Wanted, attribute, compare as changes_of,
+    not_comparable, shields,
 };
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
@@ -30,7 +31,7 @@ use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
-use crate::system::edits::{Edits, Located, Membership, SitePair, edits};
+use crate::system::edits::{Edits, FileEdit, FileEditCause, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
 use crate::yaml::{Node, Value, Whole};
@@ -113,9 +114,12 @@ pub fn compare_with<T: Send>(
     let base = loaded.base.as_ref().unwrap_or(&loaded.head);
     let sides = Sides { plan, settings, loaded: &loaded, base, head: &loaded.head };
     let sources = lap(Stage::Pair, || Documents::of(&sides));
-    let edits = lap(Stage::Pair, || edits(sources.base, sources.head, &sources.unedited));
-    did(Stage::Pair, || edits.edits.len());
     let pairs = sides.pairs();
+    let edits = lap(Stage::Pair, || {
+        let files = sides.file_edits(&pairs, &sources.edited);
+        edits(sources.base, sources.head, &sources.unedited, files)
+    });
+    did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
     let unedited = &sources.unedited[..];
     let site_type = |pair: &SetPair<'_>| pair.head.or(pair.base).map(|set| set.site_type.clone());
@@ -235,6 +239,17 @@ struct ComparedSite {
 }
 
 impl SetPair<'_> {
+    /// Whether the same kinds of files make the site on both sides.
+    fn is_made_alike(&self) -> bool {
+        match (self.base, self.head) {
+            (Some(base), Some(head)) => {
+                base.site_type == head.site_type && base.repositories == head.repositories
+            }
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
     /// What tells that layercake itself failed at the site.
     fn word_internal(&self, undone: Undone) -> Option<Diagnostic> {
         Some(self.head.or(self.base)?.word_internal(undone))
@@ -271,6 +286,38 @@ impl<'a> Sides<'a> {
             pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).head = Some(set);
         }
         pairs.into_values().collect()
+    }
+
+    /// The edits that documents may not tell: of definitions of sites that are not made of the
+    /// same files, and of files that cannot be read.
+    fn file_edits(&self, pairs: &[SetPair<'a>], edited: &BTreeSet<FileId>) -> Vec<FileEdit<'a>> {
+        let defined = pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
+            let name = pair.name.as_deref()?;
+            let [base, head] = [self.base, self.head]
+                .map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
+            (base != head).then_some((FileEditCause::Definition, base, head))
+        });
+        let mut unread: BTreeMap<&RepoPath, [Option<FileId>; 2]> = BTreeMap::new();
+        for (at, side) in [self.base, self.head].into_iter().enumerate() {
+            for file in side.all_files().into_iter().filter(|file| edited.contains(file)) {
+                let source = self.loaded.sources.get(file);
+                if source.decoded_from().is_none() {
+                    unread.entry(source.path()).or_default()[at] = Some(file);
+                }
+            }
+        }
+        let unread = unread
+            .into_values()
+            .filter(|files| self.loaded.is_unread(*files))
+            .map(|[base, head]| (FileEditCause::Unread, base, head));
+        defined
+            .chain(unread)
+            .filter_map(|(cause, base, head)| {
+                let path = self.loaded.sources.get(head.or(base)?).path();
+                let [base, head] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
+                Some(FileEdit { path, cause, base, head })
+            })
+            .collect()
     }
 
     /// Renders, judges and compares one site. A fault in layercake itself
@@ -517,7 +564,15 @@ impl<'a> SiteRun<'_, 'a> {
             keys,
             attribution: self.sides.settings.attribution,
         };
-        let proofs = lap(Stage::Cause, || attribute(&question, &mut changes));
+        let mut proofs = lap(Stage::Cause, || attribute(&question, &mut changes));
+        let unread = self.unread();
+        if !unread.is_empty() {
+            let unknown = not_comparable(before.as_ref(), after.as_ref(), &changes, &unread);
+            if !unknown.is_empty() {
+                proofs.extend(unread.iter().map(|(edit, _)| (*edit, Proof::Followed)));
+            }
+            changes.extend(unknown);
+        }
         let shields = lap(Stage::Route, || shields(&question));
         let (base_findings, mut head_findings) = (findings_of(base), findings_of(head));
         let loaded = self.sides.loaded;
@@ -540,8 +595,21 @@ impl<'a> SiteRun<'_, 'a> {
             base_findings,
             head_findings,
             caused,
-            concerned,
+            concerned: concerned.into_iter().chain(unread.into_iter().map(|(id, _)| id)).collect(),
         }
+    }
+
+    /// The edits of files that cannot be read, of those that make the site on one of the sides.
+    fn unread(&self) -> Vec<(EditId, &Edit)> {
+        let makes = |set: Option<&SetFiles>, at: Option<Span>| {
+            set.zip(at).is_some_and(|(set, at)| {
+                set.files.contains(&at.file) || set.parts.contains(&at.file)
+            })
+        };
+        let files = self.edits.unread().filter(|(file, _)| {
+            makes(self.pair.base, file.base) || makes(self.pair.head, file.head)
+        });
+        files.map(|(_, edit)| (edit, &self.edits.edits[edit.index()])).collect()
     }
 
     /// A site of the same files on both sides.

@@ -234,6 +234,9 @@ impl<'t, T: Default + Send> Files<'t, T> {
                     (Ok(bytes), None) if compared && !file.unchanging => {
                         file.tree.content_of(bytes)
                     }
+                    (Err(_), None) if compared && !file.unchanging => {
+                        file.tree.content_of_unread(file.path)
+                    }
                     (_, content) => content,
                 };
                 let source = sources.put(id, Source::new(file.path.clone(), bytes));

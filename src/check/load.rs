@@ -17,7 +17,7 @@ use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileFacts, Holds, Settings, UserDataFacts};
-use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, Tree, offset};
+use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::Part;
@@ -157,6 +157,27 @@ impl Loaded {
             configured,
             damaged_baseline,
         })
+    }
+
+    /// Whether a file, as it is on the base and on the head, cannot be read on one of the sides,
+    /// or breaks off on both: an edit of what was not read is not known.
+    pub(super) fn is_unread(&self, sides: [Option<FileId>; 2]) -> bool {
+        let is_faulty = |file: FileId| match self.sources.get(file).fault() {
+            // Parts are read as bytes.
+            Some(TextFault::BadEncoding(..)) => !self.file(file).has_parts,
+            Some(
+                TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer,
+            ) => true,
+            None => false,
+        };
+        let breaks_off =
+            |file: FileId| self.file(file).problems.iter().any(|problem| problem.kind.is_fatal());
+        match sides {
+            [Some(base), Some(head)] => {
+                is_faulty(base) || is_faulty(head) || (breaks_off(base) && breaks_off(head))
+            }
+            [only, None] | [None, only] => only.is_some_and(is_faulty),
+        }
     }
 
     pub(super) fn file(&self, file: FileId) -> &LoadedFile {
@@ -541,6 +562,12 @@ impl Side {
     /// What is wrong with how the files lie.
     pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
         self.layout_problems.iter().map(rules::word_layout).collect()
+    }
+
+    /// The file of documents at this path of the repository itself.
+    pub(super) fn file_at(&self, path: &RepoPath, loaded: &Loaded) -> Option<FileId> {
+        let mut files = self.files.iter().filter(|file| file.repository.is_none());
+        files.find(|file| loaded.sources.get(file.id).path() == path).map(|file| file.id)
     }
 
     /// The path of a site's definition.

@@ -376,7 +376,7 @@ fn refusals(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
 fn units(change: &Change) -> Vec<Unit> {
     let whole = match change.status {
         Status::Added | Status::Removed | Status::Broken | Status::Repaired => true,
-        Status::Changed | Status::Metadata => false,
+        Status::Changed | Status::Metadata | Status::NotComparable => false,
     };
     let data = if whole { 0 } else { change.data.len() };
     let metadata = (0..change.metadata.len()).map(Unit::Metadata);
@@ -384,12 +384,12 @@ fn units(change: &Change) -> Vec<Unit> {
     whole.into_iter().chain((0..data).map(Unit::Data)).chain(metadata).collect()
 }
 
-fn first_hop(edit: &Edit) -> Hop {
+pub(super) fn first_hop(edit: &Edit) -> Hop {
     let via = match (edit.kind, &edit.base, &edit.head) {
         (EditKind::Policy | EditKind::Site, ..) => Via::Policy,
         (EditKind::Document, None, _) => Via::Added,
         (EditKind::Document, Some(_), _) => Via::Removed,
-        (EditKind::Value | EditKind::Key | EditKind::Moved, ..) => Via::Edited,
+        (EditKind::Value | EditKind::Key | EditKind::Moved | EditKind::File, ..) => Via::Edited,
     };
     let location = (edit.part == Part::Data).then(|| edit.location.clone());
     Hop { via, document: edit.document.clone(), location, at: vec![edit.at()] }

@@ -15,7 +15,7 @@ mod shield;
 mod texts;
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use cause::{Attribution, Question, Trial, Wanted, attribute};
@@ -24,7 +24,7 @@ pub use texts::Texts;
 
 use matching::matched;
 
-use crate::edit::EditId;
+use crate::edit::{Edit, EditId};
 use crate::graph::{DocId, Graph, Recipe};
 use crate::render::replay::Replay;
 use crate::render::{Outcome, Rendered};
@@ -135,7 +135,7 @@ fn differences_of_each(outputs: &[Comparing<'_>]) -> u64 {
 }
 
 /// An output on both sides, or on one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
     /// The document on the base side.
     pub base: Option<DocId>,
@@ -222,6 +222,50 @@ impl<'a> Comparing<'a> {
     }
 }
 
+/// The outputs of a site of which it is unknown whether they changed, as it has files that
+/// cannot be read: all but those that are `known` to have changed. `edits` are those of these
+/// files.
+pub fn not_comparable(
+    base: Option<&Side<'_>>,
+    head: Option<&Side<'_>>,
+    known: &[Change],
+    edits: &[(EditId, &Edit)],
+) -> Vec<Change> {
+    let known: HashSet<Output> = known.iter().map(|change| change.output).collect();
+    let causes: Vec<Cause> = edits
+        .iter()
+        .map(|(id, edit)| Cause {
+            edit: *id,
+            joint: Vec::new(),
+            route: vec![cause::first_hop(edit)],
+        })
+        .collect();
+    let is_rendered = |doc: Option<DocId>, side: Option<&Side<'_>>| {
+        doc.zip(side).is_some_and(|(doc, side)| side.rendered.data(doc).is_some())
+    };
+    let unknown = matched(base, head).into_iter().filter(|output| {
+        !known.contains(output)
+            && (is_rendered(output.base, base) || is_rendered(output.head, head))
+    });
+    unknown
+        .filter_map(|output| {
+            let (doc, side) = output.head.zip(head).or(output.base.zip(base))?;
+            let recipe = side.graph.recipe(doc);
+            Some(Change {
+                site: None,
+                key: recipe.key.clone(),
+                status: Status::NotComparable,
+                at: recipe.span,
+                output,
+                data: Vec::new(),
+                metadata: Vec::new(),
+                causes: causes.clone(),
+                unexplained: 0,
+            })
+        })
+        .collect()
+}
+
 /// A whole value that is on one side only.
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
     let place =
@@ -282,17 +326,21 @@ pub enum Status {
     Repaired,
     /// Its data is the same, its metadata is not.
     Metadata,
+    /// It is made of files of which one cannot be read and is another on each side: whether
+    /// it changed is unknown.
+    NotComparable,
 }
 
 impl Status {
     /// All of them, in the order of reports.
-    pub const ALL: [Status; 6] = [
+    pub const ALL: [Status; 7] = [
         Status::Changed,
         Status::Added,
         Status::Removed,
         Status::Broken,
         Status::Repaired,
         Status::Metadata,
+        Status::NotComparable,
     ];
 
     /// The word reports use.
@@ -304,6 +352,7 @@ impl Status {
             Status::Broken => "broken",
             Status::Repaired => "repaired",
             Status::Metadata => "metadata",
+            Status::NotComparable => "not comparable",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Change, Proof, Status};
-use crate::edit::{Edit, EditId};
+use crate::edit::{Edit, EditId, EditKind};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference};
 use crate::yaml::path::Location;
@@ -123,6 +123,13 @@ pub struct SiteChanges {
     pub proofs: BTreeMap<EditId, Proof>,
 }
 
+impl EditReach {
+    /// Whether it is known to change no output.
+    pub fn is_inert(&self) -> bool {
+        self.outputs.is_empty() && self.edit.kind != EditKind::File
+    }
+}
+
 impl SiteChanges {
     /// A site in which nothing changed.
     pub fn nothing(reach: SiteReach) -> Self {
@@ -183,7 +190,7 @@ fn groups(outputs: &[Change]) -> Vec<Group> {
     let mut known: BTreeMap<(&str, &str, Status, Vec<String>), usize> = BTreeMap::new();
     for (index, change) in outputs.iter().enumerate() {
         let delta = match change.status {
-            Status::Added | Status::Removed => Vec::new(),
+            Status::Added | Status::Removed | Status::NotComparable => Vec::new(),
             Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => {
                 change.data.iter().chain(&change.metadata).map(text_of).collect()
             }
@@ -311,7 +318,7 @@ impl Comparison {
 
     /// How many edits changed nothing.
     pub fn inert(&self) -> usize {
-        self.edits.iter().filter(|reach| reach.outputs.is_empty()).count()
+        self.edits.iter().filter(|reach| reach.is_inert()).count()
     }
 
     /// How many differences no edit explains.

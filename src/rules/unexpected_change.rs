@@ -4,6 +4,7 @@
 use super::{Gates, Reached};
 use crate::compare::{Change, Status};
 use crate::diagnostic::{Diagnostic, Label};
+use crate::edit::EditKind;
 
 super::rule!("unexpected-change", Error, "an edit that changes outputs which were to stay");
 
@@ -14,13 +15,20 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> 
         .filter(|change| change.status != Status::Metadata)
         .filter(|change| expected.has(change.site.as_deref(), &change.key))
         .collect();
+    // An edit of unknown content that is in no site's outputs may have kept them away.
+    let is_unknown = reached.reach.edit.kind == EditKind::File && reached.reach.outputs.is_empty();
     let count = match changed.len() {
+        0 if is_unknown => "an unknown number of outputs".to_owned(),
         0 => return None,
         1 => "1 output that was".to_owned(),
         count => format!("{count} outputs that were"),
     };
     let name = &reached.reach.edit.document.name;
-    let message = format!("this edit of `{name}` changes {count} expected to stay unchanged");
+    let verb = match reached.reach.edit.kind {
+        EditKind::File => "cannot be read and may change",
+        _ => "changes",
+    };
+    let message = format!("this edit of `{name}` {verb} {count} expected to stay unchanged");
     let label = Label::new(reached.reach.edit.at(), reached.label());
     let mut finding = Diagnostic::new(&RULE, message, label)
         .help("take the edit back, or expect less: `--expect-unchanged=GLOB`");

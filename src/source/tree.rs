@@ -51,6 +51,13 @@ pub trait Tree: Sync {
         None
     }
 
+    /// The id that [`entries`](Tree::entries) would give the file at `path`, which cannot be
+    /// read. None where that is unknown: the file is then another on each side.
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        let _ = path;
+        None
+    }
+
     /// To be asked before many files are read, where one error says more than
     /// a diagnostic for each: a partial clone may hold none of them.
     ///
@@ -78,6 +85,10 @@ impl<T: Tree + Send + ?Sized> Tree for Box<T> {
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         (**self).content_of(bytes)
+    }
+
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        (**self).content_of_unread(path)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
@@ -399,6 +410,25 @@ impl Tree for WorkTree {
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.checkout.as_ref()?.repository().content_of(bytes)
     }
+
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        let repository = self.checkout.as_ref()?.repository();
+        let file = on_disk_path(&self.root, path);
+        let seen = fs::symlink_metadata(&file).ok()?;
+        if seen.is_symlink() {
+            let target = fs::read_link(&file).ok()?;
+            return repository.content_of(target.as_os_str().as_encoded_bytes()).map(broken_link);
+        }
+        let opened = open_now(&file).ok().filter(|_| seen.is_file())?;
+        is_same_file(&opened.metadata().ok()?, &seen).then_some(())?;
+        repository.content_of_stream(opened, seen.len())
+    }
+}
+
+/// The id of a symbolic link that leads to no file, whose own text has the id `text`: another
+/// one than that of a file with this text.
+pub(super) fn broken_link(text: ContentId) -> ContentId {
+    ContentId::new(&Sha256::digest(format!("broken link {text}")))
 }
 
 impl WorkTree {
@@ -666,6 +696,10 @@ impl<T: Tree> Tree for Labelled<T> {
         self.tree.content_of(bytes)
     }
 
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        self.tree.content_of_unread(&self.inner(path)?)
+    }
+
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
         let inner: Vec<RepoPath> = files.iter().filter_map(|path| self.inner(path)).collect();
         self.tree.ensure_present(&inner)
@@ -703,6 +737,10 @@ impl<T: Tree> Tree for Excluding<T> {
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.tree.content_of(bytes)
+    }
+
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        self.tree.content_of_unread(path)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
@@ -745,6 +783,10 @@ impl<T: Tree> Tree for Overlay<T> {
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.tree.content_of(bytes)
+    }
+
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        self.tree.content_of_unread(path)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {

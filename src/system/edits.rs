@@ -17,7 +17,7 @@ use super::deckhand::known::Known;
 use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
-use crate::source::{FileId, RepoPath, Span, Triple};
+use crate::source::{DocKey, FileId, RepoPath, Span, Triple};
 use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
 use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Node, Value};
@@ -89,6 +89,30 @@ pub struct Edits<'a> {
     /// The edits, by number.
     pub edits: Vec<Edit>,
     pairs: Vec<Pair<'a>>,
+    files: Vec<(FileEdit<'a>, EditId)>,
+}
+
+/// An edit that is known by its file, and not by values of documents.
+#[derive(Clone, Debug)]
+pub struct FileEdit<'a> {
+    /// The file.
+    pub path: &'a RepoPath,
+    /// Why no documents tell it.
+    pub cause: FileEditCause,
+    /// The beginning of the file on the base side; none where it is not there.
+    pub base: Option<Span>,
+    /// The same on the head side.
+    pub head: Option<Span>,
+}
+
+/// Why an edit is known by its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileEditCause {
+    /// It defines a site that is another on each side, or on one side only. Left out where
+    /// edits of its documents say so.
+    Definition,
+    /// It cannot be read on one of the sides.
+    Unread,
 }
 
 /// A document on both sides, or on one.
@@ -127,11 +151,12 @@ impl Version<'_> {
 
 /// The edits that lead from the documents `base` to the documents `head`,
 /// each those of the files that are not the same on both sides; `unedited` are
-/// those of the others.
+/// those of the others. `files` are edits that documents may not tell.
 pub fn edits<'a>(
     base: Vec<Located<'a>>,
     head: Vec<Located<'a>>,
     unedited: &[Located<'a>],
+    files: Vec<FileEdit<'a>>,
 ) -> Edits<'a> {
     let mut drafts = Vec::new();
     let mut pairs = pair(base, head);
@@ -142,24 +167,40 @@ pub fn edits<'a>(
         .zip(moved)
         .map(|(pair, moved)| pair.drafted(moved, &mut drafts))
         .collect();
-    numbered(drafts, pairs)
+    let is_told = |file: &FileEdit<'_>| match file.cause {
+        FileEditCause::Definition => pairs.iter().any(|pair| pair.defines(file.path, &drafts)),
+        FileEditCause::Unread => false,
+    };
+    let untold: Vec<FileEdit<'a>> = files.into_iter().filter(|file| !is_told(file)).collect();
+    let files = untold
+        .into_iter()
+        .map(|file| {
+            let draft = Draft::file(&file, &pairs);
+            (file, add(&mut drafts, draft))
+        })
+        .collect();
+    numbered(drafts, pairs, files)
 }
 
 impl<'a> Edits<'a> {
     /// The edits of a site's definition that decide which files make the site.
     pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
-        let of = self.pairs.iter().filter(|pair| {
-            pair.base.iter().chain(&pair.head).any(|located| {
-                located.path == definition && located.index == 0 && located.repository.is_none()
-            })
-        });
-        let edits = of.flat_map(|pair| pair.whole.iter().chain(&pair.parts)).copied();
+        let of = self.pairs.iter().filter(|pair| pair.is_first_of(definition));
+        let edits = of.flat_map(Pair::edits);
+        let files = self
+            .files
+            .iter()
+            .filter(|(file, _)| file.path == definition && file.cause == FileEditCause::Definition);
         edits
-            .filter(|edit| {
-                let edit = &self.edits[edit.index()];
-                edit.part == Section::Whole || edit.kind == EditKind::Site
-            })
+            .filter(|edit| redefines(&self.edits[edit.index()]))
+            .chain(files.map(|(_, edit)| *edit))
             .collect()
+    }
+
+    /// The edits of files that cannot be read, each with its file.
+    pub fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
+        let files = self.files.iter().filter(|(file, _)| file.cause == FileEditCause::Unread);
+        files.map(|(file, edit)| (file, *edit))
     }
 
     /// The edits of documents that a site has on one of the sides.
@@ -399,7 +440,30 @@ fn rivals<'l>(pairs: &'l [Pair<'_>], unedited: &'l [Located<'_>]) -> Vec<Vec<Riv
     groups.into_values().collect()
 }
 
+/// Whether an edit of the first document of a site definition decides which files make the
+/// site.
+fn redefines(edit: &Edit) -> bool {
+    edit.part == Section::Whole || edit.kind == EditKind::Site
+}
+
 impl<'a> Pair<'a> {
+    /// Whether it is the first document of this file on one of the sides.
+    fn is_first_of(&self, path: &RepoPath) -> bool {
+        self.base.iter().chain(&self.head).any(|located| {
+            located.path == path && located.index == 0 && located.repository.is_none()
+        })
+    }
+
+    fn edits(&self) -> impl Iterator<Item = EditId> {
+        self.whole.iter().chain(&self.parts).copied()
+    }
+
+    /// Whether edits of it tell that `definition` defines another site.
+    fn defines(&self, definition: &RepoPath, drafts: &[Draft]) -> bool {
+        let is_redefining = |edit: EditId| redefines(&drafts[edit.index()].edit);
+        self.is_first_of(definition) && self.edits().any(is_redefining)
+    }
+
     /// The document as it is with the edits that are `chosen`, and where it
     /// lies then.
     fn version(
@@ -527,6 +591,26 @@ impl Draft {
         Self::new(head, edit)
     }
 
+    /// An edit of a file, called after its first document where it has one.
+    fn file(file: &FileEdit<'_>, pairs: &[Pair<'_>]) -> Self {
+        let (kind, named) = match file.cause {
+            FileEditCause::Definition => {
+                let mut sides = pairs.iter().flat_map(|pair| pair.head.iter().chain(&pair.base));
+                (EditKind::Site, sides.find(|located| located.path == file.path))
+            }
+            FileEditCause::Unread => (EditKind::File, None),
+        };
+        let document = named.map_or_else(
+            || DocKey::new("", "", file.path.as_str()),
+            |located| located.document.key().clone(),
+        );
+        let text = |at: Option<Span>| at.map(|at| Text { at, covers: vec![at], node: None });
+        let (base, head) = (text(file.base), text(file.head));
+        let (part, location) = (Section::Whole, Location::root());
+        let edit = Edit { kind, document, part, location, base, head, unlisted: 0 };
+        Self { order: (None, file.path.clone(), 0, part, String::new()), edit }
+    }
+
     fn new(located: &Located<'_>, edit: Edit) -> Self {
         let place = edit.location.to_string();
         let order = (located.repository, located.path.clone(), edit.at().start, edit.part, place);
@@ -535,17 +619,22 @@ impl Draft {
 }
 
 /// Gives the edits their numbers.
-fn numbered(drafts: Vec<Draft>, mut pairs: Vec<Pair<'_>>) -> Edits<'_> {
+fn numbered<'a>(
+    drafts: Vec<Draft>,
+    mut pairs: Vec<Pair<'a>>,
+    mut files: Vec<(FileEdit<'a>, EditId)>,
+) -> Edits<'a> {
     let mut drafts: Vec<(usize, Draft)> = drafts.into_iter().enumerate().collect();
     drafts.sort_by(|(_, one), (_, other)| one.order.cmp(&other.order));
     let mut ids = vec![EditId(0); drafts.len()];
     for (id, (drafted, _)) in drafts.iter().enumerate() {
         ids[*drafted] = EditId::at(id);
     }
-    for edit in pairs.iter_mut().flat_map(|pair| pair.whole.iter_mut().chain(&mut pair.parts)) {
+    let of_pairs = pairs.iter_mut().flat_map(|pair| pair.whole.iter_mut().chain(&mut pair.parts));
+    for edit in of_pairs.chain(files.iter_mut().map(|(_, edit)| edit)) {
         *edit = ids[edit.index()];
     }
-    Edits { edits: drafts.into_iter().map(|(_, draft)| draft.edit).collect(), pairs }
+    Edits { edits: drafts.into_iter().map(|(_, draft)| draft.edit).collect(), pairs, files }
 }
 
 /// The key that a location begins with, if that is text.

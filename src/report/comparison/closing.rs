@@ -39,6 +39,7 @@ impl Page<'_> {
             (count(Status::Broken), "broken"),
             (count(Status::Repaired), "repaired"),
             (count(Status::Metadata), "with other metadata only"),
+            (count(Status::NotComparable), "not comparable"),
             (comparison.inert(), "inert"),
             (comparison.outputs.iter().filter(|it| it.is_unexplained()).count(), "UNEXPLAINED"),
         ];

@@ -317,15 +317,27 @@ impl<'a> Page<'a> {
         writeln!(out, "and {many} (--limit): {what}\n")
     }
 
-    /// Edits that changed nothing, and that nothing stopped.
+    /// Edits that changed nothing, and that nothing stopped; apart from them those of unknown
+    /// content.
     fn write_inert(&self, out: &mut dyn Write) -> io::Result<()> {
         let edits = self.comparison().edits.iter().enumerate();
-        let inert: Vec<_> =
-            edits.filter(|(_, it)| it.outputs.is_empty() && it.shields.is_empty()).collect();
+        let (inert, unknown): (Vec<_>, Vec<_>) = edits
+            .filter(|(_, it)| it.outputs.is_empty() && it.shields.is_empty())
+            .partition(|(_, it)| it.is_inert());
+        self.write_listed("content unknown", &unknown, out)?;
+        self.write_listed("changes nothing", &inert, out)
+    }
+
+    fn write_listed(
+        &self,
+        title: &str,
+        inert: &[(usize, &EditReach)],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if inert.is_empty() {
             return Ok(());
         }
-        let title = format!("changes nothing: {}", counted(inert.len(), "edit"));
+        let title = format!("{title}: {}", counted(inert.len(), "edit"));
         writeln!(out, "{}", self.paint(Ink::Bold, &title))?;
         for (at, reach) in inert.iter().take(self.limit()) {
             let (place, number) = (self.place(reach.edit.at()), at + 1);

@@ -227,6 +227,7 @@ impl Page<'_> {
             | Status::Removed
             | Status::Broken
             | Status::Repaired
+            | Status::NotComparable
             | Status::Metadata => places_of_change(change, self.view),
         }
     }
@@ -465,6 +466,7 @@ pub(super) fn places_of_change(change: &Change, view: &View<'_>) -> Vec<String> 
         Status::Removed => Some("(document removed)"),
         Status::Broken => Some("(no longer rendered)"),
         Status::Repaired => Some("(rendered again)"),
+        Status::NotComparable => Some("(not comparable)"),
     };
     if let Some(word) = word {
         return vec![word.to_owned()];

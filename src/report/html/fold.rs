@@ -30,7 +30,7 @@ impl Folds {
         let mut alike: BTreeMap<Likeness<'_>, Vec<usize>> = BTreeMap::new();
         let mut inert = Vec::new();
         for (at, likeness) in likenesses(page).into_iter().enumerate() {
-            if likeness.is_inert() && report.edits[at].reach.outputs == 0 {
+            if likeness.is_inert() && report.edits[at].is_inert() {
                 inert.push(at);
             } else {
                 alike.entry(likeness).or_default().push(at);

@@ -218,13 +218,14 @@ fn rows<'a>(page: &Page<'a>) -> BTreeMap<Option<&'a str>, Row> {
 }
 
 /// What can become of outputs, in the order of columns.
-const STATUSES: [(StatusForm, &str); 6] = [
+const STATUSES: [(StatusForm, &str); 7] = [
     (StatusForm::Changed, "changed"),
     (StatusForm::Added, "added"),
     (StatusForm::Removed, "removed"),
     (StatusForm::Broken, "broken"),
     (StatusForm::Repaired, "repaired"),
     (StatusForm::Metadata, "metadata only"),
+    (StatusForm::NotComparable, "not comparable"),
 ];
 
 const LEVELS: [(Level, &str); 3] =

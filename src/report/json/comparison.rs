@@ -10,7 +10,7 @@ use super::value::ValueForm;
 use super::words;
 use crate::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach};
 use crate::compare::{Cause, Change, Hop, Status};
-use crate::edit::EditId;
+use crate::edit::{EditId, EditKind};
 use crate::report::form::key_form;
 use crate::report::view::Decoded;
 use crate::report::{Compared, Extent, SideText, View};
@@ -79,6 +79,8 @@ pub(in crate::report) enum StatusForm {
     Broken,
     Repaired,
     Metadata,
+    #[serde(rename = "not comparable")]
+    NotComparable,
 }
 
 /// All that is listed of a comparison.
@@ -243,6 +245,13 @@ pub(in crate::report) struct UnexplainedForm {
     pub(in crate::report) status: StatusForm,
     pub(in crate::report) group: Option<String>,
     pub(in crate::report) differences: usize,
+}
+
+impl EditForm {
+    /// Whether it is known to change no output.
+    pub(in crate::report) fn is_inert(&self) -> bool {
+        self.reach.outputs == 0 && self.kind != words::of_edit_kind(EditKind::File)
+    }
 }
 
 impl ComparisonForm {
@@ -481,6 +490,7 @@ impl StatusForm {
             StatusForm::Broken => "broken",
             StatusForm::Repaired => "repaired",
             StatusForm::Metadata => "metadata",
+            StatusForm::NotComparable => "not comparable",
         }
     }
 }
@@ -494,6 +504,7 @@ impl From<Status> for StatusForm {
             Status::Broken => StatusForm::Broken,
             Status::Repaired => StatusForm::Repaired,
             Status::Metadata => StatusForm::Metadata,
+            Status::NotComparable => StatusForm::NotComparable,
         }
     }
 }
@@ -507,6 +518,7 @@ impl From<StatusForm> for Status {
             StatusForm::Broken => Status::Broken,
             StatusForm::Repaired => Status::Repaired,
             StatusForm::Metadata => Status::Metadata,
+            StatusForm::NotComparable => Status::NotComparable,
         }
     }
 }

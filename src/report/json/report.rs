@@ -73,6 +73,8 @@ pub(in crate::report) struct TotalsForm {
     pub(in crate::report) broken: usize,
     pub(in crate::report) repaired: usize,
     pub(in crate::report) metadata: usize,
+    #[serde(default)]
+    pub(in crate::report) not_comparable: usize,
     pub(in crate::report) unexplained: usize,
     pub(in crate::report) groups: usize,
     pub(in crate::report) edits: usize,
@@ -305,6 +307,7 @@ impl TotalsForm {
             broken: comparison.count(Status::Broken),
             repaired: comparison.count(Status::Repaired),
             metadata: comparison.count(Status::Metadata),
+            not_comparable: comparison.count(Status::NotComparable),
             unexplained: comparison.outputs.iter().filter(|it| it.is_unexplained()).count(),
             groups: comparison.groups.len(),
             edits: comparison.edits.len(),

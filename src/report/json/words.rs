@@ -7,13 +7,14 @@ use crate::compare::{Proof, Via};
 use crate::edit::{EditKind, Part};
 use crate::report::SideKind;
 
-const KINDS: [EditKind; 6] = [
+const KINDS: [EditKind; 7] = [
     EditKind::Value,
     EditKind::Key,
     EditKind::Document,
     EditKind::Moved,
     EditKind::Policy,
     EditKind::Site,
+    EditKind::File,
 ];
 
 const PARTS: [Part; 4] = [Part::Whole, Part::Data, Part::Metadata, Part::Root];
@@ -40,6 +41,7 @@ pub(super) fn of_edit_kind(kind: EditKind) -> &'static str {
         EditKind::Moved => "moved",
         EditKind::Policy => "policy",
         EditKind::Site => "site",
+        EditKind::File => "file",
     }
 }
 

@@ -50,6 +50,9 @@ impl Page<'_> {
                 StatusForm::Removed => Some(format!("{count} removed")),
                 StatusForm::Broken => (count > 0).then(|| format!("{count} broken")),
                 StatusForm::Repaired => (count > 0).then(|| format!("{count} repaired")),
+                StatusForm::NotComparable => {
+                    (count > 0).then(|| format!("**{count} not comparable**"))
+                }
                 StatusForm::Metadata => {
                     (count > 0).then(|| format!("{count} with other metadata only"))
                 }

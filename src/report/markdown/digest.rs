@@ -83,13 +83,14 @@ pub(super) struct Site<'a> {
 }
 
 /// What can become of outputs, in the order of columns.
-pub(super) const STATUSES: [StatusForm; 6] = [
+pub(super) const STATUSES: [StatusForm; 7] = [
     StatusForm::Changed,
     StatusForm::Added,
     StatusForm::Removed,
     StatusForm::Broken,
     StatusForm::Repaired,
     StatusForm::Metadata,
+    StatusForm::NotComparable,
 ];
 
 /// Where a status stands among [`STATUSES`].
@@ -101,6 +102,7 @@ fn position(status: StatusForm) -> usize {
         StatusForm::Broken => 3,
         StatusForm::Repaired => 4,
         StatusForm::Metadata => 5,
+        StatusForm::NotComparable => 6,
     }
 }
 
@@ -219,7 +221,8 @@ impl<'a> Reaches<'a> {
         let mut known: BTreeMap<Likeness<'_>, usize> = BTreeMap::new();
         for edit in 0..self.report.edits.len() {
             let likeness = self.likeness(edit);
-            if likeness.outputs.is_empty() && likeness.stops.is_empty() {
+            let is_inert = self.report.edits[edit].is_inert();
+            if likeness.outputs.is_empty() && likeness.stops.is_empty() && is_inert {
                 inert.push(edit);
                 continue;
             }
@@ -286,7 +289,8 @@ impl<'a> Reaches<'a> {
                 StatusForm::Added
                 | StatusForm::Removed
                 | StatusForm::Broken
-                | StatusForm::Repaired => Vec::new(),
+                | StatusForm::Repaired
+                | StatusForm::NotComparable => Vec::new(),
                 StatusForm::Changed if !is_alone => self.places_of_causes(output, edits),
                 StatusForm::Changed | StatusForm::Metadata => {
                     places.entry(group).or_insert_with(|| self.places_of(group)).clone()
@@ -433,7 +437,11 @@ fn together(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     for row in rows {
         match row.status {
             StatusForm::Changed | StatusForm::Metadata => told.push(row),
-            StatusForm::Added | StatusForm::Removed | StatusForm::Broken | StatusForm::Repaired => {
+            StatusForm::Added
+            | StatusForm::Removed
+            | StatusForm::Broken
+            | StatusForm::Repaired
+            | StatusForm::NotComparable => {
                 let ways = row.ways.iter().map(|way| way.vias.clone()).collect();
                 known.entry((row.status, row.sites.clone(), ways)).or_default().push(row);
             }

@@ -5,7 +5,7 @@ use super::digest::{Digest, STATUSES, Site};
 use super::paper::{Alert, Column, Full, Paper};
 use super::words::{self, Words};
 use crate::report::counted;
-use crate::report::json::StatusForm;
+use crate::report::json::{EditForm, StatusForm};
 
 /// A page being written.
 pub(super) struct Page<'a> {
@@ -84,7 +84,8 @@ impl Page<'_> {
             };
             return format!("{edits} {verb} {outputs}{scope}");
         }
-        let is_safe = self.digest.findings.is_empty() && totals.edits > 0;
+        let is_known = report.edits.iter().all(EditForm::is_inert);
+        let is_safe = self.digest.findings.is_empty() && totals.edits > 0 && is_known;
         let verdict = if is_safe { ": safe refactor" } else { "" };
         format!("{edits}, 0 rendered documents changed{verdict}")
     }
@@ -155,7 +156,10 @@ impl Page<'_> {
     fn columns(&self) -> Vec<usize> {
         let is_told = |at: &usize| match STATUSES[*at] {
             StatusForm::Changed | StatusForm::Added | StatusForm::Removed => true,
-            StatusForm::Broken | StatusForm::Repaired | StatusForm::Metadata => {
+            StatusForm::Broken
+            | StatusForm::Repaired
+            | StatusForm::Metadata
+            | StatusForm::NotComparable => {
                 self.digest.sites.values().any(|site| site.counts[*at] > 0)
             }
         };

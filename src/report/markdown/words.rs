@@ -116,6 +116,7 @@ impl Words<'_> {
             StatusForm::Removed => "(document removed)",
             StatusForm::Broken => "(no longer rendered)",
             StatusForm::Repaired => "(rendered again)",
+            StatusForm::NotComparable => "(not comparable)",
         };
         let place = match &row.places[..] {
             [] if word.is_empty() => "(document)".to_owned(),

@@ -20,7 +20,9 @@ mod stored;
 mod variables;
 mod walk;
 
+use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 pub use create::FirstCommit;
 pub use stored::StoredTree;
@@ -69,6 +71,19 @@ impl Repository {
         let kind = self.shared.objects.object_hash();
         let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).ok()?;
         Some(content_id(id))
+    }
+
+    /// As [`Repository::content_of`], of bytes that are too many to be held.
+    pub(super) fn content_of_stream(&self, mut bytes: impl Read, length: u64) -> Option<ContentId> {
+        let id = gix::objs::compute_stream_hash(
+            self.shared.objects.object_hash(),
+            gix::objs::Kind::Blob,
+            &mut bytes,
+            length,
+            &mut gix::progress::Discard,
+            &AtomicBool::new(false),
+        );
+        id.ok().map(content_id)
     }
 }
 

@@ -12,7 +12,7 @@ use gix::objs::tree::EntryKind as Mode;
 use super::listing::files_below;
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
-use crate::source::tree::{NO_SUCH_FILE, path_of, read_plain};
+use crate::source::tree::{NO_SUCH_FILE, broken_link, path_of, read_plain};
 use crate::source::{ContentId, Entry, EntryKind, ReadError, RepoPath, Source, Tree};
 
 /// The files of one commit or of the index. Symbolic links are followed inside
@@ -87,7 +87,7 @@ impl StoredTree {
             Mode::Link => match self.resolve(&path) {
                 Ok(Target::Folder | Target::Submodule) => return None,
                 Ok(Target::File(id)) => (EntryKind::File, Some(content_id(id))),
-                Err(_) => (EntryKind::File, None),
+                Err(_) => (EntryKind::File, Some(broken_link(content_id(id)))),
             },
         };
         let (kind, content) = if utf8 { (kind, content) } else { (EntryKind::NotUtf8, None) };

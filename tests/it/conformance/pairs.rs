@@ -122,6 +122,8 @@ fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
             Status::Added => "added",
             Status::Removed => "removed",
             Status::Metadata => "metadata_only_changed",
+            // Nothing was recorded of files that cannot be read.
+            Status::NotComparable => continue,
         };
         let names = [change.key.schema.to_string(), change.key.name.to_string()];
         outputs.entry(word).or_default().push(names);

@@ -255,7 +255,8 @@ impl Files {
     /// again is what is rendered anew.
     fn check(&self, site: &str, semantics: Semantics) -> Result<(), TestCaseError> {
         let unedited = self.located([true, true]);
-        let edits = edits(self.located([true, false]), self.located([false, true]), &unedited);
+        let edits =
+            edits(self.located([true, false]), self.located([false, true]), &unedited, Vec::new());
         let membership = |side: usize| {
             let site_type = self.types[side].get(site)?;
             Some(Membership {

@@ -321,7 +321,7 @@ proptest! {
         let mut sources = SourceMap::new();
         let base = Read::of(&edited.base, &mut sources);
         let head = Read::of(&edited.head, &mut sources);
-        let found = edits(base.located(), head.located(), &[]);
+        let found = edits(base.located(), head.located(), &[], Vec::new());
         let pair = SitePair {
             base: Some(membership()),
             head: Some(membership()),
