@@ -235,6 +235,9 @@ pub struct Diagnostic {
     /// The sites in which it was found, sorted; empty for faults of a file
     /// that are not of any site, and for sets of files without layout.
     pub sites: Vec<Arc<str>>,
+    /// How many findings it is: more than one where it stands for those that a report does not
+    /// list.
+    pub count: usize,
 }
 
 impl Diagnostic {
@@ -254,6 +257,7 @@ impl Diagnostic {
             suppressed: None,
             documents: Vec::new(),
             sites: Vec::new(),
+            count: 1,
         }
     }
 

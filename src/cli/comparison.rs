@@ -305,7 +305,8 @@ fn tell(
     if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
     }
-    let (findings, view, totals) = (&checked.findings, view(checked), totals(checked, elapsed));
+    let findings = &*checked.findings.capped(&checked.sources);
+    let (view, totals) = (view(checked), totals(checked, elapsed));
     let shown = match look.ignored {
         Ignored::Counted => findings.clone(),
         Ignored::Shown => findings.with_suppressed(&checked.sources),
@@ -351,7 +352,7 @@ fn write_lint(
         &asked.request.wanted,
     )?;
     let links = asked.outputs.links(&outcome.configured);
-    let findings = &outcome.compared.findings;
+    let findings = &*outcome.compared.findings.capped(&outcome.compared.checked.sources);
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
     let view = view(&outcome.compared.checked);
     let suppressed = match look.ignored {

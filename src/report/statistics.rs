@@ -71,17 +71,17 @@ fn rows(
         new.iter().map(|it| (it, true)).chain(old.iter().map(|it| (it, false)))
     {
         let (row, sites) = row_of(&mut rows, diagnostic, compared);
-        row.count += 1;
+        row.count += diagnostic.count;
         row.fixable += usize::from(diagnostic.fix.is_some());
         let figure = if is_new { &mut row.new } else { &mut row.unchanged };
-        *figure = figure.map(|count| count + 1);
+        *figure = figure.map(|count| count + diagnostic.count);
         sites.extend(diagnostic.sites.iter().cloned());
     }
     for diagnostic in suppressed {
         let (row, _) = row_of(&mut rows, diagnostic, compared);
         match &diagnostic.suppressed {
-            Some(Suppression::Comment { .. }) => row.ignored += 1,
-            Some(Suppression::Baseline { .. }) => row.accepted += 1,
+            Some(Suppression::Comment { .. }) => row.ignored += diagnostic.count,
+            Some(Suppression::Baseline { .. }) => row.accepted += diagnostic.count,
             None => {}
         }
     }

@@ -64,6 +64,7 @@ pub(super) struct Told<'a> {
     pub(super) help: Option<&'a str>,
     pub(super) suppressed: Option<&'a Suppression>,
     pub(super) sites: &'a [Arc<str>],
+    pub(super) count: usize,
 }
 
 /// What is told of findings.
@@ -129,6 +130,7 @@ impl<'a> From<&'a Diagnostic> for Told<'a> {
             help: diagnostic.help.as_deref(),
             suppressed: diagnostic.suppressed.as_ref(),
             sites: &diagnostic.sites,
+            count: diagnostic.count,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! and all stand in an order that depends on nothing but the input.
 
 pub mod baseline;
+pub mod cap;
 mod comments;
 mod fingerprint;
 mod policy;
@@ -28,7 +29,7 @@ pub struct Findings {
 }
 
 /// The findings of two sides, told apart.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Compared {
     /// On the head side only.
     pub new: Findings,
@@ -277,8 +278,8 @@ impl Suppressed {
         let mut counts = Self::default();
         for diagnostic in diagnostics {
             match &diagnostic.suppressed {
-                Some(Suppression::Comment { .. }) => counts.ignored += 1,
-                Some(Suppression::Baseline { .. }) => counts.accepted += 1,
+                Some(Suppression::Comment { .. }) => counts.ignored += diagnostic.count,
+                Some(Suppression::Baseline { .. }) => counts.accepted += diagnostic.count,
                 None => {}
             }
         }
@@ -307,7 +308,8 @@ impl Findings {
     /// How many there are.
     pub fn counts(&self) -> Counts {
         let of = |severity| {
-            self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+            let of_severity = self.diagnostics.iter().filter(|it| it.severity == severity);
+            of_severity.map(|it| it.count).sum()
         };
         Counts {
             errors: of(Severity::Error),

@@ -66,7 +66,10 @@ impl Page<'_> {
     }
 
     fn findings_words(&self, findings: &FindingsTold<'_>) -> String {
-        let of = |severity| findings.new.iter().filter(|it| it.severity == severity).count();
+        let of = |severity| -> usize {
+            let new = findings.new.iter().filter(|it| it.severity == severity);
+            new.map(|it| it.count).sum()
+        };
         let kinds = [
             (of(Severity::Error), "new error"),
             (of(Severity::Warning), "new warning"),
@@ -78,7 +81,7 @@ impl Page<'_> {
             .map(|(count, kind)| counted(count, kind))
             .collect();
         let new = if kinds.is_empty() { "0 new".to_owned() } else { kinds.join(", ") };
-        let unchanged = findings.unchanged.len();
+        let unchanged: usize = findings.unchanged.iter().map(|it| it.count).sum();
         let hidden = match self.look.unchanged {
             Unchanged::Counted if unchanged > 0 => " (hidden, --all-findings)",
             Unchanged::Counted | Unchanged::Shown => "",

@@ -131,7 +131,7 @@ impl<'a> FindingsTold<'a> {
             new: terminal::told(&findings.new.diagnostics),
             causes: findings.causes.iter().map(Vec::as_slice).collect(),
             unchanged: terminal::told(&findings.unchanged.diagnostics),
-            fixed: findings.fixed.diagnostics.len(),
+            fixed: findings.fixed.diagnostics.iter().map(|it| it.count).sum(),
             suppressed: Suppressed::of(&findings.suppressed),
             added_ignores: findings.added_ignores,
         }

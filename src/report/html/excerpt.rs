@@ -53,8 +53,12 @@ fn write_line(line: &Line, label: Option<&LabelForm>, out: &mut dyn Write) -> io
     }
     let letters: Vec<char> = line.text.chars().collect();
     let marked = label.map(|label| marked(line, &letters, label));
-    let mut at = 0;
-    for end in edges(line, letters.len(), marked.as_ref()) {
+    let window = window(line, letters.len(), marked.as_ref());
+    let mut at = window.start;
+    if window.start > 0 {
+        write!(out, "<i>…</i>")?;
+    }
+    for end in edges(line, &window, marked.as_ref()) {
         let stretch: String = letters[at..end].iter().collect();
         let is_hidden = line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at));
         let is_marked = marked.as_ref().is_some_and(|it| it.contains(&at));
@@ -73,16 +77,32 @@ fn write_line(line: &Line, label: Option<&LabelForm>, out: &mut dyn Write) -> io
     if marked.is_some_and(|it| it.start >= letters.len()) {
         write!(out, "<mark> </mark>")?;
     }
-    let cut = if line.cut { "<i>…</i>" } else { "" };
+    let is_cut = line.cut || window.end < letters.len();
+    let cut = if is_cut { "<i>…</i>" } else { "" };
     writeln!(out, "{cut}")
 }
 
+/// The characters of a line that are shown: all of it, or what is around the mark, so that
+/// many findings on one long line do not show all of it each.
+fn window(line: &Line, length: usize, marked: Option<&Range<usize>>) -> Range<usize> {
+    const MAX_WHOLE: usize = 800;
+    const AROUND: usize = 200;
+    if length <= MAX_WHOLE {
+        return 0..length;
+    }
+    let focus = marked.map_or(0, |it| it.start);
+    let (start, end) = (focus.saturating_sub(AROUND), (focus + AROUND).min(length));
+    // A part of what stands for a secret would look like text.
+    let met = |at: usize| line.hidden.iter().find(|[start, end]| *start < at && at < *end);
+    met(start).map_or(start, |it| it[0])..met(end).map_or(end, |it| it[1])
+}
+
 /// Where stretches of a line end that are shown alike.
-fn edges(line: &Line, length: usize, marked: Option<&Range<usize>>) -> Vec<usize> {
+fn edges(line: &Line, window: &Range<usize>, marked: Option<&Range<usize>>) -> Vec<usize> {
     let hidden = line.hidden.iter().flatten().copied();
     let marked = marked.into_iter().flat_map(|it| [it.start, it.end]);
-    let mut edges: Vec<usize> = hidden.chain(marked).chain([length]).collect();
-    edges.retain(|edge| (1..=length).contains(edge));
+    let mut edges: Vec<usize> = hidden.chain(marked).chain([window.end]).collect();
+    edges.retain(|edge| *edge > window.start && *edge <= window.end);
     edges.sort_unstable();
     edges.dedup();
     edges

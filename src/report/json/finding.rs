@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::Texts;
+use super::lines::{Texts, is_one, one};
 use crate::diagnostic::{Diagnostic, Fix, Label, Severity, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
@@ -140,6 +140,9 @@ pub(in crate::report) struct Finding {
     pub(in crate::report) caused_by: Vec<String>,
     pub(in crate::report) suppressed: Option<SuppressionForm>,
     pub(in crate::report) fix: Option<FixForm>,
+    /// How many findings it is: more than one where it stands for those that are not listed.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub(in crate::report) count: usize,
 }
 
 /// What says that a finding is not reported.
@@ -242,6 +245,7 @@ impl Finding {
             caused_by: told.causes.iter().map(|edit| edit_name(*edit)).collect(),
             suppressed: diagnostic.suppressed.as_ref().map(|it| SuppressionForm::new(it, view)),
             fix: diagnostic.fix.as_ref().and_then(|it| FixForm::new(it, view)),
+            count: diagnostic.count,
         }
     }
 }

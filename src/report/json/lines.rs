@@ -62,12 +62,12 @@ pub(in crate::report) struct Line {
     pub(in crate::report) continues: bool,
 }
 
-fn one() -> usize {
+pub(super) fn one() -> usize {
     1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_one(column: &usize) -> bool {
+pub(super) fn is_one(column: &usize) -> bool {
     *column == 1
 }
 

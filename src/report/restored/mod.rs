@@ -67,6 +67,7 @@ struct Finding {
     sites: Vec<Arc<str>>,
     state: Option<State>,
     causes: Vec<EditId>,
+    count: usize,
 }
 
 impl Restored {
@@ -163,7 +164,7 @@ impl Restored {
             new: of(State::New).map(Finding::told).collect(),
             causes: of(State::New).map(|it| &*it.causes).collect(),
             unchanged: of(State::Unchanged).map(Finding::told).collect(),
-            fixed: of(State::Fixed).count(),
+            fixed: of(State::Fixed).map(|it| it.count).sum(),
             suppressed: self.totals.suppressed,
             added_ignores: changes.added_ignores,
         }
@@ -177,7 +178,7 @@ impl Restored {
 
 fn totals(report: &Report, findings: &[Finding]) -> Totals {
     let open = findings.iter().filter(|it| it.suppressed.is_none());
-    let of = |severity| open.clone().filter(|it| it.severity == severity).count();
+    let of = |severity| open.clone().filter(|it| it.severity == severity).map(|it| it.count).sum();
     Totals {
         sites: report.totals.sites,
         documents: report.totals.documents.unwrap_or_default(),
@@ -215,6 +216,7 @@ impl Finding {
             suppressed: finding.suppressed.as_ref().map(|it| suppression(it, texts)),
             sites: finding.sites.iter().map(|site| Arc::from(&**site)).collect(),
             state: finding.state,
+            count: finding.count,
             causes: caused.filter_map(|name| report.edit_number(name)).map(EditId::at).collect(),
         }
     }
@@ -235,6 +237,7 @@ impl Finding {
             help: self.help.as_deref(),
             suppressed: self.suppressed.as_ref(),
             sites: &self.sites,
+            count: self.count,
         }
     }
 }

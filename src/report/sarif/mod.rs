@@ -63,10 +63,12 @@ fn run(report: &Report, manner: &Manner<'_>) -> Run {
         names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
     let flows = flow::Flows::of(report);
     let mut fingerprints = Fingerprints::default();
+    let mut shown = result::Shown::new();
     let mut results = Vec::with_capacity(kept.len());
     for finding in &kept {
         let place = places.get(&*finding.rule).copied().expect("every kept rule has a place");
-        results.push(result::of(finding, place, fingerprints.next(finding), &flows, report));
+        let fingerprint = fingerprints.next(finding);
+        results.push(result::of(finding, place, fingerprint, &flows, &mut shown, report));
     }
     Run {
         tool: Tool { driver: driver(report, rules) },

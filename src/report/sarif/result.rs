@@ -1,6 +1,6 @@
 //! One finding as a result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ROOT;
 use super::flow::Flows;
@@ -20,12 +20,13 @@ const MOST_RELATED: usize = 50;
 const MOST_NAMED: usize = 20;
 
 /// A finding of the rule at `rule_index`.
-pub(super) fn of(
-    finding: &Finding,
+pub(super) fn of<'a>(
+    finding: &'a Finding,
     rule_index: usize,
     fingerprint: String,
     flows: &Flows<'_>,
-    report: &Report,
+    shown: &mut Shown<'a>,
+    report: &'a Report,
 ) -> SarifResult {
     let related = finding.related.iter().enumerate().take(MOST_RELATED);
     SarifResult {
@@ -35,10 +36,10 @@ pub(super) fn of(
         message: Message::of_lines(&text(finding)),
         locations: [Location {
             logical_locations: logical(finding),
-            ..at_label(&finding.primary, report)
+            ..at_label(&finding.primary, shown, report)
         }],
         related_locations: related
-            .map(|(at, label)| Location { id: Some(at + 1), ..at_label(label, report) })
+            .map(|(at, label)| Location { id: Some(at + 1), ..at_label(label, shown, report) })
             .collect(),
         code_flows: flows.to(finding),
         partial_fingerprints: BTreeMap::from([("layercake/v1", fingerprint)]),
@@ -87,7 +88,11 @@ fn logical(finding: &Finding) -> Vec<LogicalLocation> {
     finding.sites.iter().take(MOST_NAMED).map(|site| named(Some(site))).collect()
 }
 
-fn at_label(label: &LabelForm, report: &Report) -> Location {
+/// The lines of which a result has shown the text, by file: each is in a log once.
+pub(super) type Shown<'a> = BTreeSet<(&'a str, usize)>;
+
+fn at_label<'a>(label: &'a LabelForm, shown: &mut Shown<'a>, report: &'a Report) -> Location {
+    let is_first = shown.insert((&label.file, label.line));
     let region = Region {
         start_line: label.line,
         start_column: Some(label.column),
@@ -104,7 +109,7 @@ fn at_label(label: &LabelForm, report: &Report) -> Location {
         physical_location: Some(PhysicalLocation {
             artifact_location: artifact(&label.file),
             region,
-            context_region: context(label, report),
+            context_region: is_first.then(|| context(label, report)).flatten(),
         }),
         message: (!words.is_empty()).then(|| Message::new(&words)),
         ..Location::default()

@@ -1,0 +1,160 @@
+//! Findings that are too many to list, each kind of them as one: what a report costs must not
+//! grow with how often a file says the same.
+//!
+//! Only reports are made of capped findings. Exit codes, the baseline and fixes look at all.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::{Compared, Findings};
+use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
+use crate::source::{RepoPath, SourceMap, Span};
+
+/// Maximum number of findings of one rule in one file that are listed.
+pub const MAX_OF_RULE_IN_FILE: usize = 1_000;
+
+/// Maximum number of findings that are listed in all, of each state.
+pub const MAX_LISTED: usize = 10_000;
+
+/// Maximum number of characters of a text of a finding.
+pub const MAX_TEXT: usize = 1_000;
+
+impl Findings {
+    /// The findings that are listed, and one for each kind of the others.
+    pub fn capped(&self, sources: &SourceMap) -> Cow<'_, Self> {
+        match (needs_cap(&self.diagnostics), needs_cap(&self.suppressed)) {
+            (false, false) => Cow::Borrowed(self),
+            _ => Cow::Owned(Self {
+                diagnostics: capped(&self.diagnostics, sources).0,
+                suppressed: capped(&self.suppressed, sources).0,
+            }),
+        }
+    }
+}
+
+impl Compared {
+    /// As [`Findings::capped`], for both sides.
+    pub fn capped(&self, sources: &SourceMap) -> Cow<'_, Self> {
+        let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
+        if !lists.into_iter().any(|it| needs_cap(it)) && !needs_cap(&self.suppressed) {
+            return Cow::Borrowed(self);
+        }
+        let (new, listed) = capped(&self.new.diagnostics, sources);
+        let of_new = |diagnostics| Findings { diagnostics, suppressed: Vec::new() };
+        Cow::Owned(Self {
+            new: of_new(new),
+            causes: listed
+                .into_iter()
+                .map(|at| self.causes.get(at).cloned().unwrap_or_default())
+                .collect(),
+            unchanged: self.unchanged.capped(sources).into_owned(),
+            fixed: self.fixed.capped(sources).into_owned(),
+            suppressed: capped(&self.suppressed, sources).0,
+            added_ignores: self.added_ignores,
+        })
+    }
+}
+
+/// Whether a list may have to be capped: whether it is long, or a text of it is.
+fn needs_cap(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.len() > MAX_OF_RULE_IN_FILE || diagnostics.iter().any(has_long_text)
+}
+
+fn has_long_text(diagnostic: &Diagnostic) -> bool {
+    let labels = std::iter::once(&diagnostic.primary).chain(&diagnostic.related);
+    let mut texts = labels
+        .map(|label| &label.message)
+        .chain(&diagnostic.notes)
+        .chain(&diagnostic.help)
+        .chain([&diagnostic.message]);
+    // A character has a byte at least.
+    texts.any(|text| text.len() > MAX_TEXT)
+}
+
+/// What the findings that one finding stands for have in common.
+type Kind<'a> = (Option<&'a RepoPath>, &'static str, Severity, Option<&'static str>);
+
+/// The capped list, and the index of each finding, or of the first that it stands for, in
+/// `diagnostics`.
+fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, Vec<usize>) {
+    let kind = |diagnostic: &'_ Diagnostic| {
+        let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
+        (diagnostic.rule.name, diagnostic.severity, suppressed)
+    };
+    let mut left_out: BTreeMap<Kind<'_>, Vec<usize>> = BTreeMap::new();
+    let mut alike: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
+    let mut listed: Vec<usize> = Vec::new();
+    for (at, diagnostic) in diagnostics.iter().enumerate() {
+        let (rule, severity, suppressed) = kind(diagnostic);
+        let file = sources.path_of(diagnostic.primary.span);
+        let kind = (Some(file), rule, severity, suppressed);
+        let count = alike.entry(kind).or_default();
+        *count += 1;
+        if *count > MAX_OF_RULE_IN_FILE {
+            left_out.entry(kind).or_default().push(at);
+        } else {
+            listed.push(at);
+        }
+    }
+    if listed.len() > MAX_LISTED {
+        // The worst are kept.
+        listed.sort_by_key(|at| (Reverse(diagnostics[*at].severity), *at));
+        for at in listed.split_off(MAX_LISTED) {
+            let (rule, severity, suppressed) = kind(&diagnostics[at]);
+            left_out.entry((None, rule, severity, suppressed)).or_default().push(at);
+        }
+    }
+    let listed = listed.into_iter().map(|at| (at, clipped(&diagnostics[at])));
+    let others =
+        left_out.iter().map(|((file, ..), ats)| (ats[0], stand_in(*file, ats, diagnostics)));
+    let mut all: Vec<(usize, Diagnostic)> = listed.chain(others).collect();
+    all.sort_by_key(|(at, _)| *at);
+    let (indices, capped) = all.into_iter().unzip();
+    (capped, indices)
+}
+
+/// One finding in the place of those at `ats`, which are of one rule, of one file where that is
+/// given.
+fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic {
+    let first = &diagnostics[ats[0]];
+    let count = ats.iter().map(|at| diagnostics[*at].count).sum();
+    let place = if file.is_some() { "in this file" } else { "in this and other files" };
+    let message = format!("{count} more findings of this rule {place} are left out");
+    let mut sites: Vec<_> = ats.iter().flat_map(|at| &diagnostics[*at].sites).cloned().collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let span = Span::point(first.primary.span.file, first.primary.span.start);
+    Diagnostic {
+        message,
+        severity: first.severity,
+        subject: "left out".to_owned(),
+        suppressed: first.suppressed.clone(),
+        sites,
+        count,
+        ..Diagnostic::new(first.rule, "", Label::new(span, "the first of them"))
+    }
+    .help("mend those that are listed, and run layercake again")
+}
+
+/// The finding with no text that is longer than [`MAX_TEXT`].
+fn clipped(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut diagnostic = diagnostic.clone();
+    if !has_long_text(&diagnostic) {
+        return diagnostic;
+    }
+    let labels = std::iter::once(&mut diagnostic.primary).chain(&mut diagnostic.related);
+    let texts = labels
+        .map(|label| &mut label.message)
+        .chain(&mut diagnostic.notes)
+        .chain(&mut diagnostic.help)
+        .chain([&mut diagnostic.message]);
+    for text in texts {
+        if let Some((end, _)) = text.char_indices().nth(MAX_TEXT) {
+            let left = text[end..].chars().count();
+            text.truncate(end);
+            *text += &format!("… ({left} more characters)");
+        }
+    }
+    diagnostic
+}
