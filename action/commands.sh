@@ -36,6 +36,16 @@ output() {
     printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >>"$GITHUB_OUTPUT"
 }
 
+# Sets an output that is made of a report, which may be somebody else's: only where all of it
+# has the form that is given as a regular expression.
+output_checked() {
+    local form="^($2)$"
+    if [[ ! $3 =~ $form ]]; then
+        refuse "the report gives no \`$1\`: what it has there is not of the form $2"
+    fi
+    output "$1" "$3"
+}
+
 # Prints a file so that no line of it is taken for a command.
 show() {
     local word

@@ -103,13 +103,6 @@ reports() {
 
 count() { jq -r "$1" "$json" | tr -d '\r'; }
 
-# Id of a commit that the report names, which may be anybody's; nothing if it is not one.
-commit_of() {
-    local id
-    id=$(count "$1 // \"\"")
-    if is_id "$id"; then printf '%s' "$id"; fi
-}
-
 wants_sarif=false
 if [[ $INPUT_SARIF == true || $INPUT_UPLOAD_SARIF == true ]]; then wants_sarif=true; fi
 
@@ -160,20 +153,23 @@ fi
 outputs='[.outputs[] | select(.status != "metadata")]'
 sites="[${outputs}[].site | select(. != null)] | unique"
 new='[.findings[] | select(.suppressed == null and (.state == "new" or .state == null))]'
-output outputs-changed "$(count "$outputs | length")"
-output changed "$(count "$outputs | length > 0")"
-output sites-changed "$(count "$sites | length")"
-output sites "$(jq -c "$sites" "$json" | tr -d '\r')"
-output findings-new "$(count "$new | length")"
-output findings-fixed "$(count '[.findings[] | select(.state == "fixed")] | length')"
-output worst-severity "$(count "[${new}[].severity] | if index(\"error\") then \"error\"
+many='map(.count // 1) | add // 0'
+output_checked outputs-changed '[0-9]+' "$(count "$outputs | length")"
+output_checked changed 'true|false' "$(count "$outputs | length > 0")"
+output_checked sites-changed '[0-9]+' "$(count "$sites | length")"
+# A control character is an escape in JSON, so that this is one line of printed characters.
+output_checked sites '\[("([^"\\]|\\.)*"(,"([^"\\]|\\.)*")*)?\]' "$(jq -c "$sites" "$json" | tr -d '\r')"
+output_checked findings-new '[0-9]+' "$(count "$new | $many")"
+output_checked findings-fixed '[0-9]+' "$(count "[.findings[] | select(.state == \"fixed\")] | $many")"
+output_checked worst-severity 'error|warning|note|none' "$(count "[${new}[].severity] | if index(\"error\") then \"error\"
     elif index(\"warning\") then \"warning\" elif index(\"note\") then \"note\" else \"none\" end")"
-output base-sha "$(commit_of '.comparison.from.sha')"
-head=$(commit_of '.comparison.to.sha')
+commit='([0-9a-f]{40}|[0-9a-f]{64})?'
+output_checked base-sha "$commit" "$(count '.comparison.from.sha // ""')"
+head=$(count '.comparison.to.sha // ""')
 if [[ -z $head && -z $INPUT_REPORT ]] && checkout=$(checkout_root "$directory"); then
     head=$(in_checkout rev-parse --quiet --verify HEAD || true)
 fi
-output head-sha "$head"
+output_checked head-sha "$commit" "$head"
 output trusted "$trusted"
 output report-json "$json"
 output report-md "$folder/report.md"

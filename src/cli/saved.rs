@@ -11,6 +11,7 @@ use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::report::json::{self, Report};
 use layercake::report::{Format, Ignored, Listing, Manner, Restored};
 use layercake::rules::RULES;
+use layercake::schema::{JsonFault, json_fault};
 use layercake::source::bytes_at;
 use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 
@@ -97,13 +98,28 @@ pub(super) fn report(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Reads a saved report, which may come from anyone: nothing of it is used that is not as the
+/// schema says.
 fn saved(bytes: &[u8], name: &str) -> Result<Report, Error> {
     let read = match std::str::from_utf8(bytes) {
         Ok(text) => json::read(text).map_err(|fault| fault.to_string()),
         Err(fault) => Err(fault.to_string()),
     };
-    read.map_err(|fault| unreadable(name, &fault))
+    let report = read.map_err(|fault| unreadable(name, &fault))?;
+    let value = serde_json::from_slice(bytes).expect("it was read as JSON before");
+    match json_fault(json::SCHEMA_TEXT, &value) {
+        None => Ok(report),
+        Some(JsonFault { pointer, reason }) => {
+            let shown: String = reason.chars().take(MAX_REASON).collect();
+            let at: String = pointer.chars().take(MAX_REASON).collect();
+            let place = if at.is_empty() { "its root".to_owned() } else { format!("`{at}`") };
+            Err(unreadable(name, &format!("{place} is not as its schema says: {shown}")))
+        }
+    }
 }
+
+/// Maximum number of characters of what an error quotes.
+const MAX_REASON: usize = 200;
 
 fn unreadable(name: &str, fault: &str) -> Error {
     Error::new(ErrorKind::Io, format!("the report `{name}` cannot be read: {fault}"))

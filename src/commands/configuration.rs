@@ -1,7 +1,7 @@
 //! What is configured, and what it asks of a run: the file is found and read
 //! here, and what flags say is put above it.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobSet, GlobSetBuilder};
 
@@ -122,10 +122,19 @@ pub(super) fn in_tree(tree: &dyn Tree) -> Result<Config, Error> {
 pub(super) fn at_file(directory: &Path, file: &Path) -> Result<Found, Error> {
     let path = directory.join(file);
     let text = text_at(&path)?;
-    let shown = RepoPath::new(file.display().to_string());
+    let shown = RepoPath::new(shown_name(file));
     let folder = path.parent().map(Path::to_owned);
     let config = read(shown, text.into_bytes(), Folder::on_disk(&path))?;
     Ok(Found { config, changed: None, folder })
+}
+
+/// What reports call a file that the user named: without the folders around it where it may lie
+/// outside of the repository, for reports hold nothing of the machine.
+fn shown_name(file: &Path) -> String {
+    let is_below =
+        file.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
+    let name = file.file_name().filter(|_| !is_below).map(Path::new);
+    name.unwrap_or(file).display().to_string()
 }
 
 fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error> {

@@ -8,11 +8,13 @@
 //! (`deckhand.md` 15.3): `1.0` and `true` are no integers, a date is no string.
 //! Nothing is fetched, ever, and no pattern is tried without end. Which schema applies to what is not known here.
 
+mod json;
 mod limits;
 mod reading;
 mod tree;
 mod violation;
 
+pub use self::json::{JsonFault, json_fault};
 pub(crate) use self::reading::reference_target;
 pub use self::reading::{Fault, Problem};
 pub use self::violation::{Bound, Violation, Wrong};

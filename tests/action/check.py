@@ -1120,8 +1120,47 @@ class Hostile(SitesCase):
         workspace = self.folder / "empty"
         workspace.mkdir()
         ran = self.run_action(workspace, "workflow_run", {"workflow_run": {}}, report=str(saved))
-        self.assertIn(ran.code, (0, 2), ran.log)
-        self.assertEqual(("", ""), (ran.outputs["base-sha"], ran.outputs["head-sha"]))
+        self.assertEqual(2, ran.code, ran.log)
+        self.assertTrue({"base-sha", "head-sha"}.isdisjoint(ran.outputs), ran.outputs)
+
+
+class ReportValues(unittest.TestCase):
+    """Outputs that are made of a report, which may be anyone's."""
+
+    FORMS = dict(re.findall(r"^output_checked ([a-z-]+) '([^']*)'", (ROOT / "action/lint.sh").read_text(), re.M))
+    COMMIT = re.search(r"^commit='(.*)'$", (ROOT / "action/lint.sh").read_text(), re.M).group(1)
+
+    def set_output(self, form, value):
+        with tempfile.NamedTemporaryFile("r") as outputs:
+            script = 'source action/commands.sh; output_checked name "$1" "$2"'
+            ran = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", script, "bash", form, value],
+                cwd=ROOT, env={**os.environ, "GITHUB_OUTPUT": outputs.name},
+                capture_output=True, text=True, check=False)
+            return ran, outputs.read()
+
+    def test_values_of_their_form_are_set(self):
+        for form, value in [
+            (self.COMMIT, "0" * 40), (self.COMMIT, "f" * 64), (self.COMMIT, ""),
+            (self.FORMS["sites"], '[]'), (self.FORMS["sites"], '["lab","a\\"b\\\\","$(id)"]'),
+            (self.FORMS["findings-new"], "12"), (self.FORMS["changed"], "false"),
+            (self.FORMS["worst-severity"], "none"),
+        ]:
+            ran, outputs = self.set_output(form, value)
+            self.assertEqual(0, ran.returncode, (value, ran))
+            self.assertIn(f"\n{value}\n", outputs)
+
+    def test_others_end_the_step(self):
+        for form, value in [
+            (self.COMMIT, "main"), (self.COMMIT, "--upload-pack=x"), (self.COMMIT, "0" * 39),
+            (self.COMMIT, "0" * 40 + "\nx=1"), (self.COMMIT, "A" * 40),
+            (self.FORMS["sites"], '["a"]\n["b"]x'), (self.FORMS["sites"], "[1]"), (self.FORMS["sites"], '{"a":1}'),
+            (self.FORMS["findings-new"], "-1"), (self.FORMS["findings-new"], "1\n2"),
+            (self.FORMS["findings-new"], ""), (self.FORMS["worst-severity"], "fatal"),
+        ]:
+            ran, outputs = self.set_output(form, value)
+            self.assertEqual((2, ""), (ran.returncode, outputs), (value, ran))
+            self.assertIn("::error ", ran.stdout)
 
 
 def write_program(path, text):

@@ -26,6 +26,7 @@ mod secret_parts;
 mod secrets;
 pub mod teaching;
 mod timing;
+mod untrusted;
 mod verbs;
 #[cfg(unix)]
 mod writes;

@@ -37,6 +37,9 @@ use super::{DocumentsLook, RenderedSite, SiteRow};
 
 pub use super::form::canonical;
 
+/// The JSON Schema of the report of `lint` and `diff`.
+pub const SCHEMA_TEXT: &str = include_str!("../../../docs/report-1.schema.json");
+
 /// The version of all formats here.
 pub(super) const VERSION: u32 = 1;
 

@@ -1,0 +1,370 @@
+//! What a change proposed by a stranger, or a report saved by one, must not do: replace files,
+//! hide an edit, or make reports without end.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value as Json, json};
+
+use super::{Ran, Sandbox, assert_valid, definition, document, formats};
+
+const COMMAND: &str = "site/lab/$(touch PWNED);#.yaml";
+
+/// A repository whose configuration names reports where a developer has files of their own.
+fn with_precious_files(outputs: &str) -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write(".gitignore", "venv/\n.env\n");
+    sandbox.write("layercake.yaml", format!("output: {{default: [{outputs}]}}\n"));
+    sandbox.commit();
+    sandbox.write("venv/bin/activate", "export VIRTUAL_ENV=x\n");
+    sandbox.write(".env", "TOKEN=precious\n");
+    sandbox.write(COMMAND, document("a", "site", "{a: 1, a: 2}"));
+    sandbox.git(&["add", "--all"]);
+    sandbox
+}
+
+fn assert_precious_files_are_kept(sandbox: &Sandbox, ran: &Ran) {
+    let text = |path: &str| fs::read_to_string(sandbox.path(path)).unwrap();
+    assert_eq!(text(".env"), "TOKEN=precious\n", "{ran:?}");
+    assert_eq!(text("venv/bin/activate"), "export VIRTUAL_ENV=x\n", "{ran:?}");
+}
+
+#[test]
+fn a_hook_writes_no_file_that_the_configuration_names() {
+    let sandbox = with_precious_files("concise=venv/bin/activate, json=.env, json=new.json");
+    for (arguments, variable) in [
+        (&["lint", "--staged"][..], None),
+        (&["lint"], Some("PRE_COMMIT")),
+        (&["lint", "--since", "HEAD"], Some("GIT_INDEX_FILE")),
+    ] {
+        let mut command = sandbox.command(arguments);
+        let value = if variable == Some("PRE_COMMIT") { "1" } else { ".git/index" };
+        variable.map(|name| command.env(name, value));
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stdout.contains("duplicate-key"), "findings are printed: {ran:?}");
+        for left_out in ["concise=venv/bin/activate", "json=.env", "json=new.json"] {
+            assert!(ran.stderr.contains(left_out), "{ran:?}");
+        }
+        assert_precious_files_are_kept(&sandbox, &ran);
+        assert!(!sandbox.path("new.json").exists());
+    }
+    let ran = sandbox.run(&["lint", "--staged", "-o", "json=new.json"]);
+    assert!(ran.code == 0 && sandbox.path("new.json").exists(), "a flag asks for it: {ran:?}");
+}
+
+#[test]
+fn a_configured_report_replaces_only_a_report() {
+    for output in ["concise=venv/bin/activate", "json=.env", "json=venv/bin/activate"] {
+        let sandbox = with_precious_files(output);
+        let ran = sandbox.run(&["lint"]);
+        assert_eq!(ran.code, 2, "{output}: {ran:?}");
+        assert!(ran.stderr.contains("--output"), "it says what to do: {ran:?}");
+        assert_precious_files_are_kept(&sandbox, &ran);
+    }
+    let named = [
+        ("json", "json"),
+        ("gitlab", "json"),
+        ("sarif", "sarif"),
+        ("junit", "xml"),
+        ("markdown", "md"),
+        ("comment", "md"),
+        ("html", "html"),
+    ];
+    for (format, extension) in named {
+        let file = format!("report.{extension}");
+        let sandbox = with_precious_files(&format!("{format}={file}"));
+        for of in ["nothing", "a report"] {
+            let ran = sandbox.run(&["lint"]);
+            assert!(ran.code < 2, "{format} in the place of {of}: {ran:?}");
+            assert!(fs::metadata(sandbox.path(&file)).unwrap().len() > 2, "{format}");
+        }
+        for foreign in
+            ["", "{}", "{\"runs\": []}", "[{\"check_name\": \"x\"}]", "<html>", "#!/bin/sh\n"]
+        {
+            sandbox.write(&file, foreign);
+            let ran = sandbox.run(&["lint"]);
+            assert_eq!(ran.code, 2, "{format} in the place of {foreign}: {ran:?}");
+            assert!(ran.stderr.contains("layercake did not write it"), "{ran:?}");
+            assert_eq!(fs::read_to_string(sandbox.path(&file)).unwrap(), foreign);
+        }
+        fs::remove_file(sandbox.path(&file)).unwrap();
+        symlink(".env", sandbox.path(&file)).unwrap();
+        let ran = sandbox.run(&["lint"]);
+        assert!(ran.code == 2 && ran.stderr.contains("is a symbolic link"), "{ran:?}");
+        assert_precious_files_are_kept(&sandbox, &ran);
+    }
+}
+
+/// What a shell, a build tool or an interpreter would read is not made either.
+#[test]
+fn a_configured_report_has_the_extension_of_its_format() {
+    for output in [
+        "json=.envrc",
+        "json=Makefile",
+        "html=sitecustomize.py",
+        "concise=.envrc",
+        "full=a.txt",
+        "github=CMakeLists.txt",
+        "markdown=setup.sh",
+        "sarif=a.md",
+        "junit=a.json",
+    ] {
+        let sandbox = with_precious_files(output);
+        let ran = sandbox.run(&["lint"]);
+        assert_eq!(ran.code, 2, "{output}: {ran:?}");
+        assert!(ran.stderr.contains("`output.default`"), "{ran:?}");
+        assert!(!sandbox.path(output.split_once('=').unwrap().1).exists(), "{output}");
+    }
+}
+
+#[test]
+fn a_configured_baseline_replaces_only_a_baseline() {
+    let sandbox = with_precious_files("full");
+    for (file, why) in
+        [(".env", "does not end in `.json`"), ("a.json", "layercake did not write it")]
+    {
+        sandbox.write("a.json", "{\"mine\": 1}");
+        sandbox.write("layercake.yaml", format!("baseline: {file}\n"));
+        let ran = sandbox.run(&["baseline", "write"]);
+        assert!(ran.code == 2 && ran.stderr.contains(why), "{ran:?}");
+        assert_precious_files_are_kept(&sandbox, &ran);
+        assert_eq!(fs::read_to_string(sandbox.path("a.json")).unwrap(), "{\"mine\": 1}");
+    }
+    fs::remove_file(sandbox.path("a.json")).unwrap();
+    for _ in 0..2 {
+        let ran = sandbox.run(&["baseline", "write"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_command_in_a_help_text_quotes_names_for_a_shell() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write(COMMAND, document("a", "site", "{a: 0}"));
+    sandbox.commit();
+    sandbox.git(&["checkout", "--quiet", "-b", "other"]);
+    sandbox.write(COMMAND, document("a", "site", "{a: 1}"));
+    sandbox.commit();
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    sandbox.write(COMMAND, document("a", "site", "{a: 2}"));
+    sandbox.commit();
+    let mut merge = std::process::Command::new("git");
+    merge.args(["-c", "user.name=a", "-c", "user.email=a@b", "merge", "other"]);
+    assert!(!merge.current_dir(&sandbox.root).output().unwrap().status.success());
+    let ran = sandbox.run(&["lint", "--staged"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains(&format!("`git add '{COMMAND}'`")), "{ran:?}");
+}
+
+fn pointer_of_lfs(digit: &str) -> String {
+    let oid = digit.repeat(64);
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 300\n")
+}
+
+/// An edit of a file that cannot be read is told, and what it may change is not called unchanged.
+#[test]
+fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
+    let broken = |value: &str| format!("{}---\na: [{value}\n", document("big", "site", "{}"));
+    let cases: [(&str, [Vec<u8>; 2]); 4] = [
+        ("site/lab/big.yaml", ["a", "b"].map(|it| pointer_of_lfs(it).into_bytes())),
+        (
+            "type/small/big.yaml",
+            [b"\0GITCRYPT\0abc\xff", b"\0GITCRYPT\0xyz\xff"].map(|it| it.to_vec()),
+        ),
+        ("global/big.yaml", [&b"a: \xff1\n"[..], b"a: \xff2\n"].map(<[u8]>::to_vec)),
+        ("site/lab/big.yaml", ["1", "2"].map(|it| broken(it).into_bytes())),
+    ];
+    for (path, [before, after]) in cases {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write(path, &before);
+        sandbox.commit();
+        let same = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+        assert_eq!((&same["edits"], &same["outputs"]), (&json!([]), &json!([])), "{path}");
+        sandbox.write(path, &after);
+        let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+        assert_valid(&report);
+        assert_eq!(report["edits"][0]["kind"], "file", "{report}");
+        let outputs = report["outputs"].as_array().unwrap();
+        assert!(!outputs.is_empty(), "{path}");
+        assert!(outputs.iter().all(|it| it["status"] == "not comparable"), "{path}: {report}");
+        let sites =
+            if path.starts_with("site/lab") { json!(["lab"]) } else { json!(["lab", "prod"]) };
+        assert_eq!(report["edits"][0]["reach"]["sites"], sites, "{path}");
+        assert_eq!(report["totals"]["not_comparable"], outputs.len());
+        for gate in [
+            &["--expect-unchanged"][..],
+            &["--max-outputs", "0"],
+            &["--max-sites", "0"],
+            &["--exit-code"],
+        ] {
+            let ran = sandbox.run(&[&["diff", "HEAD"][..], gate].concat());
+            assert_eq!(ran.code, 1, "{path} {gate:?}: {ran:?}");
+        }
+        let proven = sandbox.run(&["diff", "HEAD", "--verify-attribution"]);
+        assert_eq!(proven.code, 0, "{proven:?}");
+        for format in ["full", "json", "markdown", "comment", "html"] {
+            let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", format]);
+            assert!(ran.stdout.contains("not comparable"), "{path}, {format}: {ran:?}");
+            assert!(!ran.stdout.contains("safe refactor"), "{format}");
+        }
+    }
+}
+
+/// A link that leads out is the same link on both sides, and no edit.
+#[test]
+fn an_unread_file_that_was_not_edited_is_no_edit() {
+    let sandbox = Sandbox::with_sites();
+    symlink("../../../nowhere.yaml", sandbox.path("site/lab/link.yaml")).unwrap();
+    sandbox.write("site/lab/big.yaml", pointer_of_lfs("a"));
+    sandbox.commit();
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    assert_eq!((&report["edits"], &report["outputs"]), (&json!([]), &json!([])));
+    fs::remove_file(sandbox.path("site/lab/link.yaml")).unwrap();
+    symlink("../../../elsewhere.yaml", sandbox.path("site/lab/link.yaml")).unwrap();
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    assert_eq!(report["edits"][0]["kind"], "file", "{report}");
+}
+
+/// Whatever makes a site definition another one explains what came and went.
+#[test]
+fn a_change_of_which_files_make_a_site_is_explained() {
+    let path = "site/lab/site-definition.yaml";
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    let text = fs::read_to_string(sandbox.path(path)).unwrap();
+    let other = document("another", "site", "{}");
+    let cases = [
+        ("a document without content", format!("---\n{text}")),
+        ("another document", format!("{other}{text}")),
+        ("no document of Deckhand's", format!("---\na: 1\n{text}")),
+        ("a text", format!("--- text\n{text}")),
+        ("a key that is misspelt", text.replace("site_type", "site_typ")),
+        ("another type of value", text.replace("small", "[small]")),
+        ("no data", text.replace("data:", "dta:")),
+        ("no metadata", text.replace("metadata:", "meta:").replace("small", "[small]")),
+        (
+            "another schema",
+            text.replace("pegleg/SiteDefinition/v1", "a/B/v1").replace("small", "5"),
+        ),
+        ("another type", text.replace("small", "large")),
+        ("no YAML", "a: [".to_owned()),
+        ("nothing", String::new()),
+        ("a pointer", pointer_of_lfs("a")),
+    ];
+    for (name, head) in &cases {
+        for (before, after) in [(&text, head), (head, &text)] {
+            sandbox.write(path, before);
+            sandbox.git(&["add", "--all"]);
+            sandbox.git(&["commit", "--quiet", "--allow-empty", "--message=state"]);
+            sandbox.write(path, after);
+            let ran = sandbox.run(&["diff", "HEAD", "--verify-attribution", "-o", "json"]);
+            assert_eq!(ran.code, 0, "{name}: {ran:?}");
+            let report = ran.json();
+            assert_valid(&report);
+            assert_eq!(report["unexplained"], json!([]), "{name}");
+            let changed = report["outputs"].as_array().unwrap();
+            assert!(!changed.is_empty(), "{name}: {report}");
+        }
+    }
+    sandbox.write(path, &text);
+    sandbox.git(&["commit", "--quiet", "--all", "--message=state"]);
+    fs::rename(sandbox.path("site/lab"), sandbox.path("site/lab2")).unwrap();
+    sandbox.write("site/lab2/site-definition.yaml", definition("lab2", ""));
+    let ran = sandbox.run(&["diff", "HEAD", "--verify-attribution"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+/// What a report costs does not grow with how often a file says the same.
+#[test]
+fn a_report_lists_so_many_findings_of_a_rule_in_a_file() {
+    let sandbox = Sandbox::with_sites();
+    let keys = "a: 1,".repeat(9_999);
+    sandbox.write("site/lab/only.yaml", document("only", "site", &format!("{{{keys} b: 1}}")));
+    sandbox.commit();
+    let ran = sandbox.run(&["lint", "-o", "json"]);
+    let report = ran.json();
+    assert_valid(&report);
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1_001);
+    let count = |finding: &Json| finding["count"].as_u64().unwrap_or(1);
+    assert_eq!(findings.iter().map(count).sum::<u64>(), 9_998, "the others are counted");
+    let row = &report["statistics"][0];
+    assert_eq!((&row["rule"], &row["count"]), (&json!("duplicate-key"), &json!(9_998)));
+    let full = sandbox.run(&["lint"]).stdout;
+    assert!(full.contains("9998 warnings"), "{}", &full[full.len() - 500..]);
+    assert!(full.contains("8998 more findings of this rule in this file are left out"));
+    sandbox.write("saved.json", &ran.stdout);
+    for format in formats() {
+        let text = sandbox.run(&["lint", "-o", format]).stdout;
+        assert!(text.len() < 4 << 20, "{format}: {} bytes", text.len());
+        let told = sandbox.run(&["report", "saved.json", "-o", format]).stdout;
+        assert!(told.len() < 4 << 20, "{format} of a saved report: {} bytes", told.len());
+    }
+    let fails = sandbox.run(&["lint", "--fail-on", "warning", "-o", "concise"]);
+    assert_eq!(fails.code, 1, "all of them count");
+}
+
+#[test]
+fn a_text_that_findings_quote_is_clipped() {
+    let sandbox = Sandbox::with_sites();
+    let key = "k".repeat(100_000);
+    let data = format!("{{\"{key}\": 1, \"{key}\": 2}}");
+    sandbox.write("site/lab/only.yaml", document("only", "site", &data));
+    for format in formats() {
+        let text = sandbox.run(&["lint", "-o", format]).stdout;
+        assert!(!text.contains(&"k".repeat(5_000)), "{format}: {} bytes", text.len());
+    }
+}
+
+/// `report` uses nothing that is not as the schema says, and names the field.
+#[test]
+fn a_forged_report_is_refused_by_its_field() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.write("site/lab/only.yaml", document("only", "site", "{a: 1, a: 2}"));
+    let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let far = json!(1e300);
+    let forgeries = [
+        ("/unknown", json!(1)),
+        ("/findings/0/unknown", json!("x")),
+        ("/comparison/from/sha", json!("HEAD; rm -rf .")),
+        ("/comparison/from/sha", json!("A".repeat(40))),
+        ("/comparison/from/name", json!("--upload-pack=x")),
+        ("/comparison/chosen_by", json!("a\nb")),
+        ("/findings/0/primary/file", json!("../../etc/passwd")),
+        ("/findings/0/primary/file", json!("/etc/passwd")),
+        ("/findings/0/primary/file", json!("a/../b")),
+        ("/findings/0/severity", json!("fatal")),
+        ("/findings/0/rule", json!("a\u{1b}[2J")),
+        ("/findings/0/fingerprint", json!("$(id)")),
+        ("/findings/0/count", json!(0)),
+        ("/edits/0/id", json!("e0")),
+        ("/links", json!("javascript:alert(1)//")),
+        ("/totals/outputs", json!(-1)),
+        ("/totals/outputs", far),
+        ("/tool/version", json!("1\n::error::x")),
+    ];
+    for (pointer, forged) in forgeries {
+        let mut other = report.clone();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        other.pointer_mut(parent).unwrap()[key] = forged;
+        sandbox.write("forged.json", other.to_string());
+        let ran = sandbox.run(&["report", "forged.json", "-o", "markdown"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{pointer}: {ran:?}");
+        assert!(ran.stderr.contains("cannot be read") && ran.stderr.len() < 2_000, "{ran:?}");
+    }
+    let mut other = report.clone();
+    other["comparison"]["from"]["sha"] = json!("x");
+    sandbox.write("forged.json", other.to_string());
+    let ran = sandbox.run(&["report", "forged.json"]);
+    assert!(ran.stderr.contains("`/comparison/from/sha`"), "{ran:?}");
+    sandbox.write("forged.json", format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)));
+    assert_eq!(sandbox.run(&["report", "forged.json"]).code, 2);
+    sandbox.write("forged.json", report.to_string());
+    assert_eq!(
+        sandbox.run(&["report", "forged.json", "-o", "markdown"]).code,
+        0,
+        "this one is real"
+    );
+}
