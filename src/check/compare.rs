@@ -607,7 +607,9 @@ impl<'a> SiteRun<'_, 'a> {
             })
         };
         let files = self.edits.unread().filter(|(file, _)| {
-            makes(self.pair.base, file.base) || makes(self.pair.head, file.head)
+            let ids = [file.base, file.head].map(|at| at.map(|at| at.file));
+            (makes(self.pair.base, file.base) || makes(self.pair.head, file.head))
+                && self.sides.loaded.is_untold(ids)
         });
         files.map(|(_, edit)| (edit, &self.edits.edits[edit.index()])).collect()
     }

@@ -162,14 +162,7 @@ impl Loaded {
     /// Whether a file, as it is on the base and on the head, cannot be read on one of the sides,
     /// or breaks off on both: an edit of what was not read is not known.
     pub(super) fn is_unread(&self, sides: [Option<FileId>; 2]) -> bool {
-        let is_faulty = |file: FileId| match self.sources.get(file).fault() {
-            // Parts are read as bytes.
-            Some(TextFault::BadEncoding(..)) => !self.file(file).has_parts,
-            Some(
-                TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer,
-            ) => true,
-            None => false,
-        };
+        let is_faulty = |file: FileId| self.is_faulty(file);
         let breaks_off =
             |file: FileId| self.file(file).problems.iter().any(|problem| problem.kind.is_fatal());
         match sides {
@@ -177,6 +170,29 @@ impl Loaded {
                 is_faulty(base) || is_faulty(head) || (breaks_off(base) && breaks_off(head))
             }
             [only, None] | [None, only] => only.is_some_and(is_faulty),
+        }
+    }
+
+    /// Whether edits of documents do not tell that a file is another one, as they do where it is
+    /// unread on one side and had documents on the other.
+    pub(super) fn is_untold(&self, sides: [Option<FileId>; 2]) -> bool {
+        match sides {
+            [Some(base), Some(head)] if self.is_faulty(base) != self.is_faulty(head) => {
+                let read = if self.is_faulty(base) { head } else { base };
+                self.file(read).documents.is_empty()
+            }
+            _ => true,
+        }
+    }
+
+    fn is_faulty(&self, file: FileId) -> bool {
+        match self.sources.get(file).fault() {
+            // Parts are read as bytes.
+            Some(TextFault::BadEncoding(..)) => !self.file(file).has_parts,
+            Some(
+                TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer,
+            ) => true,
+            None => false,
         }
     }
 

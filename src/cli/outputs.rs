@@ -32,6 +32,8 @@ pub(super) fn wanted(
     let baseline = configuration::baseline_file(configured);
     let baselines = named_baseline(selection).into_iter().chain(baseline.as_deref());
     allow(&outputs, &selection.directory, &baselines.collect::<Vec<_>>())?;
+    let configured = outputs.iter().filter(|it| it.named_by == NamedBy::Configuration);
+    configured.map(refuse_other_extension).collect::<Result<(), _>>()?;
     Ok(or_full(outputs))
 }
 
@@ -54,9 +56,6 @@ fn configured_outputs(configured: &Found, is_hook: bool) -> Result<Vec<Output>, 
             ));
         }
         return Ok(printed);
-    }
-    for output in &files {
-        refuse_other_extension(output)?;
     }
     Ok(printed.into_iter().chain(files).collect())
 }
