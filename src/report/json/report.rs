@@ -73,7 +73,7 @@ pub(in crate::report) struct TotalsForm {
     pub(in crate::report) broken: usize,
     pub(in crate::report) repaired: usize,
     pub(in crate::report) metadata: usize,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::report) not_comparable: usize,
     pub(in crate::report) unexplained: usize,
     pub(in crate::report) groups: usize,
@@ -82,6 +82,11 @@ pub(in crate::report) struct TotalsForm {
     pub(in crate::report) ignored: usize,
     pub(in crate::report) accepted: usize,
     pub(in crate::report) added_ignores: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The findings of one rule in figures.

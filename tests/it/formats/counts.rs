@@ -159,7 +159,7 @@ fn what_there_is_no_room_for_is_counted() {
             let file = format!("site/lab/{}/file-{at:04}.yaml", "folder/".repeat(6));
             let mut it =
                 finding("missing-parent", levels[at % 3], &format!("finding-{at:04}."), &file, 1);
-            it["fingerprint"] = format!("{at:04x}").into();
+            it["fingerprint"] = format!("{at:032x}").into();
             it["notes"] =
                 json!(["a note that is not short, as notes are where much is to be said"]);
             it
