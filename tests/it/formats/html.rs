@@ -83,7 +83,12 @@ fn page_of(report: &Json) -> String {
 /// A report with every text made hostile that is no word of the format.
 fn hostile(report: &Json) -> Json {
     /// Where only certain words, names of the report or addresses can stand.
-    const WORDS: [&str; 21] = [
+    const WORDS: [&str; 26] = [
+        "sha",
+        "tree",
+        "chosen_by",
+        "fingerprint",
+        "rule",
         "schema",
         "version",
         "id",
