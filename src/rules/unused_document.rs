@@ -24,7 +24,9 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         facts.site.iter().filter_map(|(doc, _)| facts.site.parent(doc)).collect();
     for (doc, document) in facts.site.iter() {
         let is_read = document.replacement.is_some();
-        let is_idle = document.is_abstract && !document.control && !is_read;
+        // One with a mistake may be abstract only because it could not be read.
+        let is_idle =
+            document.is_abstract && !document.is_doubtful && !document.control && !is_read;
         if is_idle && !parents.contains(&doc) && !in_doubt.contains(&*document.key.schema) {
             found.push(word(facts, doc));
         }

@@ -554,9 +554,14 @@ impl<'a> Pair<'a> {
 
 /// An edit that has no number yet, and what it is sorted by.
 struct Draft {
-    order: (Option<usize>, RepoPath, u32, Section, String),
+    order: Order,
     edit: Edit,
 }
+
+/// Repository, file, index of the document in it, whether the edit has a text in the head,
+/// position, part and location. Positions on different sides are not compared: those behind
+/// a secret depend on how long it is.
+type Order = (Option<usize>, RepoPath, usize, bool, u32, Section, String);
 
 fn add(drafts: &mut Vec<Draft>, draft: Draft) -> EditId {
     let id = EditId::at(drafts.len());
@@ -608,12 +613,14 @@ impl Draft {
         let (base, head) = (text(file.base), text(file.head));
         let (part, location) = (Section::Whole, Location::root());
         let edit = Edit { kind, document, part, location, base, head, unlisted: 0 };
-        Self { order: (None, file.path.clone(), 0, part, String::new()), edit }
+        Self { order: (None, file.path.clone(), 0, false, 0, part, String::new()), edit }
     }
 
     fn new(located: &Located<'_>, edit: Edit) -> Self {
         let place = edit.location.to_string();
-        let order = (located.repository, located.path.clone(), edit.at().start, edit.part, place);
+        let (repository, path) = (located.repository, located.path.clone());
+        let (is_in_head, start) = (edit.head.is_some(), edit.at().start);
+        let order = (repository, path, located.index, is_in_head, start, edit.part, place);
         Self { order, edit }
     }
 }

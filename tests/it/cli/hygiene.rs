@@ -560,7 +560,9 @@ fn a_difference_shows_no_secret() {
         .replace("example/Any/v1", "deckhand/Passphrase/v1")
         .replace("cleartext", "encrypted");
     let comment = "# layercake: ignore-document[unknown-tag] x\n";
-    sandbox.write("site/lab/secret.yaml", format!("{secret}{comment}"));
+    // Behind the key of the data, a comment may be part of the secret.
+    let commented = secret.replace("\ndata:", &format!("\n{comment}data:"));
+    sandbox.write("site/lab/secret.yaml", commented);
     let ran = sandbox.run(&["lint", "--diff"]);
     assert_eq!(ran.stderr, "would fix 1 finding in 1 file\n", "{ran:?}");
     assert!(ran.stdout.contains(&format!("\n-{comment}")), "{ran:?}");
