@@ -448,7 +448,7 @@ impl<'e> EditsInFiles<'e> {
     /// Those of the place of a finding, or else the first of those of its file.
     fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
         /// Maximum number of edits of its file that are named for a finding.
-        const MAX_EDITS: usize = 100;
+        const MAX_EDITS: usize = 10;
         let there = meeting([finding.primary.span], &self.texts);
         if !there.is_empty() {
             return there;

@@ -32,8 +32,8 @@ pub(super) fn wanted(
     let baseline = configuration::baseline_file(configured);
     let baselines = named_baseline(selection).into_iter().chain(baseline.as_deref());
     allow(&outputs, &selection.directory, &baselines.collect::<Vec<_>>())?;
-    let configured = outputs.iter().filter(|it| it.named_by == NamedBy::Configuration);
-    configured.map(refuse_other_extension).collect::<Result<(), _>>()?;
+    let mut configured = outputs.iter().filter(|it| it.named_by == NamedBy::Configuration);
+    configured.try_for_each(refuse_other_extension)?;
     Ok(or_full(outputs))
 }
 

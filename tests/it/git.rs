@@ -656,7 +656,7 @@ mod unix {
             assert_eq!(listed(tree, "folder/b"), NOTHING, "nor on the way");
         }
         assert_eq!(entry(&head, "file").content, entry(&head, "site/a.yaml").content);
-        assert_eq!(entry(&head, "absolute").content, None);
+        assert_ne!(entry(&head, "absolute").content, entry(&head, "above").content);
         let files = ["above", "absolute", "below-file", "dangling", "file", "git", "loop-1"];
         let inside = ["loop-2", "site/a.yaml", "site/b/b.yaml", "site/b/up", "site/twice"];
         let all = [&files[..], &inside[..], &["through"]].concat();
@@ -938,7 +938,10 @@ fn what_changes_while_it_is_read_is_read_whole_or_not_at_all() {
                 fs::remove_file(&path).unwrap();
             }
         });
-        for _ in 0..20_000 {
+        // On a busy machine one of the threads may not run for long.
+        let mut attempts = 0;
+        while attempts < 20_000 || (read == 0 || refused == 0) && attempts < 2_000_000 {
+            attempts += 1;
             match tree.read(&RepoPath::new("a.yaml")) {
                 Ok(bytes) => {
                     assert_eq!(bytes, text.as_bytes());

@@ -159,7 +159,7 @@ impl Edited {
         Self {
             recorded: corpus.recorded_outputs(&id),
             head: repository.commit(&id).expect("the head is there"),
-            work: WorkTree::in_repository(&repository).expect("the clone has files"),
+            work: WorkTree::compared(&repository).expect("the clone has files"),
         }
     }
 

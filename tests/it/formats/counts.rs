@@ -167,7 +167,9 @@ fn what_there_is_no_room_for_is_counted() {
         .collect();
     sandbox.write("saved.json", json_report(&findings, &[]).to_string());
     for format in formats() {
-        let text = sandbox.run(&["report", "saved.json", "-o", format]).stdout;
+        let ran = sandbox.run(&["report", "saved.json", "-o", format]);
+        assert_eq!(ran.stderr, "", "-o {format}");
+        let text = ran.stdout;
         let tokens =
             text.match_indices("finding-").filter_map(|(at, it)| text[at + it.len()..].get(..5));
         let told: BTreeSet<&str> = tokens.filter(|it| it.ends_with('.')).collect();

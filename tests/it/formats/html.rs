@@ -83,12 +83,13 @@ fn page_of(report: &Json) -> String {
 /// A report with every text made hostile that is no word of the format.
 fn hostile(report: &Json) -> Json {
     /// Where only certain words, names of the report or addresses can stand.
-    const WORDS: [&str; 26] = [
+    const WORDS: [&str; 27] = [
         "sha",
         "tree",
         "chosen_by",
         "fingerprint",
         "rule",
+        "level",
         "schema",
         "version",
         "id",

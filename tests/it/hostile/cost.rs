@@ -94,9 +94,10 @@ fn hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
     for kind in &KINDS {
         let files = (kind.make)(2 * kind.size);
         let cost = cost_of(&files);
-        // A start costs what it costs, however little is read.
-        let most = MAX_FACTOR * per_byte * bytes(&files).max(20_000.0);
-        assert!(cost.time.as_secs_f64() <= most, "{}: {:?}", kind.name, cost.time);
+        // A start, and the trials of causes, cost what they cost, however little is read.
+        let most = MAX_FACTOR * per_byte * bytes(&files).max(40_000.0);
+        let time = cost.time.as_secs_f64();
+        assert!(time <= most, "{}: {time} s, and may take {most} s", kind.name);
         assert!(cost.memory <= MAX_MEMORY, "{}: {} bytes", kind.name, cost.memory);
     }
 }
