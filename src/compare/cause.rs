@@ -501,6 +501,9 @@ impl<'a> Search<'a> {
             return self.needed(target, candidates);
         }
         let nearby = self.attributing.candidates_nearby(&self.changes[index], unit);
+        if !nearby.is_empty() && !self.attributing.may_render() {
+            return Found { edits: nearby, proof: Proof::Followed };
+        }
         for wider in [&nearby[..], self.attributing.question.concerned] {
             if !wider.is_empty() && self.holds(target, wider) {
                 return self.needed(target, wider);

@@ -45,7 +45,7 @@ struct Cost {
     memory: u64,
 }
 
-const KINDS: [Kind; 20] = [
+const KINDS: [Kind; 21] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
     Kind { name: "values of an enum", size: 4_000, make: enum_values },
@@ -65,6 +65,7 @@ const KINDS: [Kind; 20] = [
     Kind { name: "a list of other items", size: 15_000, make: other_items },
     Kind { name: "a mapping of other values", size: 2_000, make: other_values },
     Kind { name: "edits that are stopped", size: 1_000, make: stopped_edits },
+    Kind { name: "documents with other names", size: 400, make: other_names },
     Kind { name: "new findings", size: 300, make: new_findings },
 ];
 
@@ -366,6 +367,11 @@ fn stopped_edits(size: usize) -> Files {
         "abstract: false, layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]";
     let child = document("child", layering, "", &format!("{{{own}}}"));
     compared(parent("x") + &child, parent("y") + &child)
+}
+
+fn other_names(size: usize) -> Files {
+    let named = |prefix: &str| documents(size, |at| plain(&format!("{prefix}{at}"), "{a: 1}"));
+    compared(named("n"), named("m"))
 }
 
 fn new_findings(size: usize) -> Files {
