@@ -13,7 +13,7 @@
 //!
 //! Values are shared, and a small text can stand for millions of them. So the
 //! places that are listed are bounded ([`MAX_DIFFERENCES`]), and shared values are
-//! compared and counted once ([`Pairs`]).
+//! compared and counted once (`Pairs`).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -145,7 +145,7 @@ pub enum Limit {
     Digits,
     /// Bytes of the texts of one document; see [`Limit::BYTES`].
     Bytes,
-    /// Entries that `<<` brings into the mappings of one text; see [`Limit::merged`].
+    /// Entries that `<<` brings into the mappings of one text; see `Limit::merged`.
     Merged,
 }
 
