@@ -33,7 +33,7 @@ pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// How many findings are listed, and which others there are.
 fn listed_words(page: &Page<'_>) -> String {
-    let listed = match page.findings.len() {
+    let listed = match Finding::total(page.findings.iter().copied()) {
         0 if page.report.comparison.is_some() => "No new finding.".to_owned(),
         0 => "Nothing found.".to_owned(),
         count => format!("{count} listed."),
@@ -52,8 +52,9 @@ fn listed_words(page: &Page<'_>) -> String {
 /// Findings that are only counted, and what lists them.
 fn unlisted(page: &Page<'_>) -> [(usize, &'static str); 3] {
     let Listing { unchanged, ignored } = page.manner.listing;
-    let count =
-        |wanted: fn(&Finding) -> bool| page.report.findings.iter().filter(|it| wanted(it)).count();
+    let count = |wanted: fn(&Finding) -> bool| {
+        Finding::total(page.report.findings.iter().filter(|it| wanted(it)))
+    };
     [
         match unchanged {
             Unchanged::Counted => (
@@ -82,7 +83,7 @@ fn write_file(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let file = findings.first().map_or("", |(_, it)| &it.primary.file);
-    let count = findings.len();
+    let count = Finding::total(findings.iter().map(|(_, finding)| *finding));
     writeln!(out, "<section class=\"bunch\"><h3>{} <small>{count}</small></h3>", text(file))?;
     for (at, finding) in findings {
         write_finding(page, *at, finding, out)?;

@@ -123,7 +123,7 @@ fn write_ways_around(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         let edits = page.report.edits.len();
         writeln!(out, "<li><a href=\"#edits\">Edits <b>{edits}</b></a></li>")?;
     }
-    let findings = page.findings.len();
+    let findings = Finding::total(page.findings.iter().copied());
     if page.is_linted() {
         writeln!(out, "<li><a href=\"#findings\">Findings <b>{findings}</b></a></li>")?;
     }

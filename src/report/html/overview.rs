@@ -7,7 +7,7 @@ use super::Page;
 use super::escape::text;
 use super::group::site_words;
 use crate::report::counted;
-use crate::report::json::{ComparisonForm, Level, Report, SideForm, State, StatusForm};
+use crate::report::json::{ComparisonForm, Finding, Level, Report, SideForm, State, StatusForm};
 
 /// All of it in one sentence, as plain text.
 pub(super) fn headline(page: &Page<'_>) -> String {
@@ -39,14 +39,14 @@ fn in_sites(report: &Report) -> String {
 /// How many findings count, by severity.
 fn severities(report: &Report) -> String {
     let counting = report.findings.iter().filter(|it| it.suppressed.is_none());
-    let counting: Vec<Level> = counting.map(|it| it.severity).collect();
-    words(&counting, "").unwrap_or_else(|| "nothing found".to_owned())
+    words(&counting.collect::<Vec<_>>(), "").unwrap_or_else(|| "nothing found".to_owned())
 }
 
 /// How many there are of each level; none where there are none.
-fn words(levels: &[Level], kind: &str) -> Option<String> {
+fn words(findings: &[&Finding], kind: &str) -> Option<String> {
     let parts = [Level::Error, Level::Warning, Level::Note].into_iter().filter_map(|level| {
-        let count = levels.iter().filter(|it| **it == level).count();
+        let of_level = findings.iter().filter(|it| it.severity == level);
+        let count = Finding::total(of_level.copied());
         (count > 0).then(|| counted(count, &format!("{kind}{}", level.as_str())))
     });
     let parts: Vec<String> = parts.collect();
@@ -146,14 +146,14 @@ fn finding_words(report: &Report) -> String {
     let totals = &report.totals;
     let state = |state| {
         let counting = report.findings.iter().filter(|it| it.suppressed.is_none());
-        counting.filter(move |it| it.state == Some(state)).map(|it| it.severity).collect::<Vec<_>>()
+        counting.filter(move |it| it.state == Some(state)).collect::<Vec<_>>()
     };
     let mut parts = match report.comparison {
         None => vec![severities(report)],
         Some(_) => vec![
             words(&state(State::New), "new ").unwrap_or_else(|| "0 new".to_owned()),
-            format!("{} fixed", state(State::Fixed).len()),
-            format!("{} unchanged", state(State::Unchanged).len()),
+            format!("{} fixed", Finding::total(state(State::Fixed))),
+            format!("{} unchanged", Finding::total(state(State::Unchanged))),
         ],
     };
     let sometimes = [

@@ -145,6 +145,13 @@ pub(in crate::report) struct Finding {
     pub(in crate::report) count: usize,
 }
 
+impl Finding {
+    /// How many findings some are, with those that they stand for.
+    pub(in crate::report) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
+        findings.into_iter().map(|finding| finding.count).sum()
+    }
+}
+
 /// What says that a finding is not reported.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::report) struct SuppressionForm {

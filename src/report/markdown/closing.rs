@@ -9,7 +9,7 @@ use super::paper::Full;
 use super::text;
 use super::words::Words;
 use crate::report::counted;
-use crate::report::json::{ComparisonForm, SideForm, State, StatusForm};
+use crate::report::json::{ComparisonForm, Finding, SideForm, State, StatusForm};
 
 /// Between parts of a line.
 const BETWEEN: &str = " · ";
@@ -94,8 +94,8 @@ impl Page<'_> {
         };
         let mut parts = vec![
             new,
-            format!("{} fixed", of(State::Fixed).count()),
-            format!("{} unchanged", of(State::Unchanged).count()),
+            format!("{} fixed", Finding::total(of(State::Fixed))),
+            format!("{} unchanged", Finding::total(of(State::Unchanged))),
         ];
         parts.extend(suppressed);
         parts.extend(ignores);

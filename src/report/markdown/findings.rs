@@ -88,9 +88,9 @@ pub(super) fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> [usize;
     let mut counts = [0; 3];
     for finding in findings {
         match finding.severity {
-            Level::Error => counts[0] += 1,
-            Level::Warning => counts[1] += 1,
-            Level::Note => counts[2] += 1,
+            Level::Error => counts[0] += finding.count,
+            Level::Warning => counts[1] += finding.count,
+            Level::Note => counts[2] += finding.count,
         }
     }
     counts
