@@ -14,11 +14,12 @@ use wait4::Wait4 as _;
 use super::{definition, document, policy, three_layers};
 use crate::git::{self, Site};
 
-/// Maximum factor of the cost where the input is twice as large.
-const MAX_GROWTH: f64 = 2.5;
+/// Maximum factor of the cost where the input is twice as large: 2.5, and a fifth for a busy
+/// machine, which a quadratic cost of 4 exceeds all the same.
+const MAX_GROWTH: f64 = 3.0;
 
 /// Runs of which one has to show it, on a machine that does other things, too.
-const TRIES: usize = 4;
+const TRIES: usize = 8;
 
 /// Maximum cost of hostile input, in costs of as much ordinary input.
 const MAX_FACTOR: f64 = 50.0;
@@ -94,7 +95,8 @@ fn hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
     let per_byte = cost_of(&ordinary).time.as_secs_f64() / bytes(&ordinary);
     for kind in &KINDS {
         let files = (kind.make)(2 * kind.size);
-        let cost = cost_of(&files);
+        let costs = (0..TRIES).map(|_| cost_of(&files));
+        let cost = costs.min_by_key(|cost| cost.time).expect("it was tried");
         // A start, and the trials of causes, cost what they cost, however little is read.
         let most = MAX_FACTOR * per_byte * bytes(&files).max(40_000.0);
         let time = cost.time.as_secs_f64();
