@@ -19,7 +19,7 @@ use gix::sec::trust::Mapping;
 
 use super::index::{Check, open_index};
 use super::{Checkout, Repository, control, variables};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::tree::is_there;
 
 impl Repository {
@@ -358,16 +358,6 @@ fn refuse_implicit_bare(repository: &gix::Repository) -> Result<(), Error> {
 
 fn real(path: &Path) -> Option<PathBuf> {
     gix::path::realpath(path).ok()
-}
-
-/// One word of a command line, quoted if it has to be.
-fn shell_word(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@".contains(letter);
-    if text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }
 
 fn followed(given: &[String]) -> Mapping<gix::open::Options> {
