@@ -16,7 +16,7 @@ use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
 use crate::compare::{
     Attribution, Proof, Question, Texts, Trial, Wanted, attribute, compare as changes_of,
-    not_comparable, shields,
+    edits_meeting, not_comparable, shields,
 };
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
@@ -449,7 +449,7 @@ impl<'e> EditsInFiles<'e> {
     fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
         /// Maximum number of edits of its file that are named for a finding.
         const MAX_EDITS: usize = 10;
-        let there = meeting([finding.primary.span], &self.texts);
+        let there = edits_meeting([(&self.texts, finding.primary.span)]);
         if !there.is_empty() {
             return there;
         }
@@ -707,17 +707,7 @@ fn subject(finding: &Diagnostic) -> Subject {
 /// The edits at the places of a finding.
 fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
     let labels = std::iter::once(&finding.primary).chain(&finding.related);
-    meeting(labels.map(|label| label.span), texts)
-}
-
-fn meeting(spans: impl IntoIterator<Item = Span>, texts: &Texts) -> Vec<EditId> {
-    let mut edits = Vec::new();
-    for span in spans {
-        texts.meeting(span, &mut edits);
-    }
-    edits.sort_unstable();
-    edits.dedup();
-    edits
+    edits_meeting(labels.map(|label| (texts, label.span)))
 }
 
 fn findings_of(side: Option<&OneSide<'_>>) -> Vec<Diagnostic> {

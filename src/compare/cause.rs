@@ -10,7 +10,7 @@ use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::texts::Texts;
+use super::texts::{Texts, edits_meeting};
 use super::{Cause, Change, Hop, Proof, Side, Status, Via, matched};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::{DocId, Graph};
@@ -172,16 +172,8 @@ impl Attributing<'_> {
 
     /// The edits that meet one of these texts of the base or of the head.
     fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
-        let mut found = Vec::new();
-        for span in base {
-            self.of_base.meeting(*span, &mut found);
-        }
-        for span in head {
-            self.of_head.meeting(*span, &mut found);
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
+        let of_base = base.iter().map(|span| (&self.of_base, *span));
+        edits_meeting(of_base.chain(head.iter().map(|span| (&self.of_head, *span))))
     }
 
     /// The texts on which a unit with these ways rests, on each side.

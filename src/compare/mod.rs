@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use cause::{Attribution, Question, Trial, Wanted, attribute};
 pub use shield::shields;
-pub use texts::Texts;
+pub use texts::{Texts, edits_meeting};
 
 use matching::matched;
 

@@ -38,12 +38,22 @@ impl Texts {
         Self { files }
     }
 
-    /// Adds the edits of which a text meets `span` to `found`.
-    pub fn meeting(&self, span: Span, found: &mut Vec<EditId>) {
+    fn add_meeting(&self, span: Span, found: &mut Vec<EditId>) {
         if let Some(stretches) = self.files.get(&span.file) {
             add_meeting(stretches, span, found);
         }
     }
+}
+
+/// The edits whose texts meet one of the spans beside them, in order.
+pub fn edits_meeting<'t>(places: impl IntoIterator<Item = (&'t Texts, Span)>) -> Vec<EditId> {
+    let mut found = Vec::new();
+    for (texts, span) in places {
+        texts.add_meeting(span, &mut found);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// The farthest end of a part, which is noted at the middle of each part in it.
