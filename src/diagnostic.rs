@@ -241,6 +241,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Number of findings, with those that some of them stand for.
+    pub fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
+        findings.into_iter().map(|finding| finding.count).sum()
+    }
+
     /// A finding of `rule` at its default severity. Line breaks of what the
     /// message quotes are escaped.
     pub fn new(rule: &'static Rule, message: impl Into<String>, primary: Label) -> Self {

@@ -118,7 +118,7 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
 /// given.
 fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic {
     let first = &diagnostics[ats[0]];
-    let count = ats.iter().map(|at| diagnostics[*at].count).sum();
+    let count = Diagnostic::total(ats.iter().map(|at| &diagnostics[*at]));
     let place = if file.is_some() { "in this file" } else { "in this and other files" };
     let message = format!("{count} more findings of this rule {place} are left out");
     let mut sites: Vec<_> = ats.iter().flat_map(|at| &diagnostics[*at].sites).cloned().collect();
@@ -140,9 +140,6 @@ fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) 
 /// The finding with no text that is longer than [`MAX_TEXT`].
 fn clipped(diagnostic: &Diagnostic) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
-    if !has_long_text(&diagnostic) {
-        return diagnostic;
-    }
     let labels = std::iter::once(&mut diagnostic.primary).chain(&mut diagnostic.related);
     let texts = labels
         .map(|label| &mut label.message)

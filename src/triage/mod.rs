@@ -308,8 +308,7 @@ impl Findings {
     /// How many there are.
     pub fn counts(&self) -> Counts {
         let of = |severity| {
-            let of_severity = self.diagnostics.iter().filter(|it| it.severity == severity);
-            of_severity.map(|it| it.count).sum()
+            Diagnostic::total(self.diagnostics.iter().filter(|it| it.severity == severity))
         };
         Counts {
             errors: of(Severity::Error),

@@ -26,6 +26,7 @@ use super::signs::Signs;
 use super::terminal::{self, Ink, Told};
 use super::{Compared, Extent, SideKind, SideText, Sides, Style, View, wrap};
 use crate::compare::reach::{Comparison, EditReach};
+use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
 use crate::source::Span;
 use crate::triage::{self, Suppressed};
@@ -131,7 +132,7 @@ impl<'a> FindingsTold<'a> {
             new: terminal::told(&findings.new.diagnostics),
             causes: findings.causes.iter().map(Vec::as_slice).collect(),
             unchanged: terminal::told(&findings.unchanged.diagnostics),
-            fixed: findings.fixed.diagnostics.iter().map(|it| it.count).sum(),
+            fixed: Diagnostic::total(&findings.fixed.diagnostics),
             suppressed: Suppressed::of(&findings.suppressed),
             added_ignores: findings.added_ignores,
         }

@@ -35,9 +35,9 @@ pub(in crate::report) struct ComparisonForm {
     pub(in crate::report) linted: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+/// Whether serde leaves a count out of a report.
+pub(super) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 fn yes() -> bool {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::VERSION;
 use super::comparison::{
     Changes, ComparisonForm, EditForm, GroupForm, OutputForm, RouteForm, ShieldForm, SiteForm,
-    UnexplainedForm,
+    UnexplainedForm, is_zero,
 };
 use super::finding::{self, Finding, State};
 use super::lines::{FileLines, Texts};
@@ -82,11 +82,6 @@ pub(in crate::report) struct TotalsForm {
     pub(in crate::report) ignored: usize,
     pub(in crate::report) accepted: usize,
     pub(in crate::report) added_ignores: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// The findings of one rule in figures.
