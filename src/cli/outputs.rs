@@ -43,21 +43,19 @@ fn configured_outputs(configured: &Found, is_hook: bool) -> Result<Vec<Output>, 
     let named_by = NamedBy::Configuration;
     let outputs = configuration::outputs(configured)?.into_iter();
     let outputs = outputs.map(|(format, file)| Output { format, file, named_by });
-    let (files, printed): (Vec<Output>, Vec<Output>) =
-        outputs.partition(|output| output.file.is_some());
-    if is_hook {
-        let names = configured.config.outputs.iter().filter(|output| output.contains('='));
-        let names: Vec<String> = names.map(|output| format!("`{output}`")).collect();
-        if !names.is_empty() {
-            complain(&format!(
-                "note: a hook writes no files that `output.default` names: {} left out\n  \
-                 help: `--output FORMAT=FILE` writes one\n",
-                names.join(", ")
-            ));
-        }
-        return Ok(printed);
+    if !is_hook {
+        return Ok(outputs.collect());
     }
-    Ok(printed.into_iter().chain(files).collect())
+    let names = configured.config.outputs.iter().filter(|output| output.contains('='));
+    let names: Vec<String> = names.map(|output| format!("`{output}`")).collect();
+    if !names.is_empty() {
+        complain(&format!(
+            "note: a hook writes no files that `output.default` names: {} left out\n  \
+             help: `--output FORMAT=FILE` writes one\n",
+            names.join(", ")
+        ));
+    }
+    Ok(outputs.filter(|output| output.file.is_none()).collect())
 }
 
 /// A report holds names that the repository chose. So a file that only the configuration names
