@@ -235,13 +235,12 @@ pub struct Diagnostic {
     /// The sites in which it was found, sorted; empty for faults of a file
     /// that are not of any site, and for sets of files without layout.
     pub sites: Vec<Arc<str>>,
-    /// How many findings it is: more than one where it stands for those that a report does not
-    /// list.
+    /// Number of findings: more than one if it represents those that a report does not list.
     pub count: usize,
 }
 
 impl Diagnostic {
-    /// Number of findings, with those that some of them stand for.
+    /// Number of findings, including those that some of them represent.
     pub fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()
     }

@@ -261,7 +261,7 @@ struct Reader<'a> {
     lines: OnceCell<Lines>,
 }
 
-/// Which lines of a text hold more than a comment, and which of them begin a document.
+/// Lines of a text that hold more than a comment, and those that begin a document.
 struct Lines {
     content: Vec<usize>,
     markers: Vec<usize>,

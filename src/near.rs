@@ -19,18 +19,18 @@ pub const MAX_PAIRS: usize = 20_000;
 pub const MAX_WORK: usize = 10_000_000;
 
 thread_local! {
-    /// What is left to the searches of this thread; none where they have no common limit.
+    /// Work left to the searches of this thread; `None` if they have no common limit.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What `work` gives, whose searches on this thread cost [`MAX_WORK`] at most. It is to
-/// search in an order of its own, so that the same searches find something in every run.
+/// Runs `work` and limits its searches on this thread to [`MAX_WORK`] together. `work` must
+/// search in a fixed order, so that every run finds the same.
 pub fn within<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(LEFT.replace(Some(MAX_WORK)));
     work()
 }
 
-/// What was left before, and is again, even where `work` panics.
+/// Restores the previous limit, even if `work` panics.
 struct Before(Option<usize>);
 
 impl Drop for Before {

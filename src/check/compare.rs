@@ -288,8 +288,8 @@ impl<'a> Sides<'a> {
         pairs.into_values().collect()
     }
 
-    /// The edits that documents may not tell: of definitions of sites that are not made of the
-    /// same files, and of files that cannot be read.
+    /// Edits that no document shows: of site definitions whose sites are made of other files
+    /// on each side, and of files that cannot be read.
     fn file_edits(&self, pairs: &[SetPair<'a>], edited: &BTreeSet<FileId>) -> Vec<FileEdit<'a>> {
         let defined = pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
             let name = pair.name.as_deref()?;
@@ -445,7 +445,7 @@ impl<'e> EditsInFiles<'e> {
         Self { sources, texts, by_path }
     }
 
-    /// Those of the place of a finding, or else the first of those of its file.
+    /// The edits at the place of a finding, or else the first edits of its file.
     fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
         /// Maximum number of edits of its file that are named for a finding.
         const MAX_EDITS: usize = 10;
@@ -697,7 +697,7 @@ impl<'a> SiteRun<'_, 'a> {
     }
 }
 
-/// What tells whether findings of two renderings are the same one.
+/// Identity of a finding across two renderings of a site.
 type Subject = (&'static str, String, Option<DocKey>);
 
 fn subject(finding: &Diagnostic) -> Subject {

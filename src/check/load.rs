@@ -65,7 +65,7 @@ pub(super) struct LoadedFile {
     problems: Vec<yaml::Problem>,
     pub(super) documents: Vec<Document>,
     others: Vec<Fault>,
-    /// Where secrets stand: everywhere, where that cannot be told.
+    /// Places of secrets; the whole file if they cannot be located.
     secrets: Vec<Span>,
     /// Whether no line of it may be shown.
     is_opaque: bool,
@@ -159,8 +159,8 @@ impl Loaded {
         })
     }
 
-    /// Whether a file, as it is on the base and on the head, cannot be read on one of the sides,
-    /// or breaks off on both: an edit of what was not read is not known.
+    /// Whether a file cannot be read on one of the sides, or breaks off on both: an edit of
+    /// what was not read is unknown.
     pub(super) fn is_unread(&self, sides: [Option<FileId>; 2]) -> bool {
         let is_faulty = |file: FileId| self.is_faulty(file);
         let breaks_off =
@@ -173,8 +173,8 @@ impl Loaded {
         }
     }
 
-    /// Whether edits of documents do not tell that a file is another one, as they do where it is
-    /// unread on one side and had documents on the other.
+    /// Whether no edit of a document shows that a file changed. If it is unread on one side
+    /// and has documents on the other, they do.
     pub(super) fn is_untold(&self, sides: [Option<FileId>; 2]) -> bool {
         match sides {
             [Some(base), Some(head)] if self.is_faulty(base) != self.is_faulty(head) => {
@@ -803,8 +803,8 @@ impl Reader<'_> {
 }
 
 impl LoadedFile {
-    /// Whether secrets may stand at any place of the file: some of it was not read as
-    /// what it should be, and may be secret.
+    /// Whether secrets may be anywhere in the file: part of it was not read as expected and
+    /// may be secret.
     fn has_secrets_anywhere(&self, source: &Source, folder: Folder, kinds: &SecretKinds) -> bool {
         let is_lost = source.fault().is_some()
             || !self.others.is_empty()
@@ -817,8 +817,8 @@ impl LoadedFile {
                     || kinds.may_be_in(source.text()))
     }
 
-    /// What is not shown of the documents that are secret, and were read as such: the
-    /// data, and all that stands behind its key, such as comments.
+    /// Hidden parts of the documents that are secret and were read without a mistake: the data
+    /// and everything after its key, such as comments.
     fn secrets_of_documents(&self, file: FileId, text: &str) -> Vec<Span> {
         let mut secrets = Vec::new();
         for (index, document) in self.documents.iter().enumerate() {
@@ -834,7 +834,7 @@ impl LoadedFile {
     }
 }
 
-/// What stands between a key and byte `end`, without its colon and white space round it.
+/// The text between a key and byte `end`, without the colon and surrounding white space.
 fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
     let stretch = text.get(key.end as usize..end as usize)?;
     let stretch = stretch.trim_start();

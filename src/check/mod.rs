@@ -322,8 +322,8 @@ pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
 /// has work or not.
 pub const MAX_THREADS: usize = 256;
 
-/// Starts [`MAX_THREADS`] threads and no more, where more are `asked` for; says whether that is
-/// so. It is to be called before any other work.
+/// Limits the threads of this process to [`MAX_THREADS`] if more are `asked` for, and returns
+/// whether it did. Must be called before any other work.
 pub fn limit_threads(asked: usize) -> bool {
     let is_beyond = asked > MAX_THREADS;
     if is_beyond {

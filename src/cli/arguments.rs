@@ -682,7 +682,7 @@ pub(super) struct Output {
     pub(super) named_by: NamedBy,
 }
 
-/// What names the file of a report.
+/// Source of the name of a report file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedBy {
     /// The user, who may replace any file.

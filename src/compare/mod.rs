@@ -326,8 +326,8 @@ pub enum Status {
     Repaired,
     /// Its data is the same, its metadata is not.
     Metadata,
-    /// It is made of files of which one cannot be read and is another on each side: whether
-    /// it changed is unknown.
+    /// One of its files cannot be read and differs between the sides: whether the output
+    /// changed is unknown.
     NotComparable,
 }
 
@@ -371,13 +371,13 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// So many edits are named beside one in any case.
+    /// Minimum number of edits that may be named beside one.
     pub const MIN_JOINT: usize = 100;
     /// Maximum number of names where edits need each other, for all of them together: a
     /// thousand would else be a million names.
     pub const MAX_NAMES: usize = 100_000;
 
-    /// How many edits are named beside each of so many.
+    /// Maximum number of edits named beside each of `edits` edits.
     fn max_joint(edits: usize) -> usize {
         Self::MIN_JOINT.max(Self::MAX_NAMES / edits.max(1))
     }

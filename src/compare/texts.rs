@@ -16,7 +16,7 @@ pub struct Texts {
 struct Stretch {
     span: Span,
     edit: EditId,
-    /// The farthest end of those in the part of which this is the middle.
+    /// Farthest end in the part whose middle this is.
     farthest: u32,
 }
 

@@ -458,7 +458,7 @@ impl<'a> Pair<'a> {
         self.whole.iter().chain(&self.parts).copied()
     }
 
-    /// Whether edits of it tell that `definition` defines another site.
+    /// Whether edits of it show that `definition` defines another site.
     fn defines(&self, definition: &RepoPath, drafts: &[Draft]) -> bool {
         let is_redefining = |edit: EditId| redefines(&drafts[edit.index()].edit);
         self.is_first_of(definition) && self.edits().any(is_redefining)
@@ -884,7 +884,7 @@ impl<'a> Open<'a> {
     }
 }
 
-/// What documents that are alike have in common: the file, and the schema or the name.
+/// Common properties of documents that are alike: the file, and the schema or the name.
 type Likeness<'a> = (Option<usize>, &'a RepoPath, bool, &'a str);
 
 fn likenesses<'a>(located: &Located<'a>) -> [Likeness<'a>; 2] {

@@ -72,11 +72,11 @@ fn has_long_text(diagnostic: &Diagnostic) -> bool {
     texts.any(|text| text.len() > MAX_TEXT)
 }
 
-/// What the findings that one finding stands for have in common.
+/// Common properties of the findings that one finding represents.
 type Kind<'a> = (Option<&'a RepoPath>, &'static str, Severity, Option<&'static str>);
 
-/// The capped list, and the index of each finding, or of the first that it stands for, in
-/// `diagnostics`.
+/// The capped list, and for each entry the index in `diagnostics` of the finding, or of the
+/// first that it represents.
 fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, Vec<usize>) {
     let kind = |diagnostic: &'_ Diagnostic| {
         let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
@@ -134,7 +134,7 @@ fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) 
         count,
         ..Diagnostic::new(first.rule, "", Label::new(span, "the first of them"))
     }
-    .help("mend those that are listed, and run layercake again")
+    .help("fix those that are listed, and run layercake again")
 }
 
 /// The finding with no text that is longer than [`MAX_TEXT`].

@@ -143,7 +143,7 @@ pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference>
     differences_within(base, head, keys, MAX_DIFFERENCES)
 }
 
-/// As [`differences`], of which so many are listed.
+/// As [`differences`], with a maximum number that is listed.
 pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut take = |difference| {
@@ -235,7 +235,7 @@ impl Pairs {
                 })
     }
 
-    /// What `compare` says of a pair, or said of it before.
+    /// Result of `compare` for a pair, remembered.
     fn once(&mut self, pair: (usize, usize), compare: impl FnOnce(&mut Self) -> bool) -> bool {
         self.compared += 1;
         if self.compared <= Self::MAX_FORGOTTEN {
@@ -259,7 +259,7 @@ fn addresses<T>(left: &Arc<T>, right: &Arc<T>) -> (usize, usize) {
 enum Room {
     /// As many as there are, which are few.
     Any,
-    /// So many places.
+    /// At most this number of places.
     Places(u64),
 }
 

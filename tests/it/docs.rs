@@ -192,7 +192,7 @@ fn the_limits_are_those_of_the_code() {
             "places at which two versions of a document are listed as different",
             diff::MAX_DIFFERENCES,
         ),
-        ("likewise at which all outputs of a site are", compare::MAX_DIFFERENCES),
+        ("differences that are listed of all outputs of a site", compare::MAX_DIFFERENCES),
         ("violations reported of the alternative that comes nearest", size(Violation::MAX_NEAREST)),
         ("bytes of a name for which \"did you mean\" is looked for", size(near::MAX_BYTES)),
         ("names that one such search looks at", size(near::MAX_CANDIDATES)),
@@ -202,7 +202,7 @@ fn the_limits_are_those_of_the_code() {
             "bytes and pairs of letters that all such searches of one rule in one site look at",
             size(near::MAX_WORK),
         ),
-        ("threads, whatever `RAYON_NUM_THREADS` says", size(MAX_THREADS)),
+        ("threads, even if `RAYON_NUM_THREADS` is larger", size(MAX_THREADS)),
     ] {
         assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
     }

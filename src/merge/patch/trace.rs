@@ -63,8 +63,8 @@ fn before(effect: &Effect, place: Location) -> Backward {
     }
 }
 
-/// Maximum number of places to which one is followed: copies of copies are millions. Whoever
-/// follows values on gives up at fewer.
+/// Maximum number of places to which one is followed: copies of copies can be millions. Callers
+/// that follow values give up earlier.
 const MAX_PLACES: usize = 25_000;
 
 /// The places of the document after `effects` that have what one of the two

@@ -34,10 +34,11 @@ pub const MAX_EFFORT: usize = 5 * MAX_BACKTRACKS;
 /// each match anew: an engine may look to the end of a text before it takes what
 /// it found at first, and then do so again behind it.
 pub const MAX_LOOKS: usize = 1_000_000_000;
-/// The searches of a run may go back this often: each document of each site has an equal
-/// share, and at most [`MAX_EFFORT`].
+/// Maximum number of steps back of all searches of a run. Each document of each site has an
+/// equal share, at most [`MAX_EFFORT`].
 pub const MAX_EFFORT_OF_RUN: usize = 20 * MAX_EFFORT;
-/// The bytes behind their matches that the patterns of a run may look at, shared likewise.
+/// Maximum number of bytes after their matches that all patterns of a run look at, shared in
+/// the same way.
 pub const MAX_LOOKS_OF_RUN: usize = 4 * MAX_LOOKS;
 /// How often a search may go back, and, where that is not enough, how often if
 /// it is done once more. What a search took is not told by the engine: what it
@@ -99,8 +100,8 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// The share of one of so many documents. It depends on their number alone, so that what
-    /// is found does not depend on their order, nor on the number of threads.
+    /// Share of each of `documents` documents. It depends on their number alone, so that results
+    /// depend neither on their order nor on the number of threads.
     pub fn share_of(documents: u64) -> Self {
         let documents = usize::try_from(documents).unwrap_or(usize::MAX).max(1);
         Self {

@@ -140,13 +140,13 @@ pub(in crate::report) struct Finding {
     pub(in crate::report) caused_by: Vec<String>,
     pub(in crate::report) suppressed: Option<SuppressionForm>,
     pub(in crate::report) fix: Option<FixForm>,
-    /// How many findings it is: more than one where it stands for those that are not listed.
+    /// Number of findings: more than one if it represents those that are not listed.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub(in crate::report) count: usize,
 }
 
 impl Finding {
-    /// How many findings some are, with those that they stand for.
+    /// Number of findings, including those that some of them represent.
     pub(in crate::report) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()
     }

@@ -30,14 +30,14 @@ pub enum Reading {
     Nothing(Fault),
 }
 
-/// What a document is read with beside its text.
+/// Context in which a document is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The kinds of document that are secret by themselves.
     pub kinds: &'a SecretKinds,
     /// Where its file is.
     pub folder: Folder,
-    /// What is wrong with the YAML of its file.
+    /// Problems of the YAML of its file.
     pub problems: &'a [yaml::Problem],
 }
 
@@ -215,7 +215,7 @@ impl<'r> Reader<'r> {
             read.data = read.data.into_secret();
         }
         if read.is_doubtful {
-            // Which keys are nearly the right ones is not told.
+            // Suggestions would show which keys are nearly right.
             self.faults.append(&mut self.explained);
         }
         read.whole = Whole::Held(whole(document, root, &read));
@@ -223,7 +223,7 @@ impl<'r> Reader<'r> {
         Document { faults: std::mem::take(&mut self.faults), ..read }
     }
 
-    /// What the document says of how it is stored, if that can be relied on.
+    /// Storage policy that the document declares, if it can be relied on.
     fn policy(
         &self,
         metadata: Option<Section<'_>>,
@@ -877,7 +877,7 @@ fn whole(document: &yaml::Document, root: &Arc<Mapping>, read: &Document) -> Nod
 }
 
 /// A document without the names that may be part of its secret, and without what it
-/// asks of others: it is no output.
+/// asks of others. It is not an output.
 fn nameless(read: Document) -> Document {
     let schema = read.key.schema.clone();
     let is_known = is_schema_name(&schema) && read.secret_kinds.has(&schema);
@@ -897,7 +897,7 @@ fn nameless(read: Document) -> Document {
     }
 }
 
-/// Where the first key begins that stands behind the data.
+/// Start of the first key after the data.
 fn after_data(read: &Document, root: &Mapping, wrapper: Option<&Mapping>) -> Option<u32> {
     let end = read.data.span.end.max(read.data_key?.end);
     let keys = root.keys().chain(wrapper.into_iter().flat_map(Mapping::keys));

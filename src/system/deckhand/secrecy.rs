@@ -1,4 +1,4 @@
-//! Which documents are secret: the one place that decides.
+//! Secrecy of documents: the only place that decides it.
 //!
 //! A document is public only if it says so and was read as exactly that. Where any of
 //! it is in doubt, it is secret.
@@ -123,13 +123,13 @@ impl Folder {
         if has { Self::Secrets } else { Self::Other }
     }
 
-    /// Whether a text from there that is no document of Deckhand's may be secret.
+    /// Whether a text from there that is not a Deckhand document may be secret.
     pub fn hides(self, kinds: &SecretKinds, text: &str) -> bool {
         self == Self::Secrets || kinds.are_declared_in(text)
     }
 }
 
-/// What a document says of its storage policy.
+/// Storage policy that a document declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
     /// Exactly `encrypted`.
@@ -140,23 +140,23 @@ pub(super) enum Policy {
     Unclear,
 }
 
-/// What decides whether a document is secret.
+/// Facts that decide whether a document is secret.
 pub(super) struct Evidence<'a> {
     /// The document, with what is wrong with it.
     pub(super) read: &'a Document,
     pub(super) faults: &'a [Fault],
     /// Its content.
     pub(super) root: &'a Mapping,
-    /// Pegleg's wrapping around it, if it stands in one.
+    /// Pegleg's wrapping around it, if it has one.
     pub(super) wrapper: Option<&'a Mapping>,
     pub(super) policy: Policy,
-    /// What is wrong with the YAML of its file.
+    /// Problems of the YAML of its file.
     pub(super) problems: &'a [Problem],
-    /// The text of its file; empty if the document is not as it is written anywhere.
+    /// Text of its file; empty if the document is made of several texts.
     pub(super) text: &'a str,
 }
 
-/// What is known of a document's secrecy.
+/// Secrecy of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Secrecy {
     /// It says that it is public.
@@ -165,7 +165,7 @@ pub(super) enum Secrecy {
     Data,
     /// All of it may be secret: it was not read as exactly what it should be.
     Doubtful,
-    /// So may be the names in it.
+    /// All of it may be secret, its names included.
     Nameless,
 }
 
@@ -210,12 +210,12 @@ impl Evidence<'_> {
             || self.root.get("data").is_some_and(is_token)
     }
 
-    /// Whether the names can be no part of the data: that stands where it should.
+    /// Whether the data is where it should be, so that the names cannot be part of it.
     fn has_names(&self) -> bool {
         self.root.get("data").is_some() && !self.repeated_keys().any(|key| NAMING.contains(&key))
     }
 
-    /// The keys that stand twice in a mapping of the document beside its data.
+    /// Duplicated keys of the document outside of its data.
     fn repeated_keys(&self) -> impl Iterator<Item = &str> {
         let data = self.root.get("data").map(|data| data.span);
         let is_beside = move |at: Span| !data.is_some_and(|data| data.contains(at));
@@ -231,14 +231,14 @@ impl Evidence<'_> {
 const DECISIVE: [&str; 6] =
     ["schema", "metadata", "data", "storagePolicy", "managedDocument", "encrypted"];
 
-/// Keys of which a document's names are read.
+/// Keys from which the names of a document are read.
 const NAMING: [&str; 6] =
     ["schema", "metadata", "name", "layeringDefinition", "layer", "managedDocument"];
 
 /// Keys beside which the data of a wrapping has no others (`pegleg.md` 1.3).
 const WRAPPED: [&str; 3] = ["managedDocument", "generated", "encrypted"];
 
-/// What Deckhand has beside the kinds that are secret, in lower case.
+/// Kinds of Deckhand that are not secret, in lower case.
 const PUBLIC_KINDS: [&str; 6] = [
     "certificate",
     "certificateauthority",
@@ -301,7 +301,7 @@ fn kind_of(schema: &str) -> &str {
     second.map_or(schema, |(at, _)| &schema[..at])
 }
 
-/// Letters by which a name of any length may differ from one that is meant.
+/// Maximum number of letters by which a mistyped name differs from the intended one.
 const MAX_SLIPS: usize = 3;
 
 /// A key without what people write differently in keys.

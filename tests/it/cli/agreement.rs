@@ -188,7 +188,7 @@ fn extensions_that_change_nothing_are_accepted() {
     assert_agrees(&sandbox, &["HEAD~1", "HEAD"], &[]);
 }
 
-/// Whatever these files hold, the run ends with an error or with what git says.
+/// Each damage ends in an error or in the result of git.
 #[test]
 fn damaged_control_files_end_in_an_error() {
     let contents: [&[u8]; 6] = [

@@ -4,7 +4,7 @@
 use super::{Ran, Sandbox, definition, document, formats};
 use crate::support::sample::is_thorough;
 
-/// What every secret holds; nothing else does.
+/// Text that only secrets contain.
 const CANARY: &str = "sesame";
 
 /// A document of this schema and storage policy, below `site/lab`.
@@ -352,7 +352,7 @@ fn link_to_a_file_of_secrets_is_hidden() {
     }
 }
 
-/// What is hidden is still told, with its file and line.
+/// A finding about hidden text has its file and line.
 #[test]
 fn finding_about_hidden_text_says_where_it_is_and_what_to_do() {
     let sandbox = Sandbox::with_sites();
@@ -421,7 +421,7 @@ const VALUES: [&str; 16] = [
     "|{}",
 ];
 
-/// What is put into a document by mistake.
+/// Text that is inserted into a document by mistake.
 const INSERTED: [&str; 40] = [
     "&", "#", " #", "!", "%", "*", "@", "`", "? ", "- ", ": ", "[", "{", "\"", "'", ">", "|", "\t",
     "\n", "\n---\n", "\n...\n", "---\n", " ", ",", "]", "}", "\\", "<<: ", "\u{7}", "é", "$", ".",

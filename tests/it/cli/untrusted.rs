@@ -162,7 +162,8 @@ fn pointer_of_lfs(digit: &str) -> String {
     format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 300\n")
 }
 
-/// An edit of a file that cannot be read is told, and what it may change is not called unchanged.
+/// An edit of a file that cannot be read is reported, and the outputs that it may change are not
+/// called unchanged.
 #[test]
 fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
     let broken = |value: &str| format!("{}---\na: [{value}\n", document("big", "site", "{}"));
@@ -226,7 +227,7 @@ fn an_unread_file_that_was_not_edited_is_no_edit() {
     assert_eq!(report["edits"][0]["kind"], "file", "{report}");
 }
 
-/// Whatever makes a site definition another one explains what came and went.
+/// Every change of a site definition explains the outputs that came and went.
 #[test]
 fn a_change_of_which_files_make_a_site_is_explained() {
     let path = "site/lab/site-definition.yaml";
@@ -275,7 +276,7 @@ fn a_change_of_which_files_make_a_site_is_explained() {
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
-/// What a report costs does not grow with how often a file says the same.
+/// The size of a report does not grow with the number of equal findings in a file.
 #[test]
 fn a_report_lists_so_many_findings_of_a_rule_in_a_file() {
     let sandbox = Sandbox::with_sites();

@@ -1,4 +1,4 @@
-//! What hostile repositories cost: never more than in proportion to their size.
+//! Cost of hostile repositories: at most in proportion to their size.
 //!
 //! The cost is the processor time of the program itself. Instructions cannot be counted
 //! everywhere, and counting allocations needs unsafe code, which is forbidden; so each
@@ -40,7 +40,7 @@ struct Files {
     head: Option<Vec<(String, String)>>,
 }
 
-/// What one run cost.
+/// Cost of one run.
 struct Cost {
     time: Duration,
     memory: u64,
