@@ -95,13 +95,11 @@ fn hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
     let per_byte = cost_of(&ordinary).time.as_secs_f64() / bytes(&ordinary);
     for kind in &KINDS {
         let files = (kind.make)(2 * kind.size);
-        let costs = (0..TRIES).map(|_| cost_of(&files));
-        let cost = costs.min_by_key(|cost| cost.time).expect("it was tried");
         // A start, and the trials of causes, cost what they cost, however little is read.
         let most = MAX_FACTOR * per_byte * bytes(&files).max(40_000.0);
-        let time = cost.time.as_secs_f64();
-        assert!(time <= most, "{}: {time} s, and may take {most} s", kind.name);
-        assert!(cost.memory <= MAX_MEMORY, "{}: {} bytes", kind.name, cost.memory);
+        let is_bounded = |cost: &Cost| cost.time.as_secs_f64() <= most && cost.memory <= MAX_MEMORY;
+        let found = (0..TRIES).any(|_| is_bounded(&cost_of(&files)));
+        assert!(found, "{}: more than {most} s, or {MAX_MEMORY} bytes", kind.name);
     }
 }
 
