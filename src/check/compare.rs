@@ -13,10 +13,10 @@ use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
 use super::side::{OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for};
-use crate::compare::reach::{Comparison, SiteChanges, SiteReach, gather};
+use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
 use crate::compare::{
-    Attribution, Proof, Question, Texts, Trial, Wanted, attribute, compare as changes_of,
-    edits_meeting, not_comparable, shields,
+    Attributed, Attribution, Limits, Proof, Question, Status, Texts, Trial, Wanted, attribute,
+    compare as changes_of, edits_meeting, not_comparable, shields,
 };
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
@@ -121,10 +121,11 @@ pub fn compare_with<T: Send>(
     });
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
+    let limits = Limits::of_each(pairs.len());
     let unedited = &sources.unedited[..];
     let site_type = |pair: &SetPair<'_>| pair.head.or(pair.base).map(|set| set.site_type.clone());
     let sites = after_its_like(&pairs, site_type, |pair, like| {
-        let run = SiteRun { sides: &sides, pair, edits: &edits, unedited, like };
+        let run = SiteRun { sides: &sides, pair, edits: &edits, unedited, like, limits };
         let (compared, taken, head) = sides.site(&run, &per_site);
         ((compared, taken), head)
     });
@@ -466,6 +467,7 @@ struct SiteRun<'r, 'a> {
     unedited: &'a [Located<'a>],
     /// The head of another site, which is probably much like this one's.
     like: Option<&'r OneSide<'a>>,
+    limits: Limits,
 }
 
 impl<'a> SiteRun<'_, 'a> {
@@ -553,7 +555,8 @@ impl<'a> SiteRun<'_, 'a> {
             trying.with(&is_chosen, &extent, trial)
         };
         let keys = &self.sides.settings.keys;
-        let mut changes = lap(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), keys));
+        let mut changes =
+            lap(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), keys, self.limits));
         did(Stage::Differ, || changes.len());
         let question = Question {
             base: before.as_ref(),
@@ -563,15 +566,31 @@ impl<'a> SiteRun<'_, 'a> {
             rerender: &rerender,
             keys,
             attribution: self.sides.settings.attribution,
+            limits: self.limits,
         };
-        let mut proofs = lap(Stage::Cause, || attribute(&question, &mut changes));
+        let Attributed { mut proofs, unlisted: mut unlisted_causes } =
+            lap(Stage::Cause, || attribute(&question, &mut changes));
         let unread = self.unread();
         if !unread.is_empty() {
-            let unknown = not_comparable(before.as_ref(), after.as_ref(), &changes, &unread);
+            let outputs = [base, head].map(|side| side.map_or(0, OneSide::outputs));
+            let most = self.limits.causes_of_each(outputs[0].max(outputs[1]));
+            let unknown = not_comparable(before.as_ref(), after.as_ref(), &changes, &unread, most);
+            unlisted_causes += unread.len().saturating_sub(most) * unknown.len();
             if !unknown.is_empty() {
                 proofs.extend(unread.iter().map(|(edit, _)| (*edit, Proof::Followed)));
             }
             changes.extend(unknown);
+        }
+        let unlisted = Unlisted {
+            outputs: changes.len().saturating_sub(self.limits.outputs),
+            causes: unlisted_causes,
+        };
+        if unlisted.outputs > 0 {
+            // Those that can only be worse than before come first.
+            let is_worse =
+                |status| matches!(status, Status::Broken | Status::Removed | Status::NotComparable);
+            changes.sort_by_key(|change| !is_worse(change.status));
+            changes.truncate(self.limits.outputs);
         }
         let shields = lap(Stage::Route, || shields(&question));
         let (base_findings, mut head_findings) = (findings_of(base), findings_of(head));
@@ -591,7 +610,7 @@ impl<'a> SiteRun<'_, 'a> {
         let reach = self.reach(base, head);
         ComparedSite {
             checked: self.pair.head.zip(head).map(|(set, side)| side.checked(set, Some(()))),
-            found: SiteChanges { reach, changes, shields, proofs },
+            found: SiteChanges { reach, changes, unlisted, shields, proofs },
             base_findings,
             head_findings,
             caused,

@@ -11,15 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::texts::{Texts, edits_meeting};
-use super::{Cause, Change, Hop, Proof, Side, Status, Via, matched};
+use super::{Cause, Change, Hop, Limits, Proof, Side, Status, Via, matched};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
 use crate::render::{Outcome, ProblemKind, Rendered};
 use crate::source::{DocKey, Span};
-use crate::yaml::Whole;
 use crate::yaml::diff::{Difference, ListKeys, Place, differences, same};
-use crate::yaml::path::Location;
+use crate::yaml::path::{Location, inside};
+use crate::yaml::{Node, Whole};
 
 /// How much is rendered to be sure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct Question<'a> {
     pub keys: &'a ListKeys,
     /// How much is rendered.
     pub attribution: Attribution,
+    /// How much is listed.
+    pub limits: Limits,
 }
 
 /// Says which documents of a graph are asked for.
@@ -66,9 +68,16 @@ pub struct Trial {
     pub written: Vec<Whole>,
 }
 
-/// Adds the causes to `changes`, which are those of the question's sides. Says
-/// for each edit that is a cause how sure that is.
-pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> BTreeMap<EditId, Proof> {
+/// What is known of all causes in a site.
+pub struct Attributed {
+    /// For each edit that is a cause, how sure that is.
+    pub proofs: BTreeMap<EditId, Proof>,
+    /// How many causes of outputs are not listed.
+    pub unlisted: usize,
+}
+
+/// Adds the causes to `changes`, which are those of the question's sides.
+pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed {
     let texts =
         |side: fn(&Edit) -> Option<&Text>| Texts::of(question.edits, question.concerned, side);
     let (of_base, of_head) = (texts(|edit| edit.base.as_ref()), texts(|edit| edit.head.as_ref()));
@@ -93,7 +102,16 @@ type Target = (usize, Unit);
 /// What was found for a unit.
 struct Found {
     edits: Vec<EditId>,
+    /// Whether none of the edits alone makes the unit what it is.
+    are_joint: bool,
     proof: Proof,
+}
+
+impl Found {
+    /// Edits of which each is needed.
+    fn needed(edits: Vec<EditId>, proof: Proof) -> Self {
+        Self { edits, are_joint: true, proof }
+    }
 }
 
 /// What following all units back found.
@@ -109,8 +127,14 @@ struct Followed {
 
 type Routes = BTreeMap<(usize, EditId), (Unit, Vec<Hop>)>;
 
-/// The ways of the values of a unit, on the base side and on the head side.
-type Trails = [Vec<replay::Hop>; 2];
+/// The ways of the values of a unit.
+#[derive(Default)]
+struct Trails {
+    /// On the base side and on the head side.
+    sides: [Vec<replay::Hop>; 2],
+    /// Whether there are values that were not followed.
+    is_cut: bool,
+}
 
 struct Attributing<'a> {
     question: &'a Question<'a>,
@@ -121,7 +145,7 @@ struct Attributing<'a> {
 }
 
 impl Attributing<'_> {
-    fn run(&self, changes: &mut [Change]) -> BTreeMap<EditId, Proof> {
+    fn run(&self, changes: &mut [Change]) -> Attributed {
         let mut found: BTreeMap<Target, Found> = BTreeMap::new();
         let Followed { by_candidates, mut routes } = self.follow(changes);
         // What is left of a limit on renderings goes to those with few candidates.
@@ -133,6 +157,7 @@ impl Attributing<'_> {
                 found.insert(target, search.decide(target, &candidates));
             }
         }
+        let most = self.question.limits.causes_of_each(changes.len());
         let mut proofs: BTreeMap<EditId, Proof> = BTreeMap::new();
         for ((index, _), found) in &found {
             changes[*index].unexplained += usize::from(found.edits.is_empty());
@@ -141,15 +166,16 @@ impl Attributing<'_> {
                 *proof = (*proof).min(found.proof);
             }
         }
-        let causes: Vec<Vec<Cause>> = changes
-            .iter()
-            .enumerate()
-            .map(|(index, change)| self.causes(index, change, &found, &mut routes))
-            .collect();
-        for (change, causes) in changes.iter_mut().zip(causes) {
-            change.causes = causes;
+        let mut unlisted = 0;
+        for (index, change) in changes.iter_mut().enumerate() {
+            let units = found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
+            let edits: BTreeSet<EditId> =
+                units.clone().flat_map(|(_, found)| &found.edits).copied().collect();
+            let listed: BTreeSet<EditId> = edits.iter().take(most).copied().collect();
+            unlisted += edits.len() - listed.len();
+            change.causes = self.causes(index, change, units, &listed, &mut routes);
         }
-        proofs
+        Attributed { proofs, unlisted }
     }
 
     /// Follows every unit of all changes back.
@@ -180,11 +206,18 @@ impl Attributing<'_> {
     fn texts(&self, change: &Change, unit: Unit, trails: &Trails) -> [Vec<Span>; 2] {
         let texts: [Vec<Span>; 2] = match unit {
             Unit::Whole | Unit::Data(_) => {
-                let [base, head] = trails;
+                let [base, head] = &trails.sides;
                 let (of_base, of_head) = (self.question.base, self.question.head);
-                [(of_base, base), (of_head, head)].map(|(side, trails)| {
+                let places = difference_of(change, unit).filter(|_| trails.is_cut);
+                let [in_base, in_head] = [
+                    places.and_then(|it| it.base.as_ref()),
+                    places.and_then(|it| it.head.as_ref()),
+                ];
+                let sides = [(of_base, base, in_base), (of_head, head, in_head)];
+                sides.map(|(side, trails, unfollowed)| {
                     let mut texts: Vec<Span> = trails.iter().flat_map(replay::Hop::texts).collect();
                     texts.extend(side.into_iter().flat_map(|side| refusals(side, trails)));
+                    texts.extend(unfollowed.into_iter().flat_map(|place| written_in(&place.node)));
                     texts
                 })
             }
@@ -205,27 +238,30 @@ impl Attributing<'_> {
 
     /// The ways of the values of a unit.
     fn trails(&self, change: &Change, unit: Unit) -> Trails {
-        /// Maximum number of values that stand for those of one unit, and of all of an output.
-        const MAX_LEAVES: usize = 5_000;
+        /// Maximum number of values that stand for those of all units of an output.
         const MAX_LEAVES_OF_OUTPUT: usize = 20_000;
-        let difference = match (unit, &change.data[..]) {
-            (Unit::Data(at), data) => data.get(at),
-            (Unit::Whole, [whole]) => Some(whole),
-            (Unit::Whole | Unit::Metadata(_), _) => None,
-        };
-        let Some(difference) = difference else { return [Vec::new(), Vec::new()] };
+        /// Those that are followed of very many, of which the other texts are looked at.
+        const FEW: usize = 20;
+        let Some(difference) = difference_of(change, unit) else { return Trails::default() };
         let elsewhere = difference.location();
-        let most = MAX_LEAVES.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1);
-        let of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
+        let most = match difference.unlisted {
+            0 => MAX_LEAVES.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1),
+            _ => FEW,
+        };
+        let mut is_cut = false;
+        let mut of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
             let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
-            let leaves = Replay::leaves(&place.node, most).locations.into_iter();
+            let leaves = Replay::leaves(&place.node, most);
+            is_cut |= leaves.more;
+            let leaves = leaves.locations.into_iter();
             side.replay.trace_all(doc, leaves.map(|leaf| place.location.joined(&leaf)))
         };
-        [
+        let sides = [
             of(self.question.base, change.output.base, &difference.base),
             of(self.question.head, change.output.head, &difference.head),
-        ]
+        ];
+        Trails { sides, is_cut }
     }
 
     /// Edits of the documents through which a unit's values came: more than
@@ -251,23 +287,25 @@ impl Attributing<'_> {
         }
     }
 
-    fn causes(
+    /// Those causes of a change that are listed, of what was found for its units.
+    fn causes<'f>(
         &self,
         index: usize,
         change: &Change,
-        found: &BTreeMap<Target, Found>,
+        units: impl Iterator<Item = (&'f Target, &'f Found)>,
+        listed: &BTreeSet<EditId>,
         routes: &mut Routes,
     ) -> Vec<Cause> {
-        let of_change = found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
         let mut causes: BTreeMap<EditId, Cause> = BTreeMap::new();
-        for ((_, unit), found) in of_change {
+        for ((_, unit), found) in units {
             let trails = LazyCell::new(|| self.trails(change, *unit));
-            for edit in &found.edits {
+            for edit in found.edits.iter().filter(|edit| listed.contains(edit)) {
                 if causes.contains_key(edit) {
                     continue;
                 }
-                let joint = found.edits.iter().filter(|other| *other != edit).copied();
-                let joint = joint.take(Cause::max_joint(found.edits.len())).collect();
+                let others = found.edits.iter().filter(|other| *other != edit).copied();
+                let named = if found.are_joint { Cause::max_joint(found.edits.len()) } else { 0 };
+                let joint = others.take(named).collect();
                 let route = match routes.remove(&(index, *edit)) {
                     Some((of, route)) if of == *unit => route,
                     Some(_) | None => self.route(&trails, *edit),
@@ -282,7 +320,7 @@ impl Attributing<'_> {
     fn route(&self, trails: &Trails, edit: EditId) -> Vec<Hop> {
         let edit = &self.question.edits[edit.index()];
         let mut route = vec![first_hop(edit)];
-        let [base, head] = trails;
+        let [base, head] = &trails.sides;
         let question = self.question;
         let sides = [(question.head, &edit.head, head), (question.base, &edit.base, base)];
         for (side, text, trails) in sides {
@@ -345,6 +383,31 @@ impl Attributing<'_> {
             _ => None,
         }
     }
+}
+
+/// Maximum number of values that stand for those of one unit.
+const MAX_LEAVES: usize = 5_000;
+
+/// What a unit of the data of an output differs in.
+fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> {
+    match (unit, &change.data[..]) {
+        (Unit::Data(at), data) => data.get(at),
+        (Unit::Whole, [whole]) => Some(whole),
+        (Unit::Whole | Unit::Metadata(_), _) => None,
+    }
+}
+
+/// Where the values in `node` are written.
+fn written_in(node: &Node) -> Vec<Span> {
+    let (mut spans, mut open) = (Vec::new(), vec![node]);
+    while let Some(node) = open.pop().filter(|_| spans.len() < MAX_LEAVES) {
+        let before = open.len();
+        open.extend(inside(node));
+        if open.len() == before {
+            spans.push(node.span);
+        }
+    }
+    spans
 }
 
 /// The texts for which a document was not laid over one on the way of these
@@ -474,15 +537,24 @@ impl<'a> Search<'a> {
         let question = self.attributing.question;
         // With all the edits there are the base is the head.
         if let [only] = question.concerned {
-            return Found { edits: vec![*only], proof: Proof::Rendered };
+            return Found::needed(vec![*only], Proof::Rendered);
         }
         let verified = question.attribution == Attribution::Verified;
-        let of_candidates = |proof| Found { edits: candidates.to_vec(), proof };
+        let of_candidates = |proof| Found::needed(candidates.to_vec(), proof);
+        // Each of its edits changed some of the many places that such a unit stands for.
+        if self.stands_for_many(target) && !candidates.is_empty() {
+            return Found { are_joint: false, ..of_candidates(Proof::Followed) };
+        }
         match candidates.len() {
             1 if !verified => of_candidates(Proof::Followed),
             2.. if !self.attributing.may_render() => of_candidates(Proof::Followed),
             _ => self.search(target, candidates),
         }
+    }
+
+    fn stands_for_many(&self, (index, unit): Target) -> bool {
+        let difference = difference_of(&self.changes[index], unit);
+        difference.is_some_and(|difference| difference.unlisted > 0)
     }
 
     /// The edits that are needed for a unit, among its candidates if these are
@@ -494,14 +566,14 @@ impl<'a> Search<'a> {
         }
         let nearby = self.attributing.candidates_nearby(&self.changes[index], unit);
         if !nearby.is_empty() && !self.attributing.may_render() {
-            return Found { edits: nearby, proof: Proof::Followed };
+            return Found::needed(nearby, Proof::Followed);
         }
         for wider in [&nearby[..], self.attributing.question.concerned] {
             if !wider.is_empty() && self.holds(target, wider) {
                 return self.needed(target, wider);
             }
         }
-        Found { edits: Vec::new(), proof: Proof::Rendered }
+        Found::needed(Vec::new(), Proof::Rendered)
     }
 
     /// Edits without any one of which the unit would not be as it is. What only
@@ -519,7 +591,7 @@ impl<'a> Search<'a> {
             let mut dropped = false;
             while at < needed.len() && needed.len() > 1 {
                 if !self.attributing.may_render() {
-                    return Found { edits: needed, proof: Proof::Followed };
+                    return Found::needed(needed, Proof::Followed);
                 }
                 let end = (at + size).min(needed.len());
                 let rest: Vec<EditId> =
@@ -537,7 +609,7 @@ impl<'a> Search<'a> {
                 _ => size = size.div_ceil(2),
             }
         }
-        Found { edits: needed, proof: Proof::Rendered }
+        Found::needed(needed, Proof::Rendered)
     }
 
     /// Those edits that meet the texts on which the unit rests on the head side,

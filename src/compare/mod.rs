@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use cause::{Attribution, Question, Trial, Wanted, attribute};
+pub use cause::{Attributed, Attribution, Question, Trial, Wanted, attribute};
 pub use shield::shields;
 pub use texts::{Texts, edits_meeting};
 
@@ -26,12 +26,13 @@ use matching::matched;
 
 use crate::edit::{Edit, EditId};
 use crate::graph::{DocId, Graph, Recipe};
+use crate::render::flow::MAX_REACHED;
 use crate::render::replay::Replay;
 use crate::render::{Outcome, Rendered};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference, ListKeys, differences};
 use crate::yaml::path::Location;
-use crate::yaml::{Node, Size, Value, Whole};
+use crate::yaml::{Node, Value, Whole};
 
 /// One side of one site.
 pub struct Side<'a> {
@@ -108,30 +109,87 @@ impl<'a> Side<'a> {
     }
 }
 
+/// Maximum numbers of what is listed of the changes of one site.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Outputs that changed.
+    pub outputs: usize,
+    /// Places at which all of them differ.
+    pub differences: usize,
+    /// Edits that changed an output, each with its route, for all outputs.
+    pub causes: usize,
+    /// Places to which all edits are followed, to see what stops them.
+    pub places: usize,
+}
+
+impl Limits {
+    /// Maximum number of changed outputs that are listed of all sites.
+    pub const OUTPUTS: usize = 100_000;
+    /// Maximum number of differences that are listed of one site.
+    pub const DIFFERENCES: usize = 30_000;
+    /// Maximum number of causes that are listed of one site.
+    pub const CAUSES: usize = 10_000;
+    /// Maximum number of places to which the edits of one site are followed.
+    pub const PLACES: usize = 400_000;
+    /// In how many sites each can have so much, but for outputs.
+    const SITES: usize = 10;
+
+    /// For each of so many sites.
+    pub fn of_each(sites: usize) -> Self {
+        let share = |one: usize| (one * Self::SITES / sites.max(1)).min(one);
+        Self {
+            outputs: (Self::OUTPUTS / sites.max(1)).max(50),
+            differences: share(Self::DIFFERENCES).max(300),
+            causes: share(Self::CAUSES).max(100),
+            places: share(Self::PLACES).max(4_000),
+        }
+    }
+
+    /// To how many places each of so many edits may be followed.
+    fn places_of_each(self, edits: usize) -> usize {
+        (self.places / edits.max(1)).clamp(20, MAX_REACHED)
+    }
+
+    /// How many causes may be listed of each of so many outputs.
+    pub fn causes_of_each(self, outputs: usize) -> usize {
+        (self.causes / outputs.max(1)).max(3)
+    }
+}
+
 /// The outputs that differ between two sides of a site, by schema, name and
 /// layer, without their causes; a side is none where the site is not there.
-/// Items of lists are matched by `keys`.
-pub fn compare(base: Option<&Side<'_>>, head: Option<&Side<'_>>, keys: &ListKeys) -> Vec<Change> {
+/// Items of lists are matched by `keys`. Where the outputs differ at more places than
+/// may be listed, each has an equal share.
+pub fn compare(
+    base: Option<&Side<'_>>,
+    head: Option<&Side<'_>>,
+    keys: &ListKeys,
+    limits: Limits,
+) -> Vec<Change> {
     let comparing = |output| Comparing { base, head, keys, output };
     let outputs: Vec<Comparing<'_>> = matched(base, head).into_iter().map(comparing).collect();
-    let most = differences_of_each(&outputs);
-    let mut changes: Vec<Change> =
-        outputs.iter().filter_map(|comparing| comparing.change(most)).collect();
+    let mut changes = changes_within(&outputs, diff::MAX_DIFFERENCES, limits.differences)
+        .or_else(|| changes_within(&outputs, equal_share(&outputs, limits), usize::MAX))
+        .unwrap_or_default();
     changes.sort_by(|one, other| one.order().cmp(&other.order()));
     changes
 }
 
-/// Maximum number of places at which all outputs of a site differ that are listed. Where
-/// there are more, each output that changed may have an equal share.
-pub const MAX_DIFFERENCES: u64 = 30_000;
+/// The changes with at most `most` differences each; none if they have more than `all`.
+fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Vec<Change>> {
+    let mut listed = 0;
+    let changes = outputs.iter().filter_map(|comparing| comparing.change(most));
+    let listed_within = |change: Change| {
+        listed += change.data.len();
+        (listed <= all).then_some(change)
+    };
+    changes.map(listed_within).collect()
+}
 
 /// How many differences of each output may be listed.
-fn differences_of_each(outputs: &[Comparing<'_>]) -> u64 {
-    let counted = outputs.iter().map(|comparing| comparing.count().min(diff::MAX_DIFFERENCES));
-    let (changed, all) = counted
-        .filter(|count| *count > 0)
-        .fold((0, 0_u64), |(changed, all), count| (changed + 1, all + count));
-    if all <= MAX_DIFFERENCES { diff::MAX_DIFFERENCES } else { (MAX_DIFFERENCES / changed).max(1) }
+fn equal_share(outputs: &[Comparing<'_>], limits: Limits) -> u64 {
+    let changed = outputs.iter().filter(|comparing| comparing.has_other_data()).count();
+    u64::try_from(limits.differences / changed.max(1)).unwrap_or(u64::MAX).max(1)
 }
 
 /// An output on both sides, or on one.
@@ -160,17 +218,12 @@ impl<'a> Comparing<'a> {
         head.or_else(|| of(self.output.base, self.base)).unwrap_or_default()
     }
 
-    /// How many places of its data differ; zero where they are few in any case.
-    fn count(&self) -> u64 {
-        const MAX_FEW: u64 = 200;
-        let nodes = |node: &Node| Size::of(node).nodes();
+    fn has_other_data(&self) -> bool {
         let data = |doc: Option<DocId>, side: Option<&'a Side<'a>>| side?.rendered.data(doc?);
         let base = data(self.output.base, self.base);
         match (base, data(self.output.head, self.head)) {
-            (Some(base), Some(head)) if nodes(base) + nodes(head) > MAX_FEW => {
-                diff::count_differences(base, head, &self.keys.of_schema(self.schema()))
-            }
-            _ => 0,
+            (Some(base), Some(head)) => !diff::same(base, head),
+            _ => false,
         }
     }
 
@@ -224,16 +277,18 @@ impl<'a> Comparing<'a> {
 
 /// The outputs of a site of which it is unknown whether they changed, as it has files that
 /// cannot be read: all but those that are `known` to have changed. `edits` are those of these
-/// files.
+/// files; at most so many of them are listed as causes of each.
 pub fn not_comparable(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
     known: &[Change],
     edits: &[(EditId, &Edit)],
+    most: usize,
 ) -> Vec<Change> {
     let known: HashSet<Output> = known.iter().map(|change| change.output).collect();
     let causes: Vec<Cause> = edits
         .iter()
+        .take(most)
         .map(|(id, edit)| Cause {
             edit: *id,
             joint: Vec::new(),

@@ -23,6 +23,17 @@ pub struct Comparison {
     pub groups: Vec<Group>,
     /// Every site that is there on one of the sides, by name.
     pub sites: Vec<SiteReach>,
+    /// What is not listed.
+    pub unlisted: Unlisted,
+}
+
+/// How much of what changed is not listed, as it is too much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unlisted {
+    /// Outputs that changed.
+    pub outputs: usize,
+    /// Edits that changed a listed output, for all of these.
+    pub causes: usize,
 }
 
 /// One edit and what came of it.
@@ -117,6 +128,8 @@ pub struct SiteChanges {
     pub reach: SiteReach,
     /// Its changed outputs, with their causes.
     pub changes: Vec<Change>,
+    /// What is not listed.
+    pub unlisted: Unlisted,
     /// What stopped which edit in it.
     pub shields: Vec<(EditId, Shield)>,
     /// How sure the causes are, by edit.
@@ -126,7 +139,7 @@ pub struct SiteChanges {
 impl EditReach {
     /// Whether it is known to change no output.
     pub fn is_inert(&self) -> bool {
-        self.outputs.is_empty() && self.edit.kind != EditKind::File
+        self.proof.is_none() && self.edit.kind != EditKind::File
     }
 }
 
@@ -134,7 +147,8 @@ impl SiteChanges {
     /// A site in which nothing changed.
     pub fn nothing(reach: SiteReach) -> Self {
         let (changes, shields) = (Vec::new(), Vec::new());
-        Self { reach, changes, shields, proofs: BTreeMap::new() }
+        let unlisted = Unlisted::default();
+        Self { reach, changes, unlisted, shields, proofs: BTreeMap::new() }
     }
 }
 
@@ -147,7 +161,10 @@ pub fn gather(
 ) -> Comparison {
     let mut reaches: Vec<EditReach> = edits.into_iter().map(EditReach::of).collect();
     let (mut outputs, mut sites) = (Vec::new(), Vec::new());
-    for SiteChanges { reach, changes, shields, proofs } in found {
+    let mut all_unlisted = Unlisted::default();
+    for SiteChanges { reach, changes, unlisted, shields, proofs } in found {
+        all_unlisted.outputs += unlisted.outputs;
+        all_unlisted.causes += unlisted.causes;
         outputs.extend(
             changes.into_iter().map(|change| Change { site: reach.site.clone(), ..change }),
         );
@@ -175,7 +192,7 @@ pub fn gather(
         reach.sites = sites.into_iter().cloned().collect();
     }
     let groups = groups(&outputs);
-    Comparison { edits: reaches, outputs, groups, sites }
+    Comparison { edits: reaches, outputs, groups, sites, unlisted: all_unlisted }
 }
 
 fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {

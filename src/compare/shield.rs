@@ -7,32 +7,34 @@ use super::Question;
 use super::reach::{Shield, Why};
 use crate::edit::{Edit, EditId, Part, Text};
 use crate::graph::{DocId, Graph};
-use crate::render::flow::{self, flow};
+use crate::render::flow::{self, flow_within};
 use crate::render::replay::Replay;
 
 /// What stops the edits that concern a site, by edit. Edits of values only: a
 /// document that comes or goes is not stopped by a line.
 pub fn shields(question: &Question<'_>) -> Vec<(EditId, Shield)> {
     let mut shields = Vec::new();
+    let most = question.limits.places_of_each(question.concerned.len());
     for id in question.concerned {
         let edit = &question.edits[id.index()];
         let there = question.head.zip(edit.head.as_ref());
         let Some((side, text)) = there.or(question.base.zip(edit.base.as_ref())) else {
             continue;
         };
-        shields.extend(stops(edit, &side.replay, text).into_iter().map(|shield| (*id, shield)));
+        let stops = stops(edit, &side.replay, text, most).into_iter();
+        shields.extend(stops.map(|shield| (*id, shield)));
     }
     shields
 }
 
-fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text) -> Vec<Shield> {
+fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text, most: usize) -> Vec<Shield> {
     let graph = replay.graph();
     let Some(doc) = document_of(edit, graph, text).filter(|_| edit.part == Part::Data) else {
         return Vec::new();
     };
     let mut shields: Vec<Shield> = Vec::new();
     let mut known = HashSet::new();
-    for stop in flow(replay, doc, &edit.location).stops {
+    for stop in flow_within(replay, doc, &edit.location, most).stops {
         let why = match stop.why {
             flow::Why::SetAgain => Why::SetAgain,
             flow::Why::Deleted => Why::Deleted,

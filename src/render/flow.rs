@@ -23,7 +23,7 @@ pub struct Flow {
     pub reached: Vec<Reached>,
     /// Where it stops.
     pub stops: Vec<Stop>,
-    /// Whether there may be more than this: see [`MAX_REACHED`], and
+    /// Whether there may be more than this: it was not followed further, or see
     /// [`Via::Unfollowed`].
     pub more: bool,
 }
@@ -82,20 +82,25 @@ pub enum Why {
     Blocked,
 }
 
-/// A flow is followed to so many places.
+/// Maximum number of places to which a flow is followed.
 pub const MAX_REACHED: usize = 20_000;
 
 /// What the text at `location` of a document's own data reaches; of a mapping
 /// or list, what all that is in it does.
 pub fn flow(replay: &Replay<'_>, doc: DocId, location: &Location) -> Flow {
+    flow_within(replay, doc, location, MAX_REACHED)
+}
+
+/// As [`flow`], followed to about so many places.
+pub fn flow_within(replay: &Replay<'_>, doc: DocId, location: &Location, most: usize) -> Flow {
     let Some(node) = location.get(&replay.graph().recipe(doc).data) else {
         return Flow::default();
     };
-    let leaves = Replay::leaves(node, MAX_REACHED);
+    let leaves = Replay::leaves(node, most);
     let own = leaves.locations.iter().map(|leaf| location.joined(leaf)).collect();
     let mut stream = Stream::new(replay, doc, own);
     stream.flow.more = leaves.more;
-    stream.run();
+    stream.run(most);
     stream.flow
 }
 
@@ -262,13 +267,13 @@ impl<'r, 'a> Stream<'r, 'a> {
 
     /// Follows the flow, wave by wave: who reads several documents is reached
     /// once all of them have been.
-    fn run(&mut self) {
+    fn run(&mut self, most: usize) {
         let readers = self.replay.readers();
         let rank = |doc: DocId| (readers.waves[doc.index()].unwrap_or(usize::MAX), doc);
         let mut open = BTreeSet::from([rank(self.doc)]);
         while let Some((_, doc)) = open.pop_first() {
             self.enter(doc);
-            if self.flow.reached.len() > MAX_REACHED {
+            if self.flow.reached.len() > most {
                 self.flow.more = true;
                 break;
             }

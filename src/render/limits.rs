@@ -1,9 +1,13 @@
 //! What rendering may cost: values that multiply or nest when they are put
 //! into each other end in a problem, not in the machine's memory.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use crate::graph::{Graph, Recipe};
 use crate::merge::pattern::{Effort, PatternFailure};
-use crate::yaml::{Limit, Node, Size};
+use crate::yaml::path::inside;
+use crate::yaml::{Limit, Node, Size, Value};
 
 /// What one document may still cost. The shares do not depend on what other
 /// documents cost, so that they do not depend on any order.
@@ -14,6 +18,8 @@ pub(super) struct Allowance {
     pub(super) spent: Cost,
     /// How often its searches may go back.
     pub(super) effort: Effort,
+    /// Entries of mappings and lists that it may have of its own.
+    copies: u64,
 }
 
 /// What the steps of a document cost.
@@ -29,17 +35,36 @@ pub(super) struct Cost {
 /// may make. It is less where very many documents have such steps.
 pub const MAX_WORK: u64 = 64 << 20;
 
+/// Entries that layering may copy for all documents of a site together, each of which has an
+/// equal share.
+pub const MAX_COPIES: u64 = 1_500_000;
+
 impl Allowance {
+    /// Entries that layering may copy for each document in any case.
+    const MIN_COPIES: u64 = 500;
     /// For all documents together, unless each has little.
     const ALL: u64 = 2 << 30;
-
     pub(super) fn of_each(graph: &Graph) -> Self {
         let documents = graph.recipes.iter().filter(|recipe| makes(recipe)).count() as u64;
         let share = Self::ALL / documents.max(1);
         let (work, memory) = (share.clamp(4 << 20, MAX_WORK), share.clamp(1 << 20, MAX_WORK));
         let most = Cost { work, memory };
         let sharers = documents.saturating_mul(graph.sharers as u64);
-        Self { most, spent: Cost::default(), effort: Effort::share_of(sharers) }
+        let children = graph.recipes.iter().filter(|recipe| recipe.starts_as_base()).count() as u64;
+        let copies = (MAX_COPIES / children.max(1)).max(Self::MIN_COPIES);
+        Self { most, spent: Cost::default(), effort: Effort::share_of(sharers), copies }
+    }
+
+    /// The limit that the data of a document exceeds, if any; `shared` is all that it was
+    /// made of.
+    pub(super) fn exceeded<'n>(
+        &self,
+        data: &Node,
+        shared: impl IntoIterator<Item = &'n Node>,
+    ) -> Option<Limit> {
+        let has_many = Size::of(data).nodes() > self.copies;
+        let copies_too_much = || has_many && copied(data, shared) > self.copies;
+        exceeded(data).or_else(|| copies_too_much().then_some(Limit::Merged))
     }
 
     pub(super) fn search(&mut self, bytes: u64) -> Result<(), PatternFailure> {
@@ -74,8 +99,36 @@ fn makes(recipe: &Recipe) -> bool {
 /// times substituted into itself.
 pub const MAX_DEPTH: usize = 4 * Limit::DEPTH;
 
+/// How many entries of mappings and lists a value does not share with any of those that it
+/// was made of.
+fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
+    let mut known = HashSet::new();
+    for node in shared {
+        count_unknown(node, &mut known);
+    }
+    count_unknown(data, &mut known)
+}
+
+/// How many entries are in the mappings and lists of a value that are not yet `known`, by
+/// their addresses.
+fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
+    let (mut count, mut open) = (0, vec![node]);
+    while let Some(node) = open.pop() {
+        let (address, entries) = match &node.value {
+            Value::Mapping(mapping) => (Arc::as_ptr(mapping).addr(), mapping.len()),
+            Value::Sequence(items) => (Arc::as_ptr(items).addr(), items.len()),
+            _ => continue,
+        };
+        if known.insert(address) {
+            count += entries as u64;
+            open.extend(inside(node));
+        }
+    }
+    count
+}
+
 /// The limit that a value exceeds, if any.
-pub(super) fn exceeded(data: &Node) -> Option<Limit> {
+fn exceeded(data: &Node) -> Option<Limit> {
     let size = Size::of(data);
     match () {
         () if size.height() > MAX_DEPTH => Some(Limit::Depth),

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use again::{Alike, Earlier};
-pub use limits::{MAX_DEPTH, MAX_WORK};
+pub use limits::{MAX_COPIES, MAX_DEPTH, MAX_WORK};
 
 use self::again::Stock;
 use self::limits::{Allowance, Cost};
@@ -514,7 +514,7 @@ impl<'a> Making<'a> {
                 Op::Lay(lay) => self.lay(lay, ready(lay.source), step.at),
             }
         }
-        self.within_limits(recipe);
+        self.within_limits(recipe, ready);
         self
     }
 
@@ -613,12 +613,15 @@ impl<'a> Making<'a> {
 
     /// Refuses a document that shared values have blown up: written out it
     /// would not fit into memory, and walking it would overflow the stack.
-    fn within_limits(&mut self, recipe: &Recipe) {
+    fn within_limits<'n>(&mut self, recipe: &Recipe, ready: &dyn Fn(DocId) -> &'n Node) {
         // As it was read, a document is within the limits of reading.
         if recipe.steps.is_empty() {
             return;
         }
-        let Some(limit) = limits::exceeded(&self.data) else { return };
+        let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
+        let sources = base.into_iter().chain(recipe.steps.sources());
+        let shared = sources.map(|doc| -> &Node { ready(doc) }).chain([&recipe.data]);
+        let Some(limit) = self.allowance.exceeded(&self.data, shared) else { return };
         self.problem(recipe.span, ProblemKind::OverLimit(limit));
         self.data = recipe.data.clone();
         self.note(Author::Limit, self.writes.len());

@@ -85,6 +85,7 @@ pub use view::View;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::compare::reach::Unlisted;
 use crate::source::{DocKey, RepoPath};
 use crate::yaml::Node;
 
@@ -179,6 +180,14 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
 /// So many of something, as text: `1 site`, `2 sites`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// How much of what changed a report does not list, as it is too much, if any.
+fn unlisted_words(unlisted: Unlisted) -> Option<String> {
+    let outputs = (unlisted.outputs, "output");
+    let kinds = [outputs, (unlisted.causes, "cause")].into_iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(count, what)| counted(count, what)).collect();
+    (!kinds.is_empty()).then(|| format!("{} too many to be listed", kinds.join(" and ")))
 }
 
 /// The first few of `sites` and how many more there are, and before them a word

@@ -169,6 +169,7 @@ pub use cloud_init::{UserDataFacts, word_user_data};
 pub use config_changed::word_changed_configuration;
 pub use missing_reference::Reference;
 pub use reach::{Gates, Reached, Unchanged, word_reach};
+pub use schema_violation::MAX_VIOLATIONS;
 
 pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
 

@@ -96,9 +96,11 @@ pub(super) fn word_rendered(problem: &Problem, title: &str, limit: Limit) -> Dia
             format!("rendered, the texts of `{title}` have more than {} MiB", Limit::BYTES >> 20),
             "look for substitutions that multiply long texts",
         ),
-        Limit::Digits | Limit::Merged => {
-            unreachable!("rendering makes no integers, and merges nothing by `<<`")
-        }
+        Limit::Merged => (
+            format!("rendered, `{title}` copies too many entries of its parent"),
+            "let fewer documents inherit from one with so many entries",
+        ),
+        Limit::Digits => unreachable!("rendering makes no integers"),
     };
     let label = Label::new(problem.at, "left as it is written: no layering, no substitutions");
     Diagnostic::new(&RULE, message, label).help(help)

@@ -8,10 +8,10 @@ use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::schema::{Bound, Schema, Violation, Wrong};
+use crate::schema::{Bound, Violation, Wrong};
 use crate::source::{DocKey, Span};
 use crate::stopwatch::{Stage, did, lap};
-use crate::system::deckhand::schema::{Violated, violations};
+use crate::system::deckhand::schema::{self, Refusal, refused};
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Node, Value};
 
@@ -23,26 +23,44 @@ super::rule!(
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
-    let violated = lap(Stage::Validate, || {
+    let refused = lap(Stage::Validate, || {
         let known = Known::of(facts);
         let is_valid = |doc, by| known.as_ref().is_some_and(|known| known.has(doc, by));
         let sharers = facts.graph.sharers;
         let data = |doc| facts.rendered.data(doc);
-        violations(facts.site, facts.schemas, sharers, data, is_valid)
+        refused(facts.site, facts.schemas, sharers, data, is_valid)
     });
     did(Stage::Validate, || 1);
     // What is wrong with a policy of layers is told where it is read.
-    let told = violated.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
-    let told: Vec<&Violated> = told.collect();
-    for of_document in told.chunk_by(|one, other| one.doc == other.doc) {
-        let first = of_document.iter().take(MOST);
-        found.extend(first.map(|violated| word(facts, &replay, violated)));
-        if let Some(more) = of_document.len().checked_sub(MOST).filter(|more| *more > 0)
-            && let Some(last) = found.pop()
-        {
-            found.push(last.note(format!("its document has {more} more such violations")));
+    let mut told = refused.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
+    let mut room = max_violations(facts);
+    while let Some(of_document) = told.next().filter(|_| room > 0) {
+        let Refusal { violations, count } = &*of_document.refusal;
+        let listed = violations.len().min(room);
+        room -= listed;
+        let first = violations[..listed].iter();
+        found.extend(first.map(|violation| word(facts, &replay, of_document, violation)));
+        let more = count - listed;
+        let others = if room > 0 { 0 } else { told.clone().count() };
+        if let Some(mut last) = found.pop_if(|_| more > 0 || others > 0) {
+            if more > 0 {
+                last = last.note(format!("its document has {more} more such violations"));
+            }
+            if others > 0 {
+                last = last.note(format!("schemas refuse {others} more documents of the site"));
+            }
+            found.push(last);
         }
     }
+}
+
+/// Maximum number of violations that are reported of one site.
+pub const MAX_VIOLATIONS: usize = 20_000;
+
+/// How many are reported of each site, where all sites have a share.
+fn max_violations(facts: &SiteFacts<'_>) -> usize {
+    const SITES: usize = 5;
+    (MAX_VIOLATIONS * SITES / facts.graph.sharers.max(1)).clamp(20, MAX_VIOLATIONS)
 }
 
 /// What was validated in an earlier rendering.
@@ -64,6 +82,10 @@ impl<'a> Known<'a> {
         };
         let schemas = facts.site.data_schemas().iter().filter(is_same).map(|(_, by)| *by);
         let told = earlier.findings.iter().filter(|it| it.rule.name == RULE.name);
+        if told.clone().count() >= max_violations(facts) {
+            // There may be documents of which nothing is reported.
+            return None;
+        }
         let refused = told.flat_map(|it| &it.documents).collect();
         Some(Self { facts, schemas: schemas.collect(), refused })
     }
@@ -77,22 +99,24 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Maximum number of violations reported of one document.
-const MOST: usize = Schema::MAX_DETAILED;
-
-fn word(facts: &SiteFacts<'_>, replay: &Replay<'_>, violated: &Violated) -> Diagnostic {
-    let document = facts.document(violated.doc);
-    let data = facts.rendered.data(violated.doc).expect("only what is rendered is validated");
-    let refused = Refused { facts, data, violation: &violated.violation };
-    let hop = replay.trace(violated.doc, refused.place());
+fn word(
+    facts: &SiteFacts<'_>,
+    replay: &Replay<'_>,
+    by_schema: &schema::Refused,
+    violation: &Violation,
+) -> Diagnostic {
+    let document = facts.document(by_schema.doc);
+    let data = facts.rendered.data(by_schema.doc).expect("only what is rendered is validated");
+    let refused = Refused { facts, data, violation };
+    let hop = replay.trace(by_schema.doc, refused.place());
     let schema = &document.key.schema;
     let message = format!("{} of `{schema}` {}", refused.subject_in_words(), refused.headline());
     let mut finding =
         Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
     if refused.tells_of_secret() {
         finding = finding.note("what it refuses is not told, for that would tell of the secret");
-    } else if violated.by.is_some() {
-        finding = finding.related(violated.violation.keyword, "the schema says so here");
+    } else if by_schema.by.is_some() {
+        finding = finding.related(violation.keyword, "the schema says so here");
     }
     for (span, how) in route(facts, &hop) {
         finding = finding.related(span, how);

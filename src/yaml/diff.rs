@@ -154,13 +154,6 @@ pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) 
     found
 }
 
-/// How many places differ between two values, each counted once.
-pub fn count_differences(base: &Node, head: &Node, keys: &ListKeys) -> u64 {
-    let mut take = |_| Side::Base;
-    let mut walk = Walk::new(keys, &mut take);
-    if walk.pairs.same(base, head) { 0 } else { walk.places(base, head) }
-}
-
 /// `base` with the sides that `take` chooses; it is asked for every
 /// difference once, in the order of [`differences`]. What is equal on both
 /// sides is taken from the base.

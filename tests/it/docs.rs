@@ -12,16 +12,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use layercake::check::MAX_THREADS;
-use layercake::compare::{self, Cause};
+use layercake::compare::{Cause, Limits};
 use layercake::diagnostic::{Level, Rule, Trait};
 use layercake::merge::pattern::{
     MAX_BACKTRACKS, MAX_EFFORT, MAX_EFFORT_OF_RUN, MAX_LOOKS, MAX_LOOKS_OF_RUN, MAX_OUTPUT,
 };
 use layercake::near;
 use layercake::render::replay::Replay;
-use layercake::render::{MAX_DEPTH, MAX_WORK, flow};
+use layercake::render::{MAX_COPIES, MAX_DEPTH, MAX_WORK, flow};
 use layercake::report::comparison::Look;
-use layercake::rules::{RULES, selected};
+use layercake::rules::{MAX_VIOLATIONS, RULES, selected};
 use layercake::schema::{Schema, Violation};
 use layercake::source::{Repository, Source, StoredTree};
 use layercake::system::cloud_init::part;
@@ -180,6 +180,15 @@ fn the_limits_are_those_of_the_code() {
         ),
         ("bytes behind their matches that they may look at", size(MAX_LOOKS_OF_RUN)),
         ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
+    ] {
+        assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
+    }
+}
+
+#[test]
+fn the_limits_of_comparisons_and_searches_are_those_of_the_code() {
+    let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
+    for (what, limit) in [
         (
             "hops of the values of one changed output that are followed together",
             size(Replay::MAX_HOPS_TOGETHER),
@@ -192,7 +201,23 @@ fn the_limits_are_those_of_the_code() {
             "places at which two versions of a document are listed as different",
             diff::MAX_DIFFERENCES,
         ),
-        ("differences that are listed of all outputs of a site", compare::MAX_DIFFERENCES),
+        (
+            "differences that are listed of all outputs of a site; less where there are more than 10 sites",
+            size(Limits::DIFFERENCES),
+        ),
+        (
+            "causes that are listed of all outputs of a site; less where there are more than 10 sites",
+            size(Limits::CAUSES),
+        ),
+        ("changed outputs that are listed of all sites", size(Limits::OUTPUTS)),
+        (
+            "entries of mappings and lists that the documents of a site copy from their parents; each may copy an equal share, and at least 500",
+            MAX_COPIES,
+        ),
+        (
+            "violations told of one site; less where there are more than 5 sites, but at least 20",
+            size(MAX_VIOLATIONS),
+        ),
         ("violations reported of the alternative that comes nearest", size(Violation::MAX_NEAREST)),
         ("bytes of a name for which \"did you mean\" is looked for", size(near::MAX_BYTES)),
         ("names that one such search looks at", size(near::MAX_CANDIDATES)),

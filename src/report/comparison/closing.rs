@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::{FindingsTold, Page, Unchanged, route};
 use crate::compare::Status;
 use crate::diagnostic::Severity;
-use crate::report::counted;
 use crate::report::terminal::suppressed_words;
+use crate::report::{counted, unlisted_words};
 
 impl Page<'_> {
     pub(super) fn write_closing(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -53,6 +53,7 @@ impl Page<'_> {
             0 => {}
             sites => parts.push(format!("{} shielded", counted(sites, "site"))),
         }
+        parts.extend(unlisted_words(comparison.unlisted));
         parts.join(self.signs.between)
     }
 

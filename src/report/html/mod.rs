@@ -140,7 +140,10 @@ fn write_footer(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         out,
         "<footer><p>{name} {version}. Secrets are hidden: neither their values nor their"
     )?;
-    writeln!(out, "lengths stand in this file. It is complete, and fetches nothing.</p>")?;
+    writeln!(out, "lengths stand in this file. It fetches nothing.</p>")?;
+    if let Some(unlisted) = super::unlisted_words(report.truncated.unlisted()) {
+        writeln!(out, "<p>{unlisted}.</p>")?;
+    }
     let values = report.truncated.values;
     if values > 0 {
         let values = super::counted(values, "value");

@@ -13,6 +13,7 @@ use super::comparison::{
 use super::finding::{self, Finding, State};
 use super::lines::{FileLines, Texts};
 use crate::compare::Status;
+use crate::compare::reach::Unlisted;
 use crate::report::comparison::Unchanged;
 use crate::report::links::Links;
 use crate::report::statistics::{self, Row};
@@ -106,9 +107,11 @@ impl From<Row> for RowForm {
     }
 }
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(in crate::report) struct Truncated {
     pub(in crate::report) outputs: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(in crate::report) causes: usize,
     pub(in crate::report) values: usize,
 }
 
@@ -184,6 +187,12 @@ impl Report {
             lines: texts.forms,
             ..Self::of_changes(changes, compared.timing)
         }
+        .with_unlisted(compared.comparison.unlisted)
+    }
+
+    fn with_unlisted(self, unlisted: Unlisted) -> Self {
+        let Unlisted { outputs, causes } = unlisted;
+        Self { truncated: Truncated { outputs, causes, ..self.truncated }, ..self }
     }
 
     /// The report with links to the repository.
@@ -202,7 +211,8 @@ impl Report {
     }
 
     fn of_changes(changes: Changes, timing: Timing) -> Self {
-        let truncated = Truncated { outputs: 0, values: changes.truncated_values() };
+        let values = changes.truncated_values();
+        let truncated = Truncated { values, ..Truncated::default() };
         let Changes { edits, groups, outputs, routes, shields, unexplained } = changes;
         let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         Self {
@@ -289,6 +299,12 @@ fn number_of(name: &str, prefix: char) -> Option<usize> {
 
 fn rows(rows: Vec<Row>) -> Vec<RowForm> {
     rows.into_iter().map(RowForm::from).collect()
+}
+
+impl Truncated {
+    pub(in crate::report) fn unlisted(&self) -> Unlisted {
+        Unlisted { outputs: self.outputs, causes: self.causes }
+    }
 }
 
 impl TotalsForm {

@@ -8,8 +8,8 @@ use super::page::Page;
 use super::paper::Full;
 use super::text;
 use super::words::Words;
-use crate::report::counted;
 use crate::report::json::{ComparisonForm, Finding, SideForm, State, StatusForm};
+use crate::report::{counted, unlisted_words};
 
 /// Between parts of a line.
 const BETWEEN: &str = " · ";
@@ -62,6 +62,7 @@ impl Page<'_> {
         parts.extend((inert > 0).then(|| format!("{} without effect", counted(inert, "edit"))));
         let shielded = self.digest.shielded();
         parts.extend((shielded > 0).then(|| format!("{} shielded", counted(shielded, "site"))));
+        parts.extend(unlisted_words(self.digest.report.truncated.unlisted()));
         parts.join(BETWEEN)
     }
 

@@ -87,7 +87,8 @@ pub(super) fn comparison(report: &Report, texts: &Texts) -> Result<Comparison, U
         base: form.from,
         head: form.to,
     });
-    Ok(Comparison { edits, outputs, groups, sites: sites.collect() })
+    let unlisted = report.truncated.unlisted();
+    Ok(Comparison { edits, outputs, groups, sites: sites.collect(), unlisted })
 }
 
 /// What an output is known by.

@@ -51,9 +51,9 @@ pub struct Schemas {
     known: Mutex<Lookup<usize, Place>>,
     /// The patterns in them.
     patterns: Arc<Patterns>,
-    /// By the addresses of schema and data: what documents say themselves that
-    /// is known to be valid. Both are kept, so that no address is used again.
-    valid: Mutex<Lookup<(usize, usize), Valid>>,
+    /// By the addresses of schema and data: what is known of what documents say
+    /// themselves. Both are kept, so that no address is used again.
+    validated: Mutex<Lookup<(usize, usize), Validated>>,
     /// Property groups that stand outside of schemas.
     beside: Vec<GroupsBeside>,
     /// The groups that were made ready, by the mapping of the schema, and by the
@@ -70,8 +70,8 @@ pub struct GroupsBeside {
     pub block: Node,
 }
 
-/// A schema, and data that it accepts.
-type Valid = (Arc<Compiled>, Arc<Mapping>);
+/// A schema, data, and what the schema refuses of it, if anything.
+type Validated = (Arc<Compiled>, Arc<Mapping>, Option<Arc<Refusal>>);
 
 /// Where groups are kept as soon as somebody has made them ready.
 type GroupsPlace = Arc<OnceLock<Arc<Groups>>>;
@@ -161,56 +161,73 @@ impl Schemas {
 
     /// What `compiled` refuses of `data`, which a document renders to. Sites
     /// share documents: what is as it was written is looked at once.
-    fn violations(
+    fn refusal(
         &self,
         compiled: &Arc<Compiled>,
         document: &Document,
         data: &Node,
         effort: Effort,
-    ) -> Vec<Violation> {
+    ) -> Option<Arc<Refusal>> {
+        let validate = || Refusal::of(compiled.schema().violations_within(data, effort));
         let (Value::Mapping(written), Value::Mapping(rendered)) =
             (&document.data.value, &data.value)
         else {
-            return compiled.schema().violations_within(data, effort);
+            return validate();
         };
         if !Arc::ptr_eq(written, rendered) {
-            return compiled.schema().violations_within(data, effort);
+            return validate();
         }
         let pair = (Arc::as_ptr(compiled).addr(), Arc::as_ptr(written).addr());
-        let valid = || self.valid.lock().unwrap_or_else(PoisonError::into_inner);
-        if valid().contains_key(&pair) {
-            return Vec::new();
+        let validated = || self.validated.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, refusal)) = validated().get(&pair) {
+            return refusal.clone();
         }
-        let found = compiled.schema().violations_within(data, effort);
-        if found.is_empty() {
-            valid().insert(pair, (compiled.clone(), written.clone()));
-        }
-        found
+        let refusal = validate();
+        validated().insert(pair, (compiled.clone(), written.clone(), refusal.clone()));
+        refusal
     }
 }
 
-/// Something that a schema refuses of a document.
+/// What a schema refuses of a document.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The first violations, which have details.
+    pub violations: Vec<Violation>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+impl Refusal {
+    fn of(mut violations: Vec<Violation>) -> Option<Arc<Self>> {
+        let count = violations.len();
+        violations.truncate(Schema::MAX_DETAILED);
+        violations.shrink_to_fit();
+        (count > 0).then(|| Arc::new(Self { violations, count }))
+    }
+}
+
+/// A document of which a schema refuses something.
 #[derive(Clone, Debug)]
-pub struct Violated {
+pub struct Refused {
     /// The document.
     pub doc: DocId,
     /// The DataSchema document; none where the schema is Deckhand's own.
     pub by: Option<DocId>,
     /// What, and where in the document's data.
-    pub violation: Violation,
+    pub refusal: Arc<Refusal>,
 }
 
 /// What the schemas refuse of a site's outputs, whose rendered data `data`
 /// gives, in their order; `is_valid` says what of a document, by itself or by a
 /// DataSchema document, is known to be accepted. What patterns may cost is shared among
 /// so many sites.
-pub fn violations<'d>(
+pub fn refused<'d>(
     site: &Site<'_>,
     schemas: &Schemas,
     sharers: usize,
     data: impl Fn(DocId) -> Option<&'d Node>,
     is_valid: impl Fn(DocId, Option<DocId>) -> bool,
-) -> Vec<Violated> {
+) -> Vec<Refused> {
     let data_schemas = site.data_schemas();
     let effort = Effort::share_of(site.documents.len().saturating_mul(sharers) as u64);
     let mut found = Vec::new();
@@ -226,8 +243,8 @@ pub fn violations<'d>(
         let compiled = by.map(|by| schemas.compiled(&site.document(by).data));
         let compiled = compiled.or_else(|| own.cloned());
         let (Some(compiled), Some(data)) = (compiled, data(doc)) else { continue };
-        let violations = schemas.violations(&compiled, document, data, effort).into_iter();
-        found.extend(violations.map(|violation| Violated { doc, by, violation }));
+        let refusal = schemas.refusal(&compiled, document, data, effort);
+        found.extend(refusal.map(|refusal| Refused { doc, by, refusal }));
     }
     found
 }

@@ -15,7 +15,7 @@ use layercake::report::json::canonical;
 use layercake::source::{RepoPath, Repository, SourceMap};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;
-use layercake::system::deckhand::schema::{Schemas, violations};
+use layercake::system::deckhand::schema::{Schemas, refused};
 use layercake::yaml::path::Path as LayeringPath;
 use layercake::yaml::{Key, Node, Origin, Value};
 use serde_json::Value as Json;
@@ -71,11 +71,13 @@ fn every_recorded_commit_renders_as_recorded() {
 type Refusals = BTreeSet<[String; 3]>;
 
 fn refusals(site: &RenderedSite<'_>) -> Refusals {
-    let violated =
-        violations(site.site, &Schemas::default(), 1, |doc| site.rendered.data(doc), |_, _| false);
-    let rows = violated.iter().map(|violated| {
-        let key = &site.site.document(violated.doc).key;
-        [key.schema.to_string(), key.name.to_string(), path(&violated.violation.location)]
+    let refused =
+        refused(site.site, &Schemas::default(), 1, |doc| site.rendered.data(doc), |_, _| false);
+    let rows = refused.iter().flat_map(|refused| {
+        let key = &site.site.document(refused.doc).key;
+        refused.refusal.violations.iter().map(|violation| {
+            [key.schema.to_string(), key.name.to_string(), path(&violation.location)]
+        })
     });
     rows.collect()
 }

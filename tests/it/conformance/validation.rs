@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use layercake::check::{Checked, RenderedSite};
 use layercake::diagnostic::Severity;
 use layercake::graph::DocId;
-use layercake::system::deckhand::schema::{Schemas, violations};
+use layercake::system::deckhand::schema::{Schemas, refused};
 use layercake::yaml::path::{Location, Piece};
 use serde_json::Value as Json;
 
@@ -71,11 +71,12 @@ fn checked(case: &Json) -> Option<(Checked<Paths>, usize)> {
 fn paths(site: &RenderedSite<'_>, only_control: bool) -> Paths {
     let mut paths = vec![BTreeSet::new(); site.site.documents.len()];
     let data = |doc: DocId| Some(&site.site.document(doc).data);
-    for violated in violations(site.site, &Schemas::default(), 1, data, |_, _| false) {
-        if only_control && !site.site.document(violated.doc).control {
+    for refused in refused(site.site, &Schemas::default(), 1, data, |_, _| false) {
+        if only_control && !site.site.document(refused.doc).control {
             continue;
         }
-        paths[violated.doc.index()].insert(path(&violated.violation.location));
+        let violations = refused.refusal.violations.iter();
+        paths[refused.doc.index()].extend(violations.map(|violation| path(&violation.location)));
     }
     paths
 }

@@ -1,0 +1,490 @@
+//! Hostile repositories of any size.
+
+use std::fmt::Write as _;
+
+use crate::hostile::{definition, document, policy, three_layers};
+
+/// A kind of hostile input.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    /// How large it is made first; then it is made twice as large.
+    pub(super) size: usize,
+    /// Files of this size on the base, and on the head where they are compared.
+    pub(super) make: fn(usize) -> Files,
+}
+
+pub(super) struct Files {
+    pub(super) base: Vec<(String, String)>,
+    pub(super) head: Option<Vec<(String, String)>>,
+}
+
+/// Kinds whose cost is to grow as their size does.
+pub(super) const KINDS: [Kind; 30] = [
+    Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
+    Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
+    Kind { name: "values of an enum", size: 8_000, make: enum_values },
+    Kind { name: "missing keys", size: 4_000, make: missing_keys },
+    Kind { name: "labels that all have", size: 400, make: shared_labels },
+    Kind { name: "selectors that match nearly", size: 400, make: missing_parents },
+    Kind { name: "sources that are nearly there", size: 400, make: missing_sources },
+    Kind { name: "long names", size: 50_000, make: long_labels },
+    Kind { name: "empty documents", size: 60_000, make: empty_documents },
+    Kind { name: "repeated keys on one line", size: 6_000, make: repeated_keys },
+    Kind { name: "unknown tags in a broken document", size: 4_000, make: unknown_tags },
+    Kind { name: "anchors and aliases", size: 6_000, make: aliases },
+    Kind { name: "merge keys", size: 400, make: merge_keys },
+    Kind { name: "layers", size: 4_000, make: layers },
+    Kind { name: "a cycle", size: 400, make: cycle },
+    Kind { name: "patterns that track back", size: 60, make: patterns },
+    Kind { name: "a list of other items", size: 15_000, make: other_items },
+    Kind { name: "a mapping of other values", size: 2_000, make: other_values },
+    Kind { name: "edits that are stopped", size: 1_000, make: stopped_edits },
+    Kind { name: "documents with other names", size: 400, make: other_names },
+    Kind { name: "new findings", size: 300, make: new_findings },
+    Kind { name: "collections inside each other", size: 30_000, make: deep },
+    Kind { name: "parts of a message", size: 2_000, make: mime_parts },
+    Kind { name: "files of cloud-config", size: 1_000, make: cloud_parts },
+    Kind { name: "operations of a patch", size: 4_000, make: patch_operations },
+    Kind { name: "sites", size: 500, make: sites },
+    Kind { name: "references", size: 1_000, make: references },
+    Kind { name: "destinations that are nearly there", size: 4_000, make: near_destinations },
+    Kind { name: "property groups", size: 3_000, make: property_groups },
+    Kind { name: "schemas that lead into each other twice", size: 2_000, make: doubled_schemas },
+];
+
+/// Kinds whose cost is the product of two parts of the input, up to a limit.
+pub(super) const PRODUCTS: [Kind; 7] = [
+    Kind { name: "sites and documents", size: 200, make: sites_and_documents },
+    Kind { name: "sites and changed documents", size: 50, make: changed_documents_of_sites },
+    Kind { name: "a schema, sites and documents", size: 100, make: schema_of_sites },
+    Kind { name: "entries of a parent and its children", size: 200, make: children },
+    Kind {
+        name: "changed entries of a parent and its children",
+        size: 100,
+        make: changed_children,
+    },
+    Kind { name: "changed entries of a source and its readers", size: 100, make: changed_readers },
+    Kind { name: "edits that change a text together", size: 100, make: joint_edits },
+];
+
+/// A repository with one site, which has these documents.
+pub(super) fn site(documents: String) -> Files {
+    Files { base: site_files(documents), head: None }
+}
+
+fn site_files(documents: String) -> Vec<(String, String)> {
+    vec![
+        ("global/policy.yaml".into(), three_layers()),
+        ("type/lab/any.yaml".into(), document("any", "layer: type", "", "{}")),
+        ("site/lab/site-definition.yaml".into(), definition("lab")),
+        ("site/lab/documents.yaml".into(), documents),
+    ]
+}
+
+fn compared(base: String, head: String) -> Files {
+    Files { base: site_files(base), head: Some(site_files(head)) }
+}
+
+fn plain(name: &str, data: &str) -> String {
+    document(name, "abstract: false, layer: site", "", data)
+}
+
+fn joined(count: usize, one: impl Fn(usize) -> String) -> String {
+    (0..count).map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn documents(count: usize, one: impl Fn(usize) -> String) -> String {
+    (0..count).map(one).collect()
+}
+
+pub(super) fn ordinary_documents(count: usize) -> String {
+    documents(count, |at| plain(&format!("n{at}"), "\n  a: {b: [1, 2], c: text}\n  d: more text"))
+}
+
+fn schema(text: &str) -> String {
+    format!(
+        "---\nschema: deckhand/DataSchema/v1\nmetadata: {{schema: metadata/Control/v1, name: \
+         example/Kind/v1}}\ndata: {text}\n"
+    )
+}
+
+fn ignore_comments(size: usize) -> Files {
+    let comment = "# layercake: ignore[duplicate-key] a reason\n";
+    site(plain("a", "{}") + &comment.repeat(size))
+}
+
+fn unknown_keys(size: usize) -> Files {
+    let tail = "a".repeat(40);
+    let known = joined(size, |at| format!("key{at:05}{tail}: {{type: string}}"));
+    let schema =
+        schema(&format!("{{type: object, additionalProperties: false, properties: {{{known}}}}}"));
+    let unknown = joined(size, |at| format!("kxy{at:05}{tail}: x"));
+    site(schema + &plain("a", &format!("{{{unknown}}}")))
+}
+
+fn enum_values(size: usize) -> Files {
+    let options = joined(size, |at| format!("option{at}"));
+    let schema = schema(&format!("{{properties: {{l: {{items: {{enum: [{options}]}}}}}}}}"));
+    let values = joined(size, |at| format!("optoin{at}"));
+    site(schema + &plain("a", &format!("{{l: [{values}]}}")))
+}
+
+fn missing_keys(size: usize) -> Files {
+    let names = joined(size, |at| format!("key{at}"));
+    let keys = joined(size, |at| format!("kye{at}: 1"));
+    site(schema(&format!("{{required: [{names}]}}")) + &plain("a", &format!("{{{keys}}}")))
+}
+
+fn selecting(name: &str, labels: &str, selector: &str) -> String {
+    let more = format!("  labels: {{{labels}}}\n");
+    let layering = format!(
+        "abstract: false, layer: site, parentSelector: {{{selector}}}, actions: [{{method: merge, \
+         path: .}}]"
+    );
+    document(name, &layering, &more, "{}")
+}
+
+fn shared_labels(size: usize) -> Files {
+    let labels = joined(30, |at| format!("l{at}: v"));
+    site(documents(size, |at| selecting(&format!("n{at}"), &labels, &labels)))
+}
+
+fn missing_parents(size: usize) -> Files {
+    site(documents(size, |at| {
+        selecting(&format!("n{at}"), &format!("a: label{at}x"), &format!("a: label{at}"))
+    }))
+}
+
+fn missing_sources(size: usize) -> Files {
+    site(documents(size, |at| {
+        let more = format!(
+            "  substitutions: [{{src: {{schema: example/Kind/v1, name: name-{at}-x, path: .}}, \
+             dest: {{path: .a}}}}]\n"
+        );
+        document(&format!("name-{at}-y"), "abstract: false, layer: site", &more, "{}")
+    }))
+}
+
+fn long_labels(size: usize) -> Files {
+    let long = "a".repeat(size);
+    let labels = (format!("a: {long}b"), format!("a: {long}c"));
+    site(selecting("n", &labels.0, "x: y") + &selecting("m", "x: z", &labels.1))
+}
+
+fn empty_documents(size: usize) -> Files {
+    site("---\n".repeat(size))
+}
+
+fn repeated_keys(size: usize) -> Files {
+    site(plain("a", &format!("{{{}}}", "a: 1, ".repeat(size))))
+}
+
+fn unknown_tags(size: usize) -> Files {
+    site(format!("--- [{}\n", "!x y, ".repeat(size)))
+}
+
+fn aliases(size: usize) -> Files {
+    let anchors = joined(size, |at| format!("&a{at} [x], *a{at}"));
+    site(plain("a", &format!("{{l: [{anchors}]}}")))
+}
+
+/// Each mapping takes what all before it have.
+fn merge_keys(size: usize) -> Files {
+    let mappings = joined(size, |at| match at {
+        0 => "&m0 {k0: 1}".to_owned(),
+        _ => format!("&m{at} {{<<: *m{}, k{at}: 1}}", at - 1),
+    });
+    site(documents(8, |at| plain(&format!("n{at}"), &format!("{{l: [{mappings}]}}"))))
+}
+
+fn layers(size: usize) -> Files {
+    let names: Vec<String> = (0..size).map(|at| format!("layer{at}")).collect();
+    let unknown = (0..size / 10)
+        .map(|at| document(&format!("n{at}"), &format!("layer: layre{at}"), "", "{}"));
+    let mut files = site(unknown.collect());
+    files.base[0].1 =
+        policy(&[&["global".into(), "type".into(), "site".into()], &names[..]].concat());
+    files
+}
+
+fn substituting(name: &str, source: &str, dest: &str, data: &str) -> String {
+    let more = format!(
+        "  substitutions: [{{src: {{schema: example/Kind/v1, name: {source}, path: .}}, dest: \
+         {{path: .{dest}}}}}]\n"
+    );
+    document(name, "abstract: false, layer: site", &more, data)
+}
+
+fn cycle(size: usize) -> Files {
+    site(documents(size, |at| {
+        substituting(&format!("n{at}"), &format!("n{}", (at + 1) % size), "v", "{}")
+    }))
+}
+
+/// As many sites as documents in each.
+fn patterns(size: usize) -> Files {
+    let children = documents(size, |at| {
+        let more = "  substitutions: [{src: {schema: example/Kind/v1, name: s, path: .}, dest: \
+                    {path: .v, pattern: '(a+)+\\1b'}}]\n";
+        document(
+            &format!("n{at}"),
+            "abstract: false, layer: type",
+            more,
+            &format!("{{v: '{}!'}}", "a".repeat(200)),
+        )
+    });
+    // The number of sites stays, so that twice the size is twice the documents.
+    let mut files = site(plain("x", "{}"));
+    files.base.push(("global/s.yaml".into(), document("s", "layer: global", "", "y")));
+    files.base.push(("type/lab/children.yaml".into(), children));
+    for at in 0..10 {
+        let definition = definition(&format!("s{at}"));
+        files.base.push((format!("site/s{at}/site-definition.yaml"), definition));
+    }
+    files
+}
+
+fn other_items(size: usize) -> Files {
+    let list = |from: usize| {
+        plain("a", &format!("{{l: [{}]}}", joined(size, |at| (from + at).to_string())))
+    };
+    compared(list(0), list(1_000_000))
+}
+
+fn other_values(size: usize) -> Files {
+    let mapping = |value: &str| {
+        plain("a", &format!("{{{}}}", joined(size, |at| format!("k{at}: {value}{at}"))))
+    };
+    compared(mapping("x"), mapping("y"))
+}
+
+fn stopped_edits(size: usize) -> Files {
+    let parent = |value: &str| {
+        let data = joined(size, |at| format!("k{at}: {value}{at}"));
+        document(
+            "parent",
+            "abstract: true, layer: global",
+            "  labels: {a: b}\n",
+            &format!("{{{data}}}"),
+        )
+    };
+    let own = joined(size, |at| format!("k{at}: own"));
+    let layering =
+        "abstract: false, layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]";
+    let child = document("child", layering, "", &format!("{{{own}}}"));
+    compared(parent("x") + &child, parent("y") + &child)
+}
+
+fn other_names(size: usize) -> Files {
+    let named = |prefix: &str| documents(size, |at| plain(&format!("{prefix}{at}"), "{a: 1}"));
+    compared(named("n"), named("m"))
+}
+
+fn new_findings(size: usize) -> Files {
+    let keys = |count: usize| {
+        plain("a", &format!("{{{}}}", joined(size, |at| format!("k{}: {at}", at % count))))
+    };
+    compared(keys(size), keys(size / 2))
+}
+
+/// A JSON Patch that copies a list into itself.
+pub(super) fn copies(count: usize) -> Files {
+    let patch = vec![r#"{"op": "copy", "from": "/a", "path": "/a/-"}"#; count].join(", ");
+    let files = |value: &str| {
+        let mut files = site_files(plain("x", "{}"));
+        let configuration = "cloud-config:\n  - {name: g, parts: [\"site/{site}/cloud/*\"]}\n";
+        files.push(("layercake.yaml".into(), configuration.into()));
+        files.push(("site/lab/cloud/a".into(), format!("#cloud-config\na: [{value}]\n")));
+        files.push(("site/lab/cloud/b".into(), format!("#cloud-config-jsonp\n[{patch}]\n")));
+        files
+    };
+    Files { base: files("x"), head: Some(files("y")) }
+}
+
+/// Documents of which each takes all those before it.
+pub(super) fn mesh(count: usize) -> Files {
+    let all = |value: &str| {
+        documents(count, |at| {
+            let mut more = String::from(if at > 0 { "  substitutions:\n" } else { "" });
+            for before in 0..at {
+                writeln!(
+                    more,
+                    "    - {{src: {{schema: example/Kind/v1, name: n{before}, path: .}}, dest: \
+                     {{path: .s{before}}}}}"
+                )
+                .unwrap();
+            }
+            document(
+                &format!("n{at}"),
+                "abstract: false, layer: site",
+                &more,
+                &format!("{{v: {value}}}"),
+            )
+        })
+    };
+    compared(all("x"), all("y"))
+}
+
+fn deep(size: usize) -> Files {
+    site(plain("a", &("[".repeat(size) + &"]".repeat(size))))
+}
+
+/// A site with these files of one set of cloud-config.
+fn cloud_config(files: impl IntoIterator<Item = String>) -> Files {
+    let configuration = "cloud-config:\n  - {name: g, parts: [\"site/{site}/cloud/*\"]}\n";
+    let parts = files.into_iter().enumerate();
+    let parts = parts.map(|(at, text)| (format!("site/lab/cloud/{at:06}"), text));
+    let mut all = site(plain("x", "{}"));
+    all.base.push(("layercake.yaml".into(), configuration.into()));
+    all.base.extend(parts);
+    all
+}
+
+fn mime_parts(size: usize) -> Files {
+    let part = |at| format!("--B\nContent-Type: text/cloud-config\n\n#cloud-config\na{at}: [1]\n");
+    let head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n";
+    cloud_config([format!("{head}{}--B--\n", documents(size, part))])
+}
+
+fn cloud_parts(size: usize) -> Files {
+    let merge = "merge_how: list(append)+dict(recurse_list)+str()";
+    cloud_config((0..size).map(|at| format!("#cloud-config\n{merge}\na: [{at}]\nk{at}: 1\n")))
+}
+
+fn patch_operations(size: usize) -> Files {
+    let operations =
+        joined(size, |at| format!(r#"{{"op": "add", "path": "/a/0", "value": {at}}}"#));
+    let patch = format!("#cloud-config-jsonp\n[{operations}]\n");
+    cloud_config(["#cloud-config\na: []\n".to_owned(), patch])
+}
+
+fn with_sites(size: usize, global: String) -> Files {
+    let mut files = site(plain("x", "{}"));
+    files.base.push(("global/documents.yaml".into(), global));
+    files.base.extend(
+        (0..size)
+            .map(|at| (format!("site/s{at}/site-definition.yaml"), definition(&format!("s{at}")))),
+    );
+    files
+}
+
+fn global(name: &str, data: &str) -> String {
+    document(name, "abstract: false, layer: global", "", data)
+}
+
+fn sites(size: usize) -> Files {
+    with_sites(size, global("g", "{a: 1}"))
+}
+
+/// Sites of which each has all documents that there are.
+const MANY_SITES: usize = 100;
+
+fn sites_and_documents(size: usize) -> Files {
+    with_sites(MANY_SITES, documents(size, |at| global(&format!("g{at}"), "{a: 1}")))
+}
+
+fn changed_documents_of_sites(size: usize) -> Files {
+    let all =
+        |data: &str| with_sites(MANY_SITES, documents(size, |at| global(&format!("g{at}"), data)));
+    Files { head: Some(all("{a: 2}").base), ..all("{a: 1}") }
+}
+
+fn schema_of_sites(size: usize) -> Files {
+    let required = schema(&format!("{{required: [{}]}}", joined(size, |at| format!("k{at}"))));
+    with_sites(
+        MANY_SITES,
+        required + &documents(size / 10, |at| global(&format!("g{at}"), "{a: 1}")),
+    )
+}
+
+fn references(size: usize) -> Files {
+    let named = |at: usize| plain(&format!("name{at}"), &format!("{{k: [nmae{at}]}}"));
+    let mut files = site(documents(size, named));
+    let kind = "example/Kind/v1";
+    files.base.push((
+        "layercake.yaml".into(),
+        format!(
+            "references:\n  - {{from: {{schema: {kind}, path: '$.k[*]'}}, to: {{schema: {kind}, by: \
+             name}}}}\n"
+        ),
+    ));
+    files
+}
+
+fn near_destinations(size: usize) -> Files {
+    let substitution = |at| {
+        format!(
+            "    - {{src: {{schema: example/Kind/v1, name: s, path: .}}, dest: {{path: .key{at}x}}}}\n"
+        )
+    };
+    let more = format!("  substitutions:\n{}", documents(size, substitution));
+    let keys = joined(size, |at| format!("key{at}: 1"));
+    let all = document("d", "abstract: false, layer: site", &more, &format!("{{{keys}}}"));
+    site(plain("s", "v") + &all)
+}
+
+fn property_groups(size: usize) -> Files {
+    let group = |at| format!("{{properties: [[k{at}], [k{}]], required: true}}", at + 1);
+    let keys = joined(size, |at| format!("k{at}: x"));
+    let properties = joined(size, |at| format!("k{at}: {{type: string}}"));
+    let groups = joined(size, group);
+    site(
+        schema(&format!("{{propertyGroups: [{groups}], properties: {{{properties}}}}}"))
+            + &plain("a", &format!("{{{keys}}}")),
+    )
+}
+
+fn doubled_schemas(size: usize) -> Files {
+    let to = |at| format!("{{$ref: '#/definitions/d{at}'}}");
+    let doubled = |at| format!("d{at}: {{allOf: [{}, {}]}}", to(at + 1), to(at + 1));
+    let definitions = joined(size, doubled);
+    let text = format!("{{definitions: {{{definitions}, d{size}: {{}}}}, allOf: [{}]}}", to(0));
+    site(schema(&text) + &plain("a", "{}"))
+}
+
+fn entries(size: usize, value: &str) -> String {
+    format!("{{{}}}", joined(size, |at| format!("k{at}: {value}")))
+}
+
+fn parent_and_children(size: usize, value: &str) -> String {
+    let parent =
+        document("p", "abstract: true, layer: global", "  labels: {a: p}\n", &entries(size, value));
+    let layering =
+        "abstract: false, layer: site, parentSelector: {a: p}, actions: [{method: merge, path: .}]";
+    let child = |at| document(&format!("n{at}"), layering, "", &format!("{{z{at}: 1}}"));
+    parent + &documents(size, child)
+}
+
+fn children(size: usize) -> Files {
+    site(parent_and_children(size, "1"))
+}
+
+fn changed_children(size: usize) -> Files {
+    compared(parent_and_children(size, "1"), parent_and_children(size, "2"))
+}
+
+fn changed_readers(size: usize) -> Files {
+    let all = |value: &str| {
+        let reader = |at| substituting(&format!("n{at}"), "s", "x", "{}");
+        plain("s", &entries(size, value)) + &documents(size, reader)
+    };
+    compared(all("1"), all("2"))
+}
+
+fn joint_edits(size: usize) -> Files {
+    let all = |value: &str| {
+        let source = |at| plain(&format!("s{at}"), &format!("{value}{at}"));
+        let substitution = |at| {
+            format!(
+                "    - {{src: {{schema: example/Kind/v1, name: s{at}, path: .}}, dest: {{path: .k, \
+                 pattern: X{at}X}}}}\n"
+            )
+        };
+        let more = format!("  substitutions:\n{}", documents(size, substitution));
+        let text = documents(size, |at| format!("X{at}X "));
+        let reader =
+            document("d", "abstract: false, layer: site", &more, &format!("{{k: '{text}'}}"));
+        documents(size, source) + &reader
+    };
+    compared(all("v"), all("w"))
+}
