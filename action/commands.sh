@@ -14,6 +14,14 @@ escaped() {
     printf '%s' "$text"
 }
 
+# Prints a line for the log, which is no command: neither `::` at its start nor `##[` in it.
+say() {
+    local text=$1
+    text=${text//[$'\r\n']/ }
+    text=${text//"##["/# #[}
+    printf 'layercake: %s\n' "$text"
+}
+
 notice() { printf '::notice title=layercake::%s\n' "$(escaped "$1")"; }
 
 warning() { printf '::warning title=layercake::%s\n' "$(escaped "$1")"; }

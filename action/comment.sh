@@ -128,7 +128,7 @@ if [[ -z $token ]]; then
 fi
 find_comment "$(author)"
 if [[ -z $found && $worth == false ]]; then
-    echo "Nothing changed, and there is no comment yet: none is made."
+    say "nothing changed, and there is no comment yet: none is made"
     exit 0
 fi
 
@@ -144,6 +144,6 @@ else
     ask POST "$issues/$pull/comments" --data-binary "@$request"
 fi
 case $status in
-2??) echo "Commented on #$pull: $(jq -r '.html_url // ""' "$answer" | tr -d '\r')" ;;
+2??) say "commented on #$pull: $(jq -r '.html_url // ""' "$answer")" ;;
 *) give_up "the comment cannot be written" ;;
 esac

@@ -57,7 +57,7 @@ fetch() {
     url=$(remote_url) || return 1
     if fetch_from "$url" "$@"; then return 0; fi
     url=$(url_for_token "$url") || return 1
-    echo "once more, with the token"
+    say "once more, with the token"
     fetch_with_token "$url" "$@"
 }
 

@@ -38,19 +38,19 @@ is_null() { [[ $1 =~ ^0+$ ]]; }
 # Brings one commit, if it is not here, and fails if that cannot be.
 bring() {
     if has "$1"; then return 0; fi
-    echo "fetching $1"
+    say "fetching $1"
     if is_shallow; then fetch --depth=1 "$1"; else fetch '' "$1"; fi
     has "$1"
 }
 
 # Brings one commit, if it can: what is still missing, the program says.
-try_bring() { if is_id "$1" && ! bring "$1"; then echo "$1 cannot be fetched"; fi; }
+try_bring() { if is_id "$1" && ! bring "$1"; then say "$1 cannot be fetched"; fi; }
 
 # Brings a branch of the remote, with no more of its history than there has to be.
 bring_branch() {
     if has "refs/remotes/$origin/$1"; then return 0; fi
     local spec="+refs/heads/$1:refs/remotes/$origin/$1"
-    echo "fetching the branch $1"
+    say "fetching the branch $1"
     if is_shallow; then fetch --depth=1 "$spec"; else fetch '' "$spec"; fi
 }
 
@@ -78,7 +78,7 @@ deepen_until_known() {
     head=$(in_checkout rev-parse HEAD)
     for commits in $STEPS; do
         if ! lacks_history "$@"; then return 0; fi
-        echo "the merge base is not among these commits: fetching $commits more"
+        say "the merge base is not among these commits: fetching $commits more"
         if ! fetch --deepen="$commits" "$wanted" "$head" &&
             ! fetch --deepen="$commits" "$wanted"; then
             return 0
@@ -132,7 +132,7 @@ named() {
         elif has "refs/remotes/$origin/$branch" || bring_branch "$branch"; then
             base=$origin/$branch
         elif ! fetch '' "+refs/tags/$branch:refs/tags/$branch"; then
-            echo "$origin has neither a branch nor a tag \`$branch\`"
+            say "$origin has neither a branch nor a tag \`$branch\`"
         fi
     fi
     output since "$base"

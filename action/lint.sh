@@ -141,7 +141,8 @@ if [[ $INPUT_JOB_SUMMARY == true ]]; then cat "$folder/report.md" >>"$GITHUB_STE
 # Code scanning closes what an upload for a branch does not have. So a branch's
 # has all findings, and that of a pull request the new ones.
 if [[ $wants_sarif == true ]] && ! is_about_a_change; then
-    layercake report "$json" --all-findings --output "sarif=$folder/report.sarif"
+    layercake report "$json" --all-findings --output "sarif=$folder/report.sarif" \
+        >"$folder/errors.txt" 2>&1 || refuse "there is no SARIF file: $(cat "$folder/errors.txt")"
 fi
 trusted=false
 if is_trusted; then trusted=true; fi

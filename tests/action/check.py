@@ -5,6 +5,7 @@ the program to test in `LAYERCAKE_PROGRAM`.
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import platform
@@ -19,7 +20,7 @@ from pathlib import Path
 import yaml
 
 from github import GitHub
-from runner import run, shown, substituted
+from runner import BASH, commands, pairs, run, shown, substituted
 from sites import HOSTILE, KEYSTONE, NULL, ROOT, Sites, git
 
 TOKEN = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -112,8 +113,8 @@ class Case(unittest.TestCase):
             f"cp '{made}' \"$CARGO_TARGET_DIR/release/layercake\"\n"
         )
 
-    def run_action(self, workspace, event_name, event, answers=None, actor="somebody", **inputs):
-        """Runs the action on an event; the workspace is what was checked out."""
+    def environment(self, workspace, event_name, event, actor="somebody"):
+        """What the runner sets for every step."""
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(event))
         environment = {
@@ -138,6 +139,13 @@ class Case(unittest.TestCase):
         }
         if event_name.startswith("pull_request"):
             environment["GITHUB_BASE_REF"] = event["pull_request"]["base"]["ref"]
+        return environment
+
+    def run_action(self, workspace, event_name, event, answers=None, actor="somebody",
+                   variables=None, **inputs):
+        """Runs the action on an event; the workspace is what was checked out."""
+        environment = {**self.environment(workspace, event_name, event, actor),
+                       **(variables or {})}
         given = {name.replace("_", "-"): text for name, text in inputs.items()}
         context = {"token": TOKEN}
         ran = run(self.action, given, workspace, context, environment, answers)
@@ -149,6 +157,23 @@ class Case(unittest.TestCase):
         for used in ran.used:
             self.assertRegex(used.action, r"^[\w/-]+@[0-9a-f]{40}$")
         return ran
+
+    def run_script(self, name, workspace, event_name="push", event=None, **variables):
+        """Runs one script alone; its exit code, its log and its outputs."""
+        files = {it: self.folder / it for it in ("GITHUB_OUTPUT", "GITHUB_PATH")}
+        for file in files.values():
+            file.write_text("")
+        done = subprocess.run(
+            [BASH, str(self.action / "action" / name)],
+            cwd=workspace,
+            env={**self.environment(workspace, event_name, event or {}),
+                 **{it: str(file) for it, file in files.items()}, **variables},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        self.assertEqual([], [*self.folder.rglob("pwned")], done.stdout)
+        self.assertFalse(self.leaked.exists(), "a program inherits the token")
+        outputs = pairs(files["GITHUB_OUTPUT"].read_text())
+        return done.returncode, done.stdout, outputs
 
     def assert_steps(self, ran, **expected):
         """What became of some steps, by the first word of their name."""
@@ -776,6 +801,64 @@ class Telling(SitesCase):
         self.assertEqual("true", ran.outputs["changed"])
 
 
+class Speaking(Case):
+    """What the scripts print and set, of any text."""
+
+    TEXTS = ("", "a", "%", "%0A", "a\nb", "a\r\nb", "::error::pwned", " ::error::pwned",
+             "a\n::error::pwned", "a\r::error::pwned", "##[error]pwned", "a ##[error]pwned",
+             "###[error]pwned", "####[[error]##[error]pwned", "a\n##[add-mask]a", HOSTILE, "-n",
+             "--", "\\n::error::pwned", "%s", "$(touch pwned)", "name=pwned", "a\nname<<b\nc\nb",
+             "&", "*")
+
+    def call(self, function, *arguments):
+        """What a function of `commands.sh` prints, and the outputs that it sets."""
+        outputs = self.folder / "outputs"
+        outputs.write_text("")
+        done = subprocess.run(
+            [BASH, "-euo", "pipefail", "-c", '. "$0"; "$@"',
+             str(self.action / "action/commands.sh"), function, *arguments],
+            cwd=self.folder, env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(outputs)},
+            stdout=subprocess.PIPE)
+        self.assertEqual([], [*self.folder.rglob("pwned")])
+        self.assertEqual(2 if function == "refuse" else 0, done.returncode)
+        return done.stdout.decode(), pairs(outputs.read_bytes().decode())
+
+    def test_a_message_is_one_command_that_carries_the_text(self):
+        kinds = {"notice": "notice", "warning": "warning", "failure": "error", "refuse": "error"}
+        for (function, kind), text in itertools.product(kinds.items(), self.TEXTS):
+            log, _ = self.call(function, text)
+            found = [(it.kind, it.message) for it in commands(log)]
+            self.assertEqual([(kind, text)], found, log)
+
+    def test_a_line_of_the_log_is_no_command(self):
+        for text in self.TEXTS:
+            log, _ = self.call("say", text)
+            self.assertEqual(([], 1), (commands(log), len(log.splitlines())), log)
+
+    def test_a_file_that_is_shown_has_no_command(self):
+        for text in self.TEXTS:
+            (self.folder / "shown").write_text(text)
+            log, _ = self.call("show", "shown")
+            self.assertEqual([], commands(log), log)
+            self.assertIn(text, log)
+
+    def test_an_output_has_the_text_and_there_is_no_other(self):
+        for text in self.TEXTS:
+            _, outputs = self.call("output", "name", text)
+            self.assertEqual({"name": text}, outputs)
+
+    def test_the_verdict_is_0_1_or_2(self):
+        for code, expected in [
+            ("0", 0), ("1", 1), ("2", 2), ("101", 2), ("141", 2), ("256", 2), ("-256", 2),
+            ("", 2), ("00", 2), ("0\n", 2), (" 0", 2), ("0 1", 2), ("*", 2), ("[0]", 2),
+            ("a[$(touch pwned)]", 2), (HOSTILE, 2),
+        ]:
+            for fail_on in ("error", HOSTILE, "x\n::error::pwned\n##[error]pwned"):
+                found, log, _ = self.run_script(
+                    "decide.sh", self.folder, EXIT_CODE=code, INPUT_FAIL_ON=fail_on)
+                self.assertEqual((expected, []), (found, commands(log)), (code, log))
+
+
 class Commenting(SitesCase):
     """The one comment."""
 
@@ -1002,33 +1085,11 @@ class Hostile(SitesCase):
         event, merge = self.pull_request(self.embedding)
         event["pull_request"]["head"]["sha"] = "1" * 40
         workspace = self.checkout(merge)
-        done = subprocess.run(
-            ["bash", str(ROOT / "action/history.sh")],
-            cwd=workspace,
-            env={
-                "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
-                "HOME": str(self.home),
-                "INPUT_PATH": "site",
-                "INPUT_BASE": "auto",
-                "INPUT_TOKEN": TOKEN,
-                "GITHUB_EVENT_NAME": "pull_request",
-                "GITHUB_EVENT_PATH": str(self.write_event(event)),
-                "GITHUB_BASE_REF": "main",
-                "GITHUB_SERVER_URL": "https://github.com",
-                "GITHUB_OUTPUT": str(self.folder / "output"),
-                "RUNNER_TEMP": str(self.temp),
-            },
-            capture_output=True,
-        )
-        self.assertEqual(0, done.returncode, done.stderr)
-        self.assertEqual([], [*self.folder.rglob("pwned")])
-        self.assertFalse(self.leaked.exists())
+        code, log, _ = self.run_script(
+            "history.sh", workspace, "pull_request", event, INPUT_PATH="site", INPUT_BASE="auto",
+            INPUT_TOKEN=TOKEN, GITHUB_SERVER_URL="https://github.com")
+        self.assertEqual(0, code, log)
         git(workspace, "cat-file", "-e", self.sites.id("main"))
-
-    def write_event(self, event):
-        file = self.folder / "event of a script.json"
-        file.write_text(json.dumps(event))
-        return file
 
     def test_no_program_of_a_configuration_is_run(self):
         event, merge = self.pull_request()

@@ -12,6 +12,7 @@ because nobody understood when it runs.
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ import yaml
 
 # GitHub takes so much of a step's summary, and no more.
 SUMMARY_LIMIT = 1024 * 1024
+
+# The runner has its own way to bash, whatever PATH a job gives to its steps.
+BASH = shutil.which("bash")
 
 TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<op>==|!=|&&|\|\||!|\(|\))|(?P<name>[A-Za-z_][\w.-]*))"
@@ -125,7 +129,7 @@ def run_step(step, context, environment, ran, workspace):
             variables[name] = substituted(str(value), context)
         variables["PATH"] = os.pathsep.join([*reversed(ran.path), environment["PATH"]])
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
+            [BASH, "--noprofile", "--norc", "-eo", "pipefail", str(script)],
             cwd=workspace,
             env=variables,
             stdin=subprocess.DEVNULL,
@@ -146,7 +150,7 @@ def run_step(step, context, environment, ran, workspace):
 
 def pairs(text):
     """What a file of outputs sets: `name=value`, or a block with its end."""
-    found, lines = {}, iter(text.splitlines())
+    found, lines = {}, iter(text.split("\n"))
     for line in lines:
         if "<<" in line and ("=" not in line or line.index("<<") < line.index("=")):
             name, end = line.split("<<", 1)
@@ -166,7 +170,8 @@ def pairs(text):
 
 
 def commands(log):
-    """The workflow commands of a log, as the runner takes them."""
+    """The workflow commands of a log, as the runner takes them: those that begin a line
+    with `::`, and those that have `##[` anywhere in it."""
     found, stopped = [], None
     for line in log.splitlines():
         match = re.match(r"\s*::([a-z-]+)( [^:]*(?::(?!:)[^:]*)*)?::(.*)$", line)
@@ -174,6 +179,7 @@ def commands(log):
             if line.strip() == f"::{stopped}::":
                 stopped = None
             continue
+        match = match or re.search(r"##\[([a-z-]+)( [^]]*)?\](.*)$", line)
         if not match:
             continue
         kind, properties, message = match.groups()

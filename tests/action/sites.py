@@ -13,7 +13,8 @@ NULL = "0" * 40
 
 # Names that would do harm if a shell, a file of outputs or a log took them for
 # something else than a name.
-HOSTILE = "x\"; touch pwned; $(touch pwned) `touch pwned` ' && touch pwned ::error::pwned %0A"
+HOSTILE = ("x\"; touch pwned; $(touch pwned) `touch pwned` ' && touch pwned "
+           "::error::pwned ##[error]pwned %0A")
 
 VERSIONS = "global/config/software-versions.yaml"
 KEYSTONE = "type/cloud/charts/keystone.yaml"
