@@ -17,6 +17,7 @@ export CARGO_TARGET_DIR
 echo '::group::cargo build'
 cargo build --release --locked --bin layercake
 echo '::endgroup::'
+rm -rf "$FOLDER"
 mkdir -p "$FOLDER"
 suffix=
 if [[ $RUNNER_OS == Windows ]]; then suffix=.exe; fi

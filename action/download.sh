@@ -11,7 +11,13 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
-root=$(dirname "$here")
+root=${here%/*}
+
+# Maximum size of the archive, and of the program in it, in megabytes.
+readonly MAX_MB=100
+
+# Maximum duration of a download, in seconds.
+readonly MAX_SECONDS=300
 
 # The name by which Rust calls the platform; nothing where none is released.
 platform() {
@@ -42,6 +48,12 @@ sources() {
     ) | sha256
 }
 
+# Runs a command that can write no larger file; where the system knows such a limit.
+limited() (
+    ulimit -f $((MAX_MB * 1024)) 2>/dev/null || true
+    "$@"
+)
+
 finish() {
     output build "$1"
     output key "$2"
@@ -66,8 +78,9 @@ fi
 target=$(platform)
 archive=layercake-$version-$target.tar.gz
 # The first release that has it: an address, and its checksum.
-entry=$(awk -v end="/v$version/$archive" '
-    substr($2, length($2) - length(end) + 1) == end { print; exit }' "$here/releases.txt" | tr -d '\r')
+entry=$(tr -d '\r' <"$here/releases.txt" | awk -v end="/v$version/$archive" '
+    NF == 2 && $1 ~ /^[0-9a-f]+$/ && length($1) == 64 && !found &&
+        substr($2, length($2) - length(end) + 1) == end { print; found = 1 }')
 read -r checksum url <<<"$entry"
 if [[ -z $target || -z $checksum ]]; then
     if [[ $version != "$own" ]]; then
@@ -76,18 +89,17 @@ if [[ -z $target || -z $checksum ]]; then
     build "this action knows no released program of version $own for $RUNNER_OS-$RUNNER_ARCH"
 fi
 
-folder=$RUNNER_TEMP/layercake-program/layercake-$version-$target
-mkdir -p "$folder"
-cd "$folder"
-if ! status=$(curl --silent --show-error --location --retry 3 --connect-timeout 20 \
-    --proto '=https,http' --proto-redir '=https' \
-    --output "$archive" --write-out '%{http_code}' "$url"); then
+download=$(mktemp -d "$RUNNER_TEMP/layercake-download.XXXXXX")
+trap 'rm -rf "$download"' EXIT
+if ! status=$(limited curl --disable --silent --show-error --location --retry 3 \
+    --connect-timeout 20 --max-time "$MAX_SECONDS" --retry-max-time "$MAX_SECONDS" \
+    --max-filesize "${MAX_MB}M" --proto '=https,http' --proto-redir '=https' \
+    --output "$download/archive" --write-out '%{http_code}' "$url"); then
     refuse "$url cannot be downloaded; the message is above"
 fi
 case $status in
 200) ;;
 404)
-    rm -f "$archive"
     if [[ $version != "$own" ]]; then
         refuse "there is no release at $url"
     fi
@@ -96,13 +108,23 @@ case $status in
 *) refuse "$url cannot be downloaded: the server answers with $status" ;;
 esac
 
-found=$(sha256 <"$archive")
+found=$(sha256 <"$download/archive")
 if [[ $found != "$checksum" ]]; then
-    rm -f "$archive"
     refuse "$url is not the file that was released: its SHA-256 is $found, and should be $checksum"
 fi
-# Every archive has one folder of its own name.
-tar -xzf "$archive"
-mv "${archive%.tar.gz}"/layercake* .
-rm -rf "$archive" "${archive%.tar.gz}"
-finish false "layercake-$version-$target"
+suffix=
+if [[ $RUNNER_OS == Windows ]]; then suffix=.exe; fi
+# Every archive has one folder of its own name. Of its members one is read, and none is
+# unpacked: neither a path nor a link in an archive decides where something is written.
+member=${archive%.tar.gz}/layercake$suffix
+if ! limited tar -xzOf - "$member" <"$download/archive" >"$download/program" ||
+    [[ ! -s $download/program ]]; then
+    refuse "$url holds no program \`$member\`"
+fi
+key=layercake-$version-$target
+folder=$RUNNER_TEMP/layercake-program/$key
+rm -rf "$folder"
+mkdir -p "$folder"
+chmod +x "$download/program"
+mv "$download/program" "$folder/layercake$suffix"
+finish false "$key"

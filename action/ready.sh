@@ -9,6 +9,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if ! answer=$("$FOLDER/layercake" --version); then
     refuse "the program in $FOLDER does not run here"
 fi
-echo "$answer"
-output version "$(printf '%s' "${answer#layercake }" | tr -d '\r')"
+answer=${answer%$'\r'}
+if [[ ! $answer =~ ^layercake\ [0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$ ]]; then
+    refuse "the program in $FOLDER is not layercake: expected \`layercake x.y.z\` as its version, found \`$answer\`"
+fi
+version=${answer#layercake }
+say "version $version"
+output version "$version"
+# All of the folder comes on PATH: other files in it, which an earlier step left, are removed.
+find "$FOLDER" -mindepth 1 -maxdepth 1 ! -name layercake ! -name layercake.exe -exec rm -rf {} +
 printf '%s\n' "$FOLDER" >>"$GITHUB_PATH"

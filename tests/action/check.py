@@ -294,9 +294,11 @@ class Installing(Case):
     def test_an_earlier_build(self):
         del self.github.files[RELEASE]
         first = self.install(cargo=self.building())
+        write_program(Path(first.path[0]) / "git", "touch pwned\n")
         hit = {"cache": {"cache-hit": "true"}}
         ran = self.install(cargo="exit 1\n", answers=hit)
         self.assertEqual((0, first.path), (ran.code, ran.path), ran.log)
+        self.assertEqual(["layercake"], os.listdir(first.path[0]))
         self.assert_steps(ran, look="recorded", build="skipped", put="passed")
 
     def test_a_server_that_fails(self):
@@ -321,6 +323,122 @@ class Installing(Case):
             ran = self.install(cargo="touch pwned\n", version=version)
             self.assertEqual(2, ran.code, ran.log)
             self.assertIn(message, ran.said("error")[0])
+
+    def offer(self, content, checksum=None):
+        """Releases a file on the server."""
+        self.github.files[RELEASE] = content
+        checksum = checksum or hashlib.sha256(content).hexdigest()
+        (self.action / "action/releases.txt").write_text(
+            f"{checksum}  {self.github.url}{RELEASE}\n")
+
+    def test_files_that_were_not_released(self):
+        page = b"<!DOCTYPE html><title>sign in</title>"
+        for content in (b"", page, self.github.files[RELEASE][:-1]):
+            self.offer(content, checksum="0" * 64)
+            ran = self.install(cargo="touch pwned\n")
+            self.assertEqual((2, []), (ran.code, ran.path), ran.log)
+            self.assertIn("its SHA-256 is", ran.said("error")[0])
+
+    def test_archives_of_other_content(self):
+        trap = "#!/bin/sh\ntouch pwned\n"
+        folder = ARCHIVE.removesuffix(".tar.gz")
+        for content in (
+            b"<!DOCTYPE html>",
+            archive(self.program(), name="program"),
+            archive(self.program(), name="../layercake"),
+            archive("", link="/bin/true"),
+            archive("\0" * (101 << 20)),
+        ):
+            self.offer(content)
+            ran = self.install(cargo="touch pwned\n")
+            self.assertEqual((2, []), (ran.code, ran.path), ran.log)
+            self.assertIn(f"holds no program `{folder}/layercake`", ran.said("error")[0])
+        # members that nobody asked for are not unpacked
+        others = {
+            "../pwned": trap, "../../pwned": trap, f"{self.folder}/pwned": trap,
+            f"{folder}/../../../pwned": trap, f"{folder}/git": trap,
+            f"{folder}/layercake-git": trap, "jq": trap,
+        }
+        self.offer(archive(self.program(), others=others))
+        ran = self.install()
+        self.assertEqual(0, ran.code, ran.log)
+        self.assertEqual([["layercake"]], [os.listdir(it) for it in ran.path])
+        names = {Path(it).name for it in others}
+        self.assertEqual([], [it for it in self.temp.rglob("*") if it.name in names])
+
+    def test_a_download_without_end(self):
+        self.offer(b"")
+        pieces = itertools.repeat(b"\0" * (1 << 20), 300)
+        self.github.files[RELEASE] = pieces
+        ran = self.install(cargo="touch pwned\n")
+        self.assertEqual(2, ran.code, ran.log)
+        self.assertIn("cannot be downloaded; the message is above", ran.said("error")[0])
+        self.assertGreater(len([*pieces]), 100, "more was read than the limit")
+        [call] = self.calls("curl")
+        self.assertRegex(call, r"--max-time \d+ --retry-max-time \d+")
+
+    def test_lines_that_name_no_release(self):
+        checksum, other = "0" * 64, RELEASE.replace(VERSION, "9.9.9")
+        url = self.github.url
+        for line in (
+            f"# {checksum}  {url}{other}",
+            f"#{checksum}  {url}{other}",
+            f"{checksum[1:]}  {url}{other}",
+            f"{checksum}0  {url}{other}",
+            f"{'G' * 64}  {url}{other}",
+            f"{checksum}  {url}{other} {url}{other}",
+            f"{checksum}  {url}{other}?x",
+            f"{checksum}  {url}{other}/",
+            f"{checksum}  {url}{other.replace('/layercake-9', '/xlayercake-9')}",
+            f"{checksum}  {url}{other.replace('9.9.9', '9x9x9')}",
+            f"{checksum}  {url}{other.replace('v9.9.9', '19.9.9')}",
+            f"{checksum}  {url}{other.replace('x86_64', '*').replace('aarch64', '*')}",
+            f"{url}{other}",
+        ):
+            (self.action / "action/releases.txt").write_text(f"{line}\n")
+            code, log, outputs = self.run_script(
+                "download.sh", self.folder, INPUT_VERSION="9.9.9")
+            self.assertEqual((2, {}, []), (code, outputs, self.github.asked), f"{line}\n{log}")
+            self.assertIn("this action knows no layercake 9.9.9", log)
+
+    def test_files_that_were_there_before_do_not_come_on_path(self):
+        content = self.github.files.pop(RELEASE)
+        built = self.install(cargo=self.building()).path[0]
+        self.github.files[RELEASE] = content
+        released = self.install().path[0]
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        for name in ("git", "layercake"):
+            write_program(elsewhere / name, "touch pwned\n")
+        for folder, version in ((released, ""), (built, "source")):
+            shutil.rmtree(folder)
+            os.symlink(elsewhere, folder)
+            ran = self.install(cargo=self.building(), version=version)
+            self.assertEqual((0, [folder]), (ran.code, ran.path), ran.log)
+            self.assertEqual(["layercake"], os.listdir(folder))
+            self.assertIn("pwned", (elsewhere / "layercake").read_text())
+
+    def test_a_program_that_is_not_layercake(self):
+        for said, code in [
+            (f"layercake {VERSION}", 0),
+            ("layercake 1.2.3-rc.1", 0),
+            ("", 2),
+            ("layercake", 2),
+            ("git version 2.50.0", 2),
+            ("layercake 1.2.3\n::error::pwned", 2),
+            ("layercake 1.2.3 ##[error]pwned", 2),
+            ("layercake 1.2.3$(touch pwned)", 2),
+        ]:
+            folder = self.folder / "program"
+            folder.mkdir(exist_ok=True)
+            write_program(folder / "layercake", f"cat <<'END'\n{said}\nEND\n")
+            found, log, outputs = self.run_script("ready.sh", self.folder, FOLDER=str(folder))
+            self.assertEqual(code, found, log)
+            version = {} if code else {"version": said.removeprefix("layercake ")}
+            self.assertEqual(version, outputs)
+            paths = (self.folder / "GITHUB_PATH").read_text().splitlines()
+            self.assertEqual([] if code else [str(folder)], paths)
+            self.assertNotIn("pwned", [it.message for it in commands(log)])
 
     def test_no_rust_to_build_with(self):
         del self.github.files[RELEASE]
@@ -1229,13 +1347,16 @@ def write_program(path, text):
     path.chmod(0o755)
 
 
-def archive(program):
+def archive(program, name="layercake", link="", others=None):
     """A release: one folder, as the workflow that releases makes it."""
     folder = ARCHIVE.removesuffix(".tar.gz")
+    members = {f"{folder}/{name}": program, f"{folder}/LICENSE": "", **(others or {})}
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as tar:
-        for name, text, mode in [("layercake", program, 0o755), ("LICENSE", "", 0o644)]:
-            member = tarfile.TarInfo(f"{folder}/{name}")
-            member.size, member.mode = len(text.encode()), mode
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as tar:
+        for path, text in members.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(text.encode()), 0o755
+            if link and text == program:
+                member.type, member.linkname = tarfile.SYMTYPE, link
             tar.addfile(member, io.BytesIO(text.encode()))
     return made.getvalue()
