@@ -21,8 +21,9 @@ unset INPUT_TOKEN
 # What GitHub takes as a comment at most, in characters.
 readonly LIMIT=65536
 
-answer=$RUNNER_TEMP/layercake-answer.json
-request=$RUNNER_TEMP/layercake-request.json
+folder=$(mktemp -d "$RUNNER_TEMP/layercake-comment.XXXXXX")
+answer=$folder/answer.json
+request=$folder/request.json
 
 # Asks GitHub, and sets `status`; the body of the answer is in $answer.
 ask() {
@@ -99,12 +100,13 @@ find_comment() {
     done
 }
 
-# Whether there is enough to tell for a first comment.
+# Whether there is enough to tell for a first comment. The counts are compared as text: bash
+# runs the commands that are in an operand of `-gt`.
 is_worth_a_comment() {
     case $INPUT_COMMENT_WHEN in
     always) ;;
-    findings) [[ $FINDINGS_NEW -gt 0 ]] ;;
-    changed) [[ $CHANGED == true || $FINDINGS_NEW -gt 0 || $FINDINGS_FIXED -gt 0 ]] ;;
+    findings) [[ $FINDINGS_NEW != 0 ]] ;;
+    changed) [[ $CHANGED == true || $FINDINGS_NEW != 0 || $FINDINGS_FIXED != 0 ]] ;;
     *) refuse "the input \`comment-when\` is \`changed\`, \`findings\` or \`always\`, and not \`$INPUT_COMMENT_WHEN\`" ;;
     esac
 }

@@ -66,9 +66,9 @@ event() {
 # Whether the program lacks history to name both sides. What else may keep it
 # from that is no matter here: `lint` says so.
 lacks_history() {
-    local said=$RUNNER_TEMP/layercake-sides
-    if layercake -C "$INPUT_PATH" debug side "$@" >/dev/null 2>"$said"; then return 1; fi
-    is_shallow && grep -q shallow "$said"
+    local said
+    if said=$(layercake -C "$INPUT_PATH" debug side "$@" 2>&1 >/dev/null); then return 1; fi
+    is_shallow && [[ $said == *shallow* ]]
 }
 
 # Deepens history until both sides are known.

@@ -1092,6 +1092,24 @@ class Commenting(SitesCase):
         self.assertEqual(0, ran.code, ran.log)
         self.assertIn("there is no pull request", ran.said("notice")[0])
 
+    def test_counts_are_no_arithmetic(self):
+        for when, name, count in itertools.product(
+                ("changed", "findings"), ("FINDINGS_NEW", "FINDINGS_FIXED", "CHANGED"),
+                (f"a[$(touch '{self.folder}/pwned')]", "pwned", HOSTILE)):
+            counts = {"FINDINGS_NEW": "0", "FINDINGS_FIXED": "0", "CHANGED": "false", name: count}
+            code, log, _ = self.run_script(
+                "comment.sh", self.folder, INPUT_COMMENT_ID="", INPUT_COMMENT_WHEN=when,
+                INPUT_TOKEN=TOKEN, COMMENT_FILE="none", **counts)
+            self.assertEqual((0, {}), (code, self.github.comments), log)
+
+    def test_links_in_the_way_are_not_followed(self):
+        victim = self.folder / "victim"
+        victim.write_text("as it was")
+        for name in ("answer", "request"):
+            os.symlink(victim, self.temp / f"layercake-{name}.json")
+        self.comment()
+        self.assertEqual((1, "as it was"), (len(self.comments()), victim.read_text()))
+
     def test_when_it_is_misspelled(self):
         event, merge = self.pull_request()
         ran = self.run_action(self.checkout(merge), "pull_request", event, comment="true",
