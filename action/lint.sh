@@ -165,9 +165,13 @@ output_checked findings-fixed '[0-9]+' "$(count "[.findings[] | select(.state ==
 output_checked worst-severity 'error|warning|note|none' "$(count "[${new}[].severity] | if index(\"error\") then \"error\"
     elif index(\"warning\") then \"warning\" elif index(\"note\") then \"note\" else \"none\" end")"
 commit='([0-9a-f]{40}|[0-9a-f]{64})?'
+# Code scanning runs git in this folder: the root of the checkout, where no repository that
+# was committed is found, and of a saved report a folder without any.
+if [[ -n $INPUT_REPORT ]] || ! checkout=$(checkout_root "$INPUT_PATH"); then checkout=$folder; fi
+output checkout "$checkout"
 output_checked base-sha "$commit" "$(count '.comparison.from.sha // ""')"
 head=$(count '.comparison.to.sha // ""')
-if [[ -z $head && -z $INPUT_REPORT ]] && checkout=$(checkout_root "$directory"); then
+if [[ -z $head && $checkout != "$folder" ]]; then
     head=$(in_checkout rev-parse --quiet --verify HEAD || true)
 fi
 output_checked head-sha "$commit" "$head"

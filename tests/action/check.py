@@ -1227,6 +1227,21 @@ class Hostile(SitesCase):
         self.assertEqual(0, code, log)
         git(workspace, "cat-file", "-e", self.sites.id("main"))
 
+    def test_code_scanning_runs_git_in_no_committed_repository(self):
+        event, merge = self.pull_request(self.embedding)
+        workspace = self.checkout(merge)
+        for path in (".", "site", "type/cloud/charts"):
+            ran = self.run_action(workspace, "pull_request", event, path=path, upload_sarif="true")
+            [upload] = [used for used in ran.used if "upload-sarif" in used.action]
+            self.assertEqual(str(workspace), upload.inputs["checkout_path"])
+        # nor in the folder in which an artifact was unpacked
+        saved = shutil.copy(ran.outputs["report-json"], workspace)
+        ran = self.run_action(workspace, "workflow_run", {"workflow_run": {}}, report=str(saved),
+                              upload_sarif="true")
+        [upload] = [used for used in ran.used if "upload-sarif" in used.action]
+        folder = Path(upload.inputs["checkout_path"])
+        self.assertTrue(folder.is_relative_to(self.temp) and folder.is_dir(), folder)
+
     def test_no_program_of_a_configuration_is_run(self):
         event, merge = self.pull_request()
         command = self.program_that_must_not_run()
