@@ -16,11 +16,25 @@ unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS='' GIT_SSH_COMMAND=ssh GIT_NO_LAZY_FETCH=1
 export GIT_OPTIONAL_LOCKS=0 GIT_ALLOW_PROTOCOL=none
 
-# Root of the checkout that a folder lies in: the nearest folder that has a `.git`. git
-# commits no file of this name, so that a repository which was committed is not found.
+# Root of the checkout that a folder lies in. Fails where a symbolic link, which a checkout
+# may have in the folder's place, leads out of it: the program refuses that too.
 checkout_root() {
-    local folder
-    folder=$(CDPATH='' cd -P -- "$1" 2>/dev/null && pwd -P) || return 1
+    local root link outer
+    root=$(CDPATH='' cd -P -- "$1" 2>/dev/null && root_above "$PWD") || return 1
+    link=$(CDPATH='' cd -L -- "$1" && pwd)
+    while [[ -n $link ]]; do
+        if [[ -L $link ]] && outer=$(root_above "${link%/*}") && [[ ! $outer -ef $root ]]; then
+            return 1
+        fi
+        link=${link%/*}
+    done
+    printf '%s\n' "$root"
+}
+
+# The nearest folder that has a `.git`. git commits no file of this name, so that a repository
+# which was committed is not found.
+root_above() {
+    local folder=$1
     until [[ -e $folder/.git ]]; do
         if [[ -z $folder ]]; then return 1; fi
         folder=${folder%/*}

@@ -22,7 +22,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly STEPS="32 64 128 256 512 1024 2048"
 
 if ! checkout=$(checkout_root "$INPUT_PATH"); then
-    printf '%q is in no git repository; nothing is fetched\n' "$INPUT_PATH"
+    say "$INPUT_PATH is in no git repository, or a link leads out of it; nothing is fetched"
     exit 0
 fi
 # Of somebody else's repository layercake says what helps.

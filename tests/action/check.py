@@ -1227,6 +1227,22 @@ class Hostile(SitesCase):
         self.assertEqual(0, code, log)
         git(workspace, "cat-file", "-e", self.sites.id("main"))
 
+    def test_a_link_to_another_checkout_is_not_followed(self):
+        other = self.sites.checkout(self.folder / "other", self.sites.id("main"))
+
+        def link(sites):
+            shutil.rmtree(sites.work / "site")
+            os.symlink(other, sites.work / "site")
+            return sites.commit("a link")
+
+        event, merge = self.pull_request(link)
+        for path in ("site", "site/.", "site/site/lab"):
+            before = len(self.calls("git"))
+            ran = self.run_action(self.checkout(merge), "pull_request", event, path=path)
+            self.assertEqual(2, ran.code, ran.log)
+            self.assertIn("a link leads out of it; nothing is fetched", ran.log)
+            self.assertEqual([], [it for it in self.calls("git")[before:] if str(other) in it])
+
     def test_code_scanning_runs_git_in_no_committed_repository(self):
         event, merge = self.pull_request(self.embedding)
         workspace = self.checkout(merge)
