@@ -4,6 +4,37 @@
 # GitHub Actions"). What they say may hold any text.
 #
 # All of them run with bash 3.2, which is what macOS has.
+#
+# The workspace holds the files of a pull request. So no program or library is used that lies
+# there or is found by the current folder, and no settings are read from a home folder there.
+
+workspace=$(cd -P -- "${GITHUB_WORKSPACE:-/}" 2>/dev/null && pwd) || workspace=/
+
+# Enters a folder, and fails if its path is relative or it is in the workspace.
+enter_outside() {
+    case $1 in
+    /* | [A-Za-z]:[/\\]*) cd -P -- "$1" 2>/dev/null || return 1 ;;
+    *) return 1 ;;
+    esac
+    [[ $PWD/ != "$workspace"/* ]]
+}
+
+# Those folders of a list, as PATH is one, that are outside of the workspace.
+folders_outside() (
+    kept=
+    while IFS= read -r -d : entry; do
+        if enter_outside "$entry"; then kept+=${kept:+:}$entry; fi
+    done <<<"$1:"
+    printf '%s' "$kept"
+)
+
+PATH=$(folders_outside "$PATH")
+# An empty list would be the current folder.
+PATH=${PATH:-/usr/bin:/bin}
+if [[ -n ${LD_LIBRARY_PATH-} ]]; then LD_LIBRARY_PATH=$(folders_outside "$LD_LIBRARY_PATH"); fi
+for name in HOME XDG_CONFIG_HOME CURL_HOME CARGO_HOME RUSTUP_HOME; do
+    if [[ -n ${!name-} ]] && ! (enter_outside "${!name}"); then unset "$name"; fi
+done
 
 # Text as the message of a command.
 escaped() {

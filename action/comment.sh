@@ -10,7 +10,7 @@
 # it. A token that may not write is no failure of the job: a notice says what it
 # lacks.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 
@@ -31,7 +31,7 @@ ask() {
     shift 2
     status=$(
         printf 'Authorization: Bearer %s\n' "$token" |
-            curl --silent --show-error --max-time 60 --retry 2 --request "$method" \
+            curl --disable --silent --show-error --max-time 60 --retry 2 --request "$method" \
                 --header @- --header 'Accept: application/vnd.github+json' \
                 --header 'X-GitHub-Api-Version: 2022-11-28' \
                 --output "$answer" --write-out '%{http_code}' "$@" "$url"

@@ -8,7 +8,7 @@
 # own checkout; the next steps do it. A file with another checksum is never a
 # reason to build, but an error.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 root=${here%/*}
@@ -37,15 +37,17 @@ sha256() {
 
 # One hash for all that the program is built from, and for what builds it.
 sources() {
-    (
-        cd "$root"
-        find .cargo Cargo.lock Cargo.toml docs examples src -type f -print |
-            LC_ALL=C sort | while IFS= read -r file; do
-            echo "$file"
-            cat "$file"
-        done
+    {
+        (
+            cd "$root"
+            find .cargo Cargo.lock Cargo.toml docs examples src -type f -print |
+                LC_ALL=C sort | while IFS= read -r file; do
+                echo "$file"
+                cat "$file"
+            done
+        )
         rustc --version 2>/dev/null || true
-    ) | sha256
+    } | sha256
 }
 
 # Runs a command that can write no larger file; where the system knows such a limit.
@@ -66,6 +68,8 @@ build() {
     finish true "layercake-$RUNNER_OS-$RUNNER_ARCH-$(sources)"
 }
 
+# In no folder of the workspace: rustc takes the toolchain that a file there names.
+cd "$RUNNER_TEMP"
 own=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 version=${INPUT_VERSION:-$own}
 if [[ $version == source ]]; then

@@ -12,7 +12,7 @@
 # can know of, and says so: a branch whose name it had to fetch, and a commit
 # from before a forced push that the server does not have any more.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 # shellcheck source=action/git.sh

@@ -6,7 +6,7 @@
 # Ends with 0 where layercake could do its work, whatever it found: the comment
 # and the artifact come before the verdict, which `decide.sh` gives.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 # shellcheck source=action/git.sh

@@ -2,10 +2,11 @@
 # Puts the folder that holds the program, and nothing else, on PATH; says which
 # version it is.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 
+cd "$RUNNER_TEMP"
 if ! answer=$("$FOLDER/layercake" --version); then
     refuse "the program in $FOLDER does not run here"
 fi

@@ -104,13 +104,24 @@ class Case(unittest.TestCase):
         )
 
     def building(self):
-        """A cargo that makes the program, if it is asked in the right way."""
+        """A cargo that makes the program, if it is asked where the sources are. It does
+        what a file in the folders above says."""
         made = self.folder / "made"
         write_program(made, self.program())
         return (
             f"printf '%s\\n' \"cargo $*\" >>'{self.called}'\n"
-            f"[ \"$PWD\" = '{self.action}' ] && mkdir -p \"$CARGO_TARGET_DIR/release\" &&\n"
+            f"{self.settings_above()}"
+            "[ -f Cargo.lock ] && [ -d src ] && mkdir -p \"$CARGO_TARGET_DIR/release\" &&\n"
             f"cp '{made}' \"$CARGO_TARGET_DIR/release/layercake\"\n"
+        )
+
+    def settings_above(self):
+        """Runs the toolchain that a file in one of the folders above names, as rustup does."""
+        return (
+            "folder=$PWD\n"
+            "while [ -n \"$folder\" ]; do\n"
+            f"[ ! -e \"$folder/rust-toolchain.toml\" ] || touch '{self.folder}/pwned'\n"
+            "folder=${folder%/*}\ndone\n"
         )
 
     def environment(self, workspace, event_name, event, actor="somebody"):
@@ -439,6 +450,17 @@ class Installing(Case):
             paths = (self.folder / "GITHUB_PATH").read_text().splitlines()
             self.assertEqual([] if code else [str(folder)], paths)
             self.assertNotIn("pwned", [it.message for it in commands(log)])
+
+    def test_a_build_beside_a_hostile_checkout(self):
+        """The action checked out into the workspace, as from a private repository."""
+        workspace = self.folder / "workspace"
+        workspace.mkdir()
+        (workspace / "rust-toolchain.toml").write_text('[toolchain]\npath = "pwned"\n')
+        self.action = Path(shutil.move(self.action, workspace / "action"))
+        write_program(self.programs / "rustc", self.settings_above() + "echo rustc 1.2.3\n")
+        ran = self.install(cargo=self.building(), version="source")
+        self.assertEqual((0, 1), (ran.code, len(self.calls("cargo"))), ran.log)
+        self.assertEqual(VERSION, ran.outputs["version"])
 
     def test_no_rust_to_build_with(self):
         del self.github.files[RELEASE]
@@ -941,6 +963,27 @@ class Speaking(Case):
         self.assertEqual(2 if function == "refuse" else 0, done.returncode)
         return done.stdout.decode(), pairs(outputs.read_bytes().decode())
 
+    def test_folders_of_the_workspace_are_on_no_path(self):
+        workspace = self.folder / "workspace"
+        (workspace / "bin").mkdir(parents=True)
+        for name, empty in (("PATH", "/usr/bin:/bin"), ("LD_LIBRARY_PATH", "")):
+            for given, left in [
+                ("/usr/bin:/usr/lib", "/usr/bin:/usr/lib"),
+                (":/usr/lib", "/usr/lib"),
+                ("/usr/lib:", "/usr/lib"),
+                (".:bin:./bin:../bin::/usr/lib:..", "/usr/lib"),
+                (f"{workspace}:{workspace}/bin/:/usr/lib", "/usr/lib"),
+                (f"{self.temp}:{self.folder}", f"{self.temp}:{self.folder}"),
+                (f"{workspace}/bin", empty),
+                (":", empty),
+            ]:
+                done = subprocess.run(
+                    [BASH, "-euo", "pipefail", "-c", '. "$0"; printf %s "${!1}"',
+                     str(self.action / "action/commands.sh"), name],
+                    cwd=workspace, env={"GITHUB_WORKSPACE": str(workspace), name: given},
+                    stdout=subprocess.PIPE, check=True, text=True)
+                self.assertEqual(left, done.stdout, (name, given))
+
     def test_a_message_is_one_command_that_carries_the_text(self):
         kinds = {"notice": "notice", "warning": "warning", "failure": "error", "refuse": "error"}
         for (function, kind), text in itertools.product(kinds.items(), self.TEXTS):
@@ -1226,6 +1269,60 @@ class Hostile(SitesCase):
             INPUT_TOKEN=TOKEN, GITHUB_SERVER_URL="https://github.com")
         self.assertEqual(0, code, log)
         git(workspace, "cat-file", "-e", self.sites.id("main"))
+
+    # Everything that the scripts run.
+    PROGRAMS = set(re.findall(r"\b(?:awk|base64|bash|cargo|cat|chmod|cp|curl|cut|dirname|env|find|git"
+                              r"|grep|gzip|head|jq|layercake|mkdir|mktemp|mv|od|rm|rustc|sed"
+                              r"|sha256sum|shasum|sort|ssh|tail|tar|touch|tr|uname|wc)\b",
+                              "".join(it.read_text() for it in (ROOT / "action").glob("*.sh"))))
+
+    def test_no_program_of_the_checkout_is_run(self):
+        event, merge = self.pull_request(Sites.misspell)
+        workspace = self.checkout(merge)
+        beside = self.folder / "link"
+        os.symlink(workspace / "bin", beside)
+        (workspace / "bin").mkdir()
+        for folder, name in itertools.product((workspace, workspace / "bin"), self.PROGRAMS):
+            write_program(folder / name, f"/usr/bin/touch '{self.folder}/pwned'\nexit 1\n")
+        path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
+        write_program(self.programs / "cargo", self.building())
+        for first in (".", "", "bin", "./bin", str(workspace), f"{workspace}/bin",
+                      f"{self.temp}/../{workspace.name}/bin", str(beside)):
+            ran = self.run_action(
+                workspace, "pull_request", event, comment="true", version="source",
+                variables={"PATH": f"{first}:{path}"})
+            self.assertEqual(1, ran.code, f"{first}\n{ran.log}")
+            self.assertEqual(merge, ran.outputs["head-sha"])
+        self.assertEqual(1, len(self.github.comments[7]))
+
+    def test_settings_of_the_checkout_are_not_read(self):
+        event, merge = self.pull_request(Sites.misspell)
+        # a server of the attacker's, whose `main` has the finding already
+        other = Sites(self.folder / "other")
+        other.misspell()
+        other.push(heads__main="main")
+        workspace = self.checkout(merge)
+        settings = (f'[url "{other.bare.as_uri()}"]\n\tinsteadOf = {self.sites.bare.as_uri()}\n')
+        for name, text in [
+            (".gitconfig", settings), ("git/config", settings),
+            (".curlrc", f'dump-header = "{self.folder}/pwned"\n'),
+            ("curlrc", f'dump-header = "{self.folder}/pwned"\n'),
+            (".jq", "def length: 0;\n"),
+        ]:
+            (workspace / name).parent.mkdir(exist_ok=True)
+            (workspace / name).write_text(text)
+            shutil.copy(workspace / name, self.home / Path(name).name)
+        for name in ("config", ".gitconfig", ".jq"):
+            (self.home / name).unlink()
+        event["pull_request"]["head"]["sha"] = "1" * 40
+        git(workspace, "update-ref", "-d", "refs/remotes/origin/main")
+        for variables in ({"HOME": str(workspace)}, {"HOME": "."}, {"HOME": f"{workspace}/site/.."},
+                          {"XDG_CONFIG_HOME": str(workspace)}, {"CURL_HOME": "."}, {}):
+            ran = self.run_action(workspace, "pull_request", event, base="main", comment="true",
+                                  variables=variables)
+            self.assertEqual(1, ran.code, f"{variables}\n{ran.log}")
+            self.assertNotEqual("0", ran.outputs["findings-new"])
+            git(workspace, "update-ref", "-d", "refs/remotes/origin/main")
 
     def test_a_link_to_another_checkout_is_not_followed(self):
         other = self.sites.checkout(self.folder / "other", self.sites.id("main"))
