@@ -53,6 +53,21 @@ impl Settings {
     /// A site is rendered again so often at most to find causes, unless they
     /// are to be verified.
     pub const RENDERINGS: usize = 400;
+    /// Maximum number of documents of all these renderings of a site, which has at least
+    /// [`Settings::MIN_RENDERINGS`].
+    pub const RENDERED_DOCUMENTS: usize = 400_000;
+    /// See [`Settings::RENDERED_DOCUMENTS`].
+    pub const MIN_RENDERINGS: usize = 20;
+
+    fn attribution_of(&self, documents: usize) -> Attribution {
+        match self.attribution {
+            Attribution::Verified => Attribution::Verified,
+            Attribution::Followed { renderings } => {
+                let most = Self::RENDERED_DOCUMENTS / documents.max(1);
+                Attribution::Followed { renderings: renderings.min(most.max(Self::MIN_RENDERINGS)) }
+            }
+        }
+    }
 }
 
 impl Default for Settings {
@@ -558,6 +573,8 @@ impl<'a> SiteRun<'_, 'a> {
         let mut changes =
             lap(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), keys, self.limits));
         did(Stage::Differ, || changes.len());
+        let sides = before.iter().chain(&after);
+        let documents = sides.map(|side| side.graph.recipes.len()).max().unwrap_or_default();
         let question = Question {
             base: before.as_ref(),
             head: after.as_ref(),
@@ -565,7 +582,7 @@ impl<'a> SiteRun<'_, 'a> {
             concerned: &concerned,
             rerender: &rerender,
             keys,
-            attribution: self.sides.settings.attribution,
+            attribution: self.sides.settings.attribution_of(documents),
             limits: self.limits,
         };
         let Attributed { mut proofs, unlisted: mut unlisted_causes } =
@@ -581,9 +598,11 @@ impl<'a> SiteRun<'_, 'a> {
             }
             changes.extend(unknown);
         }
+        let (shields, unlisted_shields) = lap(Stage::Route, || shields(&question));
         let unlisted = Unlisted {
             outputs: changes.len().saturating_sub(self.limits.outputs),
             causes: unlisted_causes,
+            shields: unlisted_shields,
         };
         if unlisted.outputs > 0 {
             // Those that can only be worse than before come first.
@@ -592,7 +611,6 @@ impl<'a> SiteRun<'_, 'a> {
             changes.sort_by_key(|change| !is_worse(change.status));
             changes.truncate(self.limits.outputs);
         }
-        let shields = lap(Stage::Route, || shields(&question));
         let (base_findings, mut head_findings) = (findings_of(base), findings_of(head));
         let loaded = self.sides.loaded;
         let findings_with = |chosen| {

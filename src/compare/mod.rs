@@ -118,6 +118,8 @@ pub struct Limits {
     pub differences: usize,
     /// Edits that changed an output, each with its route, for all outputs.
     pub causes: usize,
+    /// Lines that stop edits.
+    pub shields: usize,
     /// Places to which all edits are followed, to see what stops them.
     pub places: usize,
 }
@@ -129,6 +131,8 @@ impl Limits {
     pub const DIFFERENCES: usize = 30_000;
     /// Maximum number of causes that are listed of one site.
     pub const CAUSES: usize = 10_000;
+    /// Maximum number of lines that stop edits and are listed of one site.
+    pub const SHIELDS: usize = 10_000;
     /// Maximum number of places to which the edits of one site are followed.
     pub const PLACES: usize = 400_000;
     /// In how many sites each can have so much, but for outputs.
@@ -141,6 +145,7 @@ impl Limits {
             outputs: (Self::OUTPUTS / sites.max(1)).max(50),
             differences: share(Self::DIFFERENCES).max(300),
             causes: share(Self::CAUSES).max(100),
+            shields: share(Self::SHIELDS).max(100),
             places: share(Self::PLACES).max(4_000),
         }
     }

@@ -34,6 +34,8 @@ pub struct Unlisted {
     pub outputs: usize,
     /// Edits that changed a listed output, for all of these.
     pub causes: usize,
+    /// Lines that stop edits.
+    pub shields: usize,
 }
 
 /// One edit and what came of it.
@@ -165,6 +167,7 @@ pub fn gather(
     for SiteChanges { reach, changes, unlisted, shields, proofs } in found {
         all_unlisted.outputs += unlisted.outputs;
         all_unlisted.causes += unlisted.causes;
+        all_unlisted.shields += unlisted.shields;
         outputs.extend(
             changes.into_iter().map(|change| Change { site: reach.site.clone(), ..change }),
         );

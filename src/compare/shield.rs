@@ -10,9 +10,9 @@ use crate::graph::{DocId, Graph};
 use crate::render::flow::{self, flow_within};
 use crate::render::replay::Replay;
 
-/// What stops the edits that concern a site, by edit. Edits of values only: a
-/// document that comes or goes is not stopped by a line.
-pub fn shields(question: &Question<'_>) -> Vec<(EditId, Shield)> {
+/// What stops the edits that concern a site, by edit, and how many are not listed. Edits of
+/// values only: a document that comes or goes is not stopped by a line.
+pub fn shields(question: &Question<'_>) -> (Vec<(EditId, Shield)>, usize) {
     let mut shields = Vec::new();
     let most = question.limits.places_of_each(question.concerned.len());
     for id in question.concerned {
@@ -24,7 +24,9 @@ pub fn shields(question: &Question<'_>) -> Vec<(EditId, Shield)> {
         let stops = stops(edit, &side.replay, text, most).into_iter();
         shields.extend(stops.map(|shield| (*id, shield)));
     }
-    shields
+    let unlisted = shields.len().saturating_sub(question.limits.shields);
+    shields.truncate(question.limits.shields);
+    (shields, unlisted)
 }
 
 fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text, most: usize) -> Vec<Shield> {

@@ -239,6 +239,39 @@ pub fn apply(
     }
 }
 
+/// How many entries of mappings and lists of `base` an action has to copy: those on the way to
+/// its place, and those that it merges with `over`. A path of patterns counts for nothing.
+pub fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u64 {
+    let (mut count, mut here) = (0, Some(base));
+    for segment in path.segments().into_iter().flatten() {
+        let Some(node) = here else { return count };
+        count += entries(node);
+        here = match segment {
+            Segment::Name(name) => node.get(name),
+            Segment::Index(index) => {
+                let index = usize::try_from(*index).ok();
+                index.and_then(|index| node.as_sequence()?.get(index))
+            }
+        };
+    }
+    match (method, here, path.first(over)) {
+        (Method::Merge, Some(below), Ok(Some(above))) => count + count_merged(below, &above.node),
+        _ => count,
+    }
+}
+
+fn entries(node: &Node) -> u64 {
+    node.as_mapping().map_or_else(|| node.as_sequence().map_or(0, <[Node]>::len), Mapping::len)
+        as u64
+}
+
+/// How many entries of `base` [`laid_over`] copies.
+fn count_merged(base: &Node, over: &Node) -> u64 {
+    let (Some(below), Some(above)) = (base.as_mapping(), over.as_mapping()) else { return 0 };
+    let inside = above.iter().filter_map(|(key, node)| Some(count_merged(below.get(key)?, node)));
+    if above.is_empty() { 0 } else { below.len() as u64 + inside.sum::<u64>() }
+}
+
 fn present<'a>(path: &Path, data: &'a Node) -> Result<Cow<'a, Node>, Failure> {
     match path.first(data)? {
         Some(found) if !found.node.is_null() => Ok(found.node),

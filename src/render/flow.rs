@@ -273,7 +273,7 @@ impl<'r, 'a> Stream<'r, 'a> {
         let mut open = BTreeSet::from([rank(self.doc)]);
         while let Some((_, doc)) = open.pop_first() {
             self.enter(doc);
-            if self.flow.reached.len() > most {
+            if self.flow.reached.len() + self.flow.stops.len() > most {
                 self.flow.more = true;
                 break;
             }

@@ -62,9 +62,19 @@ impl Allowance {
         data: &Node,
         shared: impl IntoIterator<Item = &'n Node>,
     ) -> Option<Limit> {
-        let has_many = Size::of(data).nodes() > self.copies;
-        let copies_too_much = || has_many && copied(data, shared) > self.copies;
+        let copies_too_much =
+            || self.may_copy_too_much(data) && !self.may_copy(copied(data, shared));
         exceeded(data).or_else(|| copies_too_much().then_some(Limit::Merged))
+    }
+
+    /// Whether data is so large that more of it may be copied than is allowed.
+    pub(super) fn may_copy_too_much(&self, data: &Node) -> bool {
+        Size::of(data).nodes() > self.copies
+    }
+
+    /// Whether so many entries may be copied.
+    pub(super) fn may_copy(&self, entries: u64) -> bool {
+        entries <= self.copies
     }
 
     pub(super) fn search(&mut self, bytes: u64) -> Result<(), PatternFailure> {

@@ -498,6 +498,10 @@ impl<'a> Making<'a> {
     /// Does all that the recipe says.
     fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
         let recipe = self.graph.recipe(self.doc);
+        if self.would_copy_too_much(recipe) {
+            self.refuse(recipe, Limit::Merged);
+            return self;
+        }
         for step in recipe.steps.iter() {
             if self.left_out.contains(&step.index) {
                 continue;
@@ -622,9 +626,27 @@ impl<'a> Making<'a> {
         let sources = base.into_iter().chain(recipe.steps.sources());
         let shared = sources.map(|doc| -> &Node { ready(doc) }).chain([&recipe.data]);
         let Some(limit) = self.allowance.exceeded(&self.data, shared) else { return };
+        self.refuse(recipe, limit);
+    }
+
+    fn refuse(&mut self, recipe: &Recipe, limit: Limit) {
         self.problem(recipe.span, ProblemKind::OverLimit(limit));
         self.data = recipe.data.clone();
         self.note(Author::Limit, self.writes.len());
+    }
+
+    /// Whether the first action alone copies more of the parent than the document may: that is
+    /// to be known before it is done.
+    fn would_copy_too_much(&self, recipe: &Recipe) -> bool {
+        let first = recipe.steps.iter().find(|step| !self.left_out.contains(&step.index));
+        match first.map(|step| step.op) {
+            Some(Op::Merge { method, path }) if self.allowance.may_copy_too_much(&self.data) => {
+                let path = path.value.effective(method, self.graph.semantics);
+                let copied = |path| deckhand::count_copied(method, path, &self.data, &recipe.data);
+                !self.allowance.may_copy(path.map_or(0, copied))
+            }
+            _ => false,
+        }
     }
 
     /// Takes the elements to which a path may pad lists from what the document

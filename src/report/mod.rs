@@ -184,10 +184,13 @@ pub fn counted(count: usize, what: &str) -> String {
 
 /// How much of what changed a report does not list, as it is too much, if any.
 fn unlisted_words(unlisted: Unlisted) -> Option<String> {
-    let outputs = (unlisted.outputs, "output");
-    let kinds = [outputs, (unlisted.causes, "cause")].into_iter().filter(|(count, _)| *count > 0);
-    let kinds: Vec<String> = kinds.map(|(count, what)| counted(count, what)).collect();
-    (!kinds.is_empty()).then(|| format!("{} too many to be listed", kinds.join(" and ")))
+    let Unlisted { outputs, causes, shields } = unlisted;
+    let kinds: Vec<String> = [(outputs, "output"), (causes, "cause"), (shields, "shield")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    (!kinds.is_empty()).then(|| format!("{} too many to be listed", kinds.join(", ")))
 }
 
 /// The first few of `sites` and how many more there are, and before them a word

@@ -209,6 +209,10 @@ fn the_limits_of_comparisons_and_searches_are_those_of_the_code() {
             "causes that are listed of all outputs of a site; less where there are more than 10 sites",
             size(Limits::CAUSES),
         ),
+        (
+            "lines that stop edits and are listed of a site; less where there are more than 10 sites",
+            size(Limits::SHIELDS),
+        ),
         ("changed outputs that are listed of all sites", size(Limits::OUTPUTS)),
         (
             "entries of mappings and lists that the documents of a site copy from their parents; each may copy an equal share, and at least 500",

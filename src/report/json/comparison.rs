@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{DocumentName, edit_name};
-use super::value::ValueForm;
+use super::value::{ValueForm, longest_of};
 use super::words;
 use crate::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach};
 use crate::compare::{Cause, Change, Hop, Status};
@@ -307,9 +307,10 @@ impl Changes {
         let groups = comparison.groups.iter().enumerate();
         let unexplained = comparison.outputs.iter().zip(&groups_of);
         let edits = comparison.edits.iter().enumerate();
+        let longest = longest_of(count_values(comparison));
         Self {
             groups: groups
-                .map(|(at, group)| GroupForm::new(at, group, comparison, &outputs, view))
+                .map(|(at, group)| GroupForm::new(at, group, comparison, &outputs, longest, view))
                 .collect(),
             outputs,
             routes: routes.forms,
@@ -324,7 +325,9 @@ impl Changes {
                 .filter(|(change, _)| change.is_unexplained())
                 .map(|(change, group)| UnexplainedForm::new(change, *group))
                 .collect(),
-            edits: edits.map(|(at, reach)| EditForm::new(EditId::at(at), reach, view)).collect(),
+            edits: edits
+                .map(|(at, reach)| EditForm::new(EditId::at(at), reach, longest, view))
+                .collect(),
         }
     }
 
@@ -335,6 +338,14 @@ impl Changes {
         let changed = changes.flat_map(|change| change.before.iter().chain(&change.after));
         edited.chain(changed).filter(|value| value.is_truncated()).count()
     }
+}
+
+/// How many values a report of this has at most.
+fn count_values(comparison: &Comparison) -> usize {
+    let first = comparison.groups.iter().filter_map(|group| group.outputs.first());
+    let changes = first.map(|first| &comparison.outputs[*first]);
+    let places: usize = changes.map(|change| change.data.len() + change.metadata.len()).sum();
+    2 * (places + comparison.edits.len())
 }
 
 /// By output, the group it is in.
@@ -353,11 +364,11 @@ fn group_name(group: usize) -> String {
 }
 
 impl EditForm {
-    fn new(id: EditId, reach: &EditReach, view: &View<'_>) -> Self {
+    fn new(id: EditId, reach: &EditReach, longest: usize, view: &View<'_>) -> Self {
         let edit = &reach.edit;
         let location = view.shown_location(&edit.location);
         let value = |text: Option<&crate::edit::Text>| {
-            value(text.and_then(|it| it.node.as_ref()), edit.is_secret())
+            value(text.and_then(|it| it.node.as_ref()), edit.is_secret(), longest)
         };
         let at = |text: Option<&crate::edit::Text>| text.map(|it| PlaceForm::new(it.at, view));
         Self {
@@ -382,8 +393,8 @@ impl EditForm {
 }
 
 /// A value, if there is one; nothing of it where one of the sides is secret.
-fn value(node: Option<&Node>, is_secret: bool) -> Option<ValueForm> {
-    node.map(|node| if is_secret { ValueForm::SECRET } else { ValueForm::new(node) })
+fn value(node: Option<&Node>, is_secret: bool, longest: usize) -> Option<ValueForm> {
+    node.map(|node| if is_secret { ValueForm::SECRET } else { ValueForm::new(node, longest) })
 }
 
 /// A place as a JSON Pointer (RFC 6901).
@@ -426,12 +437,14 @@ impl GroupForm {
         group: &Group,
         comparison: &Comparison,
         outputs: &[OutputForm],
+        longest: usize,
         view: &View<'_>,
     ) -> Self {
         let first = group.outputs.first().expect("a group has an output");
         let first = &comparison.outputs[*first];
-        let data = first.data.iter().map(|it| ChangeForm::new("data", it, view));
-        let metadata = first.metadata.iter().map(|it| ChangeForm::new("metadata", it, view));
+        let data = first.data.iter().map(|it| ChangeForm::new("data", it, longest, view));
+        let metadata =
+            first.metadata.iter().map(|it| ChangeForm::new("metadata", it, longest, view));
         let members = group.outputs.iter().map(|output| &outputs[*output]);
         Self {
             id: group_name(at),
@@ -450,7 +463,7 @@ impl GroupForm {
 }
 
 impl ChangeForm {
-    fn new(part: &'static str, difference: &Difference, view: &View<'_>) -> Self {
+    fn new(part: &'static str, difference: &Difference, longest: usize, view: &View<'_>) -> Self {
         let sensitive = difference.is_secret();
         let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
         let at = |place: Option<&Place>| place.map(|it| PlaceForm::new(it.node.span, view));
@@ -463,8 +476,8 @@ impl ChangeForm {
             path: Some(location.to_string()),
             op: operation_word(base.is_some(), head.is_some()).to_owned(),
             at: SidesAt { from: at(base), to: at(head) },
-            before: value(base.filter(|_| !is_whole).map(|it| &it.node), sensitive),
-            after: value(head.filter(|_| !is_whole).map(|it| &it.node), sensitive),
+            before: value(base.filter(|_| !is_whole).map(|it| &it.node), sensitive, longest),
+            after: value(head.filter(|_| !is_whole).map(|it| &it.node), sensitive, longest),
             sensitive,
             unlisted: difference.unlisted,
         }

@@ -112,6 +112,8 @@ pub(in crate::report) struct Truncated {
     pub(in crate::report) outputs: usize,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::report) causes: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(in crate::report) shields: usize,
     pub(in crate::report) values: usize,
 }
 
@@ -191,8 +193,8 @@ impl Report {
     }
 
     fn with_unlisted(self, unlisted: Unlisted) -> Self {
-        let Unlisted { outputs, causes } = unlisted;
-        Self { truncated: Truncated { outputs, causes, ..self.truncated }, ..self }
+        let Unlisted { outputs, causes, shields } = unlisted;
+        Self { truncated: Truncated { outputs, causes, shields, ..self.truncated }, ..self }
     }
 
     /// The report with links to the repository.
@@ -303,7 +305,7 @@ fn rows(rows: Vec<Row>) -> Vec<RowForm> {
 
 impl Truncated {
     pub(in crate::report) fn unlisted(&self) -> Unlisted {
-        Unlisted { outputs: self.outputs, causes: self.causes }
+        Unlisted { outputs: self.outputs, causes: self.causes, shields: self.shields }
     }
 }
 

@@ -12,8 +12,16 @@ use crate::report::form::{Form, Order};
 use crate::yaml::emit::scalar_text;
 use crate::yaml::{Node, Value};
 
-/// Longer values are left out of a report; so many bytes of JSON are a book.
+/// Maximum number of bytes of one value; longer ones are left out of a report.
 const LONGEST: usize = 64 << 10;
+
+/// Maximum number of bytes of one value in a report of so many.
+pub(super) fn longest_of(values: usize) -> usize {
+    /// Bytes that all values together may have, unless each has few.
+    const ALL: usize = 32 << 20;
+    const FEW: usize = 1 << 10;
+    (ALL / values.max(1)).clamp(FEW, LONGEST)
+}
 
 /// One side of something that changed. Which fields are there says which of
 /// three it is: a value, a secret, or a value too long.
@@ -38,14 +46,14 @@ impl ValueForm {
     /// What is said of a value where one of the sides is secret.
     pub(super) const SECRET: Self = Self { hidden: Some(true), changed: Some(true), ..Self::EMPTY };
 
-    /// A value; secrets inside it are hidden, and so is all of it where it is
-    /// secret itself.
-    pub(super) fn new(node: &Node) -> Self {
+    /// A value of at most `longest` bytes; secrets inside it are hidden, and so is all of it
+    /// where it is secret itself.
+    pub(super) fn new(node: &Node, longest: usize) -> Self {
         if node.secret {
             return Self::SECRET;
         }
         let form = Form { node, order: Order::Document, show_secrets: false };
-        let mut room = Room { bytes: Vec::new() };
+        let mut room = Room { bytes: Vec::new(), longest };
         let written = serde_json::to_writer(&mut room, &form).ok();
         let json = written.and_then(|()| String::from_utf8(room.bytes).ok());
         let Some(json) = json else { return Self { truncated: Some(true), ..Self::EMPTY } };
@@ -80,15 +88,16 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Memory for a value of up to [`LONGEST`] bytes, which keeps a value that
+/// Memory for a value of up to `longest` bytes, which keeps a value that
 /// names itself many times from filling more.
 struct Room {
     bytes: Vec<u8>,
+    longest: usize,
 }
 
 impl Write for Room {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > LONGEST {
+        if self.bytes.len() + bytes.len() > self.longest {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);
