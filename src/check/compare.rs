@@ -23,7 +23,7 @@ use crate::edit::{Edit, EditId};
 use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::guard::{Place, guarded};
+use crate::guard::{Place as Guarded, guarded};
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
 use crate::rules::{self, SiteFacts, Undone};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
@@ -31,6 +31,7 @@ use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
+use crate::system::deckhand::layout::Place;
 use crate::system::edits::{Edits, FileEdit, FileEditCause, Located, Membership, SitePair, edits};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
@@ -234,6 +235,13 @@ impl<'a> Documents<'a> {
     }
 }
 
+/// A file that was edited and perhaps not read.
+#[derive(Default)]
+struct UnreadFile<'a> {
+    sides: [Option<FileId>; 2],
+    places: Vec<(Option<usize>, Option<&'a Place>)>,
+}
+
 /// One site on the sides where it is there.
 struct SetPair<'a> {
     name: Option<Arc<str>>,
@@ -313,27 +321,38 @@ impl<'a> Sides<'a> {
                 .map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
             (base != head).then_some((FileEditCause::Definition, base, head))
         });
-        let mut unread: BTreeMap<&RepoPath, [Option<FileId>; 2]> = BTreeMap::new();
+        let defined = defined.filter_map(|(cause, base, head)| {
+            let path = self.loaded.sources.get(head.or(base)?).path();
+            let [base, head] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
+            let (is_unread, places) = ([false; 2], Vec::new());
+            Some(FileEdit { path, cause, base, head, is_unread, places })
+        });
+        defined.chain(self.unread(edited)).collect()
+    }
+
+    /// Edits of files that cannot be read.
+    fn unread(&self, edited: &BTreeSet<FileId>) -> Vec<FileEdit<'a>> {
+        let mut found: BTreeMap<&RepoPath, UnreadFile<'a>> = BTreeMap::new();
         for (at, side) in [self.base, self.head].into_iter().enumerate() {
-            for file in side.all_files().into_iter().filter(|file| edited.contains(file)) {
-                let source = self.loaded.sources.get(file);
+            let of_parts = side.files_of_parts().into_iter().map(|file| (file, None));
+            let of_documents = side.files.iter().map(|file| (file.id, Some(file)));
+            let files = of_documents.chain(of_parts);
+            for (id, file) in files.filter(|(id, _)| edited.contains(id)) {
+                let source = self.loaded.sources.get(id);
                 if source.decoded_from().is_none() {
-                    unread.entry(source.path()).or_default()[at] = Some(file);
+                    let found = found.entry(source.path()).or_default();
+                    found.sides[at] = Some(id);
+                    found.places.extend(file.map(|file| (file.repository, file.place.as_ref())));
                 }
             }
         }
-        let unread = unread
-            .into_values()
-            .filter(|files| self.loaded.is_unread(*files))
-            .map(|[base, head]| (FileEditCause::Unread, base, head));
-        defined
-            .chain(unread)
-            .filter_map(|(cause, base, head)| {
-                let path = self.loaded.sources.get(head.or(base)?).path();
-                let [base, head] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
-                Some(FileEdit { path, cause, base, head })
-            })
-            .collect()
+        let unread = found.into_iter().filter_map(|(path, UnreadFile { sides, places })| {
+            let is_unread = self.loaded.unread_sides(sides)?;
+            let cause = FileEditCause::Unread;
+            let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
+            Some(FileEdit { path, cause, base, head, is_unread, places })
+        });
+        unread.collect()
     }
 
     /// Renders, judges and compares one site. A fault in layercake itself
@@ -345,7 +364,7 @@ impl<'a> Sides<'a> {
     ) -> (ComparedSite, Option<T>, Option<OneSide<'a>>) {
         let pair = run.pair;
         let name = pair.name.as_deref().unwrap_or_default();
-        let outcome = guarded(Place::Site(name), || run.run(per_site));
+        let outcome = guarded(Guarded::Site(name), || run.run(per_site));
         self.plan.progress.sites_rendered.fetch_add(1, Relaxed);
         outcome.unwrap_or_else(|| {
             let reach = SiteReach { site: pair.name.clone(), base: None, head: None };
@@ -491,7 +510,7 @@ impl<'a> SiteRun<'_, 'a> {
         per_site: impl Fn(&BothSides<'_>) -> T,
     ) -> (ComparedSite, Option<T>, Option<OneSide<'a>>) {
         let name = self.pair.name.as_deref().unwrap_or_default();
-        let take = |sides: &BothSides<'_>| guarded(Place::Taking(name), || per_site(sides));
+        let take = |sides: &BothSides<'_>| guarded(Guarded::Taking(name), || per_site(sides));
         let (mut compared, taken, head) = self.compared_and(&take);
         if taken.is_none() {
             compared.head_findings.extend(self.pair.word_internal(Undone::Taking));
@@ -509,6 +528,7 @@ impl<'a> SiteRun<'_, 'a> {
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
             && base.files == head.files
             && base.parts == head.parts
+            && self.unread().is_empty()
         {
             let side = self.one_side(self.sides.head, head, like);
             let at_hand = || Some(side.at_hand(sources));
@@ -524,7 +544,7 @@ impl<'a> SiteRun<'_, 'a> {
         });
         let name = self.pair.name.as_deref().unwrap_or_default();
         let compared =
-            guarded(Place::Comparison(name), || self.compared(base.as_ref(), head.as_ref()));
+            guarded(Guarded::Comparison(name), || self.compared(base.as_ref(), head.as_ref()));
         let compared = compared.unwrap_or_else(|| self.not_compared(base.as_ref(), head.as_ref()));
         give_back(base);
         (compared, taken, head)
@@ -585,20 +605,20 @@ impl<'a> SiteRun<'_, 'a> {
             attribution: self.sides.settings.attribution_of(documents),
             limits: self.limits,
         };
-        let Attributed { mut proofs, unlisted: mut unlisted_causes } =
+        let Attributed { mut proofs, unlisted: unlisted_causes } =
             lap(Stage::Cause, || attribute(&question, &mut changes));
+        let (mut shields, unlisted_shields) = lap(Stage::Route, || shields(&question));
         let unread = self.unread();
         if !unread.is_empty() {
-            let outputs = [base, head].map(|side| side.map_or(0, OneSide::outputs));
-            let most = self.limits.causes_of_each(outputs[0].max(outputs[1]));
-            let unknown = not_comparable(before.as_ref(), after.as_ref(), &changes, &unread, most);
-            unlisted_causes += unread.len().saturating_sub(most) * unknown.len();
-            if !unknown.is_empty() {
-                proofs.extend(unread.iter().map(|(edit, _)| (*edit, Proof::Followed)));
-            }
-            changes.extend(unknown);
+            changes = not_comparable(before.as_ref(), after.as_ref(), changes, &unread);
+            let reaches = changes.iter().flat_map(|change| &change.causes);
+            let reaches: BTreeSet<EditId> = reaches.map(|cause| cause.edit).collect();
+            let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();
+            // what is unknown is neither proven nor known to be stopped
+            shields.retain(|(edit, _)| !unread.contains(edit));
+            proofs.retain(|edit, _| !unread.contains(edit));
+            proofs.extend(unread.intersection(&reaches).map(|edit| (*edit, Proof::Followed)));
         }
-        let (shields, unlisted_shields) = lap(Stage::Route, || shields(&question));
         let unlisted = Unlisted {
             outputs: changes.len().saturating_sub(self.limits.outputs),
             causes: unlisted_causes,
@@ -638,17 +658,23 @@ impl<'a> SiteRun<'_, 'a> {
 
     /// The edits of files that cannot be read, of those that make the site on one of the sides.
     fn unread(&self) -> Vec<(EditId, &Edit)> {
-        let makes = |set: Option<&SetFiles>, at: Option<Span>| {
-            set.zip(at).is_some_and(|(set, at)| {
-                set.files.contains(&at.file) || set.parts.contains(&at.file)
-            })
+        let mut files = self.edits.unread().peekable();
+        if files.peek().is_none() {
+            return Vec::new();
+        }
+        let sets: Vec<&SetFiles> = self.pair.base.into_iter().chain(self.pair.head).collect();
+        let members: Vec<Membership> = sets.iter().map(|set| set.membership()).collect();
+        let makes = |file: &FileEdit<'_>| {
+            let mut ids = file.base.iter().chain(&file.head).map(|at| at.file);
+            file.places.iter().any(|(repository, place)| {
+                members.iter().any(|member| member.has_at(*repository, *place))
+            }) || ids.any(|id| sets.iter().any(|set| set.parts.binary_search(&id).is_ok()))
         };
-        let files = self.edits.unread().filter(|(file, _)| {
-            let ids = [file.base, file.head].map(|at| at.map(|at| at.file));
-            (makes(self.pair.base, file.base) || makes(self.pair.head, file.head))
-                && self.sides.loaded.is_untold(ids)
-        });
-        files.map(|(_, edit)| (edit, &self.edits.edits[edit.index()])).collect()
+        let made = files.filter(|(file, _)| makes(file));
+        let mut edits: Vec<_> =
+            made.map(|(_, edit)| (edit, &self.edits.edits[edit.index()])).collect();
+        edits.sort_unstable_by_key(|(edit, _)| *edit);
+        edits
     }
 
     /// A site of the same files on both sides.
@@ -680,12 +706,7 @@ impl<'a> SiteRun<'_, 'a> {
         // as that edit is taken; which sets it is in, their globs decide.
         let sides = self.pair.base.into_iter().chain(self.pair.head);
         let parts: BTreeSet<RepoPath> = sides.flat_map(|set| &set.part_paths).cloned().collect();
-        let membership = |set: &SetFiles| Membership {
-            site: set.name.clone(),
-            site_type: set.site_type.clone(),
-            repositories: set.repositories.clone(),
-            parts: parts.clone(),
-        };
+        let membership = |set: &SetFiles| Membership { parts: parts.clone(), ..set.membership() };
         let definition = self.pair.name.as_ref().and_then(|name| {
             let (head, base) = (self.sides.head, self.sides.base);
             head.definition_of(name).or_else(|| base.definition_of(name))

@@ -29,6 +29,7 @@ use crate::system::deckhand::layout::{
 use crate::system::deckhand::read::{Reading, Surroundings, read};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::system::deckhand::secrecy::{self, Folder, SecretKinds};
+use crate::system::edits::Membership;
 use crate::triage::{Baseline, Damage, Findable, Judged, SitesOfFiles};
 use crate::yaml::{self, Node, Parsed};
 
@@ -44,6 +45,16 @@ pub(super) struct SetFiles {
 }
 
 impl SetFiles {
+    /// Which files make it, but for parts.
+    pub(super) fn membership(&self) -> Membership {
+        Membership {
+            site: self.name.clone(),
+            site_type: self.site_type.clone(),
+            repositories: self.repositories.clone(),
+            parts: BTreeSet::new(),
+        }
+    }
+
     /// The file that the set begins with; the first of all where it has none.
     pub(super) fn first_file(&self) -> FileId {
         self.files.first().or(self.parts.first()).copied().unwrap_or_default()
@@ -159,30 +170,15 @@ impl Loaded {
         })
     }
 
-    /// Whether a file cannot be read on one of the sides, or breaks off on both: an edit of
-    /// what was not read is unknown.
-    pub(super) fn is_unread(&self, sides: [Option<FileId>; 2]) -> bool {
-        let is_faulty = |file: FileId| self.is_faulty(file);
+    /// On which sides some of a file is not read, if that makes an edit of it unknown: it
+    /// cannot be read on one of the sides, or breaks off on both.
+    pub(super) fn unread_sides(&self, sides: [Option<FileId>; 2]) -> Option<[bool; 2]> {
+        let on_sides = |is_so: &dyn Fn(FileId) -> bool| sides.map(|file| file.is_some_and(is_so));
         let breaks_off =
             |file: FileId| self.file(file).problems.iter().any(|problem| problem.kind.is_fatal());
-        match sides {
-            [Some(base), Some(head)] => {
-                is_faulty(base) || is_faulty(head) || (breaks_off(base) && breaks_off(head))
-            }
-            [only, None] | [None, only] => only.is_some_and(is_faulty),
-        }
-    }
-
-    /// Whether no edit of a document shows that a file changed. If it is unread on one side
-    /// and has documents on the other, they do.
-    pub(super) fn is_untold(&self, sides: [Option<FileId>; 2]) -> bool {
-        match sides {
-            [Some(base), Some(head)] if self.is_faulty(base) != self.is_faulty(head) => {
-                let read = if self.is_faulty(base) { head } else { base };
-                self.file(read).documents.is_empty()
-            }
-            _ => true,
-        }
+        let (faulty, broken) = (on_sides(&|file| self.is_faulty(file)), on_sides(&breaks_off));
+        let is_unread = [faulty[0] || broken[0], faulty[1] || broken[1]];
+        (faulty.contains(&true) || broken == [true; 2]).then_some(is_unread)
     }
 
     fn is_faulty(&self, file: FileId) -> bool {
@@ -536,7 +532,7 @@ impl Side {
     }
 
     /// Every file that its parts stand in, decoded ones among them.
-    fn files_of_parts(&self) -> BTreeSet<FileId> {
+    pub(super) fn files_of_parts(&self) -> BTreeSet<FileId> {
         self.parts.iter().flat_map(PartFile::files).collect()
     }
 

@@ -280,20 +280,19 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// The outputs of a site of which it is unknown whether they changed, as it has files that
-/// cannot be read: all but those that are `known` to have changed. `edits` are those of these
-/// files; at most so many of them are listed as causes of each.
+/// The changes of a site that has files which cannot be read, the edits of which are `edits`:
+/// all outputs are not comparable but those that `found` has with other causes.
 pub fn not_comparable(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
-    known: &[Change],
+    mut found: Vec<Change>,
     edits: &[(EditId, &Edit)],
-    most: usize,
 ) -> Vec<Change> {
-    let known: HashSet<Output> = known.iter().map(|change| change.output).collect();
+    let is_unread = |cause: &Cause| edits.binary_search_by_key(&cause.edit, |(id, _)| *id).is_ok();
+    found.retain(|change| change.is_unexplained() || !change.causes.iter().all(is_unread));
+    let known: HashSet<Output> = found.iter().map(|change| change.output).collect();
     let causes: Vec<Cause> = edits
         .iter()
-        .take(most)
         .map(|(id, edit)| Cause {
             edit: *id,
             joint: Vec::new(),
@@ -307,7 +306,7 @@ pub fn not_comparable(
         !known.contains(output)
             && (is_rendered(output.base, base) || is_rendered(output.head, head))
     });
-    unknown
+    let unknown: Vec<Change> = unknown
         .filter_map(|output| {
             let (doc, side) = output.head.zip(head).or(output.base.zip(base))?;
             let recipe = side.graph.recipe(doc);
@@ -323,7 +322,9 @@ pub fn not_comparable(
                 unexplained: 0,
             })
         })
-        .collect()
+        .collect();
+    found.extend(unknown);
+    found
 }
 
 /// A whole value that is on one side only.

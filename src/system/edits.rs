@@ -59,11 +59,16 @@ pub struct Membership {
 
 impl Membership {
     fn has(&self, located: &Located<'_>) -> bool {
-        if let Written::Part(_) = located.document {
-            return self.parts.contains(located.path);
+        match located.document {
+            Written::Part(_) => self.parts.contains(located.path),
+            Written::Deckhand(_) => self.has_at(located.repository, located.place),
         }
-        let used = located.repository.is_none_or(|index| self.repositories.contains(&index));
-        used && match located.place {
+    }
+
+    /// Whether a file of documents at this place counts.
+    pub fn has_at(&self, repository: Option<usize>, place: Option<&Place>) -> bool {
+        let used = repository.is_none_or(|index| self.repositories.contains(&index));
+        used && match place {
             None | Some(Place::Global) => true,
             Some(Place::Type(name)) => Some(name) == self.site_type.as_ref(),
             Some(Place::Site(name)) => Some(name) == self.site.as_ref(),
@@ -103,13 +108,26 @@ pub struct FileEdit<'a> {
     pub base: Option<Span>,
     /// The same on the head side.
     pub head: Option<Span>,
+    /// Whether some of it is not read on the base side, and on the head side.
+    pub is_unread: [bool; 2],
+    /// Further repository and place of it as a file of documents, on each side on which it is
+    /// one.
+    pub places: Vec<(Option<usize>, Option<&'a Place>)>,
+}
+
+impl FileEdit<'_> {
+    /// Whether a file at `path` may be part of this one: it is this one, or below it as a
+    /// repository.
+    fn holds(&self, path: &RepoPath) -> bool {
+        self.path == path || path.below(self.path).is_some()
+    }
 }
 
 /// Why an edit is known by its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEditCause {
     /// It defines a site that is another on each side, or on one side only. Left out where
-    /// edits of its documents say so.
+    /// other edits say so.
     Definition,
     /// It cannot be read on one of the sides.
     Unread,
@@ -162,24 +180,76 @@ pub fn edits<'a>(
     let mut pairs = pair(base, head);
     let moved = moved(&pairs, unedited);
     rank(&mut pairs, &moved);
+    let (unread, definitions): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| file.cause == FileEditCause::Unread);
+    let unread = Unread::drafted(unread, &mut drafts);
     let pairs: Vec<Pair<'a>> = pairs
         .into_iter()
         .zip(moved)
-        .map(|(pair, moved)| pair.drafted(moved, &mut drafts))
+        .map(|(pair, moved)| pair.drafted(moved, &unread, &mut drafts))
         .collect();
-    let is_told = |file: &FileEdit<'_>| match file.cause {
-        FileEditCause::Definition => pairs.iter().any(|pair| pair.defines(file.path, &drafts)),
-        FileEditCause::Unread => false,
+    let is_told = |file: &FileEdit<'_>| {
+        [0, 1].into_iter().any(|side| unread.edit_of(file.path, side).is_some())
+            || pairs.iter().any(|pair| pair.defines(file.path, &drafts))
     };
-    let untold: Vec<FileEdit<'a>> = files.into_iter().filter(|file| !is_told(file)).collect();
-    let files = untold
-        .into_iter()
-        .map(|file| {
-            let draft = Draft::file(&file, &pairs);
-            (file, add(&mut drafts, draft))
-        })
-        .collect();
+    let untold: Vec<FileEdit<'a>> = definitions.into_iter().filter(|it| !is_told(it)).collect();
+    let mut files = unread.files;
+    for file in untold {
+        let draft = Draft::file(&file, &pairs);
+        files.push((file, add(&mut drafts, draft)));
+    }
     numbered(drafts, pairs, files)
+}
+
+/// The edits of files that cannot be read. What a document of such a file is on the side that
+/// is not read is unknown: that it came or went is part of the edit of the file.
+struct Unread<'a> {
+    files: Vec<(FileEdit<'a>, EditId)>,
+    by_path: BTreeMap<&'a RepoPath, usize>,
+}
+
+impl<'a> Unread<'a> {
+    fn drafted(files: Vec<FileEdit<'a>>, drafts: &mut Vec<Draft>) -> Self {
+        let by_path = files.iter().enumerate().map(|(at, file)| (file.path, at)).collect();
+        let files = files.into_iter().map(|file| {
+            let draft = Draft::file(&file, &[]);
+            (file, add(drafts, draft))
+        });
+        Self { files: files.collect(), by_path }
+    }
+
+    /// The edit by which it is unknown what is at `path` on a side, the base being 0.
+    fn edit_of(&self, path: &RepoPath, side: usize) -> Option<EditId> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let ends = path.as_str().match_indices('/').map(|(end, _)| end);
+        let mut paths = ends.chain([path.as_str().len()]).map(|end| &path.as_str()[..end]);
+        paths.find_map(|path| {
+            let (file, edit) = &self.files[*self.by_path.get(&RepoPath::new(path))?];
+            file.is_unread[side].then_some(*edit)
+        })
+    }
+
+    /// The edit of the file that a pair is on one side only by, as the file is not read on the
+    /// other side.
+    fn edit_of_pair(&self, pair: &Pair<'_>) -> Option<EditId> {
+        match (&pair.base, &pair.head) {
+            (Some(base), None) => self.edit_of(base.path, 1),
+            (None, Some(head)) => self.edit_of(head.path, 0),
+            (Some(base), Some(head)) if is_nothing(base) => self.edit_of(head.path, 0),
+            (Some(base), Some(head)) if is_nothing(head) => self.edit_of(base.path, 1),
+            (Some(_), Some(_)) | (None, None) => None,
+        }
+    }
+}
+
+/// Whether this stands for a file of parts without any.
+fn is_nothing(located: &Located<'_>) -> bool {
+    match located.document {
+        Written::Deckhand(_) => false,
+        Written::Part(part) => part.is_nothing(),
+    }
 }
 
 impl<'a> Edits<'a> {
@@ -187,10 +257,10 @@ impl<'a> Edits<'a> {
     pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
         let of = self.pairs.iter().filter(|pair| pair.is_first_of(definition));
         let edits = of.flat_map(Pair::edits);
-        let files = self
-            .files
-            .iter()
-            .filter(|(file, _)| file.path == definition && file.cause == FileEditCause::Definition);
+        let files = self.files.iter().filter(|(file, _)| match file.cause {
+            FileEditCause::Definition => file.path == definition,
+            FileEditCause::Unread => file.holds(definition),
+        });
         edits
             .filter(|edit| redefines(&self.edits[edit.index()]))
             .chain(files.map(|(_, edit)| *edit))
@@ -516,15 +586,18 @@ impl<'a> Pair<'a> {
 
     /// The pair with the edits that lead from one side to the other, which
     /// have no numbers yet: they are counted in `drafts`.
-    fn drafted(mut self, moved: Moved, drafts: &mut Vec<Draft>) -> Self {
+    fn drafted(mut self, moved: Moved, unread: &Unread<'_>, drafts: &mut Vec<Draft>) -> Self {
+        let of_file = unread.edit_of_pair(&self);
         let (base, head) = match (&self.base, &self.head) {
             (Some(base), Some(head)) => (base, head),
             (Some(only), None) | (None, Some(only)) => {
                 let kind = EditKind::Document;
                 let text = |located: &Located<'_>| whole_text(located.document);
                 let (base, head) = (self.base.as_ref().map(text), self.head.as_ref().map(text));
-                let draft = Draft::whole(kind, only, base, head);
-                self.whole = Some(add(drafts, draft));
+                self.whole = Some(match of_file {
+                    Some(edit) => drafts[edit.index()].cover(edit, [base, head]),
+                    None => add(drafts, Draft::whole(kind, only, base, head)),
+                });
                 return self;
             }
             (None, None) => return self,
@@ -545,7 +618,10 @@ impl<'a> Pair<'a> {
                 text.as_ref().map(|text| text.covers.clone()).unwrap_or_default()
             };
             let texts = (covers(&draft.edit.base), covers(&draft.edit.head));
-            let edit = *met.entry(texts).or_insert_with(|| add(drafts, draft));
+            let edit = *met.entry(texts).or_insert_with(|| match of_file {
+                Some(edit) => drafts[edit.index()].cover(edit, [draft.edit.base, draft.edit.head]),
+                None => add(drafts, draft),
+            });
             self.parts.push(edit);
         }
         self
@@ -594,6 +670,18 @@ impl Draft {
             unlisted: difference.unlisted,
         };
         Self::new(head, edit)
+    }
+
+    /// Makes texts of both sides part of this edit, which is `edit`.
+    fn cover(&mut self, edit: EditId, texts: [Option<Text>; 2]) -> EditId {
+        for (covering, text) in [&mut self.edit.base, &mut self.edit.head].into_iter().zip(texts) {
+            match (covering, text) {
+                (Some(covering), Some(text)) => covering.covers.extend(text.covers),
+                (covering @ None, Some(text)) => *covering = Some(Text { node: None, ..text }),
+                (Some(_) | None, None) => {}
+            }
+        }
+        edit
     }
 
     /// An edit of a file, called after its first document where it has one.

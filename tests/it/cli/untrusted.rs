@@ -212,6 +212,86 @@ fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
     }
 }
 
+/// What a file holds that is read on one side only is unknown on the other: that its documents
+/// came or went is not known either.
+#[test]
+fn a_file_that_is_read_on_one_side_only_makes_outputs_not_comparable() {
+    let both = &["lab", "prod"][..];
+    for (path, sites) in [
+        ("site/lab/only.yaml", &["lab"][..]),
+        ("site/lab/site-definition.yaml", &["lab"]),
+        ("type/small/dns.yaml", both),
+        ("global/chart.yaml", both),
+    ] {
+        for opaque in [
+            pointer_of_lfs("a").into_bytes(),
+            b"\0GITCRYPT\0abc\xff".to_vec(),
+            b"a: \xff1\n".to_vec(),
+        ] {
+            let sandbox = Sandbox::with_sites();
+            sandbox.commit();
+            sandbox.write(path, opaque);
+            sandbox.commit();
+            for sides in [["HEAD~1", "HEAD"], ["HEAD", "HEAD~1"]] {
+                assert_not_comparable(&sandbox, &sides, path, sites);
+            }
+        }
+        let sandbox = Sandbox::with_sites();
+        sandbox.commit();
+        fs::File::create(sandbox.path(path)).unwrap().set_len((64 << 20) + 1).unwrap();
+        assert_not_comparable(&sandbox, &["HEAD"], path, sites);
+        fs::remove_file(sandbox.path(path)).unwrap();
+        symlink("/nowhere/else.yaml", sandbox.path(path)).unwrap();
+        assert_not_comparable(&sandbox, &["HEAD"], path, sites);
+    }
+}
+
+/// The only edit is of a file that cannot be read, and all that it may reach is unknown.
+#[track_caller]
+fn assert_not_comparable(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str]) {
+    let report = sandbox.run(&[&["diff", "-o", "json"], sides].concat()).json();
+    assert_valid(&report);
+    let edits = report["edits"].as_array().unwrap();
+    assert_eq!(edits.len(), 1, "{path} {sides:?}: {report}");
+    assert_eq!((&edits[0]["kind"], &edits[0]["document"]["name"]), (&json!("file"), &json!(path)));
+    assert_eq!(edits[0]["reach"]["sites"], json!(sites), "{path} {sides:?}");
+    assert_eq!(report["shields"], json!([]), "{path} {sides:?}");
+    let outputs = report["outputs"].as_array().unwrap();
+    let all = if sites.len() == 1 { 5 } else { 10 };
+    assert_eq!(outputs.len(), all, "{path} {sides:?}: {report}");
+    let is_unknown =
+        |it: &Json| it["status"] == "not comparable" && it["causes"][0]["edit"] == "e1";
+    assert!(outputs.iter().all(is_unknown), "{path} {sides:?}: {report}");
+    for arguments in [&["--expect-unchanged"][..], &["--exit-code"], &["--max-outputs=0"]] {
+        let ran = sandbox.run(&[&["diff"], arguments, sides].concat());
+        assert_eq!(ran.code, 1, "{path} {arguments:?}: {ran:?}");
+    }
+    let proven = sandbox.run(&[&["diff", "--verify-attribution"], sides].concat());
+    assert_eq!(proven.code, 0, "{path}: {proven:?}");
+}
+
+/// Other edits are known, and what they are known to change.
+#[test]
+fn edits_beside_an_unread_file_are_known() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.write("global/chart.yaml", pointer_of_lfs("a"));
+    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: other}"));
+    sandbox.write("site/lab/more.yaml", document("more", "site", "{}"));
+    fs::remove_file(sandbox.path("site/prod/only.yaml")).unwrap();
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let known = report["outputs"].as_array().unwrap().iter();
+    let known = known.filter(|it| it["status"] != "not comparable");
+    let text = |it: &Json| it.as_str().unwrap().to_owned();
+    let mut known: Vec<[String; 3]> =
+        known.map(|it| ["site", "name", "status"].map(|key| text(&it[key]))).collect();
+    known.sort();
+    let expected =
+        [["lab", "more", "added"], ["lab", "only", "changed"], ["prod", "only", "removed"]];
+    assert_eq!(known, expected.map(|it| it.map(str::to_owned)), "{report}");
+    assert_eq!(report["totals"]["not_comparable"], 8, "{report}");
+}
+
 /// A link that leads out is the same link on both sides, and no edit.
 #[test]
 fn an_unread_file_that_was_not_edited_is_no_edit() {
