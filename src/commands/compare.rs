@@ -206,8 +206,10 @@ fn against(base: &Side, gates: Gates) -> Gates {
 }
 
 fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, Error> {
+    let (repository_name, nested_at) = describe_repository(repository);
     Ok(Sides {
-        repository: describe_repository(repository),
+        repository: repository_name,
+        nested_at,
         from: side_text(repository, &chosen.from)?,
         to: side_text(repository, &chosen.to)?,
         chosen_by: chosen.chosen.code.to_owned(),
@@ -218,12 +220,16 @@ fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, E
     })
 }
 
-/// Name of the repository, and of the one that it is inside of: started in a submodule,
-/// layercake does not compare what the other repository has.
-fn describe_repository(repository: &Repository) -> String {
+/// Name of the repository, and its path in the one that it is inside of: started in a
+/// submodule, layercake does not compare what the other repository has.
+fn describe_repository(repository: &Repository) -> (String, Option<String>) {
+    let name = repository.name();
     match repository.enclosing() {
-        Some(outer) => format!("{} (inside of `{}`)", repository.name(), outer.name()),
-        None => repository.name(),
+        Some((outer, path)) => {
+            let name = format!("{name} (inside of `{}`)", outer.name());
+            (name, Some(path.as_str().to_owned()))
+        }
+        None => (name, None),
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Sides {
     /// What people call the repository: the name of its folder. Empty where
     /// that is not known, as of a saved report.
     pub repository: String,
+    /// Its path in the repository that it is inside of, if it is nested in one.
+    pub nested_at: Option<String>,
     /// The base.
     pub from: SideText,
     /// The head.

@@ -155,6 +155,7 @@ impl BothSeen {
         let side = |kind| SideText { kind, commit: None, tree: None, name: "side".to_owned() };
         let sides = Sides {
             repository: String::new(),
+            nested_at: None,
             from: side(SideKind::Index),
             to: side(SideKind::Worktree),
             chosen_by: "since".to_owned(),

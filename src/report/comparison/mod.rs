@@ -267,9 +267,7 @@ impl<'a> Page<'a> {
     fn write_header(&self, out: &mut dyn Write) -> io::Result<()> {
         let sides = self.compared.sides;
         let mut parts = Vec::new();
-        if !sides.repository.is_empty() {
-            parts.push(clean(&sides.repository).into_owned());
-        }
+        parts.extend(repository(sides));
         if self.sites() > 0 {
             parts.push(counted(self.sites(), "site"));
         }
@@ -290,10 +288,7 @@ impl<'a> Page<'a> {
 
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
         let sides = self.compared.sides;
-        let name = match &*sides.repository {
-            "" => String::new(),
-            name => format!("{}: ", clean(name)),
-        };
+        let name = repository(sides).map(|name| name + ": ").unwrap_or_default();
         let (from, to) = (side(&sides.from), side(&sides.to));
         let what = match sides.extent {
             Extent::Whole => "no document differs",
@@ -398,6 +393,16 @@ impl<'a> Page<'a> {
 
 fn seconds(time: Duration) -> String {
     format!("{:.2}s", time.as_secs_f64())
+}
+
+/// The repository that is compared; none if neither its name is known nor another one that it
+/// is inside of.
+fn repository(sides: &Sides) -> Option<String> {
+    match (&*sides.repository, &sides.nested_at) {
+        ("", Some(path)) => Some(format!("repository `{}` inside of another one", clean(path))),
+        ("", None) => None,
+        (name, _) => Some(clean(name).into_owned()),
+    }
 }
 
 /// Why these sides; nothing where that says no more than their names.

@@ -73,7 +73,7 @@ pub(super) fn write_header(page: &Page<'_>, out: &mut dyn Write) -> io::Result<(
 }
 
 fn write_sides(comparison: &ComparisonForm, out: &mut dyn Write) -> io::Result<()> {
-    let ComparisonForm { from, to, reason, shallow, edited_files, .. } = comparison;
+    let ComparisonForm { from, to, reason, shallow, edited_files, nested_at, .. } = comparison;
     let shallow = if *shallow { ", of a history that is shallow" } else { "" };
     writeln!(out, "<dl class=\"sides\"><dt>base</dt><dd>{}{shallow}</dd>", side(from))?;
     let edited = counted(*edited_files, "file");
@@ -82,6 +82,13 @@ fn write_sides(comparison: &ComparisonForm, out: &mut dyn Write) -> io::Result<(
     let is_told = reason.strip_prefix(&*from.name).is_some_and(|it| it.starts_with(" against "));
     if !reason.is_empty() && !is_told {
         writeln!(out, "<dt>why</dt><dd>{}</dd>", text(reason))?;
+    }
+    if let Some(path) = nested_at {
+        writeln!(
+            out,
+            "<dt>of</dt><dd>the repository <code>{}</code> inside of another one</dd>",
+            text(path)
+        )?;
     }
     writeln!(out, "</dl>")
 }

@@ -26,6 +26,9 @@ pub(in crate::report) struct ComparisonForm {
     pub(in crate::report) chosen_by: String,
     pub(in crate::report) reason: String,
     pub(in crate::report) shallow: bool,
+    /// Path in the repository that the compared one is inside of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) nested_at: Option<String>,
     pub(in crate::report) edited_files: usize,
     /// Whether all that differs is told, or what was asked for.
     #[serde(default)]
@@ -263,6 +266,7 @@ impl ComparisonForm {
             chosen_by: sides.chosen_by.clone(),
             reason: sides.reason.clone(),
             shallow: sides.shallow,
+            nested_at: sides.nested_at.clone(),
             edited_files: sides.edited_files,
             extent: match sides.extent {
                 Extent::Whole => ExtentForm::Whole,

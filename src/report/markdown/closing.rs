@@ -145,6 +145,8 @@ impl Page<'_> {
             if comparison.shallow {
                 parts.push("history is shallow".to_owned());
             }
+            let nested = comparison.nested_at.as_deref().map(|path| words.code(path));
+            parts.extend(nested.map(|path| format!("repository {path} inside of another one")));
         }
         parts.push("secrets hidden".to_owned());
         let command = report.comparison.as_ref().and_then(reproduction);

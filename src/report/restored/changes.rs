@@ -29,6 +29,7 @@ use crate::yaml::{Key, Node, Value};
 pub(super) fn sides(form: &ComparisonForm) -> Result<Sides, Unreadable> {
     Ok(Sides {
         repository: String::new(),
+        nested_at: form.nested_at.clone(),
         from: side(&form.from)?,
         to: side(&form.to)?,
         chosen_by: form.chosen_by.clone(),

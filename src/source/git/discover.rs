@@ -20,6 +20,7 @@ use gix::sec::trust::Mapping;
 use super::index::{Check, open_index};
 use super::{Checkout, Repository, control, variables};
 use crate::error::{Error, ErrorKind, shell_word};
+use crate::source::RepoPath;
 use crate::source::tree::is_there;
 
 impl Repository {
@@ -58,13 +59,13 @@ impl Repository {
     }
 
     /// The repository whose working tree this one lies in, as a submodule or a clone that
-    /// the other one does not ignore.
-    pub fn enclosing(&self) -> Option<Self> {
+    /// the other one does not ignore, and the path of this one there.
+    pub fn enclosing(&self) -> Option<(Self, RepoPath)> {
         let root = real(self.work_tree_root()?)?;
         let outer = Self::discover_further(root.parent()?).ok()??;
         let inside = outer.prefix(&root)?;
         let seen = Checkout::of(outer.clone()).on_disk(&inside).ok()?;
-        seen.iter().any(|seen| seen.path == inside.as_str()).then_some(outer)
+        seen.iter().any(|seen| seen.path == inside.as_str()).then_some((outer, inside))
     }
 
     /// The repository that `GIT_DIR` names. git does not ask who owns it.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Ran, Sandbox, definition, document};
+use super::{Ran, Sandbox, assert_valid, definition, document};
 
 type Variables<'v> = &'v [(&'v str, &'v str)];
 
@@ -582,6 +582,30 @@ fn inside_of_a_nested_repository_the_report_says_which_one_is_compared() {
     sandbox.write(".gitignore", "vendored\n");
     let ran = sandbox.run_in(&inner, &["diff", "HEAD~1", "HEAD"]);
     assert!(!ran.stdout.contains("inside of"), "{}", ran.stdout);
+}
+
+/// In every format that names the sides, and in what is made of a saved report.
+#[test]
+fn a_comparison_of_a_nested_repository_names_its_path() {
+    let sandbox = history();
+    sandbox.git(&["clone", "--quiet", ".", "vendored/sites"]);
+    sandbox.write("vendored/sites/site/lab/only.yaml", document("only", "site", "{of: other}"));
+    let inner = sandbox.path("vendored/sites/site");
+    let saved = sandbox.run_in(&inner, &["lint", "--since", "HEAD", "-o", "json"]);
+    assert_valid(&saved.json());
+    assert_eq!(saved.json()["comparison"]["nested_at"], "vendored/sites");
+    assert_eq!(edited_files(&saved), BTreeSet::from(["site/lab/only.yaml".to_owned()]));
+    let text = sandbox.run_in(&inner, &["lint", "--since", "HEAD"]).stdout;
+    assert!(text.contains("sites (inside of `repository`)"), "{text}");
+    fs::write(sandbox.beside("saved.json"), &saved.stdout).unwrap();
+    let file = sandbox.beside("saved.json").display().to_string();
+    for format in ["full", "markdown", "comment", "html"] {
+        let again = sandbox.run(&["report", &file, "-o", format]).stdout;
+        assert!(again.contains("vendored/sites"), "{format}: {again}");
+        assert!(again.contains("inside of another one"), "{format}: {again}");
+    }
+    let outer = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    assert_eq!(outer["comparison"].get("nested_at"), None);
 }
 
 #[cfg(unix)]

@@ -339,6 +339,7 @@ pub fn look() -> Look {
 fn sides() -> Sides {
     Sides {
         repository: "treasuremap".into(),
+        nested_at: None,
         from: SideText {
             kind: SideKind::Commit,
             commit: Some("fca290a1b2c3d4e5f60718293a4b5c6d7e8f9012".into()),

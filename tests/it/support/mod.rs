@@ -191,6 +191,7 @@ pub mod saved {
         let side = |kind| SideText { kind, commit: None, tree: None, name: "main".to_owned() };
         let sides = Sides {
             repository: String::new(),
+            nested_at: Some("vendored".to_owned()),
             from: side(SideKind::Index),
             to: side(SideKind::Worktree),
             chosen_by: "since".to_owned(),
