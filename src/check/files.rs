@@ -138,19 +138,21 @@ impl<'t, T: Default + Send> Files<'t, T> {
         for (index, repository) in further.iter().enumerate() {
             layout.ensure_present(repository.tree, Some(index))?;
         }
-        let files: Vec<ToRead<'_>> = layout
-            .files
-            .iter()
-            .map(|file| {
+        let all = || layout.files.iter().chain(&layout.nested);
+        let is_nested = (0..).map(|at| at >= layout.files.len());
+        let files: Vec<ToRead<'_>> = all()
+            .zip(is_nested)
+            .map(|(file, is_nested)| {
                 let to_read = match file.repository {
                     Some(index) => ToRead::unchanging(&file.path, further[index].tree),
                     None => ToRead { content: file.content, ..ToRead::of(&file.path, tree) },
                 };
-                ToRead { place: Some(&file.place), may_be_link: file.is_link, ..to_read }
+                let place = Some(&file.place);
+                ToRead { place, is_nested, may_be_link: file.is_link, ..to_read }
             })
             .collect();
         let ids = self.read(plan, &files)?;
-        let files = layout.files.iter().zip(ids).map(|(file, id)| SideFile {
+        let files = all().zip(ids).map(|(file, id)| SideFile {
             id,
             repository: file.repository,
             place: Some(file.place.clone()),
@@ -226,20 +228,26 @@ impl<'t, T: Default + Send> Files<'t, T> {
             .zip(&mut self.kept[first..])
             .map(|(((file, identity), id), kept)| {
                 let _part = split.part();
-                let bytes = file.tree.read(file.path);
-                if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(file.path)) {
+                let (path, tree) = (file.path, file.tree);
+                let bytes = (!file.is_nested).then(|| tree.read(path));
+                let failure = bytes.as_ref().and_then(|bytes| bytes.as_ref().err());
+                if let Some(error) = failure.and_then(|error| error.fatal(path)) {
                     return Err(error);
                 }
                 let content = match (&bytes, file.content) {
-                    (Ok(bytes), None) if compared && !file.unchanging => {
-                        file.tree.content_of(bytes)
+                    (Some(Ok(bytes)), None) if compared && !file.unchanging => {
+                        tree.content_of(bytes)
                     }
-                    (Err(_), None) if compared && !file.unchanging => {
-                        file.tree.content_of_unread(file.path)
+                    (Some(Err(_)) | None, None) if compared && !file.unchanging => {
+                        tree.content_of_unread(path)
                     }
                     (_, content) => content,
                 };
-                let source = sources.put(id, Source::new(file.path.clone(), bytes));
+                let source = match bytes {
+                    Some(bytes) => Source::new(path.clone(), bytes),
+                    None => Source::nested(path.clone(), tree.nested(path)),
+                };
+                let source = sources.put(id, source);
                 if file.text == Text::Documents {
                     let parsed = lap(Stage::Parse, || parse_guarded(id, source));
                     let Identity { is_secret, folder, .. } = *identity;
@@ -305,6 +313,8 @@ pub(super) struct ToRead<'t> {
     may_be_link: bool,
     /// Which sites it counts for.
     place: Option<&'t Place>,
+    /// Whether it is a repository, and not a file.
+    is_nested: bool,
 }
 
 /// What is the same where a file is.
@@ -329,7 +339,8 @@ enum Text {
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, Text::Documents, None);
-        Self { path, tree, content, unchanging, text, may_be_link: true, place }
+        let (may_be_link, is_nested) = (true, false);
+        Self { path, tree, content, unchanging, text, may_be_link, place, is_nested }
     }
 
     /// A file whose text is no YAML for Deckhand.
@@ -376,7 +387,7 @@ fn whole_documents(source: &Source) -> &str {
     let text = &**source.text();
     match source.fault() {
         None => return text,
-        Some(TextFault::LargeFilePointer) => return "",
+        Some(TextFault::LargeFilePointer | TextFault::Nested(_)) => return "",
         Some(TextFault::Unreadable(_) | TextFault::BadEncoding(..) | TextFault::TooLarge(_)) => {}
     }
     let is_marker = |at: &usize| text[at + "\n---".len()..].starts_with(char::is_whitespace);

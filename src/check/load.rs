@@ -186,7 +186,10 @@ impl Loaded {
             // Parts are read as bytes.
             Some(TextFault::BadEncoding(..)) => !self.file(file).has_parts,
             Some(
-                TextFault::Unreadable(_) | TextFault::TooLarge(_) | TextFault::LargeFilePointer,
+                TextFault::Unreadable(_)
+                | TextFault::TooLarge(_)
+                | TextFault::LargeFilePointer
+                | TextFault::Nested(_),
             ) => true,
             None => false,
         }

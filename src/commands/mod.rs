@@ -411,8 +411,15 @@ impl Start {
             Some(tree) => Layout::discover(tree, &self.from)?,
             None => None,
         };
-        let head = head.or_else(|| Some(Layout::empty(base.as_ref()?.root.clone())));
-        Ok((head, base))
+        let absent = |tree: &AnyTree, other: &Layout| Layout::absent(tree, &other.root);
+        match (head, base, &self.base) {
+            (None, Some(base), _) => Ok((Some(absent(&self.tree, &base)?), Some(base))),
+            (Some(head), None, Some(tree)) => {
+                let base = absent(tree, &head)?;
+                Ok((Some(head), (!base.nested.is_empty()).then_some(base)))
+            }
+            (head, base, _) => Ok((head, base)),
+        }
     }
 }
 

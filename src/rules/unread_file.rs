@@ -2,7 +2,7 @@
 
 use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::source::{FileId, Span};
+use crate::source::{ContentId, FileId, Nested, Span};
 use crate::system::deckhand::layout::Oddity;
 
 super::rule!("unread-file", Note, "a file below a layer folder that is not read");
@@ -17,16 +17,35 @@ pub(super) fn word_pointer(facts: &FileFacts<'_>) -> Diagnostic {
     finding
 }
 
+fn short(commit: ContentId) -> String {
+    commit.to_string().chars().take(10).collect()
+}
+
+/// The finding for a repository inside of the one that is read.
+pub(super) fn word_nested(file: FileId, nested: &Nested) -> Diagnostic {
+    let (message, note, help) = match nested {
+        Nested::Submodule(commit) => (
+            "a git submodule below a layer folder is not read",
+            format!("its files are those of commit {} of another repository", short(*commit)),
+            "name its repository in `data.repositories` of the site definition, \
+             or add its files to this one",
+        ),
+        Nested::Untracked => (
+            "a nested git repository below a layer folder is not read",
+            "git does not track it: no commit of this repository has its files".to_owned(),
+            "remove its `.git` and add its files to this repository, or move it out of the \
+             layer folders",
+        ),
+    };
+    let label = Label::new(Span::point(file, 0), "its documents are in no site");
+    Diagnostic::new(&RULE, message, label).note(note).help(help)
+}
+
 pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
     let (message, help) = match oddity {
         Oddity::OtherExtension => (
             "a file that ends in `.yml` is not read",
             "rename it to `.yaml`, or move it out of the layer folders",
-        ),
-        Oddity::Submodule => (
-            "a git submodule below a layer folder is not read",
-            "name its repository in `data.repositories` of the site definition, \
-             or add its files to this one",
         ),
         Oddity::NotOnDisk => (
             "a file that git tracks is not on disk",
@@ -44,7 +63,6 @@ pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {
     Diagnostic::new(&RULE, message, label)
         .note(match oddity {
             Oddity::OtherExtension => "Pegleg reads only files that end in `.yaml`",
-            Oddity::Submodule => "its content is not part of this repository",
             Oddity::NotOnDisk => "git has it in the index",
             Oddity::NameNotUtf8 => "reports could not name it",
             Oddity::LargeFilePointer => "what it stands for is not part of this clone",

@@ -5,6 +5,7 @@
 
 mod git;
 mod interrupt;
+mod nested;
 mod span;
 mod text;
 mod tree;
@@ -16,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use git::{FirstCommit, Repository, StoredTree};
+pub use nested::Nested;
 pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{FileId, LineIndex, Position, ReadError, RepoPath, Span, offset};
+use super::{FileId, LineIndex, Nested, Position, ReadError, RepoPath, Span, offset};
 
 /// How the bytes of a file were encoded (YAML 1.1, section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum TextFault {
     /// The text is not the file's: git LFS keeps that elsewhere, and this only
     /// points to it.
     LargeFilePointer,
+    /// It is not a file but a repository inside of the one that is read.
+    Nested(Nested),
 }
 
 /// One file: its path, its text, and where its lines begin.
@@ -61,6 +63,11 @@ impl Source {
             }
         };
         Self::of(path, decoded, None)
+    }
+
+    /// A repository inside of the one that is read, at `path`, of which nothing is read.
+    pub fn nested(path: RepoPath, nested: Nested) -> Self {
+        Self::of(path, Decoded::none(TextFault::Nested(nested)), None)
     }
 
     /// A text that is in no file as it is: the bytes, in UTF-8, that the text

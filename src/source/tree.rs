@@ -17,7 +17,8 @@ use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
 use super::git::{Checkout, OnDisk, OnDiskKind};
-use super::{RepoPath, Repository, Source, StoredTree};
+use super::nested::{all_files, checked_out};
+use super::{Nested, RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
 
 /// Somewhere files are: a working tree, a commit, the index, a map in memory.
@@ -58,6 +59,19 @@ pub trait Tree: Sync {
         None
     }
 
+    /// How git knows the repository at `path`, an [`EntryKind::Submodule`] of this tree.
+    fn nested(&self, path: &RepoPath) -> Nested {
+        let _ = path;
+        Nested::Untracked
+    }
+
+    /// All files of the submodule at `path`, below it; none if they are not known, or if git
+    /// does not track it.
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        let _ = path;
+        None
+    }
+
     /// To be asked before many files are read, where one error says more than
     /// a diagnostic for each: a partial clone may hold none of them.
     ///
@@ -89,6 +103,14 @@ impl<T: Tree + Send + ?Sized> Tree for Box<T> {
 
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
         (**self).content_of_unread(path)
+    }
+
+    fn nested(&self, path: &RepoPath) -> Nested {
+        (**self).nested(path)
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        (**self).files_of_nested(path)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
@@ -372,9 +394,14 @@ impl Tree for WorkTree {
         entries.retain(|entry| entry.is_in(folder));
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         if let Some(checkout) = &self.checkout {
-            // in a comparison, a file that is gone is an edit
+            // in a comparison, a file that is gone is an edit, and so is a submodule without
+            // a folder; one with an empty folder is not checked out, and not edited
             let mut missing = checkout.missing(folder, &seen)?;
-            missing.retain(|entry| entry.kind == EntryKind::Submodule || !self.is_converted);
+            let has_folder = |path: &RepoPath| on_disk_path(&self.root, path).is_dir();
+            missing.retain(|entry| {
+                !self.is_converted
+                    || (entry.kind == EntryKind::Submodule && has_folder(&entry.path))
+            });
             entries.extend(missing);
             entries.sort_by(|one, other| one.path.cmp(&other.path));
         }
@@ -417,21 +444,69 @@ impl Tree for WorkTree {
         let seen = fs::symlink_metadata(&file).ok()?;
         if seen.is_symlink() {
             let target = fs::read_link(&file).ok()?;
-            return repository.content_of(target.as_os_str().as_encoded_bytes()).map(broken_link);
+            let target = target.as_os_str().as_encoded_bytes();
+            let submodule = submodule_behind(path, target, |path| self.content_of_nested(path));
+            return repository.content_of(target).map(|text| broken_link(text, submodule));
+        }
+        if seen.is_dir() {
+            return self.content_of_nested(path);
         }
         let opened = open_now(&file).ok().filter(|_| seen.is_file())?;
         is_same_file(&opened.metadata().ok()?, &seen).then_some(())?;
         repository.content_of_stream(opened, seen.len())
     }
+
+    fn nested(&self, path: &RepoPath) -> Nested {
+        let submodule = self.checkout.as_ref().and_then(|checkout| checkout.submodule(path));
+        submodule.map_or(Nested::Untracked, Nested::Submodule)
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        let checkout = self.checkout.as_ref()?;
+        checkout.submodule(path)?;
+        let nested = checkout.repository().nested(path)?;
+        all_files(&WorkTree::in_repository(&nested).ok()?)
+    }
 }
 
 /// The id of a symbolic link that leads to no file, whose own text has the id `text`: another
-/// one than that of a file with this text.
-pub(super) fn broken_link(text: ContentId) -> ContentId {
-    ContentId::new(&Sha256::digest(format!("broken link {text}")))
+/// one than that of a file with this text. If it leads into a submodule, it is as the commit of
+/// that.
+pub(super) fn broken_link(text: ContentId, submodule: Option<ContentId>) -> ContentId {
+    let commit = submodule.map(|commit| commit.to_string()).unwrap_or_default();
+    ContentId::new(&Sha256::digest(format!("broken link {text} {commit}")))
+}
+
+/// What `commit_of` has for the submodule that a symbolic link at `path` leads into.
+pub(super) fn submodule_behind(
+    path: &RepoPath,
+    target: &[u8],
+    commit_of: impl Fn(&RepoPath) -> Option<ContentId>,
+) -> Option<ContentId> {
+    let mut parts: Vec<&str> = path.parts().collect();
+    parts.pop();
+    for part in str::from_utf8(target).ok()?.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (1..=parts.len()).find_map(|end| commit_of(&RepoPath::new(parts[..end].join("/"))))
 }
 
 impl WorkTree {
+    /// Id of the content of the repository at `path`, if there is one; a submodule that is not
+    /// checked out has what the index says.
+    fn content_of_nested(&self, path: &RepoPath) -> Option<ContentId> {
+        let checkout = self.checkout.as_ref()?;
+        match checkout.repository().nested(path) {
+            Some(nested) => checked_out(&nested),
+            None if is_there(&on_disk_path(&self.root, path).join(".git")) => None,
+            None => checkout.submodule(path),
+        }
+    }
+
     fn read_on_disk(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         for _ in 0..ATTEMPTS {
             let (file, metadata) = self.resolve(on_disk_path(&self.root, path))?;
@@ -700,6 +775,14 @@ impl<T: Tree> Tree for Labelled<T> {
         self.tree.content_of_unread(&self.inner(path)?)
     }
 
+    fn nested(&self, path: &RepoPath) -> Nested {
+        self.inner(path).map_or(Nested::Untracked, |inner| self.tree.nested(&inner))
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        self.tree.files_of_nested(&self.inner(path)?)
+    }
+
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
         let inner: Vec<RepoPath> = files.iter().filter_map(|path| self.inner(path)).collect();
         self.tree.ensure_present(&inner)
@@ -741,6 +824,16 @@ impl<T: Tree> Tree for Excluding<T> {
 
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
         self.tree.content_of_unread(path)
+    }
+
+    fn nested(&self, path: &RepoPath) -> Nested {
+        self.tree.nested(path)
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        let mut files = self.tree.files_of_nested(path)?;
+        files.retain(|file| !self.excluded.is_match(path.join(file.as_str()).as_str()));
+        Some(files)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
@@ -787,6 +880,14 @@ impl<T: Tree> Tree for Overlay<T> {
 
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
         self.tree.content_of_unread(path)
+    }
+
+    fn nested(&self, path: &RepoPath) -> Nested {
+        self.tree.nested(path)
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        self.tree.files_of_nested(path)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {

@@ -17,6 +17,7 @@ mod git;
 mod hygiene;
 #[cfg(unix)]
 mod interrupts;
+mod nested;
 mod origin;
 mod outputs;
 mod provenance;

@@ -68,6 +68,17 @@ impl Repository {
         seen.iter().any(|seen| seen.path == inside.as_str()).then_some((outer, inside))
     }
 
+    /// The repository that is checked out at `path` of the working tree.
+    pub(in crate::source) fn nested(&self, path: &RepoPath) -> Option<Self> {
+        let folder = real(self.work_tree_root()?)?.join(path.as_str());
+        // no link may lead to a repository elsewhere
+        if !is_there(&folder.join(".git")) || real(&folder)? != folder {
+            return None;
+        }
+        let nested = Self::discover_further(&folder).ok()??;
+        (nested.work_tree_root().and_then(real)? == folder).then_some(nested)
+    }
+
     /// The repository that `GIT_DIR` names. git does not ask who owns it.
     fn named(
         git_dir: &Path,

@@ -12,8 +12,9 @@ use gix::objs::tree::EntryKind as Mode;
 use super::listing::files_below;
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
-use crate::source::tree::{NO_SUCH_FILE, broken_link, path_of, read_plain};
-use crate::source::{ContentId, Entry, EntryKind, ReadError, RepoPath, Source, Tree};
+use crate::source::nested::all_files;
+use crate::source::tree::{NO_SUCH_FILE, broken_link, path_of, read_plain, submodule_behind};
+use crate::source::{ContentId, Entry, EntryKind, Nested, ReadError, RepoPath, Source, Tree};
 
 /// The files of one commit or of the index. Symbolic links are followed inside
 /// of it; nothing outside can be reached. Contents are those that git stored:
@@ -50,6 +51,14 @@ impl StoredTree {
         }
     }
 
+    /// Id of the content as a whole, which is that of the commit; none for the index.
+    pub(in crate::source) fn content(&self) -> Option<ContentId> {
+        match self.origin {
+            Origin::Commit(id) => Some(content_id(id)),
+            Origin::Index => None,
+        }
+    }
+
     /// Whether both hold the same files with the same contents and modes.
     pub fn holds_the_same_as(&self, other: &StoredTree) -> bool {
         self.stored_files().eq(other.stored_files())
@@ -82,16 +91,25 @@ impl StoredTree {
         let (path, utf8) = path_of(path);
         let (kind, content) = match mode {
             Mode::Tree => return None,
-            Mode::Commit => (EntryKind::Submodule, None),
+            Mode::Commit => (EntryKind::Submodule, Some(content_id(id))),
             Mode::Blob | Mode::BlobExecutable => (EntryKind::File, Some(content_id(id))),
             Mode::Link => match self.resolve(&path) {
                 Ok(Target::Folder | Target::Submodule) => return None,
                 Ok(Target::File(id)) => (EntryKind::File, Some(content_id(id))),
-                Err(_) => (EntryKind::File, Some(broken_link(content_id(id)))),
+                Err(_) => (EntryKind::File, Some(self.broken_link(&path, id))),
             },
         };
         let (kind, content) = if utf8 { (kind, content) } else { (EntryKind::NotUtf8, None) };
         Some(Entry { path, kind, content, is_link: matches!(mode, Mode::Link) })
+    }
+
+    fn broken_link(&self, path: &RepoPath, id: gix::ObjectId) -> ContentId {
+        let target = self.blob(id, MAX_LINK_BYTES).unwrap_or_default();
+        let submodule = submodule_behind(path, &target, |path| match self.nested(path) {
+            Nested::Submodule(commit) => Some(commit),
+            Nested::Untracked => None,
+        });
+        broken_link(content_id(id), submodule)
     }
 
     /// What `path` names, its symbolic links followed.
@@ -209,6 +227,20 @@ impl Tree for StoredTree {
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.repository.content_of(bytes)
+    }
+
+    fn nested(&self, path: &RepoPath) -> Nested {
+        match self.paths.get(path.as_str().as_bytes().as_bstr()) {
+            Some((Mode::Commit, id)) => Nested::Submodule(content_id(*id)),
+            Some(_) | None => Nested::Untracked,
+        }
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        let Nested::Submodule(commit) = self.nested(path) else { return None };
+        // where it is checked out, the commit is probably there too
+        let nested = self.repository.nested(path)?;
+        all_files(&nested.commit(&commit.to_string()).ok()?)
     }
 
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {

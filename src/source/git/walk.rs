@@ -11,9 +11,9 @@ use gix::index::entry::Mode;
 
 use super::attributes::Conversions;
 use super::index::{Check, open_index};
-use super::{Repository, StoredTree};
+use super::{Repository, StoredTree, content_id};
 use crate::error::{Error, ErrorKind};
-use crate::source::{Entry, EntryKind, ReadError, RepoPath};
+use crate::source::{ContentId, Entry, EntryKind, ReadError, RepoPath};
 
 /// A working tree as git sees it, by the index as it was when it was first asked
 /// for: of a large repository it takes as long to read as a folder to list.
@@ -47,6 +47,12 @@ impl Checkout {
 
     pub(in crate::source) fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// The commit that the index has for a submodule at `path`; none if it has none there.
+    pub(in crate::source) fn submodule(&self, path: &RepoPath) -> Option<ContentId> {
+        let entry = self.indexed().ok()?.index.entry_by_path(path.as_str().into())?;
+        (entry.mode == Mode::COMMIT).then(|| content_id(entry.id))
     }
 
     /// The files of the index that need not be on disk, as a sparse checkout has them:

@@ -19,6 +19,8 @@ pub struct Layout {
     pub root: RepoPath,
     /// The YAML files of all layers, sorted by repository and path.
     pub files: Vec<LayerFile>,
+    /// Repositories in the place of files, which are not read: submodules and other clones.
+    pub nested: Vec<LayerFile>,
     /// Files that are in the way, with what is odd about them.
     pub odd: Vec<(RepoPath, Oddity)>,
     sites: BTreeSet<Arc<str>>,
@@ -56,8 +58,6 @@ pub enum Place {
 pub enum Oddity {
     /// It ends in `.yml`.
     OtherExtension,
-    /// It is a submodule.
-    Submodule,
     /// git tracks it, and it is not on disk.
     NotOnDisk,
     /// Its name is not UTF-8.
@@ -202,7 +202,7 @@ impl Layout {
                 let defined = sites.iter().any(|entry| Self::may_be_definition(&entry.path));
                 if defined || is_there(&global) || is_there(&types) {
                     let entries = global.iter().chain(&sites).chain(&types);
-                    layout.add(entries, &root, None);
+                    layout.add(tree, entries, &root, None);
                     return Ok(Some(layout));
                 }
             }
@@ -211,11 +211,24 @@ impl Layout {
         Ok(None)
     }
 
-    /// A site repository without sites.
-    pub fn empty(root: RepoPath) -> Self {
+    /// A side of a comparison on which there is no site repository at `root`. A repository
+    /// that is nested there may hold one.
+    ///
+    /// # Errors
+    /// Where the tree cannot be listed.
+    pub fn absent(tree: &dyn Tree, root: &RepoPath) -> Result<Self, Error> {
+        let mut layout = Self::empty(root.clone());
+        let entries = tree.entries(&RepoPath::new(""))?;
+        let nested = entries.iter().filter(|entry| entry.kind == EntryKind::Submodule);
+        layout.nested.extend(nested.filter_map(|entry| nested_in(tree, entry, root, None)));
+        Ok(layout)
+    }
+
+    fn empty(root: RepoPath) -> Self {
         Self {
             root,
             files: Vec::new(),
+            nested: Vec::new(),
             odd: Vec::new(),
             sites: BTreeSet::new(),
             types: BTreeSet::new(),
@@ -234,7 +247,7 @@ impl Layout {
     ) -> Result<(), Error> {
         for layer in ["global", "site", "type"] {
             let entries = tree.entries(&root.join(layer))?;
-            self.add(entries.iter(), root, Some(index));
+            self.add(tree, entries.iter(), root, Some(index));
         }
         Ok(())
     }
@@ -242,10 +255,12 @@ impl Layout {
     /// Leaves out the sites that are not wanted, with their files.
     pub fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.sites.retain(|site| wanted(site));
-        self.files.retain(|file| match &file.place {
+        let is_wanted = |file: &LayerFile| match &file.place {
             Place::Site(site) => wanted(site),
             Place::Global | Place::Type(_) => true,
-        });
+        };
+        self.files.retain(is_wanted);
+        self.nested.retain(is_wanted);
     }
 
     /// Asks a tree whether the files of one repository are all there.
@@ -259,6 +274,7 @@ impl Layout {
 
     fn add<'a>(
         &mut self,
+        tree: &dyn Tree,
         entries: impl Iterator<Item = &'a Entry>,
         root: &RepoPath,
         repository: Option<usize>,
@@ -266,15 +282,15 @@ impl Layout {
         for entry in entries {
             let below = entry.path.below(root).expect("the tree lists what is below the root");
             match entry.kind {
-                EntryKind::Submodule if !is_skipped(below) => {
-                    self.odd.push((entry.path.clone(), Oddity::Submodule));
+                EntryKind::Submodule => {
+                    self.nested.extend(nested_in(tree, entry, root, repository));
                     continue;
                 }
                 EntryKind::Missing if !is_skipped(below) && below.ends_with(".yaml") => {
                     self.odd.push((entry.path.clone(), Oddity::NotOnDisk));
                     continue;
                 }
-                EntryKind::Submodule | EntryKind::Missing => continue,
+                EntryKind::Missing => continue,
                 EntryKind::File | EntryKind::NotUtf8 => {}
             }
             let Some(place) = Place::of(below) else { continue };
@@ -413,6 +429,39 @@ impl Layout {
             near: near.map(Arc::from),
         });
     }
+}
+
+/// A repository that is nested in the one whose root is `root`, if it holds documents of
+/// sites there, or if what it holds is not known.
+fn nested_in(
+    tree: &dyn Tree,
+    entry: &Entry,
+    root: &RepoPath,
+    repository: Option<usize>,
+) -> Option<LayerFile> {
+    let in_layer = |path: &RepoPath| {
+        let below = path.below(root)?;
+        (!is_skipped(below)).then(|| Place::of(below))?
+    };
+    let place = match entry.path.below(root) {
+        Some(below) if is_skipped(below) => return None,
+        Some(below) if !is_layer(below.split('/').next()?) => return None,
+        Some(below) => Place::of(&format!("{below}/")).unwrap_or(Place::Global),
+        None if *root == entry.path || root.below(&entry.path).is_some() => Place::Global,
+        None => return None,
+    };
+    let files = tree.files_of_nested(&entry.path);
+    let is_document = |file: &RepoPath| {
+        let file = entry.path.join(file.as_str());
+        file.as_str().ends_with(".yaml") && in_layer(&file).is_some()
+    };
+    let has_documents = files.is_none_or(|files| files.iter().any(is_document));
+    let Entry { path, content, is_link, .. } = entry.clone();
+    has_documents.then_some(LayerFile { path, place, repository, content, is_link })
+}
+
+fn is_layer(folder: &str) -> bool {
+    matches!(folder, "global" | "type" | "site")
 }
 
 impl Place {
