@@ -181,7 +181,10 @@ impl Loaded {
         (faulty.contains(&true) || broken == [true; 2]).then_some(is_unread)
     }
 
+    /// Whether a file holds something that layercake does not read, and others may.
     fn is_faulty(&self, file: FileId) -> bool {
+        let is_over_limit =
+            |problem: &yaml::Problem| matches!(problem.kind, yaml::ProblemKind::OverLimit(_));
         match self.sources.get(file).fault() {
             // Parts are read as bytes.
             Some(TextFault::BadEncoding(..)) => !self.file(file).has_parts,
@@ -191,7 +194,7 @@ impl Loaded {
                 | TextFault::LargeFilePointer
                 | TextFault::Nested(_),
             ) => true,
-            None => false,
+            None => self.file(file).problems.iter().any(is_over_limit),
         }
     }
 

@@ -293,6 +293,7 @@ pub fn not_comparable(
     let known: HashSet<Output> = found.iter().map(|change| change.output).collect();
     let causes: Vec<Cause> = edits
         .iter()
+        .take(Cause::MAX_UNREAD)
         .map(|(id, edit)| Cause {
             edit: *id,
             joint: Vec::new(),
@@ -434,6 +435,9 @@ pub struct Cause {
 impl Cause {
     /// Minimum number of edits that may be named beside one.
     pub const MIN_JOINT: usize = 100;
+    /// Maximum number of edits of files that cannot be read which are named as causes of each
+    /// output; what others reach is not known.
+    pub const MAX_UNREAD: usize = 20;
     /// Maximum number of names where edits need each other, for all of them together: a
     /// thousand would else be a million names.
     pub const MAX_NAMES: usize = 100_000;

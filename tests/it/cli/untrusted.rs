@@ -227,6 +227,7 @@ fn a_file_that_is_read_on_one_side_only_makes_outputs_not_comparable() {
             pointer_of_lfs("a").into_bytes(),
             b"\0GITCRYPT\0abc\xff".to_vec(),
             b"a: \xff1\n".to_vec(),
+            format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)).into_bytes(),
         ] {
             let sandbox = Sandbox::with_sites();
             sandbox.commit();
@@ -290,6 +291,28 @@ fn edits_beside_an_unread_file_are_known() {
         [["lab", "more", "added"], ["lab", "only", "changed"], ["prod", "only", "removed"]];
     assert_eq!(known, expected.map(|it| it.map(str::to_owned)), "{report}");
     assert_eq!(report["totals"]["not_comparable"], 8, "{report}");
+}
+
+/// A change of thousands of such files does not make a report of millions of causes.
+#[test]
+fn causes_of_outputs_that_are_not_comparable_are_bounded() {
+    let sandbox = Sandbox::with_sites();
+    let write = |digit: &str| {
+        for file in 0..50 {
+            sandbox.write(&format!("global/big{file}.yaml"), pointer_of_lfs(digit));
+        }
+    };
+    write("a");
+    sandbox.commit();
+    write("b");
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    assert_valid(&report);
+    assert_eq!(report["edits"].as_array().unwrap().len(), 50);
+    let outputs = report["outputs"].as_array().unwrap();
+    assert_eq!(outputs.len(), 10);
+    assert!(outputs.iter().all(|it| it["causes"].as_array().unwrap().len() == 20), "{report}");
+    let ran = sandbox.run(&["diff", "HEAD", "--expect-unchanged"]);
+    assert_eq!(ran.stderr.matches("unexpected-change").count(), 50, "{ran:?}");
 }
 
 /// A link that leads out is the same link on both sides, and no edit.
