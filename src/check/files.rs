@@ -15,7 +15,7 @@ use super::{Further, Plan, Progress, Scope};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
-    ContentId, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
+    ContentId, Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
 };
 use crate::stopwatch::{Stage, did, lap, split_for};
 use crate::system::cloud_init::read::UserData;
@@ -117,7 +117,44 @@ impl<'t, T: Default + Send> Files<'t, T> {
             },
             Scope::Set(paths) => self.set(plan, tree, paths)?,
         };
-        Ok(SideFiles { parts: self.parts(plan, tree)?, ..side })
+        if self.part_globs.is_empty() {
+            return Ok(side);
+        }
+        let entries = tree.entries(&RepoPath::new(""))?;
+        let nested = self.nested_with_parts(plan, tree, &entries, side.layout.as_ref())?;
+        let mut side = SideFiles { parts: self.parts(plan, tree, entries)?, ..side };
+        side.files.extend(nested);
+        Ok(side)
+    }
+
+    /// Repositories inside of the one that is read in which there are, or may be, parts of
+    /// declared sets.
+    fn nested_with_parts(
+        &mut self,
+        plan: &Plan<'_>,
+        tree: &dyn Tree,
+        entries: &[Entry],
+        layout: Option<&Layout>,
+    ) -> Result<Vec<SideFile>, Error> {
+        let globs = self.part_globs.clone();
+        let is_known = |path: &RepoPath| {
+            layout.is_some_and(|layout| layout.nested.iter().any(|nested| nested.path == *path))
+        };
+        let may_have_parts = |path: &RepoPath| match tree.files_of_nested(path) {
+            Some(files) => files.iter().any(|file| globs.has(&path.join(file.as_str()))),
+            None => globs.can_be_in(path),
+        };
+        let nested = entries.iter().filter(|entry| {
+            entry.kind == EntryKind::Submodule
+                && !is_known(&entry.path)
+                && may_have_parts(&entry.path)
+        });
+        let nested = nested.map(|entry| {
+            let (content, is_nested) = (entry.content, true);
+            ToRead { content, is_nested, ..ToRead::of(&entry.path, tree) }
+        });
+        let ids = self.read(plan, &nested.collect::<Vec<_>>())?.into_iter();
+        Ok(ids.map(|id| SideFile { id, repository: None, place: None }).collect())
     }
 
     fn repository(

@@ -43,17 +43,14 @@ impl PartFile {
 }
 
 impl<T: Default + Send> Files<'_, T> {
-    /// The files of `tree` that are parts of declared sets, by path.
+    /// The files of `tree` that are parts of declared sets, by path; `entries` are all of it.
     pub(super) fn parts(
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
+        entries: Vec<Entry>,
     ) -> Result<Vec<PartFile>, Error> {
         let globs = self.part_globs.clone();
-        if globs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let entries = tree.entries(&RepoPath::new(""))?;
         let is_part = |it: &Entry| it.kind == EntryKind::File && globs.has(&it.path);
         let entries: Vec<Entry> = entries.into_iter().filter(is_part).collect();
         let paths: Vec<RepoPath> = entries.iter().map(|entry| entry.path.clone()).collect();

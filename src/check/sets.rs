@@ -39,6 +39,8 @@ impl DeclaredSet {
 pub(super) struct PartGlobs {
     user_data: GlobSet,
     configurations: GlobSet,
+    /// What the path of every file begins with that a glob matches.
+    prefixes: Vec<String>,
 }
 
 impl PartGlobs {
@@ -48,10 +50,21 @@ impl PartGlobs {
             let globs = sources.filter(|(kind, _)| wanted(*kind)).flat_map(|(_, globs)| globs);
             glob_set(globs.map(|glob| filled(glob, "*", "*")))
         };
+        let globs = sets.iter().flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
+        let prefixes = globs.map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
         Self {
             user_data: of(&SourceKind::is_user_data),
             configurations: of(&|kind| !kind.is_user_data()),
+            prefixes: prefixes.collect(),
         }
+    }
+
+    /// Whether files in this folder can be parts, whatever they are called.
+    pub(super) fn can_be_in(&self, folder: &RepoPath) -> bool {
+        let folder = format!("{folder}/");
+        self.prefixes
+            .iter()
+            .any(|prefix| prefix.starts_with(&folder) || folder.starts_with(prefix.as_str()))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -178,7 +191,7 @@ fn files<'a>(
 /// The paths that match a glob. Of ten thousand files that are named one by one,
 /// each is looked up.
 fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, Given<'a>>) -> Vec<&'a RepoPath> {
-    if !glob.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
+    if !glob.contains(META) {
         let found = given.get_key_value(&RepoPath::new(glob));
         return found.map(|(path, _)| *path).into_iter().collect();
     }
@@ -186,6 +199,8 @@ fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, Given<'a>>) -> Vec<
     given.keys().copied().filter(|path| glob.is_match(path.as_str())).collect()
 }
 
+/// Characters that do not stand for themselves in a glob.
+const META: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', '\\'];
 const SITE: &str = "{site}";
 const TYPE: &str = "{type}";
 

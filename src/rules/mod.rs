@@ -1040,7 +1040,7 @@ fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Option<Diagnostic> {
         (TextFault::Unreadable(reason), _) => unreadable_file::word(facts, reason),
         (TextFault::TooLarge(bytes), _) => over_limit::word_large(facts, *bytes),
         (TextFault::LargeFilePointer, _) => unread_file::word_pointer(facts),
-        (TextFault::Nested(nested), _) => unread_file::word_nested(facts.file, nested),
+        (TextFault::Nested(nested), _) => unread_file::word_nested(facts, nested),
     })
 }
 

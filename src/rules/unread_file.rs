@@ -22,23 +22,33 @@ fn short(commit: ContentId) -> String {
 }
 
 /// The finding for a repository inside of the one that is read.
-pub(super) fn word_nested(file: FileId, nested: &Nested) -> Diagnostic {
-    let (message, note, help) = match nested {
+pub(super) fn word_nested(facts: &FileFacts<'_>, nested: &Nested) -> Diagnostic {
+    let (place, label) = match facts.place {
+        Some(_) => ("below a layer folder", "its documents are in no site"),
+        None => ("in place of files of cloud-init", "its parts are in no set"),
+    };
+    let (kind, note) = match nested {
         Nested::Submodule(commit) => (
-            "a git submodule below a layer folder is not read",
+            "git submodule",
             format!("its files are those of commit {} of another repository", short(*commit)),
-            "name its repository in `data.repositories` of the site definition, \
-             or add its files to this one",
         ),
         Nested::Untracked => (
-            "a nested git repository below a layer folder is not read",
+            "nested git repository",
             "git does not track it: no commit of this repository has its files".to_owned(),
-            "remove its `.git` and add its files to this repository, or move it out of the \
-             layer folders",
         ),
     };
-    let label = Label::new(Span::point(file, 0), "its documents are in no site");
-    Diagnostic::new(&RULE, message, label).note(note).help(help)
+    let help = match (nested, facts.place) {
+        (Nested::Submodule(_), Some(_)) => {
+            "name its repository in `data.repositories` of the site definition, \
+             or add its files to this one"
+        }
+        (Nested::Submodule(_), None) => "add its files to this repository",
+        (Nested::Untracked, _) => {
+            "remove its `.git` and add its files to this repository, or move it elsewhere"
+        }
+    };
+    let label = Label::new(Span::point(facts.file, 0), label);
+    Diagnostic::new(&RULE, format!("a {kind} {place} is not read"), label).note(note).help(help)
 }
 
 pub(super) fn word(file: FileId, oddity: Oddity) -> Diagnostic {

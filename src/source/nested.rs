@@ -29,23 +29,24 @@ pub(super) fn all_files(tree: &dyn Tree) -> Option<Vec<RepoPath>> {
     Some(files)
 }
 
-/// Id of the content that is checked out: that of its commit, or none if files were edited
-/// since.
+/// Id of the content that is checked out: that of its commit, or none if files of that were
+/// edited. As git says, files that it does not track are no edit of a submodule.
 pub(super) fn checked_out(repository: &Repository) -> Option<ContentId> {
     let head = repository.commit("HEAD").ok()?;
     let files = WorkTree::compared(repository).ok()?;
-    holds_the_same(&files, &head)?.then(|| head.content())?
+    has_files_of(&files, &head)?.then(|| head.content())?
 }
 
-fn holds_the_same(files: &WorkTree, head: &StoredTree) -> Option<bool> {
+fn has_files_of(files: &WorkTree, head: &StoredTree) -> Option<bool> {
     let root = RepoPath::new("");
-    let (files_there, stored) = (files.entries(&root).ok()?, head.entries(&root).ok()?);
-    let is_same = |(file, stored): (&Entry, &Entry)| {
-        file.path == stored.path
-            && stored.content.is_some()
-            && stored.content == content_of(files, file)
+    let there = files.entries(&root).ok()?;
+    let is_there = |stored: &Entry| {
+        let found = there.binary_search_by(|file| file.path.cmp(&stored.path));
+        found.is_ok_and(|at| {
+            stored.content.is_some() && stored.content == content_of(files, &there[at])
+        })
     };
-    Some(files_there.len() == stored.len() && files_there.iter().zip(&stored).all(is_same))
+    Some(head.entries(&root).ok()?.iter().all(is_there))
 }
 
 fn content_of(files: &WorkTree, file: &Entry) -> Option<ContentId> {

@@ -213,6 +213,36 @@ fn files_edited_in_a_submodule_are_an_edit_of_it() {
     assert_unchanged(&sandbox, &["--staged"]);
     fs::remove_file(sandbox.path("global/module/more.yaml")).unwrap();
     assert_unknown(&sandbox, &["--since", "HEAD"], "global/module", &["lab", "prod"]);
+    sandbox.git(&["-C", "global/module", "checkout", "--quiet", "."]);
+    sandbox.write("global/module/untracked.yaml", "a: 1\n");
+    assert_unchanged(&sandbox, &["--since", "HEAD"]);
+}
+
+/// Files that the configuration gives to cloud-init may be in a submodule, too.
+#[test]
+fn a_submodule_in_place_of_parts_is_an_edit_of_unknown_content() {
+    let part = "#cloud-config\npackages: [a]\n";
+    let sandbox = Sandbox::with_sites();
+    let configuration = "cloud-config:\n  - name: genesis\n    parts: [cloud/parts/*]\n";
+    sandbox.write("layercake.yaml", configuration);
+    sandbox.write("cloud/parts/base", part);
+    sandbox.commit();
+    sandbox.git(&["rm", "--quiet", "-r", "cloud"]);
+    let inner = Inner::with(&[("parts/base", part)]);
+    inner.add_to(&sandbox, "cloud");
+    Inner::with(&[("base", part)]).add_to(&sandbox, "other");
+    assert_unknown(&sandbox, &["--staged"], "cloud", &["lab", "prod"]);
+    sandbox.commit();
+    for [from, to] in [["HEAD~1", "HEAD"], ["HEAD", "HEAD~1"]] {
+        assert_unknown(&sandbox, &["--from", from, "--to", to], "cloud", &["lab", "prod"]);
+    }
+    check_out_earlier(&sandbox, "cloud");
+    check_out_earlier(&sandbox, "other");
+    assert_unknown(&sandbox, &["--since", "HEAD"], "cloud", &["lab", "prod"]);
+    let message = "a git submodule in place of files of cloud-init is not read".to_owned();
+    assert_eq!(unread(&sandbox, &[]), BTreeMap::from([("cloud".to_owned(), message)]));
+    sandbox.git(&["submodule", "deinit", "--quiet", "--force", "--all"]);
+    assert_eq!(unread(&sandbox, &[]).len(), 1, "a glob cannot match below `other`");
 }
 
 /// No commit has what such a link leads to, so that it is another one with the submodule.
