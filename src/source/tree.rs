@@ -500,6 +500,10 @@ impl WorkTree {
     /// checked out has what the index says.
     fn content_of_nested(&self, path: &RepoPath) -> Option<ContentId> {
         let checkout = self.checkout.as_ref()?;
+        // assumed to be unchanged, whatever is checked out
+        if let Some(Nested::Submodule(commit)) = self.left_out().ok()?.map(|it| it.nested(path)) {
+            return Some(commit);
+        }
         match checkout.repository().nested(path) {
             Some(nested) => checked_out(&nested),
             None if is_there(&on_disk_path(&self.root, path).join(".git")) => None,

@@ -216,6 +216,14 @@ fn files_edited_in_a_submodule_are_an_edit_of_it() {
     sandbox.git(&["-C", "global/module", "checkout", "--quiet", "."]);
     sandbox.write("global/module/untracked.yaml", "a: 1\n");
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
+
+    check_out_earlier(&sandbox, "global/module");
+    sandbox.git(&["update-index", "--assume-unchanged", "global/module"]);
+    assert_unchanged(&sandbox, &["--since", "HEAD"]);
+    sandbox.git(&["update-index", "--no-assume-unchanged", "global/module"]);
+    let ignore = ["config", "-f", ".gitmodules", "submodule.global/module.ignore", "all"];
+    sandbox.git(&ignore);
+    assert_unknown(&sandbox, &["--since", "HEAD"], "global/module", &["lab", "prod"]);
 }
 
 /// Files that the configuration gives to cloud-init may be in a submodule, too.
