@@ -524,18 +524,28 @@ impl WorkTree {
                 return Err(ReadError::TooLarge(metadata.len()));
             }
             if let Some(bytes) = read_file(&file, &metadata).map_err(|error| unreadable(&error))? {
-                return self.as_compared(&file, bytes);
+                return self.as_compared(path, &file, bytes);
             }
         }
         Err(ReadError::new("it changes while it is read"))
     }
 
-    fn as_compared(&self, file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
-        match (&self.checkout, RepoPath::of_place(&self.root, file)) {
-            (Some(checkout), Some(path)) if self.is_converted => {
-                checkout.stored(&path, file, bytes)
-            }
-            _ => Ok(bytes),
+    /// The content that is compared, of which `bytes` are in `file`, to which `path` leads.
+    fn as_compared(
+        &self,
+        path: &RepoPath,
+        file: &Path,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, ReadError> {
+        let Some(checkout) = self.checkout.as_ref().filter(|_| self.is_converted) else {
+            return Ok(bytes);
+        };
+        if on_disk_path(&self.root, path).as_os_str() == file.as_os_str() {
+            return checkout.stored(path, file, bytes);
+        }
+        match RepoPath::of_place(&self.root, file) {
+            Some(real) => checkout.stored(&real, file, bytes),
+            None => Ok(bytes),
         }
     }
 }
