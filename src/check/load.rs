@@ -213,7 +213,8 @@ impl Loaded {
         let is_broken = |mut finding: Diagnostic| counts_for(&mut finding, globs);
         let mut findings = self.sides().flat_map(Side::layout_findings);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
-        if found || findings.any(is_broken) {
+        let mut unread = self.sides().flat_map(Side::unread_definitions);
+        if found || findings.any(is_broken) || unread.any(|(site, _)| globs.is_match(&**site)) {
             return Ok(());
         }
         let sets = self.sides().flat_map(|side| &side.sets);
@@ -269,6 +270,7 @@ impl Loaded {
         for diagnostic in &mut found {
             diagnostic.sites = sites.of(diagnostic.primary.span.file).cloned().collect();
         }
+        let mut found = rules::folded(found);
         found.extend(side.parts.iter().flat_map(|file| self.part_findings(side, file)));
         found
     }
@@ -573,13 +575,22 @@ impl Side {
                 let files = set.files.iter().chain(&set.parts);
                 pairs.extend(files.map(|file| (*file, name.clone())));
             }
+            pairs.extend(self.unread_definitions().map(|(site, file)| (file, site.clone())));
             pairs.into_iter().collect()
+        })
+    }
+
+    /// The sites whose definitions cannot be read.
+    fn unread_definitions(&self) -> impl Iterator<Item = (&Arc<str>, FileId)> {
+        self.layout_problems.iter().filter_map(|problem| match problem {
+            LayoutProblem::UnreadDefinition { site, file } => Some((site, *file)),
+            _ => None,
         })
     }
 
     /// What is wrong with how the files lie.
     pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
-        self.layout_problems.iter().map(rules::word_layout).collect()
+        self.layout_problems.iter().filter_map(rules::word_layout).collect()
     }
 
     /// The file of documents at this path of the repository itself.
@@ -616,6 +627,18 @@ impl Side {
         let files: Vec<(FileId, Option<&Node>)> =
             self.files.iter().map(|file| (file.id, definition(file.id))).collect();
         self.sets = sites_of(layout, further, sources, &files, &mut self.layout_problems);
+        let is_unread = |file: FileId| {
+            let has_fault = || sources.get(file).fault().is_some();
+            definition(file).is_none()
+                && (has_fault() || !loaded[file.0 as usize].problems.is_empty())
+        };
+        for problem in &mut self.layout_problems {
+            if let LayoutProblem::InvalidDefinition { site, at } = problem
+                && is_unread(at.file)
+            {
+                *problem = LayoutProblem::UnreadDefinition { site: site.clone(), file: at.file };
+            }
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub mod rules;
 pub mod sides;
 pub mod sites;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ use self::configuration::{Around, Found, Meaning, Settled};
 use self::policy::Selectors;
 use self::sides::{Side, Sides};
 use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Labelled, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
 use crate::system::deckhand::layout::Layout;
@@ -570,8 +570,33 @@ fn no_repository(start: &Start) -> Error {
         (Some(commit), folder) => format!("`{folder}` of commit {commit}"),
         (None, _) => "this folder".into(),
     };
-    Error::new(ErrorKind::Usage, format!("{place} is not inside a site repository")).with_help(
-        "a site repository has `site/NAME/site-definition.yaml`; name its folder with `-C DIR`, \
-         or check files without layout: `--set FILE...`",
-    )
+    let help = match &site_repositories_below(start)[..] {
+        [] => "a site repository has `site/NAME/site-definition.yaml`; name its folder with `-C DIR`, \
+               or check files without layout: `--set FILE...`"
+            .to_owned(),
+        [only] => format!("did you mean `-C {}`?", shell_word(only.as_str())),
+        [first, rest @ ..] => format!(
+            "did you mean `-C {}`? There {} in this folder",
+            shell_word(first.as_str()),
+            match rest.len() {
+                1 => "is one more site repository".to_owned(),
+                count => format!("are {count} more site repositories"),
+            }
+        ),
+    };
+    Error::new(ErrorKind::Usage, format!("{place} is not inside a site repository")).with_help(help)
+}
+
+/// The folders below the one where layercake was started that are site repositories, from
+/// there.
+fn site_repositories_below(start: &Start) -> Vec<RepoPath> {
+    let entries = start.tree.entries(&start.from).unwrap_or_default();
+    let roots = entries.iter().filter_map(|entry| {
+        let root = Layout::root_of_definition(&entry.path)?;
+        Some(RepoPath::new(
+            root.as_str().strip_prefix(start.from.as_str())?.trim_start_matches('/'),
+        ))
+    });
+    let roots: BTreeSet<RepoPath> = roots.filter(|root| !root.as_str().is_empty()).collect();
+    roots.into_iter().collect()
 }

@@ -1,12 +1,77 @@
 //! `invalid-yaml`: a file that is not YAML.
 
+use super::foreign::Form;
 use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
+use crate::source::{Span, offset};
 use crate::yaml::{Problem, ProblemKind, PythonRefusal};
 
 super::rule!("invalid-yaml", Error [Refused, Unreadable], "a file that is not YAML", was "P007");
 
+/// The first conflict of a merge that git left in the file: from its first marker to the end of
+/// its last.
+pub(super) fn conflict(facts: &FileFacts<'_>) -> Option<Span> {
+    let text = facts.sources.get(facts.file).text();
+    let start = line_that_begins(text, 0, "<<<<<<< ")?;
+    let middle = line_that_begins(text, start, "=======")?;
+    let last = line_that_begins(text, middle, ">>>>>>> ")?;
+    let end = text[last..].find('\n').map_or(text.len(), |length| last + length);
+    Some(Span { file: facts.file, start: offset(start), end: offset(end) })
+}
+
+fn line_that_begins(text: &str, from: usize, marker: &str) -> Option<usize> {
+    let mut found = text[from..].match_indices(marker).map(|(at, _)| from + at);
+    found.find(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
+}
+
+pub(super) fn word_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnostic {
+    let marker = Span { end: conflict.start + 7, ..conflict };
+    Diagnostic::new(&RULE, "not YAML: a merge conflict", Label::new(marker, "the first marker"))
+        .note(facts.unread_yaml())
+        .help("decide which of both sides stays, and take the lines `<<<<<<<`, `=======` and `>>>>>>>` out")
+}
+
+/// Whether a problem of the file comes of this conflict.
+pub(super) fn is_of_conflict(problem: &Problem, conflict: Span) -> bool {
+    match problem.kind {
+        ProblemKind::Syntax(_)
+        | ProblemKind::RefusedByLibyaml(_)
+        | ProblemKind::RefusedByPython(_)
+        | ProblemKind::UnhashableKey
+        | ProblemKind::InvalidMerge => problem.span.end >= conflict.start,
+        ProblemKind::UndefinedAlias(_)
+        | ProblemKind::DuplicateAnchor { .. }
+        | ProblemKind::RecursiveAlias
+        | ProblemKind::DuplicateKey { .. }
+        | ProblemKind::UnknownTag(_)
+        | ProblemKind::InvalidScalar(_) => conflict.contains(problem.span),
+        ProblemKind::OverLimit(_) | ProblemKind::Internal => false,
+    }
+}
+
 pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
+    match Form::of_line(facts, problem.span) {
+        Some(form) if is_of_reader(&problem.kind) => Diagnostic::new(
+            &RULE,
+            format!("not YAML, but one of the {}", form.subject()),
+            Label::new(problem.span, "the reader stops here"),
+        )
+        .note(facts.unread_yaml())
+        .help("put what the template makes into the layer folders; or quote it if it is text")
+        .about(form.subject()),
+        _ => word_problem(facts, problem),
+    }
+}
+
+/// Whether the reader of YAML could not go on.
+fn is_of_reader(kind: &ProblemKind) -> bool {
+    matches!(
+        kind,
+        ProblemKind::Syntax(_) | ProblemKind::RefusedByLibyaml(_) | ProblemKind::UnhashableKey
+    )
+}
+
+fn word_problem(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
     let at = problem.span;
     let found = |message: &str, label: &str| {
         Diagnostic::new(&RULE, message, Label::new(at, label)).note(facts.unread_yaml())

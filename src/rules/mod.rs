@@ -78,6 +78,7 @@ mod duplicate_output;
 mod duplicate_schema;
 mod empty_document;
 mod empty_override;
+mod foreign;
 mod generated_source_missing;
 mod ignored_schema_keyword;
 mod ignored_source_path;
@@ -167,6 +168,7 @@ mod reach;
 
 pub use cloud_init::{UserDataFacts, word_user_data};
 pub use config_changed::word_changed_configuration;
+pub use foreign::folded;
 pub use missing_reference::Reference;
 pub use reach::{Gates, Reached, Unchanged, word_reach};
 pub use schema_violation::MAX_VIOLATIONS;
@@ -712,12 +714,13 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     if let Some(fault) = facts.sources.get(facts.file).fault() {
         found.extend(word_text(facts, fault));
     }
-    found.extend(
-        facts
-            .problems
-            .iter()
-            .map(|problem| worded("yaml", problem.span, || word_yaml(facts, problem))),
-    );
+    let conflict = invalid_yaml::conflict(facts);
+    found.extend(conflict.map(|conflict| invalid_yaml::word_conflict(facts, conflict)));
+    let is_of_conflict =
+        |problem| conflict.is_some_and(|conflict| invalid_yaml::is_of_conflict(problem, conflict));
+    let problems = facts.problems.iter().filter(|problem| !is_of_conflict(problem));
+    found
+        .extend(problems.map(|problem| worded("yaml", problem.span, || word_yaml(facts, problem))));
     found.extend(
         facts.others.iter().map(|fault| worded("fault", fault.at, || word_fault(facts, fault, ""))),
     );
@@ -1099,14 +1102,16 @@ fn word_fault(facts: &FileFacts<'_>, fault: &Fault, title: &str) -> Diagnostic {
 }
 
 /// The finding for a fault of the layout.
-pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
+pub fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
     use layout::Problem;
     let (diagnostic, site) = match problem {
-        Problem::Odd { file, oddity } => return unread_file::word(*file, *oddity),
-        Problem::UnusedType { file, name } => return unused_type::word(*file, name),
+        Problem::Odd { file, oddity } => return Some(unread_file::word(*file, *oddity)),
+        Problem::UnusedType { file, name } => return Some(unused_type::word(*file, name)),
         Problem::Clash { file, path, other, other_path } => {
-            return clashing_path::word((*file, path), (*other, other_path));
+            return Some(clashing_path::word((*file, path), (*other, other_path)));
         }
+        // What is wrong with the file is reported as of this site.
+        Problem::UnreadDefinition { .. } => return None,
         Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
         Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
         Problem::MissingType { site, site_type, near } => {
@@ -1114,7 +1119,7 @@ pub fn word_layout(problem: &layout::Problem) -> Diagnostic {
         }
         Problem::MissingRepository { site, name } => (missing_repository::word(name), site),
     };
-    Diagnostic { sites: vec![site.clone()], ..diagnostic }
+    Some(Diagnostic { sites: vec![site.clone()], ..diagnostic })
 }
 
 fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnostic {

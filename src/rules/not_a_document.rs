@@ -1,6 +1,7 @@
 //! `not-a-document`: a YAML document that is no Deckhand document.
 
 use super::FileFacts;
+use super::foreign::Form;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -8,8 +9,13 @@ super::rule!("not-a-document", Error [Refused], "a YAML document that is no Deck
 
 pub(super) fn word(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic {
     let label = Label::new(at, format!("this is {found}"));
-    let message = format!("a YAML document that is no Deckhand document, but {found}");
+    let form = Form::of_document(facts, at);
+    let message = match form {
+        Some(form) => format!("no Deckhand document, but one of the {}", form.subject()),
+        None => format!("a YAML document that is no Deckhand document, but {found}"),
+    };
     Diagnostic::new(&RULE, message, label)
+        .about(form.map_or("", Form::subject))
         .note("Pegleg ends in a traceback on it, for all sites that read the file")
         .help(if is_cloud_config(facts) {
             "its first line says that it is for cloud-init: declare it as a part of a set, under \

@@ -13,6 +13,15 @@ super::super::rule!(
 
 /// A text whose first line says nothing.
 pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+    if has_byte_order_mark(facts, at) {
+        let label = Label::new(facts.first_line(at), "a byte order mark stands before it");
+        return Diagnostic::new(&RULE, "a part begins with a byte order mark", label)
+            .note(
+                "the mark is part of the first line to cloud-init, which then says nothing; \
+                 cloud-init passes over the part and all it holds",
+            )
+            .help("save the file as UTF-8 without a byte order mark (U+FEFF)");
+    }
     let label = Label::new(facts.first_line(at), "says nothing to cloud-init");
     Diagnostic::new(&RULE, "a part does not say what it is", label)
         .note(
@@ -20,6 +29,13 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
              it passes over the part and all it holds",
         )
         .help("write `#cloud-config` as its first line, or take the file out of its set")
+}
+
+/// Whether a first line that would say what the part is has a byte order mark before it.
+fn has_byte_order_mark(facts: &UserDataFacts<'_>, at: Span) -> bool {
+    let source = facts.sources.get(at.file);
+    let text = source.text().get(at.range().start..).unwrap_or_default();
+    text.strip_prefix('\u{feff}').is_some_and(|rest| rest.starts_with('#'))
 }
 
 /// A content type that there is not.

@@ -103,6 +103,13 @@ pub enum Problem {
         /// The text that lacks it.
         at: Span,
     },
+    /// A site definition that cannot be read at all.
+    UnreadDefinition {
+        /// The site.
+        site: Arc<str>,
+        /// The file.
+        file: FileId,
+    },
     /// A `site_type` that has no folder below `type/`.
     MissingType {
         /// The site.
@@ -337,6 +344,15 @@ impl Layout {
         path.as_str().ends_with(DEFINITION)
     }
 
+    /// The site repository whose layout has a site's definition at this path; none for other
+    /// files.
+    pub fn root_of_definition(path: &RepoPath) -> Option<RepoPath> {
+        let folder = path.as_str().strip_suffix(DEFINITION)?.strip_suffix('/')?;
+        let (site, _) = folder.rsplit_once('/')?;
+        let root = site.strip_suffix("site")?;
+        (root.is_empty() || root.ends_with('/')).then(|| RepoPath::new(root.trim_end_matches('/')))
+    }
+
     /// Sites whose definition is not there.
     pub fn undefined_sites(&self) -> Vec<Arc<str>> {
         let defined: BTreeSet<&RepoPath> = self.files.iter().map(|file| &file.path).collect();
@@ -404,6 +420,7 @@ impl Layout {
             Problem::Odd { .. }
             | Problem::MissingDefinition { .. }
             | Problem::InvalidDefinition { .. }
+            | Problem::UnreadDefinition { .. }
             | Problem::UnusedType { .. }
             | Problem::Clash { .. }
             | Problem::MissingRepository { .. } => None,

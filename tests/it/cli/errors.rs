@@ -19,6 +19,60 @@ fn outside_a_site_repository_it_says_what_one_is() {
 }
 
 #[test]
+fn a_site_repository_in_a_folder_is_named() {
+    for (folder, word) in [("deployment files", "'deployment files'"), ("a/b", "a/b")] {
+        let sandbox = Sandbox::new();
+        sandbox.write(&format!("{folder}/global/policy.yaml"), "");
+        sandbox.write(&format!("{folder}/site/lab/site-definition.yaml"), "");
+        let ran = sandbox.run(&["sites"]);
+        assert_eq!(ran.code, 2);
+        let help = format!("\n  help: did you mean `-C {word}`?\n");
+        assert!(ran.stderr.ends_with(&help), "{}", ran.stderr);
+        sandbox.write("other/site/lab/site-definition.yaml", "");
+        let ran = sandbox.run(&["lint"]);
+        let more = "There is one more site repository in this folder";
+        assert!(ran.stderr.contains(more), "{}", ran.stderr);
+    }
+}
+
+/// Nothing that is read of it says which type the site has.
+#[test]
+fn a_site_definition_with_a_conflict_is_one_finding() {
+    let sandbox = Sandbox::with_sites();
+    let conflict = "<<<<<<< HEAD\n  site_type: small\n=======\n  site_type: large\n>>>>>>> other\n";
+    let definition = format!("---\nschema: pegleg/SiteDefinition/v1\ndata:\n{conflict}");
+    sandbox.write("site/lab/site-definition.yaml", definition);
+    for arguments in [&["lint", "-o", "concise"][..], &["lint", "--site", "lab", "-o", "concise"]] {
+        let ran = sandbox.run(arguments);
+        let finding = "site/lab/site-definition.yaml:4:1: error[invalid-yaml] not YAML: a merge \
+                       conflict (sites: lab)\n";
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, finding), "{arguments:?}: {ran:?}");
+    }
+}
+
+/// Repositories of another tool have hundreds of such files.
+#[test]
+fn files_of_another_form_are_one_finding() {
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    let template = "---\nschema: a/B/v1\nmetadata: {name: {{ name }}}\n";
+    for (name, text, form) in [
+        ("object", object, "12 files hold Kubernetes objects (`apiVersion` and `kind`)"),
+        ("template", template, "12 files hold templates (`{{ … }}` or `{% … %}`)"),
+    ] {
+        let sandbox = Sandbox::with_sites();
+        for at in 0..12 {
+            sandbox.write(&format!("global/{name}{at:02}.yaml"), text);
+        }
+        let ran = sandbox.run(&["lint", "-o", "concise"]);
+        let found: Vec<&str> = ran.stdout.lines().filter(|line| line.contains(name)).collect();
+        assert_eq!(found.len(), 1, "{ran:?}");
+        assert!(found[0].contains(form) && found[0].contains("sites: lab, prod"), "{}", found[0]);
+        let ran = sandbox.run(&["lint", "-o", "json"]);
+        assert!(ran.stdout.contains("\"count\": 12"), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn unknown_revisions_are_named() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
