@@ -55,6 +55,7 @@ fn reported(compared: &Compared) -> Report {
     let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
     let side = |kind| SideText { kind, commit: None, tree: None, name: "main".to_owned() };
     let sides = SidesText {
+        nested_at: None,
         repository: String::new(),
         from: side(SideKind::Index),
         to: side(SideKind::Worktree),
