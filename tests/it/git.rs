@@ -386,6 +386,71 @@ fn revisions_that_name_no_commit() {
 }
 
 #[test]
+fn unknown_revision_lists_branches_and_tags_of_nearly_the_same_name() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a: 1\n");
+    site.commit();
+    for branch in ["release/2025.1", "release/2025.2", "topic"] {
+        site.git(&["branch", branch]);
+    }
+    site.git(&["tag", "topics"]);
+    site.git(&["tag", "v1.9"]);
+    let help = |site: &Site, revision: &str| told(&site.refused(revision));
+    let unknown = |revision: &str, names: &str| {
+        format!("unknown revision `{revision}`; help: did you mean {names}?")
+    };
+    for (revision, names) in [
+        ("mian", "`main`"),
+        ("topik~2", "`topic`"),
+        ("release/2025.3", "`release/2025.1` or `release/2025.2`"),
+        ("release", "`release/2025.1` or `release/2025.2`"),
+        ("v1.8", "`v1.9`"),
+    ] {
+        assert_eq!(help(&site, revision), unknown(revision, names));
+    }
+    let clone = site.clone_to("clone", &[]);
+    for (revision, names) in [
+        ("origin/mian", "`main` or `origin/main`"),
+        ("topik", "`origin/topic`"),
+        ("v1.8^", "`v1.9`"),
+    ] {
+        assert_eq!(help(&clone, revision), unknown(revision, names));
+    }
+    // What is known needs no other name.
+    assert!(!help(&site, "main~9").contains("did you mean"));
+}
+
+/// What the library says of its own steps helps nobody.
+#[test]
+fn unknown_revision_names_no_step_of_a_library() {
+    let site = Site::new(&[]);
+    site.write("a.yaml", "a: 1\n");
+    site.commit();
+    for revision in [
+        "HEAD~9",
+        "HEAD^2",
+        "nothing",
+        "main@{u}",
+        "HEAD@{9}",
+        ":/nothing",
+        "HEAD:b",
+        "a b",
+        "@{-4}",
+    ] {
+        let error = site.refused(revision);
+        let mut told = error.to_string() + error.help().unwrap_or_default();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(source) = cause {
+            told += &source.to_string();
+            cause = source.source();
+        }
+        for word in ["delegate", "traverse", "NthAncestor", "::", "(\u{2026})"] {
+            assert!(!told.contains(word), "{revision}: {told}");
+        }
+    }
+}
+
+#[test]
 fn what_a_clone_lacks_and_how_to_get_it() {
     let site = Site::new(&[]);
     site.git(&["config", "uploadpack.allowFilter", "true"]);

@@ -15,7 +15,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("stopwatch", &[]),
     ("ending", &["stopwatch"]),
     ("guard", &[]),
-    ("source", &["error"]),
+    ("source", &["error", "near"]),
     ("diagnostic", &["source"]),
     ("yaml", &["source", "near"]),
     ("ignore", &["diagnostic", "yaml", "source"]),

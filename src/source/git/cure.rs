@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use super::Repository;
 use crate::error::{Error, ErrorKind, shell_word};
+use crate::near::{MAX_CANDIDATES, nearest};
 
-/// Why `revision` could not be resolved, and what helps: git says little more
-/// than that it does not know it.
+/// Why `revision` could not be resolved, and what helps. `cause` is not shown: it names steps of
+/// the library.
 pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gix::Error) -> Error {
     if let Err(error) = require_readable_references(repository) {
         return error;
@@ -25,12 +26,9 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
         let message = format!("`{revision}` is a range, not one commit");
         return Error::new(ErrorKind::Usage, message).with_help("name one of its two ends");
     }
-    let error = Error::new(ErrorKind::Git, format!("unknown revision `{revision}`"));
-    let error = match unknown_help(repository, revision) {
-        Some(help) => error.with_help(help),
-        None => error.with_help("name a commit, branch or tag of this repository"),
-    };
-    error.caused_by(cause)
+    let help = unknown_help(repository, revision);
+    let help = help.unwrap_or_else(|| "name a commit, branch or tag of this repository".to_owned());
+    Error::new(ErrorKind::Git, format!("unknown revision `{revision}`")).with_help(help)
 }
 
 /// Refuses what names several commits without two dots (gitrevisions(7)): gix takes
@@ -101,6 +99,11 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     if let Some(tracked) = tracked.next().filter(|_| !resolves(repository, name)) {
         return Some(format!("there is `{tracked}{}`", &revision[name.len()..]));
     }
+    if !resolves(repository, name)
+        && let Some(names) = near_names(repository, name)
+    {
+        return Some(format!("did you mean {names}?"));
+    }
     let shallow = is_shallow(repository);
     let depth = if shallow { " --unshallow" } else { "" };
     let of_remote = remotes.iter().find(|remote| {
@@ -120,6 +123,54 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     } else {
         format!("{fetch} gets the branches of `{}`", of_remote.map_or("", String::as_str))
     })
+}
+
+/// Maximum number of names that are listed for an unknown one.
+const MAX_NAMES: usize = 5;
+
+/// A branch, tag or remote branch.
+struct Named {
+    /// Without its remote.
+    name: String,
+    /// As it is written in a revision.
+    full: String,
+}
+
+/// The branches, tags and remote branches whose names are like `name`, which may begin with a
+/// remote; none if there are none.
+fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
+    let remotes: Vec<String> = repository.remote_names().iter().map(ToString::to_string).collect();
+    let without_remote = |full: &str| {
+        let mut rests = remotes.iter().filter_map(|it| full.strip_prefix(it)?.strip_prefix('/'));
+        rests.next().unwrap_or(full).to_owned()
+    };
+    let name = without_remote(name);
+    let mut others = named(repository, &without_remote);
+    let mut near: Vec<String> = Vec::new();
+    while let Some(found) = nearest(&name, others.iter().map(|other| &*other.name)) {
+        let found = found.to_owned();
+        let alike = others.extract_if(.., |other| other.name == found);
+        near.extend(alike.map(|other| other.full));
+    }
+    let is_longer = |other: &&Named| !name.is_empty() && other.name.starts_with(&name);
+    near.extend(others.iter().filter(is_longer).map(|other| other.full.clone()));
+    near.truncate(MAX_NAMES);
+    let near: Vec<String> = near.iter().map(|full| format!("`{full}`")).collect();
+    let (last, others) = near.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
+}
+
+/// All branches, tags and remote branches, in this order; those that cannot be read are left out.
+fn named(repository: &gix::Repository, without_remote: &dyn Fn(&str) -> String) -> Vec<Named> {
+    let Ok(references) = repository.references() else { return Vec::new() };
+    let short = |reference: gix::Reference<'_>| reference.name().shorten().to_string();
+    let local = [references.local_branches(), references.tags()].into_iter().flatten().flatten();
+    let local = local.flatten().map(short).map(|full| Named { name: full.clone(), full });
+    let remote = references.remote_branches().into_iter().flatten().flatten().map(short);
+    let remote = remote
+        .filter(|full| !full.ends_with("/HEAD"))
+        .map(|full| Named { name: without_remote(&full), full });
+    local.chain(remote).take(MAX_CANDIDATES).collect()
 }
 
 fn resolves(repository: &gix::Repository, name: &str) -> bool {
