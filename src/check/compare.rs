@@ -12,7 +12,7 @@ use super::configuration::{Related, related};
 use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
 use super::side::{OneSide, identities};
-use super::{Checked, CheckedSite, Plan, RenderedSite, after_its_like, counts_for};
+use super::{Checked, CheckedSite, Plan, RenderedSite, Work, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
 use crate::compare::{
     Attributed, Attribution, Limits, Proof, Question, Status, Texts, Trial, Wanted, attribute,
@@ -48,6 +48,8 @@ pub struct Settings {
     /// same values, or, where it is to name its own text, what was read from the
     /// same.
     pub alike: Alike,
+    /// Which work is done on each side.
+    pub work: Work,
 }
 
 impl Settings {
@@ -77,7 +79,8 @@ impl Default for Settings {
         // Rules ask which texts a value was written in: where some of what they
         // look at named texts of the other side, they would find otherwise than
         // they do where that side stands alone.
-        Self { keys: ListKeys::default(), attribution, alike: Alike::Text }
+        let (keys, alike, work) = (ListKeys::default(), Alike::Text, Work::Judge);
+        Self { keys, attribution, alike, work }
     }
 }
 
@@ -125,7 +128,7 @@ pub fn compare_with<T: Send>(
     settings: &Settings,
     per_site: impl Fn(&BothSides<'_>) -> T + Sync,
 ) -> Result<(Compared, Vec<T>), Error> {
-    let mut loaded = Loaded::new(plan)?;
+    let mut loaded = Loaded::new(plan, settings.work)?;
     loaded.ensure_sites(plan)?;
     let base = loaded.base.as_ref().unwrap_or(&loaded.head);
     let sides = Sides { plan, settings, loaded: &loaded, base, head: &loaded.head };
@@ -176,6 +179,8 @@ pub fn compare_with<T: Send>(
         secrets,
         opaque,
         documents,
+        undefined: loaded.undefined(plan),
+        unread: Vec::new(),
         internal_error,
         sources: mem::take(&mut loaded.sources),
     };
@@ -408,7 +413,7 @@ impl<'a> Sides<'a> {
     /// says that this run found less than there is.
     fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> (triage::Compared, bool) {
         let of_files = |side: &LoadedSide| {
-            let found = lap(Stage::Rules, || self.loaded.file_findings(side, &self.plan.rules));
+            let found = lap(Stage::Rules, || self.loaded.file_findings(side));
             did(Stage::Rules, || found.len());
             found
         };

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::parts::PartFile;
 use super::sets::{PartGlobs, SecretFiles};
-use super::{Further, Plan, Progress, Scope};
+use super::{Further, Plan, Progress, Scope, Work};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
@@ -41,6 +41,7 @@ pub(super) struct Files<'t, T> {
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t, T>,
+    work: Work,
     /// Whether it is the base that is being read.
     reads_base: bool,
 }
@@ -82,7 +83,7 @@ pub(super) struct AsRead<'f> {
 }
 
 impl<'t, T: Default + Send> Files<'t, T> {
-    pub(super) fn new(plan: &Plan<'_>, keep: &'t Keep<'t, T>) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan<'_>, work: Work, keep: &'t Keep<'t, T>) -> Result<Self, Error> {
         let mut files = Self {
             sources: SourceMap::new(),
             kept: Vec::new(),
@@ -94,6 +95,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 .and(&plan.configuration.secret_files),
             user_data: HashMap::new(),
             keep,
+            work,
             reads_base: false,
         };
         files.head = files.side(plan, plan.tree, plan.layout())?;
@@ -166,6 +168,17 @@ impl<'t, T: Default + Send> Files<'t, T> {
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
+        if let (Work::Render | Work::Relate, Some(globs)) = (self.work, &plan.sites) {
+            // Nothing is asked of the files of other sites.
+            let is_asked = |site: &str| globs.is_match(site);
+            // Where no site is asked for, the error names those that there are.
+            if layout.has_site(&is_asked) {
+                layout.keep_sites(&is_asked);
+                if let Some(types) = types_of_sites(&layout, tree) {
+                    layout.keep_types(&|name| types.contains(name));
+                }
+            }
+        }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         for (index, repository) in further.iter().enumerate() {
             layout.add_repository(index, repository.tree, &repository.root)?;
@@ -306,6 +319,16 @@ impl<'t, T: Default + Send> Files<'t, T> {
     pub(super) fn fill(&mut self) {
         self.kept.resize_with(self.sources.upcoming().0 as usize, T::default);
     }
+}
+
+/// The types of all sites of a layout; none where a definition cannot be used.
+fn types_of_sites(layout: &Layout, tree: &dyn Tree) -> Option<BTreeSet<String>> {
+    let type_of = |path: RepoPath| {
+        let bytes = tree.read(&path).ok()?;
+        let parsed = parse_guarded(FileId::default(), &Source::new(path, Ok(bytes)));
+        Layout::type_of(&parsed.documents.first()?.root).map(str::to_owned)
+    };
+    layout.definitions().map(type_of).collect()
 }
 
 /// The YAML files of a set.

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::configuration::Configured;
 use super::files::{AsRead, Files, SideFile, SideFiles, failure};
 use super::parts::PartFile;
-use super::{AcceptedBy, Further, Plan, Scope, counts_for};
+use super::{AcceptedBy, Further, Plan, Scope, Work, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::guard::{Place as Guarded, guarded};
@@ -102,6 +102,9 @@ pub(super) struct Loaded {
     /// The schemas in them.
     pub(super) schemas: Schemas,
     in_repository: bool,
+    pub(super) work: Work,
+    /// What the rules are told; none of them is wanted where no findings are.
+    pub(super) settings: Settings,
     /// The configuration's places, and what of it was met.
     pub(super) configured: Configured,
     /// What is wrong with the baseline of the base, if it cannot be used.
@@ -126,20 +129,27 @@ pub(super) struct Side {
 }
 
 impl Loaded {
-    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
         let (schemas, known) = (Schemas::default(), KnownToThreads::default());
         let secrets = &plan.configuration.secrets;
-        let reader = Reader { schemas: &schemas, known: &known, secrets };
+        let reader = Reader { schemas: &schemas, known: &known, secrets, work };
+        let settings = match work {
+            Work::Judge => plan.rules.clone(),
+            Work::Render | Work::Relate => {
+                Settings { wanted: HashSet::default(), ..plan.rules.clone() }
+            }
+        };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
-            lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &plan.rules));
-            // What the base alone has so will be asked what is edited in it.
-            if !file.is_of_base {
+            lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
+            // What the base alone has so will be asked what is edited in it; what is rendered is
+            // printed with its metadata.
+            if !file.is_of_base && work == Work::Judge {
                 loaded.let_go(sources, file);
             }
             loaded
         };
-        let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, &keep)?;
+        let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, work, &keep)?;
         let (mut head, mut base) = (Side::of(head), base.map(Side::of));
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for side in std::iter::once(&mut head).chain(&mut base) {
@@ -154,7 +164,10 @@ impl Loaded {
             loaded.hide_lost_parts(FileId(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId(offset(file)), &sources);
         }
-        let damaged_baseline = read_baselines(plan, &mut head, &mut base, &mut sources)?;
+        let damaged_baseline = match work {
+            Work::Judge => read_baselines(plan, &mut head, &mut base, &mut sources)?,
+            Work::Render | Work::Relate => None,
+        };
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
         let configured = Configured::new(&plan.configuration, &mut sources);
         let schemas = schemas.with_groups(configured.groups(&plan.configuration));
@@ -165,6 +178,8 @@ impl Loaded {
             base,
             schemas,
             in_repository,
+            work,
+            settings,
             configured,
             damaged_baseline,
         })
@@ -174,11 +189,15 @@ impl Loaded {
     /// cannot be read on one of the sides, or breaks off on both.
     pub(super) fn unread_sides(&self, sides: [Option<FileId>; 2]) -> Option<[bool; 2]> {
         let on_sides = |is_so: &dyn Fn(FileId) -> bool| sides.map(|file| file.is_some_and(is_so));
-        let breaks_off =
-            |file: FileId| self.file(file).problems.iter().any(|problem| problem.kind.is_fatal());
-        let (faulty, broken) = (on_sides(&|file| self.is_faulty(file)), on_sides(&breaks_off));
+        let faulty = on_sides(&|file| self.is_faulty(file));
+        let broken = on_sides(&|file| self.breaks_off(file));
         let is_unread = [faulty[0] || broken[0], faulty[1] || broken[1]];
         (faulty.contains(&true) || broken == [true; 2]).then_some(is_unread)
+    }
+
+    /// Whether documents of a file are lost, for they cannot be read.
+    fn breaks_off(&self, file: FileId) -> bool {
+        self.file(file).problems.iter().any(|problem| problem.kind.is_fatal())
     }
 
     /// Whether a file holds something that layercake does not read, and others may.
@@ -228,6 +247,27 @@ impl Loaded {
         Err(Error::new(ErrorKind::Usage, "no site matches `--site`").with_help(help))
     }
 
+    /// The sites that the plan asks for and that have no usable definition, on the head's side.
+    pub(super) fn undefined(&self, plan: &Plan<'_>) -> Vec<Arc<str>> {
+        let defined = self.head.site_names();
+        let is_named =
+            |site: &Arc<str>| plan.sites.as_ref().is_none_or(|globs| globs.is_match(&**site));
+        let is_asked = |site: &Arc<str>| is_named(site) && self.head.may_read_one(site, &plan.only);
+        let findings = self.head.layout_findings().into_iter();
+        let named: BTreeSet<Arc<str>> = findings.flat_map(|finding| finding.sites).collect();
+        named.into_iter().filter(|site| !defined.contains(site) && is_asked(site)).collect()
+    }
+
+    /// The files of the wanted sites that the plan asks for and that were not read to their end.
+    pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<RepoPath> {
+        let files = wanted.iter().flat_map(|set| set.files.iter().chain(&set.parts));
+        let unread =
+            files.filter(|file| self.is_unread([None, Some(**file)]) || self.breaks_off(**file));
+        let paths: BTreeSet<&RepoPath> =
+            unread.map(|file| self.sources.path_of(Span::point(*file, 0))).collect();
+        paths.into_iter().filter(|path| plan.concerns(path)).cloned().collect()
+    }
+
     /// How many documents the head's files hold that the plan asks for.
     pub(super) fn documents(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> usize {
         let files: BTreeSet<FileId> = match &plan.sites {
@@ -239,7 +279,7 @@ impl Loaded {
 
     /// The findings of a side's files by themselves, with the sites they count
     /// for.
-    pub(super) fn file_findings(&self, side: &Side, settings: &Settings) -> Vec<Diagnostic> {
+    pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
         let documents = side.files.iter();
         let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
@@ -251,7 +291,7 @@ impl Loaded {
                     found.extend(known.iter().cloned());
                 }
                 Some(_) | None => {
-                    let file_facts = file.facts(&self.sources, id, &self.schemas, settings);
+                    let file_facts = file.facts(&self.sources, id, &self.schemas, &self.settings);
                     unjudged.push(FileFacts { holds, place, ..file_facts });
                 }
             }
@@ -296,6 +336,9 @@ impl Loaded {
 
     /// What the configuration says of a side and nothing of it heeds.
     pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
+        if self.work != Work::Judge {
+            return Vec::new();
+        }
         let files = side.all_files().into_iter();
         let paths = files.map(|file| self.sources.path_of(Span::point(file, 0)).as_str());
         let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
@@ -322,8 +365,9 @@ impl Loaded {
             held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
         };
         let judged = plan.policy.judge(found, &findable, side.own_baseline.as_ref());
-        // Who looks at a part does not see what is found elsewhere.
-        let in_vain = if plan.is_limited() { Vec::new() } else { self.in_vain(plan, &judged) };
+        // Who looks at a part, or by no rule, does not see what is found elsewhere.
+        let is_whole = !plan.is_limited() && self.work == Work::Judge;
+        let in_vain = if is_whole { self.in_vain(plan, &judged) } else { Vec::new() };
         let in_vain = in_vain.into_iter().map(|finding| {
             let sites = sites.of(finding.primary.span.file).cloned().collect();
             Diagnostic { sites, ..finding }
@@ -599,6 +643,16 @@ impl Side {
         files.find(|file| loaded.sources.get(file.id).path() == path).map(|file| file.id)
     }
 
+    /// Whether a site may read one of these files and folders: those of other sites it does not.
+    fn may_read_one(&self, site: &str, paths: &[RepoPath]) -> bool {
+        let Some(layout) = &self.layout else { return true };
+        let of_sites = layout.root.join("site");
+        let may_read = |path: &RepoPath| {
+            path.below(&of_sites).is_none_or(|rest| rest.split('/').next() == Some(site))
+        };
+        paths.is_empty() || paths.iter().any(may_read)
+    }
+
     /// The path of a site's definition.
     pub(super) fn definition_of(&self, site: &str) -> Option<RepoPath> {
         self.layout.as_ref().map(|layout| layout.definition_of(site))
@@ -778,6 +832,7 @@ struct Reader<'r> {
     schemas: &'r Schemas,
     known: &'r KnownToThreads,
     secrets: &'r SecretKinds,
+    work: Work,
 }
 
 impl Reader<'_> {
@@ -810,9 +865,11 @@ impl Reader<'_> {
             }
         }
         empty.count_in(&mut loaded.others);
-        for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
-            // Here it is done in parallel.
-            lap(Stage::Validate, || self.schemas.compiled(&schema.data));
+        if self.work == Work::Judge {
+            for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
+                // Here it is done in parallel.
+                lap(Stage::Validate, || self.schemas.compiled(&schema.data));
+            }
         }
         if file.is_secret {
             loaded.secrets = vec![Span::new(file.id, 0, offset(text.len()))];
@@ -821,7 +878,9 @@ impl Reader<'_> {
         } else {
             loaded.secrets = loaded.secrets_of_documents(file.id, text);
         }
-        loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
+        if self.work != Work::Relate {
+            loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
+        }
         loaded.ignores.hide(&loaded.secrets);
         loaded
     }

@@ -177,6 +177,17 @@ pub struct RenderedSite<'a> {
     pub sources: &'a SourceMap,
 }
 
+/// Which work a run does on the files that it read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Renders sites and judges them by all rules.
+    Judge,
+    /// Renders sites. No rule runs, and no baseline is read.
+    Render,
+    /// Relates the documents of each site to each other; none gets data.
+    Relate,
+}
+
 /// What a run found.
 #[derive(Debug)]
 pub struct Checked<T> {
@@ -193,6 +204,10 @@ pub struct Checked<T> {
     pub opaque: Vec<FileId>,
     /// How many documents all files hold.
     pub documents: usize,
+    /// Sites asked for that have no usable definition, by name.
+    pub undefined: Vec<Arc<str>>,
+    /// Files asked for that were not read to their end, by path: more documents may be in them.
+    pub unread: Vec<RepoPath>,
     /// Whether a part of layercake itself failed.
     pub internal_error: bool,
 }
@@ -238,6 +253,8 @@ impl<T> Checked<T> {
             secrets: self.secrets,
             opaque: self.opaque,
             documents: self.documents,
+            undefined: self.undefined,
+            unread: self.unread,
             internal_error: self.internal_error,
         };
         (checked, taken)
@@ -254,18 +271,56 @@ pub fn check<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    let mut loaded = Loaded::new(plan)?;
+    run(plan, Work::Judge, None, &per_site)
+}
+
+/// Reads and renders what `plan` says, for a caller that reports no findings: those that come
+/// back are what rendering itself met. The site called `first`, if there is one, is rendered
+/// before all others.
+///
+/// # Errors
+/// As [`check`].
+pub fn render_sites<T: Send>(
+    plan: &Plan<'_>,
+    first: Option<&str>,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Result<Checked<T>, Error> {
+    run(plan, Work::Render, first, &per_site)
+}
+
+/// Reads what `plan` says and relates the documents of each site, without rendering them.
+///
+/// # Errors
+/// As [`check`].
+pub fn relate_sites(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
+    run(plan, Work::Relate, None, &|_| ())
+}
+
+fn run<T: Send>(
+    plan: &Plan<'_>,
+    work: Work,
+    first: Option<&str>,
+    per_site: &(impl Fn(&RenderedSite<'_>) -> T + Sync),
+) -> Result<Checked<T>, Error> {
+    let mut loaded = Loaded::new(plan, work)?;
     loaded.ensure_sites(plan)?;
-    let wanted = loaded.head.wanted(plan);
+    let mut wanted = loaded.head.wanted(plan);
+    let first = wanted.iter().position(|set| first.is_some() && set.name.as_deref() == first);
+    if let Some(first) = first {
+        wanted[..=first].rotate_right(1);
+    }
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head, &plan.rules));
+    let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head));
     did(Stage::Rules, || diagnostics.len());
     diagnostics.extend(loaded.head.layout_findings());
-    let sites = after_its_like(
+    let mut sites = after_its_like(
         &wanted,
         |files| files.site_type.as_deref(),
-        |files, like| site(plan, &loaded, files, like, &per_site),
+        |files, like| site(plan, &loaded, files, like, per_site),
     );
+    if let Some(first) = first {
+        sites[..=first].rotate_left(1);
+    }
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
     diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
@@ -280,9 +335,20 @@ pub fn check<T: Send>(
     });
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &wanted);
+    let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
     let sources = mem::take(&mut loaded.sources);
     give_back(loaded);
-    Ok(Checked { sources, sites, findings, secrets, opaque, documents, internal_error })
+    Ok(Checked {
+        sources,
+        sites,
+        findings,
+        secrets,
+        opaque,
+        documents,
+        undefined,
+        unread,
+        internal_error,
+    })
 }
 
 /// Whether a finding counts for one of the sites asked for; the others are
@@ -308,7 +374,7 @@ pub struct ParseTotals {
 /// # Errors
 /// As [`check`].
 pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
-    let files = Files::new(plan, &|_, _, parsed| parsed)?;
+    let files = Files::new(plan, Work::Judge, &|_, _, parsed| parsed)?;
     let totals = ParseTotals {
         files: files.kept.len(),
         documents: files.kept.iter().map(|parsed: &Parsed| parsed.documents.len()).sum(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::configuration::{Related, related};
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
-use super::{CheckedSite, Plan, RenderedSite};
+use super::{CheckedSite, Plan, RenderedSite, Work};
 use crate::compare::Side;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
@@ -61,7 +61,11 @@ impl<'a> OneSide<'a> {
         let graph = Graph { sharers: side.sets.len(), ..graph };
         let (from, rendered) = lap(Stage::Render, || {
             let from = earlier.map(|(side, alike)| side.earlier(&site, &identities, alike));
-            let rendered = render_again(&graph, from.as_slice(), Extent::All);
+            let extent = match loaded.work {
+                Work::Judge | Work::Render => Extent::All,
+                Work::Relate => Extent::Only(Vec::new()),
+            };
+            let rendered = render_again(&graph, from.as_slice(), extent);
             (from, rendered)
         });
         did(Stage::Render, || {
@@ -75,7 +79,7 @@ impl<'a> OneSide<'a> {
             graph: &graph,
             rendered: &rendered,
             schemas: &loaded.schemas,
-            settings: &plan.rules,
+            settings: &loaded.settings,
             earlier: earlier.zip(from.as_ref()).map(|((side, _), from)| Judged {
                 site: &side.site,
                 graph: &side.graph,
@@ -85,7 +89,10 @@ impl<'a> OneSide<'a> {
             }),
         };
         let other = earlier.map(|(side, _)| side);
-        let (of_documents, mut findings) = lap(Stage::Rules, || judged(&facts, other));
+        let (of_documents, mut findings) = match loaded.work {
+            Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, other)),
+            Work::Relate => (Vec::new(), Vec::new()),
+        };
         did(Stage::Rules, || findings.len());
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();

@@ -78,7 +78,8 @@ Examples:
   layercake render --format json | jq '.sites[].documents[].name'
   diff <(layercake render --rev HEAD~1) <(layercake render)
 
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.
+Exit codes: 0 all that was asked for is rendered, 1 part of it is not, or `--fail-on` found
+something, 2 layercake could not do its work.
 
 Next: `layercake explain-value SITE SCHEMA NAME PATH` tells why a value is what it is.";
 
@@ -393,7 +394,8 @@ pub(super) enum Verb {
     ///
     /// Prints the concrete documents of all sites as they are rendered, sorted
     /// by site, schema and name. What can be rendered is printed although other
-    /// documents have problems; how many there are is said on standard error.
+    /// documents have problems; standard error says what is not, and why the run
+    /// fails then. Rules are not run, unless `--fail-on` asks for them.
     #[command(after_help = RENDER_EXAMPLES)]
     Render {
         #[command(flatten)]
@@ -419,6 +421,12 @@ pub(super) enum Verb {
         /// Print secrets instead of `(hidden)`
         #[arg(long, help_heading = "Output")]
         show_secrets: bool,
+
+        /// Run the rules too, and exit with 1 where there are findings of this level or above
+        ///
+        /// With `never`, exit with 0 even where not all is rendered.
+        #[arg(long, value_name = "LEVEL", help_heading = "Output")]
+        fail_on: Option<FailOn>,
     },
 
     /// Merge parts of cloud-config as cloud-init does, and print the result

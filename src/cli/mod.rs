@@ -25,6 +25,7 @@ use clap::error::{ContextKind, ContextValue};
 use layercake::check::{Checked, MAX_THREADS, Progress, limit_threads, threads};
 use layercake::commands::configuration::Place as ConfigurationPlace;
 use layercake::commands::provenance::Question;
+use layercake::commands::render::Rendering;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::ending;
@@ -182,11 +183,12 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         }
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
-        Verb::Render { selection, schema, name, format, with_origin, show_secrets } => {
-            let wanted = commands::render::Wanted { schemas: schema, names: name };
+        Verb::Render { selection, schema, name, format, with_origin, show_secrets, fail_on } => {
+            let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
+            let wanted = commands::render::Wanted { schemas: schema, names: name, is_judged };
             let selection = selection.selection(directory);
             let look = report::DocumentsLook { show_secrets, with_origin };
-            render(&selection, &wanted, format, look, &terminal)
+            render(&selection, &wanted, (format, look), fail_on, &terminal)
         }
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
         Verb::Report(arguments) => saved::report(arguments, directory, &terminal),
@@ -295,22 +297,45 @@ fn standard_input() -> Result<Vec<u8>, Failure> {
 fn render(
     selection: &Selection,
     wanted: &commands::render::Wanted,
-    format: RenderFormat,
-    look: report::DocumentsLook,
+    (format, look): (RenderFormat, report::DocumentsLook),
+    fail_on: Option<FailOn>,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
-    let mut checked =
+    let rendering =
         terminal.watch(|progress| commands::render::run(selection, wanted, progress))?;
-    let rendered: Vec<_> = checked.sites.iter_mut().filter_map(|site| site.taken.take()).collect();
+    let (checked, sites) = (&rendering.checked, &rendering.sites);
     print(|out| match format {
-        RenderFormat::Yaml => report::documents::write(&rendered, &view(&checked), look, out),
-        RenderFormat::Json => report::json::rendered(&rendered, look, out),
+        RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
+        RenderFormat::Json => report::json::rendered(sites, look, out),
     })?;
-    if rendered.iter().all(|site| site.documents.is_empty()) {
-        complain("no document is rendered that is asked for\n");
+    complain(&not_rendered(&rendering));
+    complain(&problems(checked)?);
+    if checked.internal_error {
+        return Ok(ExitCode::from(2));
     }
-    complain(&problems(&checked)?);
-    Ok(verdict(&checked))
+    let is_failed = match fail_on {
+        Some(FailOn::Never) => false,
+        Some(level) => level.is_reached(checked.findings.counts()) || !rendering.is_whole(),
+        None => !rendering.is_whole(),
+    };
+    Ok(ExitCode::from(u8::from(is_failed)))
+}
+
+/// A line for each thing that was asked for and is not rendered.
+fn not_rendered(rendering: &Rendering) -> String {
+    let Checked { undefined, unread, .. } = &rendering.checked;
+    let undefined = undefined.iter().map(|site| {
+        format!("site `{site}` is not rendered: its definition is missing or broken\n")
+    });
+    let unread = unread
+        .iter()
+        .map(|path| format!("documents of `{path}` are missing: it cannot be read to its end\n"));
+    let missing = rendering.missing.iter().map(|(site, key)| {
+        let site = site.as_ref().map(|site| format!(" of site `{site}`")).unwrap_or_default();
+        format!("`{}` ({}){site} is not rendered\n", key.name, key.schema)
+    });
+    let empty = rendering.is_empty().then(|| "no document is rendered that is asked for\n".into());
+    undefined.chain(unread).chain(missing).chain(empty).collect()
 }
 
 fn sites(

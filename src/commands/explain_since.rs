@@ -5,7 +5,9 @@
 use super::provenance::{self, Question};
 use super::sides::{Environment, MergeBase, Side, Wanted};
 use super::{Selection, compare};
-use crate::check::{BothSides, Checked, Compared, Progress, RenderedSite, Settings, compare_with};
+use crate::check::{
+    BothSides, Checked, Compared, Progress, RenderedSite, Settings, Work, compare_with,
+};
 use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
 use crate::render::Alike;
@@ -31,7 +33,7 @@ pub fn run(
     let Some((_, chosen, workspace)) = opened else {
         return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
     };
-    let settings = Settings { alike: Alike::Text, ..Settings::default() };
+    let settings = Settings { alike: Alike::Text, work: Work::Render, ..Settings::default() };
     let ask = |both: &BothSides<'_>| {
         let is_it = |side: &RenderedSite<'_>| super::explain_value::is_called(side, site);
         let asked = both.base.iter().chain(&both.head).any(is_it);

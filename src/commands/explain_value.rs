@@ -2,11 +2,11 @@
 //! what lost against it, and where it could be changed.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::provenance::{self, Line, Question};
 use super::{Selection, Workspace};
-use crate::check::{Checked, CheckedSite, Progress, RenderedSite, check};
+use crate::check::{Checked, CheckedSite, Progress, RenderedSite, render_sites};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
@@ -31,17 +31,22 @@ pub fn one(
     progress: &Progress,
 ) -> Result<(Checked<()>, Way), Error> {
     let workspace = Workspace::open(selection)?;
-    let plan = workspace.plan(progress);
+    // The site asked for is rendered first, so that all others know the candidates.
+    let answer: OnceLock<Result<(Way, Vec<Candidate>), Error>> = OnceLock::new();
     let asked = |at_hand: &RenderedSite<'_>| {
-        is_called(at_hand, site).then(|| {
-            let way = provenance::way(at_hand, question)?;
-            Ok((way, candidates(at_hand, question)?))
-        })
+        if is_called(at_hand, site) {
+            answer.get_or_init(|| {
+                let way = provenance::way(at_hand, question)?;
+                Ok((way, candidates(at_hand, question)?))
+            });
+        }
+        let answer = answer.get().and_then(|answer| answer.as_ref().ok());
+        answer.map_or_else(Vec::new, |(_, candidates)| reaches(at_hand, candidates))
     };
-    let (checked, answers) = check(&plan, asked)?.without_taken();
-    let answer = answers.into_iter().flatten().next();
-    let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&checked, site)))?;
-    let (_, reaches) = check(&plan, |at_hand| reaches(at_hand, &candidates))?.without_taken();
+    let (checked, reaches) =
+        render_sites(&workspace.plan(progress), Some(site), asked)?.without_taken();
+    let answer = answer.into_inner().unwrap_or_else(|| Err(no_site(&checked, site)));
+    let (mut way, candidates) = answer?;
     let sites: Vec<SiteOf> = checked.sites.iter().map(SiteOf::new).collect();
     way.changes = changes(&way, &candidates, &sites, &reaches);
     Ok((checked, way))
@@ -60,7 +65,7 @@ pub fn all(
     let way = |at_hand: &RenderedSite<'_>| {
         (at_hand.site.name.clone(), provenance::way(at_hand, question))
     };
-    let (checked, answers) = check(&workspace.plan(progress), way)?.without_taken();
+    let (checked, answers) = render_sites(&workspace.plan(progress), None, way)?.without_taken();
     let (mut values, mut first_error) = (Vec::new(), None);
     for (site, answer) in answers {
         let way = answer.map_err(|error| first_error.get_or_insert(error).kind()).ok();
@@ -99,7 +104,7 @@ pub fn why_not(
             stopped(at_hand, question, line, place)
         })
     };
-    let (checked, answers) = check(&plan, asked)?.without_taken();
+    let (checked, answers) = render_sites(&plan, None, asked)?.without_taken();
     let answer = answers.into_iter().flatten().next();
     let texts = answer.unwrap_or_else(|| Err(no_site(&checked, site)))?;
     Ok((checked, texts))

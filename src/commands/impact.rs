@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::provenance::{self, Line};
 use super::{Selection, Workspace};
-use crate::check::{Checked, Progress, RenderedSite, check};
+use crate::check::{Checked, Progress, RenderedSite, render_sites};
 use crate::error::{Error, ErrorKind};
 use crate::graph::DocId;
 use crate::render::flow::{Flow, flow, flow_of_document};
@@ -33,7 +33,8 @@ pub fn run(
         super::WorkspaceScope::Repository(_) => std::mem::take(&mut workspace.only),
         super::WorkspaceScope::Set(files) => files.clone(),
     };
-    let checked = check(&workspace.plan(progress), |site| of_site(site, &given, line))?;
+    let plan = workspace.plan(progress);
+    let checked = render_sites(&plan, None, |site| of_site(site, &given, line))?;
     let (checked, sites) = checked.without_taken();
     let impact = gather(place, line, sites);
     if impact.sites_reading == 0 {

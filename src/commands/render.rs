@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, check};
+use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, check, render_sites};
 use crate::commands::{Selection, Workspace, globs};
 use crate::error::Error;
 use crate::graph::DocId;
@@ -19,6 +19,32 @@ pub struct Wanted {
     pub schemas: Vec<String>,
     /// Globs of names; all where there is none.
     pub names: Vec<String>,
+    /// Whether rules look at what is rendered.
+    pub is_judged: bool,
+}
+
+/// What was rendered of what was asked for.
+#[derive(Debug)]
+pub struct Rendering {
+    /// What was found: by all rules if they were asked, and else by rendering itself.
+    pub checked: Checked<()>,
+    /// The documents, by site.
+    pub sites: Vec<RenderedSite>,
+    /// The documents that were asked for and could not be rendered, each with its site.
+    pub missing: Vec<(Option<Arc<str>>, DocKey)>,
+}
+
+impl Rendering {
+    /// Whether there is nothing that was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.sites.iter().all(|site| site.documents.is_empty())
+    }
+
+    /// Whether all that was asked for was rendered.
+    pub fn is_whole(&self) -> bool {
+        let Checked { undefined, unread, .. } = &self.checked;
+        !self.is_empty() && self.missing.is_empty() && undefined.is_empty() && unread.is_empty()
+    }
 }
 
 /// Renders what the selection names; what was rendered comes although other
@@ -30,14 +56,22 @@ pub fn run(
     selection: &Selection,
     wanted: &Wanted,
     progress: &Progress,
-) -> Result<Checked<RenderedSite>, Error> {
+) -> Result<Rendering, Error> {
     let workspace = Workspace::open(selection)?;
     let filter = Filter { schemas: globs(&wanted.schemas)?, names: globs(&wanted.names)? };
     let plan = workspace.plan(progress);
-    check(&plan, |site| {
-        let documents = outputs(site, &|key, file| filter.takes(key) && plan.concerns(file));
-        RenderedSite { site: site.site.name.clone(), documents }
-    })
+    let per_site = |site: &SiteAtHand<'_>| {
+        outputs(site, &|key, file| filter.takes(key) && plan.concerns(file))
+    };
+    let checked =
+        if wanted.is_judged { check(&plan, per_site) } else { render_sites(&plan, None, per_site) };
+    let (checked, taken) = checked?.without_taken();
+    let (mut sites, mut missing) = (Vec::new(), Vec::new());
+    for Outputs { site, documents, unmade } in taken {
+        missing.extend(unmade.into_iter().map(|key| (site.clone(), key)));
+        sites.push(RenderedSite { site, documents });
+    }
+    Ok(Rendering { checked, sites, missing })
 }
 
 struct Filter {
@@ -65,28 +99,33 @@ fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
     Node::new(Value::Mapping(Arc::new(entries.collect())), recipe.span)
 }
 
-/// The outputs of one site that are wanted, by schema, name and layer.
-fn outputs(
-    site: &SiteAtHand<'_>,
-    is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool,
-) -> Vec<RenderedDocument> {
-    let emitted = site.graph.outputs();
-    let mut documents: Vec<RenderedDocument> = emitted
-        .filter_map(|(doc, recipe)| {
-            let file = site.sources.path_of(recipe.span);
-            if !is_wanted(&recipe.key, file) {
-                return None;
-            }
-            Some(RenderedDocument {
+/// The outputs of one site that are wanted.
+struct Outputs {
+    site: Option<Arc<str>>,
+    /// By schema, name and layer.
+    documents: Vec<RenderedDocument>,
+    /// Those that could not be rendered.
+    unmade: Vec<DocKey>,
+}
+
+fn outputs(site: &SiteAtHand<'_>, is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool) -> Outputs {
+    let (mut documents, mut unmade) = (Vec::new(), Vec::new());
+    for (doc, recipe) in site.graph.outputs() {
+        let file = site.sources.path_of(recipe.span);
+        if !is_wanted(&recipe.key, file) {
+            continue;
+        }
+        match site.rendered.data(doc) {
+            Some(data) => documents.push(RenderedDocument {
                 key: recipe.key.clone(),
-                data: site.rendered.data(doc)?.clone(),
-                // Read again for each of them.
+                data: data.clone(),
                 metadata: metadata(site, doc),
                 file: file.clone(),
                 line: site.sources.start(site.sources.written(recipe.span)).line.get(),
-            })
-        })
-        .collect();
+            }),
+            None => unmade.push(recipe.key.clone()),
+        }
+    }
     documents.sort_by(|left, right| {
         let order = |document: &RenderedDocument| {
             let key = &document.key;
@@ -94,5 +133,5 @@ fn outputs(
         };
         order(left).cmp(&order(right))
     });
-    documents
+    Outputs { site: site.site.name.clone(), documents, unmade }
 }

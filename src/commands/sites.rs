@@ -1,9 +1,8 @@
 //! `layercake sites`: which sites there are, and what they are made of.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::check::{Checked, CheckedSite, Progress, check};
+use crate::check::{CheckedSite, Progress, relate_sites};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 use crate::report::SiteRow;
@@ -11,7 +10,7 @@ use crate::report::SiteRow;
 /// The sites of a repository.
 #[derive(Debug)]
 pub struct Listed {
-    /// Those that could be rendered.
+    /// Those that have a usable definition.
     pub rows: Vec<SiteRow>,
     /// The names of those whose definition is missing or broken.
     pub undefined: Vec<Arc<str>>,
@@ -19,16 +18,16 @@ pub struct Listed {
     pub internal_error: bool,
 }
 
-/// The sites that the selection names, rendered to be counted.
+/// The sites that the selection names.
 ///
 /// # Errors
 /// Where the work cannot be done.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Listed, Error> {
     let workspace = Workspace::open(selection)?;
-    let checked = check(&workspace.plan(progress), |_| ())?;
+    let checked = relate_sites(&workspace.plan(progress))?;
     Ok(Listed {
         rows: checked.sites.iter().map(row).collect(),
-        undefined: undefined(&checked),
+        undefined: checked.undefined,
         internal_error: checked.internal_error,
     })
 }
@@ -41,12 +40,4 @@ fn row(site: &CheckedSite<()>) -> SiteRow {
         documents: site.documents,
         outputs: site.outputs,
     }
-}
-
-/// The sites that findings speak of and that were not rendered.
-fn undefined(checked: &Checked<()>) -> Vec<Arc<str>> {
-    let rendered: BTreeSet<_> = checked.sites.iter().map(|site| site.name.as_ref()).collect();
-    let named = checked.findings.diagnostics.iter().flat_map(|finding| &finding.sites);
-    let undefined: BTreeSet<_> = named.filter(|name| !rendered.contains(&Some(name))).collect();
-    undefined.into_iter().cloned().collect()
 }

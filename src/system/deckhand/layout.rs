@@ -259,6 +259,11 @@ impl Layout {
         Ok(())
     }
 
+    /// Whether one of the sites is `wanted`.
+    pub fn has_site(&self, wanted: &dyn Fn(&str) -> bool) -> bool {
+        self.sites.iter().any(|site| wanted(site))
+    }
+
     /// Leaves out the sites that are not wanted, with their files.
     pub fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.sites.retain(|site| wanted(site));
@@ -268,6 +273,24 @@ impl Layout {
         };
         self.files.retain(is_wanted);
         self.nested.retain(is_wanted);
+    }
+
+    /// Leaves out the files of types that are not wanted.
+    pub fn keep_types(&mut self, wanted: &dyn Fn(&str) -> bool) {
+        self.files.retain(|file| match &file.place {
+            Place::Type(name) => wanted(name),
+            Place::Global | Place::Site(_) => true,
+        });
+    }
+
+    /// The paths of the definitions of all sites, whether they are there or not.
+    pub fn definitions(&self) -> impl Iterator<Item = RepoPath> {
+        self.sites.iter().map(|site| self.definition_of(site))
+    }
+
+    /// The site type in the first document of a site definition.
+    pub fn type_of(definition: &Node) -> Option<&str> {
+        definition.get("data")?.get("site_type")?.as_str()
     }
 
     /// Asks a tree whether the files of one repository are all there.

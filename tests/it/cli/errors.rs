@@ -254,7 +254,8 @@ fn a_closed_standard_error_keeps_nothing_from_being_done() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    let ran = Ran::of(&sandbox.command(&["render"]).stderr(full()).output().unwrap());
+    let render = ["render", "--fail-on", "error"];
+    let ran = Ran::of(&sandbox.command(&render).stderr(full()).output().unwrap());
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("name: broken"));
     assert_eq!(

@@ -186,7 +186,8 @@ fn further_repositories_are_given_by_path_and_revision() {
     base.write("site/lab/broken.yaml", super::broken());
     let rendered = |place: &str| {
         let given = format!("base={place}");
-        let ran = sandbox.run(&["render", "--name", "shared", "--repository", &given]);
+        let render = ["render", "--name", "shared", "--fail-on", "error", "--repository", &given];
+        let ran = sandbox.run(&render);
         (ran.code, ran.stdout)
     };
     let (code, text) = rendered(path);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Sandbox, document};
+use super::{Sandbox, definition, document};
 
 #[test]
 fn lint_ends_by_what_it_found() {
@@ -66,7 +66,9 @@ fn render_prints_what_can_be_rendered_and_says_what_is_wrong() {
     sandbox.break_site("lab");
     sandbox.write("site/lab/unreadable.yaml", "---\na: [\n");
     let ran = sandbox.run(&["render"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "2 errors; `layercake lint` shows them\n"));
+    let told = "documents of `site/lab/unreadable.yaml` are missing: it cannot be read to its end\n\
+                2 errors; `layercake lint` shows them\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, told));
     let broken = ran.stdout.find("---\n# lab · site/lab/broken.yaml:1\n").unwrap();
     let rest = &ran.stdout[broken..];
     let end = rest[4..].find("---\n").unwrap() + 4;
@@ -80,7 +82,7 @@ fn render_sorts_and_selects() {
     sandbox.write("global/zone.yaml", other);
     let names = |arguments: &[&str]| -> Vec<String> {
         let ran = sandbox.run(&[&["render", "--format", "json"], arguments].concat());
-        assert_eq!(ran.code, 0);
+        assert_eq!(ran.code, i32::from(arguments.contains(&"nosuch")));
         let report = ran.json();
         assert_eq!(report["version"], 1);
         let sites = report["sites"].as_array().unwrap().clone();
@@ -105,6 +107,125 @@ fn render_sorts_and_selects() {
         sandbox.run(&["render", "--name", "nosuch"]).stderr,
         "no document is rendered that is asked for\n"
     );
+}
+
+#[test]
+fn render_succeeds_where_all_that_was_asked_for_is_rendered() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.write("site/prod/unreadable.yaml", "---\na: [\n");
+    let cycle = |name: &str, other: &str| {
+        let substitution = format!(
+            "  substitutions:\n    - src: {{schema: example/Any/v1, name: {other}, path: .}}\n      \
+             dest: {{path: .value}}\n"
+        );
+        document(name, "site", "{}").replace("\ndata:", &format!("\n{substitution}data:"))
+    };
+    sandbox.write("site/lab/one.yaml", cycle("one", "other"));
+    sandbox.write("site/lab/other.yaml", cycle("other", "one"));
+    let undefined = definition("gone", "").replace("site_type: small", "site_type: [small]");
+    sandbox.write("site/gone/site-definition.yaml", undefined);
+    for (arguments, code, told) in [
+        // Errors at documents that are rendered, or elsewhere.
+        ("--site lab --name broken", 0, ""),
+        ("--site lab --name dns", 0, ""),
+        ("site/lab/only.yaml", 0, ""),
+        ("site/prod/only.yaml", 0, ""),
+        ("--site lab", 1, "`one` (example/Any/v1) of site `lab` is not rendered\n"),
+        ("--site lab --name on*", 1, "`one` (example/Any/v1) of site `lab` is not rendered\n"),
+        ("--site prod", 1, "documents of `site/prod/unreadable.yaml` are missing"),
+        // The file may hold another document of this name.
+        ("--site prod --name only", 1, "documents of `site/prod/unreadable.yaml` are missing"),
+        ("--site gone", 1, "site `gone` is not rendered: its definition is missing or broken\n"),
+        ("--site lab --name nosuch", 1, "no document is rendered that is asked for\n"),
+    ] {
+        let words: Vec<&str> = std::iter::once("render").chain(arguments.split(' ')).collect();
+        let ran = sandbox.run(&words);
+        assert_eq!(ran.code, code, "{arguments}: {ran:?}");
+        assert!(ran.stderr.contains(told), "{arguments}: {ran:?}");
+        let is_whole = !ran.stderr.contains(" rendered") && !ran.stderr.contains(" missing");
+        assert_eq!(is_whole, code == 0, "{arguments}: {ran:?}");
+    }
+}
+
+#[test]
+fn fail_on_makes_findings_fail_a_rendering() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.write("site/prod/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    for (arguments, code) in [
+        ("--site lab", 0),
+        ("--site lab --fail-on error", 1),
+        ("--site lab --fail-on never", 0),
+        ("--site prod --fail-on error", 0),
+        ("--site prod --fail-on warning", 1),
+        ("site/prod/only.yaml --fail-on note", 0),
+        ("--name nosuch", 1),
+        ("--name nosuch --fail-on never", 0),
+    ] {
+        let words: Vec<&str> = std::iter::once("render").chain(arguments.split(' ')).collect();
+        assert_eq!(sandbox.run(&words).code, code, "{arguments}");
+    }
+    let printed = |arguments: &[&str]| sandbox.run(arguments).stdout;
+    assert_eq!(printed(&["render", "--fail-on", "error"]), printed(&["render"]));
+}
+
+/// The recipe for a job for each site, as a shell of GitHub runs it.
+#[test]
+#[cfg(unix)]
+fn the_recipe_of_the_action_renders_a_site_among_others_with_errors() {
+    let page = include_str!("../../../docs/github-action.md");
+    let recipe = page.lines().find_map(|line| line.trim().strip_prefix("- run: layercake render"));
+    let recipe = format!("layercake render{}", recipe.expect("the page has the recipe"));
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("lab");
+    sandbox.write("site/prod/unreadable.yaml", "---\na: [\n");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_layercake"));
+    let mut command = std::process::Command::new("bash");
+    command.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", &recipe]);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(program.parent().unwrap().to_owned())
+        .chain(std::env::split_paths(&folders));
+    command.env("PATH", std::env::join_paths(folders).unwrap()).env("SITE", "lab");
+    let output = command.current_dir(sandbox.path(".")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let rendered = std::fs::read_to_string(sandbox.path("rendered.yaml")).unwrap();
+    assert_eq!(rendered, sandbox.run(&["render", "--site", "lab"]).stdout);
+}
+
+/// Verbs that report no finding run no rule, and read each file once.
+#[test]
+fn verbs_without_findings_run_no_rules() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/schema.yaml", document("a", "global", "{}"));
+    sandbox.write(".layercake-baseline.json", "damaged");
+    let files = |ran: &super::Ran, stage: &str| -> String {
+        let row = ran.stderr.lines().find(|line| line.trim_start().starts_with(stage));
+        row.and_then(|row| row.split_whitespace().rev().nth(1)).unwrap_or_default().to_owned()
+    };
+    let linted = sandbox.run(&["lint", "--no-baseline", "--timing"]);
+    assert!(linted.stderr.contains("others"), "rules are listed: {linted:?}");
+    for verb in [
+        "explain-value lab example/Any/v1 chart .values.replicas",
+        "explain-value --all-sites example/Any/v1 chart .values.replicas",
+        "explain-value lab example/Any/v1 chart .values.replicas --why-not global/chart.yaml:8",
+        "impact global/chart.yaml:8",
+        "render",
+        "graph",
+        "sites",
+    ] {
+        let words: Vec<&str> = verb.split(' ').chain(["--timing"]).collect();
+        let ran = sandbox.run(&words);
+        assert_eq!(ran.code, 0, "{verb}: {ran:?}");
+        assert_eq!(files(&ran, "read"), files(&linted, "read"), "{verb}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("others"), "{verb}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("duplicate"), "{verb}: {}", ran.stderr);
+    }
+    // Files of other sites are not asked for.
+    let ran = sandbox.run(&["render", "--site", "lab", "--timing"]);
+    let (all, some): (usize, usize) =
+        (files(&linted, "read").parse().unwrap(), files(&ran, "read").parse().unwrap());
+    assert_eq!(some, all - 2, "{}", ran.stderr);
 }
 
 #[test]
