@@ -147,7 +147,9 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
     let name = without_remote(name);
     let mut others = named(repository, &without_remote);
     let mut near: Vec<String> = Vec::new();
-    while let Some(found) = nearest(&name, others.iter().map(|other| &*other.name)) {
+    while near.len() < MAX_NAMES
+        && let Some(found) = nearest(&name, others.iter().map(|other| &*other.name))
+    {
         let found = found.to_owned();
         let alike = others.extract_if(.., |other| other.name == found);
         near.extend(alike.map(|other| other.full));

@@ -242,7 +242,7 @@ fn paths_as_long_as_they_may_be_are_told_whole() {
 fn a_closed_standard_output_is_no_fault() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    for arguments in ["lint", "lint -o json", "render"] {
+    for arguments in ["lint", "lint -o json", "render --fail-on error"] {
         let program = sandbox.command(&[]);
         let mut shell = Command::new("sh");
         let script = format!("exec {} {arguments} >&-", program.get_program().to_string_lossy());
