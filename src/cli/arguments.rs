@@ -108,8 +108,8 @@ Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing 
 
 Next: `layercake lint --site NAME` checks one, `layercake graph --site NAME` shows its documents.";
 
-const EXPLAIN_VALUE_USAGE: &str = "layercake explain-value [OPTIONS] <SITE> <SCHEMA> <NAME> <PATH>
-       layercake explain-value [OPTIONS] --all-sites <SCHEMA> <NAME> <PATH>";
+const EXPLAIN_VALUE_USAGE: &str = "layercake explain-value [OPTIONS] <SITE> [SCHEMA] <NAME> <PATH>
+       layercake explain-value [OPTIONS] --all-sites [SCHEMA] <NAME> <PATH>";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -125,7 +125,7 @@ Next: `layercake lint --help` tells of each format.";
 const EXPLAIN_VALUE_EXAMPLES: &str = "\
 Examples:
   layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas
-  layercake explain-value lab armada/Chart/v1 keystone /values/pod/replicas
+  layercake explain-value lab keystone /values/pod/replicas
   layercake explain-value - armada/Chart/v1 keystone .release    without sites
   layercake explain-value --all-sites armada/Chart/v1 keystone .release
   layercake explain-value lab armada/Chart/v1 keystone .release \\
@@ -142,7 +142,7 @@ Examples:
   layercake impact global/config/software-versions.yaml      the whole file
   layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
 
-Exit codes: 0 it is told, 2 nothing stands there, or layercake could not do its work.
+Exit codes: 0 it is told, 2 no document is there, or layercake could not do its work.
 
 Next: edit the line, and `layercake diff HEAD` tells what became of it.";
 
@@ -820,8 +820,9 @@ pub(super) enum DialectArg {
 #[derive(Debug, Args)]
 pub(super) struct ExplainValueArgs {
     /// The site (`-` for files without sites; none with `--all-sites`), and the
-    /// value: schema, name, and path as `.values.pod` or `/values/pod`
-    #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 3..=4, required = true)]
+    /// value: schema, name, and path as `.values.pod` or `/values/pod`. The schema
+    /// may be left out where only one document of the site has the name
+    #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 0..=4)]
     pub(super) value: Vec<String>,
 
     /// The value of each site, instead of the way of one

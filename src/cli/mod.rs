@@ -414,7 +414,7 @@ fn explain_value(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
-    let (site, question) = asked(arguments.value, arguments.all_sites)?;
+    let (site, question) = asked(&arguments.value, arguments.all_sites)?;
     let (rev, site_globs) = (arguments.rev, Vec::new());
     let repository = RepositoryArgs { rev, site: site_globs, repository: arguments.repository };
     let selection = Selection {
@@ -518,20 +518,55 @@ fn explain_why_not(
     Ok(told(&checked))
 }
 
-/// The site and the value that the arguments name.
-fn asked(value: Vec<String>, all_sites: bool) -> Result<(String, Question), Error> {
-    let mut value = value.into_iter().rev();
-    let mut next = || value.next().unwrap_or_default();
-    let (path, name, schema) = (next(), next(), next());
-    let question = Question { schema, name, path };
-    match (value.next(), all_sites) {
-        (Some(site), false) => Ok((site, question)),
-        (None, true) => Ok((String::new(), question)),
-        (Some(_), true) => Err(Error::new(ErrorKind::Usage, "`--all-sites` goes without a site")
-            .with_help("layercake explain-value --all-sites SCHEMA NAME PATH")),
-        (None, false) => Err(Error::new(ErrorKind::Usage, "it is not said which site")
-            .with_help("name a site, `-` for files without sites, or `--all-sites`")),
+/// The site and the value that the arguments name; the schema may be left out.
+fn asked(arguments: &[String], all_sites: bool) -> Result<(String, Question), Error> {
+    let all = if all_sites { 3 } else { 4 };
+    if arguments.len() > all {
+        return Err(Error::new(ErrorKind::Usage, "`--all-sites` goes without a site")
+            .with_help("layercake explain-value --all-sites SCHEMA NAME PATH"));
     }
+    let is_complete = arguments.len() == all;
+    let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
+    let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
+    // Where some are missing, their forms say which.
+    let (path, rest) = match arguments.split_last() {
+        Some((path, rest)) if is_complete || is_path(path) => (Some(path), rest),
+        Some(_) | None => (None, arguments),
+    };
+    let (site, rest) = match rest.split_first() {
+        Some((site, rest)) if !all_sites && (is_complete || !is_schema(site)) => (Some(site), rest),
+        Some(_) | None => (None, rest),
+    };
+    let (schema, name) = match rest {
+        [schema, name] => (Some(schema), Some(name)),
+        [schema] if is_schema(schema) => (Some(schema), None),
+        [name] => (None, Some(name)),
+        _ => (None, None),
+    };
+    match (site, name, path) {
+        (site, Some(name), Some(path)) if all_sites || site.is_some() => {
+            let (name, path) = (name.clone(), path.clone());
+            let question = Question { schema: schema.cloned().unwrap_or_default(), name, path };
+            Ok((site.cloned().unwrap_or_default(), question))
+        }
+        (site, name, path) => Err(missing(site.is_none() && !all_sites, name, path)),
+    }
+}
+
+/// The error that says which arguments are missing.
+fn missing(is_site_missing: bool, name: Option<&String>, path: Option<&String>) -> Error {
+    let of_each = [("SITE", is_site_missing), ("NAME", name.is_none()), ("PATH", path.is_none())];
+    let missing: Vec<&str> =
+        of_each.iter().filter(|(_, is_missing)| *is_missing).map(|(word, _)| *word).collect();
+    let arguments = if missing.len() == 1 { "argument" } else { "arguments" };
+    let message = format!("missing {arguments} {}", missing.join(", "));
+    let help = if is_site_missing {
+        "say which site: its name, `-` for files without sites, or `--all-sites`"
+    } else {
+        "layercake explain-value SITE SCHEMA NAME PATH, as in \
+         `layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas`"
+    };
+    Error::new(ErrorKind::Usage, message).with_help(help)
 }
 
 /// 0 where a question was answered, 2 where layercake itself failed.

@@ -146,7 +146,7 @@ fn edits(
     let comparison = &compared.comparison;
     let change = comparison.outputs.iter().find(|change| {
         change.site.as_deref().unwrap_or(super::explain_value::SET) == site
-            && *change.key.schema == *question.schema
+            && question.has_schema(&change.key.schema)
             && *change.key.name == *question.name
     });
     let all: Vec<&Edit> = match change {

@@ -1,7 +1,8 @@
 //! `layercake explain-value SITE SCHEMA NAME PATH`: where a value comes from,
 //! what lost against it, and where it could be changed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::provenance::{self, Line, Question};
@@ -15,7 +16,8 @@ use crate::render::flow::flow;
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::provenance::{Reach, SiteValue, Way, WayChange, WhyNot};
 use crate::source::{RepoPath, SourceMap, Span};
-use crate::yaml::path::{Location, Path};
+use crate::yaml::Node;
+use crate::yaml::path::{Location, Path, children};
 
 /// The name by which a set of files without layout is asked for.
 pub(super) const SET: &str = "-";
@@ -154,9 +156,9 @@ struct Candidate {
     literal: Option<Place>,
 }
 
-/// The documents on the way in which the value could be set: that of the text
-/// that wrote it, and those that inherit it afterwards and lay their own data
-/// over the place.
+/// The documents on the way in which the value could be set: those of the texts
+/// that wrote it, and those that inherit it and lay their own data over the
+/// place, be it before or after a substitution.
 fn candidates(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Candidate>, Error> {
     let doc = provenance::document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
@@ -177,13 +179,13 @@ fn candidates(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Candid
             literal: literal.map(|span| Place::of(span, site.sources)),
         }));
     };
-    let (mut here, mut is_written) = (&hop, false);
+    let mut here = &hop;
     loop {
+        // What a document writes after it has inherited is no hop of this kind.
         let is_inherited = matches!(here.via, Via::Inherited | Via::Replaced);
-        if is_inherited && !is_written && is_covered(site, here) {
+        if is_inherited && is_covered(site, here) {
             add(here.doc, None);
         }
-        is_written |= matches!(here.via, Via::Substituted | Via::Pattern);
         match here.from.last() {
             Some(from) => here = from,
             None => break,
@@ -224,23 +226,33 @@ fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Vec<(bool, usiz
         let found = documents.find(|(_, it)| candidate.document.is(it.span, site.sources));
         let Some((doc, recipe)) = found else { return (false, 0) };
         let Some(literal) = &candidate.literal else { return (true, 0) };
-        let leaves = Replay::leaves(&recipe.data, usize::MAX).locations;
-        let all: HashSet<Location> = leaves
-            .iter()
-            .flat_map(|leaf| (0..=leaf.0.len()).map(|end| Location(leaf.0[..end].to_vec())))
-            .collect();
-        let is_literal = |place: &Location| {
-            let node = place.get(&recipe.data);
-            node.is_some_and(|node| literal.is(node.span, site.sources))
-        };
         // An anchored text stands at several places.
-        let places: Vec<Location> = all.into_iter().filter(is_literal).collect();
+        let mut places = Vec::new();
+        add_places_of(literal, &recipe.data, &mut Location::root(), site.sources, &mut places);
         let flows = places.iter().map(|place| flow(&replay, doc, place));
         let reached = flows.flat_map(|flow| flow.reached).map(|reached| reached.doc);
         let outputs: BTreeSet<DocId> = reached.filter(|doc| site.graph.recipe(*doc).emit).collect();
         (true, outputs.len())
     };
     candidates.iter().map(one).collect()
+}
+
+/// Adds the places in `node`, which is at `here`, of the values that are written at `text`.
+fn add_places_of(
+    text: &Place,
+    node: &Node,
+    here: &mut Location,
+    sources: &SourceMap,
+    places: &mut Vec<Location>,
+) {
+    if text.is(node.span, sources) {
+        places.push(here.clone());
+    }
+    for (piece, child) in children(node) {
+        here.0.push(piece);
+        add_places_of(text, child, here, sources, places);
+        here.0.pop();
+    }
 }
 
 /// A site's name and type.
@@ -255,8 +267,8 @@ impl SiteOf {
     }
 }
 
-/// Where the value could be changed, from the fewest sites to the most; of two
-/// documents that the same sites read, the one whose text it is now.
+/// Where the value could be changed, from the fewest sites to the most; of
+/// documents that the same sites read, the one that is nearest to the value first.
 fn changes(
     way: &Way,
     candidates: &[Candidate],
@@ -279,13 +291,9 @@ fn changes(
             sites: reading.iter().filter_map(name).collect(),
             reach,
         };
-        match changes.iter_mut().find(|known| known.sites == change.sites) {
-            Some(known) if change.reach.is_some() => *known = change,
-            Some(_) => {}
-            None => changes.push(change),
-        }
+        changes.push(change);
     }
-    changes.sort_by_key(|change| change.sites.len());
+    changes.sort_by_key(|change| (change.sites.len(), Reverse(change.row)));
     changes
 }
 

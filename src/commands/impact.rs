@@ -8,12 +8,14 @@ use super::provenance::{self, Line};
 use super::{Selection, Workspace};
 use crate::check::{Checked, Progress, RenderedSite, render_sites};
 use crate::error::{Error, ErrorKind};
-use crate::graph::DocId;
-use crate::render::flow::{Flow, flow, flow_of_document};
-use crate::render::replay::Replay;
-use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText};
+use crate::graph::{DocId, Op, Step};
+use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered};
+use crate::render::replay::{Replay, Via};
+use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, TextKind};
 use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::Document;
+use crate::yaml::Key;
+use crate::yaml::path::{Location, Path};
 
 /// What the text at `FILE` or `FILE:LINE` could change.
 ///
@@ -72,8 +74,11 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
             None => impact.add_whole(site, &replay, doc, "the whole document"),
             Some(number) => {
                 let line = Line { file: site.sources.written(recipe.span).file, number };
-                if line.document(site) == Some(doc) {
-                    impact.add_line(site, &replay, doc, line);
+                match line.document(site) {
+                    Some(found) if found == doc => impact.add_line(site, &replay, doc, line),
+                    // Beside its documents a file has lines that say nothing.
+                    None if impact.texts.is_empty() => impact.add_inert(site, doc, line),
+                    Some(_) | None => {}
                 }
             }
         }
@@ -87,33 +92,165 @@ impl SiteImpact {
         let places = line.places(site, doc);
         let only_steers = places.len() < 2 && line.says_how_to_merge(site, doc);
         if places.is_empty() || only_steers {
-            let field = match site.sets.member(doc) {
-                None => steered_by(line, site.site.document(doc), site),
-                Some(_) => Some("what says how it is merged"),
-            };
-            if let Some(field) = field {
-                self.add_whole(site, replay, doc, field);
+            match site.sets.member(doc) {
+                None => self.add_steering(site, replay, doc, line),
+                Some(_) => self.add_whole(site, replay, doc, "what says how it is merged"),
             }
             return;
         }
         let recipe = site.graph.recipe(doc);
         for place in places {
             let what = provenance::shown(&recipe.data, place.clone()).to_string();
-            let text = ImpactText { document: recipe.key.clone(), what, is_value: true };
-            if !self.texts.iter().any(|known| known.what == text.what) {
-                self.texts.push(text);
-            }
+            self.add_text(site, doc, &what, TextKind::Value, Vec::new());
             self.add_flow(site, &flow(replay, doc, &place), true);
         }
     }
 
+    /// A line of a document of Deckhand's that holds no value.
+    fn add_steering(
+        &mut self,
+        site: &RenderedSite<'_>,
+        replay: &Replay<'_>,
+        doc: DocId,
+        line: Line,
+    ) {
+        if line.says_nothing(site).is_some() && !is_start(line, doc, site) {
+            return self.add_inert(site, doc, line);
+        }
+        match Steering::of(line, site.site.document(doc), site) {
+            Steering::Step(field) => self.add_step(site, replay, doc, (field, line)),
+            Steering::Relation { field, affects: Affects::Children } => {
+                self.add_label(site, replay, doc, (field, line));
+            }
+            Steering::Relation { field, affects } => {
+                self.add_whole(site, replay, doc, field);
+                self.add_returning(site, &|child, replaced| match affects {
+                    Affects::Parent | Affects::Children => child == doc,
+                    Affects::Both => child == doc || replaced == doc,
+                });
+            }
+            Steering::Other(field) => self.add_whole(site, replay, doc, field),
+        }
+    }
+
+    /// An action or a substitution, with the paths that it writes.
+    fn add_step(
+        &mut self,
+        site: &RenderedSite<'_>,
+        replay: &Replay<'_>,
+        doc: DocId,
+        (field, line): (&str, Line),
+    ) {
+        let recipe = site.graph.recipe(doc);
+        let steps = recipe.steps.iter().filter(|step| line.touches(step.at, site));
+        let paths = steps.flat_map(|step| paths_of(&step, site)).collect();
+        self.add_text(site, doc, field, TextKind::Steering, paths);
+        let is_substitution = |index: usize| {
+            let step = recipe.step(index);
+            matches!(step.op, Op::Substitute(_)) && line.touches(step.at, site)
+        };
+        let writes = site.rendered.writes(doc).iter().filter(|write| is_substitution(write.step));
+        let places: Vec<(Location, Span)> = writes
+            .flat_map(|write| rendered_leaves(site, doc, &write.location).map(|at| (at, write.at)))
+            .collect();
+        if places.is_empty() {
+            // An action decides about all that the document inherits.
+            self.add_flow(site, &flow_of_document(replay, doc), false);
+        } else {
+            self.add_flow(site, &flow_of_rendered(replay, doc, places), true);
+        }
+    }
+
+    /// A label: the document itself shows it, and children find the document by it.
+    fn add_label(
+        &mut self,
+        site: &RenderedSite<'_>,
+        replay: &Replay<'_>,
+        doc: DocId,
+        (field, line): (&str, Line),
+    ) {
+        let recipe = site.graph.recipe(doc);
+        self.add_text(site, doc, field, TextKind::Steering, Vec::new());
+        if recipe.emit {
+            self.outputs.entry((recipe.key.clone(), Vec::new())).or_default();
+        }
+        let labels = site.site.document(doc).labels.iter();
+        let touched = labels.filter(|(key, node)| line.touches(key.span.to(node.span), site));
+        let touched: Vec<&Key> = touched.map(|(key, _)| key).collect();
+        let is_child = |child: DocId| {
+            let is_of_doc = site.graph.recipe(child).base.is_some_and(|base| base.doc == doc);
+            let selector = || site.site.document(child).parent_selector.as_ref();
+            is_of_doc
+                && selector()
+                    .is_some_and(|it| it.labels.iter().any(|(key, _)| touched.contains(&key)))
+        };
+        let documents = site.graph.iter().map(|(child, _)| child);
+        let documents = documents.filter(|child| site.sets.member(*child).is_none());
+        for child in documents.filter(|child| is_child(*child)) {
+            let recipe = site.graph.recipe(child);
+            let is_replacing = recipe.replaces == Some(doc);
+            let via = if is_replacing { Via::Replaced } else { Via::Inherited };
+            let hop = format!("{} {}", provenance::hop_text(via), recipe.key.name_and_layer());
+            self.add_flow_behind(site, &flow_of_document(replay, child), false, &[hop]);
+        }
+        self.add_returning(site, &|child, replaced| replaced == doc && is_child(child));
+    }
+
+    /// Outputs that there would be if relations of a document ended: what a document replaces is
+    /// no output, until nothing replaces it.
+    fn add_returning(&mut self, site: &RenderedSite<'_>, is_ended: &dyn Fn(DocId, DocId) -> bool) {
+        for (child, recipe) in site.graph.iter() {
+            let Some(replaced) = recipe.replaces.filter(|replaced| is_ended(child, *replaced))
+            else {
+                continue;
+            };
+            let returning = site.graph.recipe(replaced);
+            if !returning.emit && !site.site.document(replaced).is_abstract {
+                let route = format!("no longer replaced by {}", recipe.key.name_and_layer());
+                self.outputs.entry((returning.key.clone(), vec![route])).or_default();
+            }
+        }
+    }
+
     fn add_whole(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, field: &str) {
-        let document = site.graph.recipe(doc).key.clone();
-        self.texts.push(ImpactText { document, what: field.to_owned(), is_value: false });
+        self.add_text(site, doc, field, TextKind::Steering, Vec::new());
         self.add_flow(site, &flow_of_document(replay, doc), false);
     }
 
+    /// A line that says nothing.
+    fn add_inert(&mut self, site: &RenderedSite<'_>, doc: DocId, line: Line) {
+        if let Some(what) = line.says_nothing(site) {
+            self.add_text(site, doc, what, TextKind::Inert, Vec::new());
+        }
+    }
+
+    fn add_text(
+        &mut self,
+        site: &RenderedSite<'_>,
+        doc: DocId,
+        what: &str,
+        kind: TextKind,
+        writes: Vec<String>,
+    ) {
+        let (document, what) = (site.graph.recipe(doc).key.clone(), what.to_owned());
+        let is_value = kind == TextKind::Value;
+        if !(is_value && self.texts.iter().any(|known| known.what == what)) {
+            self.texts.push(ImpactText { document, what, kind, writes });
+        }
+    }
+
     fn add_flow(&mut self, site: &RenderedSite<'_>, flow: &Flow, has_places: bool) {
+        self.add_flow_behind(site, flow, has_places, &[]);
+    }
+
+    /// A flow that began behind some hops.
+    fn add_flow_behind(
+        &mut self,
+        site: &RenderedSite<'_>,
+        flow: &Flow,
+        has_places: bool,
+        hops: &[String],
+    ) {
         self.more |= flow.more;
         for (index, reached) in flow.reached.iter().enumerate() {
             let recipe = site.graph.recipe(reached.doc);
@@ -124,7 +261,8 @@ impl SiteImpact {
                 let key = &site.graph.recipe(at.doc).key;
                 format!("{} {}", provenance::hop_text(at.via), key.name_and_layer())
             };
-            let route = provenance::route(flow, index).into_iter().skip(1).map(hop).collect();
+            let route = provenance::route(flow, index).into_iter().skip(1).map(hop);
+            let route = hops.iter().cloned().chain(route).collect();
             let places = self.outputs.entry((recipe.key.clone(), route)).or_default();
             let place = provenance::place_text(site, reached);
             if has_places && !places.contains(&place) {
@@ -138,25 +276,91 @@ impl SiteImpact {
     }
 }
 
-/// The field of a document that stands on a line without a value of its data;
-/// none where the line says nothing.
-fn steered_by(line: Line, document: &Document, site: &RenderedSite<'_>) -> Option<&'static str> {
-    let fields = [
-        ("its parentSelector", document.parent_selector.as_ref().map(|it| it.span)),
-        ("its replacement", document.replacement),
-        ("its layer", document.layer.as_ref().map(|layer| layer.span)),
-        ("its name", Some(document.name_span)),
-        ("its schema", Some(document.schema_span)),
-    ];
-    let actions = document.actions().iter().map(|it| ("an action", Some(it.at)));
-    let entries = document.substitutions().map(|it| ("a substitution", Some(it.span)));
-    let labels = document.labels.iter();
-    let labels = labels.map(|(key, node)| ("a label", Some(key.span.to(node.span))));
-    let mut known = actions.chain(entries).chain(labels).chain(fields);
-    let found = known.find(|(_, span)| span.is_some_and(|span| line.touches(span, site)));
-    let rest = [("its metadata", document.metadata_span), ("its data", document.data.span)];
-    let rest = rest.into_iter().find(|(_, span)| line.touches(*span, site));
-    found.map(|(field, _)| field).or(rest.map(|(field, _)| field))
+/// The places of the values at and in a place of a rendered document.
+fn rendered_leaves(
+    site: &RenderedSite<'_>,
+    doc: DocId,
+    place: &Location,
+) -> impl Iterator<Item = Location> {
+    let node = site.rendered.data(doc).and_then(|data| place.get(data));
+    let leaves = node.map(|node| Replay::leaves(node, MAX_REACHED).locations).unwrap_or_default();
+    leaves.into_iter().map(|leaf| place.joined(&leaf))
+}
+
+/// The paths that a step writes, as they are written.
+fn paths_of(step: &Step<'_>, site: &RenderedSite<'_>) -> Vec<String> {
+    match &step.op {
+        Op::Merge { method, path } => {
+            let path = path.value.effective(*method, site.graph.semantics);
+            vec![path.map_or("$", Path::text).to_owned()]
+        }
+        Op::Substitute(substitution) => {
+            let to = substitution.writing.to.iter();
+            to.map(|to| to.path.value.text().to_owned()).collect()
+        }
+        Op::Lay(_) => Vec::new(),
+    }
+}
+
+/// Whether a line is the first of a document.
+fn is_start(line: Line, doc: DocId, site: &RenderedSite<'_>) -> bool {
+    let span = site.graph.recipe(doc).span;
+    line.touches(Span::point(span.file, span.start), site)
+}
+
+/// What a line of a document steers that has no value of its data.
+enum Steering {
+    /// An action or a substitution.
+    Step(&'static str),
+    /// By which documents find each other.
+    Relation { field: &'static str, affects: Affects },
+    /// Anything else.
+    Other(&'static str),
+}
+
+/// Which relations of a document depend on a field.
+#[derive(Clone, Copy)]
+enum Affects {
+    Parent,
+    Children,
+    Both,
+}
+
+impl Steering {
+    fn of(line: Line, document: &Document, site: &RenderedSite<'_>) -> Self {
+        let touches = |span: Option<Span>| span.is_some_and(|span| line.touches(span, site));
+        if document.actions().iter().any(|action| touches(Some(action.at))) {
+            return Self::Step("an action");
+        }
+        if document.substitutions().any(|entry| touches(Some(entry.span))) {
+            return Self::Step("a substitution");
+        }
+        let relation = |field, affects| Self::Relation { field, affects };
+        if document.labels.iter().any(|(key, node)| touches(Some(key.span.to(node.span)))) {
+            return relation("a label", Affects::Children);
+        }
+        let selector = document.parent_selector.as_ref().map(|selector| selector.span);
+        let layer = document.layer.as_ref().map(|layer| layer.span);
+        let relations = [
+            ("its parentSelector", selector, Affects::Parent),
+            ("its replacement", document.replacement, Affects::Parent),
+            ("its layer", layer, Affects::Both),
+            ("its name", Some(document.name_span), Affects::Both),
+            ("its schema", Some(document.schema_span), Affects::Both),
+        ];
+        let mut relations = relations.into_iter();
+        if let Some((field, _, affects)) = relations.find(|(_, span, _)| touches(*span)) {
+            return relation(field, affects);
+        }
+        let others = [
+            ("its metadata", Some(document.metadata_span)),
+            ("its data", document.data_key),
+            ("its data", Some(document.data.span)),
+        ];
+        let mut others = others.into_iter();
+        let found = others.find(|(_, span)| touches(*span));
+        Self::Other(found.map_or("the whole document", |(field, _)| field))
+    }
 }
 
 /// What all sites say, as one.

@@ -5,7 +5,7 @@
 //! No place below a secret is told: a place inside a secret mapping is taken
 //! for the mapping.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::RenderedSite;
 use crate::error::{Error, ErrorKind};
@@ -22,12 +22,19 @@ use crate::yaml::{Key, Mapping, Node};
 /// A value that somebody asks for.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The document's schema.
+    /// The document's schema; empty where only one document of the name is expected.
     pub schema: String,
     /// Its name.
     pub name: String,
     /// The place: as Deckhand's paths are written, or as a JSON Pointer.
     pub path: String,
+}
+
+impl Question {
+    /// Whether documents of this schema are meant.
+    pub fn has_schema(&self, schema: &str) -> bool {
+        self.schema.is_empty() || self.schema == schema
+    }
 }
 
 /// The document asked for: the output of this schema and name, or the document
@@ -37,8 +44,12 @@ pub struct Question {
 /// Where there is none; the help says which is nearly the same.
 pub fn document(site: &RenderedSite<'_>, question: &Question) -> Result<DocId, Error> {
     let (schema, name) = (&question.schema, &question.name);
-    let of_schema = || site.graph.iter().filter(|(_, it)| *it.key.schema == **schema);
+    let of_schema = || site.graph.iter().filter(|(_, it)| question.has_schema(&it.key.schema));
     let named = || of_schema().filter(|(_, it)| *it.key.name == **name);
+    let schemas: BTreeSet<&str> = named().map(|(_, it)| &*it.key.schema).collect();
+    if schemas.len() > 1 {
+        return Err(several_schemas(name, &schemas));
+    }
     let output = named().find(|(_, recipe)| recipe.emit).or_else(|| named().last());
     if let Some((doc, _)) = output {
         return Ok(doc);
@@ -56,8 +67,22 @@ pub fn document(site: &RenderedSite<'_>, question: &Question) -> Result<DocId, E
     }
     let mut names: Vec<&str> = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
     names.sort_unstable();
-    let error = Error::new(ErrorKind::Usage, format!("{of_site} has no `{schema}` named `{name}`"));
+    let kind = if schema.is_empty() { "document".into() } else { format!("`{schema}`") };
+    let error = Error::new(ErrorKind::Usage, format!("{of_site} has no {kind} named `{name}`"));
     Err(did_you_mean(error, nearest(name, names)))
+}
+
+/// The error for a name that documents of several schemas have.
+fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
+    /// Maximum number of schemas listed.
+    const MAX_SCHEMAS: usize = 5;
+    let message =
+        format!("missing argument SCHEMA: {} documents are named `{name}`", schemas.len());
+    let listed: Vec<String> =
+        schemas.iter().take(MAX_SCHEMAS).map(|schema| format!("`{schema}`")).collect();
+    let more = if schemas.len() > MAX_SCHEMAS { ", and others" } else { "" };
+    Error::new(ErrorKind::Usage, message)
+        .with_help(format!("their schemas are {}{more}", listed.join(", ")))
 }
 
 /// The error, and what was probably meant.
@@ -443,6 +468,17 @@ impl Line {
         let last = span.end.saturating_sub(1).max(span.start);
         span.file == self.file
             && (lines.line_of(span.start)..=lines.line_of(last)).contains(&self.number)
+    }
+
+    /// What a line is that says nothing to any document; none where it may say something.
+    pub fn says_nothing(self, site: &RenderedSite<'_>) -> Option<&'static str> {
+        let text = site.sources.get(self.file).text();
+        match text.lines().nth(self.number)?.trim() {
+            "" => Some("an empty line"),
+            "---" | "..." => Some("a mark between documents"),
+            line if line.starts_with('#') => Some("a comment"),
+            _ => None,
+        }
     }
 
     /// The document that stands on the line.

@@ -104,6 +104,18 @@ pub fn flow_within(replay: &Replay<'_>, doc: DocId, location: &Location, most: u
     stream.flow
 }
 
+/// What the values at `places` of a rendered document reach, however they came there.
+pub fn flow_of_rendered(replay: &Replay<'_>, doc: DocId, places: Vec<(Location, Span)>) -> Flow {
+    let mut stream = Stream::new(replay, doc, Vec::new());
+    for (location, at) in places {
+        stream.places.entry(doc).or_default().push(stream.flow.reached.len());
+        let at = vec![at];
+        stream.flow.reached.push(Reached { doc, location, via: Via::Made, at, from: None });
+    }
+    stream.run(MAX_REACHED);
+    stream.flow
+}
+
 /// What a document as a whole reaches: itself and every document that is laid
 /// on one of these or reads from one, whatever it takes. The places are the
 /// documents' roots.

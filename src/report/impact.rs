@@ -44,8 +44,21 @@ pub struct ImpactText {
     pub document: DocKey,
     /// The place of a value, or what else it is.
     pub what: String,
-    /// Whether it is a value of the document's data.
-    pub is_value: bool,
+    /// What it does.
+    pub kind: TextKind,
+    /// The paths that it has written, where it is an action or a substitution.
+    pub writes: Vec<String>,
+}
+
+/// What a text of a document does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// It is a value of the document's data.
+    Value,
+    /// It steers how the document is made, or which others are.
+    Steering,
+    /// It says nothing, as a comment.
+    Inert,
 }
 
 /// An output that a text reaches.
@@ -90,11 +103,14 @@ pub fn write(
     writeln!(out, "{}", clean(&impact.place))?;
     for text in impact.texts.iter().take(MOST) {
         let schema = &text.document.schema;
-        let line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
+        let mut line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
+        if !text.writes.is_empty() {
+            line += &format!(", writes {}", text.writes.join(", "));
+        }
         writeln!(out, "{}", wrap(&clean(&line), style.columns(), "  ", "    "))?;
     }
     write_rest(impact.texts.len(), out)?;
-    if impact.texts.iter().any(|text| !text.is_value) && impact.has_line {
+    if impact.texts.iter().any(|text| text.kind == TextKind::Steering) && impact.has_line {
         writeln!(out, "  a line that steers: all that its document reaches could change")?;
     }
     writeln!(
@@ -169,7 +185,8 @@ pub fn write_impact_json(impact: &Impact, view: &View<'_>, out: &mut dyn Write) 
     let texts = impact.texts.iter().map(|text| TextForm {
         document: DocumentName::new(&text.document),
         what: &text.what,
-        is_value: text.is_value,
+        is_value: text.kind == TextKind::Value,
+        writes: &text.writes,
     });
     let outputs = impact.outputs.iter().map(|output| OutputForm {
         document: DocumentName::new(&output.document),
@@ -213,6 +230,7 @@ struct TextForm<'a> {
     document: DocumentName<&'a str>,
     what: &'a str,
     is_value: bool,
+    writes: &'a [String],
 }
 
 #[derive(Serialize)]

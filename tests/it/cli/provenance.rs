@@ -246,6 +246,196 @@ stops
     );
 }
 
+/// A document between the text and the substitution can set the value too.
+#[test]
+fn documents_of_the_chain_of_a_source_can_set_the_value() {
+    let sandbox = repository();
+    let own = std::fs::read_to_string(sandbox.path("site/own/versions.yaml")).unwrap();
+    sandbox.write("site/lab/versions.yaml", own.replace("{image: {api: two}}", "{}"));
+    sandbox.write(
+        "type/large/versions.yaml",
+        own.replace("layer: site", "layer: type").replace("{image: {api: two}}", "{}"),
+    );
+    std::fs::remove_file(sandbox.path("site/own/versions.yaml")).unwrap();
+    let changes = |site: &str| -> Vec<String> {
+        let ran = sandbox.run(&tag_of(site));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let lines = ran.stdout.lines().filter_map(|line| line.strip_prefix("to change it "));
+        lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    assert_eq!(
+        changes("lab"),
+        [
+            "for lab only set it in #4",
+            "for lab only set it in #2",
+            "everywhere set it in #1 (reaches 6 outputs in 3 sites)",
+        ]
+    );
+    assert_eq!(
+        changes("prod"),
+        [
+            "for type large set it in #2 (own, prod)",
+            "everywhere set it in #1 (reaches 6 outputs in 3 sites)",
+        ]
+    );
+    // Each of them does set it.
+    for (file, value) in [
+        ("type/small/chart.yaml", "{values: {image: {api: new}}}"),
+        ("site/lab/versions.yaml", "{image: {api: new}}"),
+    ] {
+        let before = std::fs::read_to_string(sandbox.path(file)).unwrap();
+        sandbox.write(file, before.replace("data: {}", &format!("data: {value}")));
+        assert!(sandbox.run(&tag_of("lab")).stdout.starts_with("new\n"), "{file}");
+        assert!(sandbox.run(&tag_of("prod")).stdout.starts_with("one\n"), "{file}");
+        sandbox.write(file, before);
+    }
+}
+
+#[test]
+fn missing_arguments_are_named() {
+    let sandbox = repository();
+    for (arguments, missing) in [
+        (&[][..], "arguments SITE, NAME, PATH"),
+        (&["lab"], "arguments NAME, PATH"),
+        (&["lab", TAG[1]], "arguments NAME, PATH"),
+        (&["lab", "chart"], "argument PATH"),
+        (&["lab", TAG[1], "chart"], "argument PATH"),
+        (&["lab", ".values"], "argument NAME"),
+        (&["lab", TAG[1], ".values"], "argument NAME"),
+        (&[TAG[1], "chart", ".values"], "argument SITE"),
+        (&[TAG[1], ".values"], "arguments SITE, NAME"),
+        (&["/values"], "arguments SITE, NAME"),
+        (&["--all-sites"], "arguments NAME, PATH"),
+        (&["--all-sites", "chart"], "argument PATH"),
+        (&["--all-sites", TAG[1], ".values"], "argument NAME"),
+    ] {
+        let ran = sandbox.run(&[&["explain-value"], arguments].concat());
+        assert_eq!((ran.code, &*ran.stdout), (2, ""), "{arguments:?}: {ran:?}");
+        let told = format!("error: missing {missing}\n");
+        assert!(ran.stderr.starts_with(&told), "{arguments:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn schema_may_be_left_out_where_the_name_is_unique() {
+    let sandbox = repository();
+    let short = |arguments: &[&str]| sandbox.run(&[&["explain-value"], arguments].concat());
+    assert_eq!(short(&["lab", "chart", TAG[3]]), sandbox.run(&tag_of("lab")));
+    let all = sandbox.run(&[TAG[0], "--all-sites", TAG[1], TAG[2], TAG[3]]);
+    assert_eq!(short(&["--all-sites", "chart", TAG[3]]), all);
+    let with = |mut arguments: Vec<&'static str>| {
+        arguments.extend(["--why-not", "global/versions.yaml:11"]);
+        sandbox.run(&arguments)
+    };
+    assert_eq!(with(vec![TAG[0], "own", "chart", TAG[3]]), with(tag_of("own")));
+    let unknown = short(&["lab", "chrat", TAG[3]]);
+    assert!(unknown.stderr.contains("has no document named `chrat`"), "{unknown:?}");
+    assert!(unknown.stderr.contains("did you mean `chart`?"), "{unknown:?}");
+
+    let other = document("chart", "site", "{}").replace("example/Any/v1", "example/Other/v1");
+    sandbox.write("site/lab/other.yaml", other);
+    let several = short(&["lab", "chart", TAG[3]]);
+    assert_eq!(
+        (several.code, &*several.stderr),
+        (
+            2,
+            "error: missing argument SCHEMA: 2 documents are named `chart`\n  \
+             help: their schemas are `example/Any/v1`, `example/Other/v1`\n"
+        )
+    );
+    assert_eq!(short(&["prod", "chart", TAG[3]]).code, 0);
+}
+
+/// Other verbs print first lines of documents, and lint prints any.
+#[test]
+fn every_line_of_a_document_has_an_impact() {
+    let sandbox = repository();
+    let text = document("noted", "site", "\n  # a note\n\n  a: |\n    # text\n  b: [1]\n");
+    sandbox.write(
+        "site/lab/noted.yaml",
+        format!("# first\n{text}# last\n...\n{}", document("second", "site", "{}")),
+    );
+    for file in [
+        "global/policy.yaml",
+        "global/versions.yaml",
+        "global/chart.yaml",
+        "type/small/chart.yaml",
+        "site/lab/site-definition.yaml",
+        "site/lab/noted.yaml",
+    ] {
+        let text = std::fs::read_to_string(sandbox.path(file)).unwrap();
+        for line in 1..=text.lines().count() {
+            let ran = sandbox.run(&["impact", &format!("{file}:{line}")]);
+            assert_eq!((ran.code, &*ran.stderr), (0, ""), "{file}:{line}: {ran:?}");
+        }
+    }
+    let told =
+        |line: usize| sandbox.run(&["impact", &format!("site/lab/noted.yaml:{line}")]).stdout;
+    for (line, what, reached) in [
+        (1, "a comment of", 0),
+        (2, "the whole document of", 1),
+        (3, "its schema of", 1),
+        (4, "the whole document of", 1),
+        (5, "its metadata of", 1),
+        (9, "its data of", 1),
+        (10, "a comment of", 0),
+        (11, "an empty line of", 0),
+        (13, ".a of", 1),
+        (15, "an empty line of", 0),
+        (16, "a comment of", 0),
+        (17, "a mark between documents of", 0),
+    ] {
+        let output = if reached == 1 { "output" } else { "outputs" };
+        let told = told(line);
+        let expected = format!("reaches {reached} {output} in {reached} of 3 sites");
+        assert!(told.contains(what) && told.contains(&expected), "{line}: {told}");
+    }
+}
+
+/// A comparison after the edit finds what was foretold: all of it, unless a reader takes a value
+/// that stays the same.
+#[test]
+fn changed_labels_and_parents_reach_what_is_replaced_no_longer() {
+    let sandbox = repository();
+    sandbox.commit();
+    for (file, line, before, after, foretold, found) in [
+        ("global/chart.yaml", 6, "is: chart", "is: another", 4, 4),
+        ("global/versions.yaml", 6, "is: versions", "is: another", 5, 4),
+        ("type/small/chart.yaml", 11, "is: chart", "is: another", 2, 2),
+        ("type/small/chart.yaml", 6, "replacement: true", "replacement: false", 2, 2),
+    ] {
+        let json = sandbox.run(&["impact", &format!("{file}:{line}"), "-o", "json"]).json();
+        assert_eq!(json["outputs_reached"], foretold, "{file}:{line}: {json}");
+        let text = std::fs::read_to_string(sandbox.path(file)).unwrap();
+        sandbox.write(file, text.replacen(before, after, 1));
+        let ran = sandbox.run(&["lint", "--since", "HEAD"]);
+        let expected = format!("  reaches {found} outputs in ");
+        assert!(ran.stdout.contains(&expected), "{file}:{line}: {expected}: {}", ran.stdout);
+        sandbox.git(&["checkout", "--quiet", "."]);
+    }
+    let told = sandbox.run(&["impact", "global/chart.yaml:6"]).stdout;
+    let returning = "  example/Any/v1 chart\n    no longer replaced by chart (type)\n    in lab\n";
+    assert!(told.contains(returning), "{told}");
+}
+
+#[test]
+fn lines_of_actions_and_substitutions_name_the_paths_that_they_write() {
+    let sandbox = repository();
+    let told = |place: &str| sandbox.run(&["impact", place]).stdout;
+    let substitution = told("global/chart.yaml:10");
+    let head = "  a substitution of example/Any/v1 chart (global), writes .values.image\n";
+    assert!(substitution.contains(head), "{substitution}");
+    assert!(
+        substitution.contains("  example/Any/v1 chart\n      .values.image.api\n"),
+        "{substitution}"
+    );
+    assert!(substitution.contains("reaches 3 outputs in 3 of 3 sites"), "{substitution}");
+    let action = told("type/small/chart.yaml:12");
+    assert!(action.contains("  an action of example/Any/v1 chart (type), writes .\n"), "{action}");
+    let json = sandbox.run(&["impact", "global/chart.yaml:10", "-o", "json"]).json();
+    assert_eq!(json["texts"][0]["writes"], serde_json::json!([".values.image"]));
+}
+
 #[test]
 fn a_line_that_steers_is_named() {
     let sandbox = repository();
@@ -273,7 +463,6 @@ fn a_place_without_text_is_refused() {
     let sandbox = repository();
     sandbox.write("README.md", "# nothing\n");
     for (place, words) in [
-        ("global/versions.yaml:1", "nothing of a document stands at"),
         ("global/versions.yaml:0", "names no line"),
         ("global/versions.yaml:99", "nothing of a document stands at"),
         ("README.md", "no site reads"),
