@@ -2,6 +2,7 @@
 
 mod commands;
 mod links;
+mod newcomer;
 mod tables;
 
 pub use self::commands::{assert_means_something, commands_in, verbs};
