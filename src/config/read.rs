@@ -575,6 +575,8 @@ fn worded(kind: &ProblemKind) -> String {
         ProblemKind::RecursiveAlias => "this alias is inside of what it stands for".to_owned(),
         ProblemKind::Internal => "layercake failed to read this; please report it".to_owned(),
         ProblemKind::OverLimit(_) => "this is too large for a configuration file".to_owned(),
-        ProblemKind::RefusedByPython(_) => unreachable!("a configuration is read with libyaml"),
+        ProblemKind::RefusedByPython(_) | ProblemKind::Surrogate => {
+            unreachable!("a configuration is read with libyaml")
+        }
     }
 }

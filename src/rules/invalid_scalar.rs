@@ -12,3 +12,14 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, reason: &str) -> Diagnostic 
         .note(facts.unread_yaml())
         .help("correct it, or put it in quotes if it is meant as text")
 }
+
+/// Half a character, which only PyYAML's own reader takes.
+pub(super) fn word_surrogate(at: Span) -> Diagnostic {
+    let message = "an escape for half a character";
+    Diagnostic::new(&RULE, message, Label::new(at, "a surrogate"))
+        .note(
+            "cloud-init reads the two halves as two characters, which it cannot write to a file; \
+             layercake reads the whole character",
+        )
+        .help("write the character itself, or all of it as one escape: `\\U0001F600`")
+}

@@ -137,6 +137,7 @@ fn word_problem(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
                 .help("write out what is meant")
         }
         ProblemKind::DuplicateKey { .. }
+        | ProblemKind::Surrogate
         | ProblemKind::UnknownTag(_)
         | ProblemKind::InvalidScalar(_)
         | ProblemKind::OverLimit(_)

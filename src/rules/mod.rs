@@ -1062,6 +1062,7 @@ fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::Problem) -> Diagnostic {
         Kind::DuplicateKey { first } => duplicate_key::word(facts, at, *first),
         Kind::UnknownTag(tag) => unknown_tag::word(facts, at, tag),
         Kind::InvalidScalar(reason) => invalid_scalar::word(facts, at, reason),
+        Kind::Surrogate => invalid_scalar::word_surrogate(at),
         Kind::OverLimit(limit) => over_limit::word_text(at, *limit),
         Kind::Internal => internal_error::word_file(at),
     }

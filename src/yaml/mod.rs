@@ -14,8 +14,10 @@ mod node;
 pub mod path;
 mod python;
 mod query;
+mod quoted;
 mod read;
 mod scalar;
+mod spelling;
 mod whole;
 
 pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
@@ -28,6 +30,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use self::read::Read;
 use crate::source::{FileId, Span, offset};
 
 /// What one file holds.
@@ -79,8 +82,8 @@ pub struct Problem {
     pub kind: ProblemKind,
 }
 
-/// The kinds of [`Problem`]. All but [`ProblemKind::DuplicateKey`] cost the
-/// document they are in.
+/// The kinds of [`Problem`]. All but [`ProblemKind::DuplicateKey`] and
+/// [`ProblemKind::Surrogate`] cost the document they are in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
     /// Not YAML; in the reader's own words.
@@ -89,6 +92,9 @@ pub enum ProblemKind {
     RefusedByLibyaml(String),
     /// YAML to us and to libyaml, but [`Loader::Python`] refuses it.
     RefusedByPython(PythonRefusal),
+    /// An escape for half a character, which [`Loader::Python`] takes as it is; what stands
+    /// here is the whole character.
+    Surrogate,
     /// A key that stands in its mapping already; the last value counts.
     DuplicateKey {
         /// The key as it was first written.
@@ -121,7 +127,7 @@ pub enum ProblemKind {
 impl ProblemKind {
     /// Whether the problem costs the document it is in.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self, ProblemKind::DuplicateKey { .. })
+        !matches!(self, ProblemKind::DuplicateKey { .. } | ProblemKind::Surrogate)
     }
 }
 
@@ -196,7 +202,7 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     let base = offset(text.len() - body.len());
     let body = with_line_breaks_of_libyaml(body);
-    let mut read = read::read(file, base, &body);
+    let mut read = read_respelled(file, base, &body, loader);
     match loader {
         Loader::Libyaml => libyaml::review(file, base, &body, |_| false, &mut read),
         Loader::Python => {
@@ -205,6 +211,28 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
         }
     }
     read.parsed
+}
+
+/// Reads `text`, where needed in spellings that granit-parser reads as libyaml reads `text`.
+fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> Read {
+    let written = read::read(file, base, text, loader);
+    if written.respellings.is_empty() {
+        return written;
+    }
+    let mut respelled = spelling::respelled(text, &written.respellings);
+    let mut read = read::read(file, base, &respelled, loader);
+    for _ in 1..spelling::max_passes(text.len()) {
+        if read.respellings.is_empty() {
+            break;
+        }
+        respelled = spelling::respelled(&respelled, &read.respellings);
+        read = read::read(file, base, &respelled, loader);
+    }
+    // libyaml has the last word on what is read of another spelling.
+    read.extents.iter_mut().for_each(|extent| extent.is_odd = true);
+    // Where no fault is gone, the problems of the text as it is written are easier to understand.
+    let faults = |read: &Read| read.parsed.problems.iter().filter(|it| it.kind.is_fatal()).count();
+    if faults(&read) < faults(&written) { read } else { written }
 }
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';

@@ -69,7 +69,10 @@ fn tab(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
 /// In a flow collection a question mark ends a text without quotes too, and
 /// nothing that may follow one begins with it.
 fn end_in_flow(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
-    let at = range.start + text[range.clone()].find('?').unwrap_or(range.len());
+    // One before a key is an indicator, as it is to libyaml.
+    let written = &text[range.clone()];
+    let marked = usize::from(written.starts_with('?'));
+    let at = range.start + written[marked..].find('?').map_or(range.len(), |at| marked + at);
     let question_mark = (at < range.end).then_some((at, PythonRefusal::QuestionMark));
     tab(text, range.start..at).or(question_mark)
 }

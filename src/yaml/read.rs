@@ -6,16 +6,20 @@
 //! knows granit-parser.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 
 use super::collection::settled;
+use super::quoted;
 use super::scalar::{self, Fault, Plain, ScalarTag};
+use super::spelling::{self, Respelling};
 use super::{
-    Comment, Document, Key, Limit, Mapping, Node, Parsed, Problem, ProblemKind, Shared, Size, Value,
+    Comment, Document, Key, Limit, Loader, Mapping, Node, Parsed, Problem, ProblemKind, Shared,
+    Size, Value,
 };
 use crate::source::{FileId, Span, offset};
 
@@ -24,6 +28,8 @@ pub(super) struct Read {
     pub parsed: Parsed,
     /// As many as there are documents, in the same order.
     pub extents: Vec<Extent>,
+    /// What has to be written in another way to be read as libyaml reads it.
+    pub respellings: Vec<Respelling>,
 }
 
 /// What a document is to the second opinion.
@@ -37,8 +43,8 @@ pub(super) struct Extent {
 
 /// Reads `text`, which begins at byte `base` of the file and has no byte
 /// order mark.
-pub(super) fn read(file: FileId, base: u32, text: &str) -> Read {
-    let mut reader = Reader::new(file, base, text);
+pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> Read {
+    let mut reader = Reader::new(file, base, text, loader);
     let mut parser = Parser::new_from_str_with_options(text, options(text));
     while let Some(event) = parser.next_event() {
         let error = match event {
@@ -126,6 +132,9 @@ struct Reader<'text> {
     file: FileId,
     base: u32,
     text: &'text str,
+    loader: Loader,
+    /// The names that aliases may have, as soon as they matter.
+    aliases: OnceCell<HashSet<&'text str>>,
     /// Where the last event but a comment ended.
     cursor: usize,
     /// Where the last document ended.
@@ -194,6 +203,24 @@ enum Contents {
     Pairs(Vec<(Node, Node)>),
     /// A mapping in that list: one key, one value.
     Pair(Vec<Node>),
+    /// A mapping under the tag of a scalar, which is the value of its key `=`.
+    Scalar(DefaultValue),
+}
+
+impl DefaultValue {
+    fn new(tag: ScalarTag) -> Self {
+        Self { tag, entries: Entries::default(), is_next: false, text: None }
+    }
+}
+
+/// What is read of a mapping for the sake of its key `=`.
+struct DefaultValue {
+    tag: ScalarTag,
+    entries: Entries,
+    /// Whether the value of `=` comes next.
+    is_next: bool,
+    /// The text of that value; none where it is another collection.
+    text: Option<Option<String>>,
 }
 
 /// A mapping's entries so far.
@@ -243,14 +270,16 @@ enum Meaning<'tag> {
 }
 
 impl<'text> Reader<'text> {
-    fn new(file: FileId, base: u32, text: &'text str) -> Self {
-        let read = Read { parsed: Parsed::default(), extents: Vec::new() };
+    fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
+        let read = Read { parsed: Parsed::default(), extents: Vec::new(), respellings: Vec::new() };
         let has_separators = SEPARATORS.iter().any(|separator| text.contains(*separator));
         let (cursor, boundary, started) = (0, 0, false);
         Self {
             file,
             base,
             text,
+            loader,
+            aliases: OnceCell::new(),
             cursor,
             boundary,
             started,
@@ -279,7 +308,7 @@ impl<'text> Reader<'text> {
         match event {
             Event::StreamStart | Event::StreamEnd => {}
             Event::Comment(..) => {
-                self.check_separators(range.clone(), false);
+                self.check_separators(range.clone());
                 let span = self.span(range);
                 self.read.parsed.comments.push(Comment { span });
                 // A comment may be told before the block scalar above it.
@@ -357,6 +386,9 @@ impl<'text> Reader<'text> {
     /// A syntax error: what was read of the document is of no use.
     fn abandon(&mut self, error: &ScanError) {
         let at = error.marker().byte_offset().unwrap_or(self.cursor).min(self.text.len());
+        let in_flow = self.is_in_flow();
+        let respelling = spelling::of_error(error, self.text, at, in_flow, self.loader);
+        self.read.respellings.extend(respelling);
         let kind = match error.kind() {
             granit_parser::ErrorKind::RecursionLimitExceeded => {
                 ProblemKind::OverLimit(Limit::Depth)
@@ -425,22 +457,14 @@ impl<'text> Reader<'text> {
     }
 
     /// Line separators are text to YAML 1.2; to libyaml they end a line, and with
-    /// it a comment, or a scalar. In quotes both read the same, unless white
-    /// space, which is no part of the text there, stands beside one.
-    fn check_separators(&mut self, range: Range<usize>, is_quoted: bool) {
+    /// it a comment, or a scalar without quotes.
+    fn check_separators(&mut self, range: Range<usize>) {
         if !self.has_separators {
             return;
         }
-        let breaks = |letter: &char| SEPARATORS.contains(letter);
-        let is_white = |letter: char| matches!(letter, ' ' | '\t' | '\n' | '\r');
         let text = &self.text[range.clone()];
-        let read_alike = |at: usize, separator: char| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + separator.len_utf8()..].chars().next();
-            is_quoted && !before.is_some_and(is_white) && !after.is_some_and(is_white)
-        };
-        let mut found = text.char_indices().filter(|(_, letter)| breaks(letter));
-        if let Some((at, separator)) = found.find(|(at, letter)| !read_alike(*at, *letter)) {
+        let mut found = text.char_indices();
+        if let Some((at, separator)) = found.find(|(_, letter)| SEPARATORS.contains(letter)) {
             let at = range.start + at;
             let code = u32::from(separator);
             let why =
@@ -473,6 +497,11 @@ impl<'text> Reader<'text> {
     }
 
     fn name_anchor(&mut self, name: &str, range: Range<usize>) {
+        let text = self.text;
+        let respelling = spelling::of_anchor(&text[range.clone()], range.start, || {
+            self.aliases.get_or_init(|| spelling::alias_names(text))
+        });
+        self.read.respellings.extend(respelling);
         self.check_name(name, range.clone());
         let span = self.span(range);
         let Some(draft) = &mut self.draft else { return };
@@ -507,8 +536,17 @@ impl<'text> Reader<'text> {
             _ => range,
         };
         let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
-        self.check_separators(range.clone(), is_quoted);
-        let span = self.touch(range);
+        let mut text = text;
+        if is_quoted {
+            self.check_surrogates(range.clone(), style);
+            let written = &self.text[range.clone()];
+            if self.has_separators && written.contains(SEPARATORS) {
+                text = quoted::value(written).map_or(text, Cow::Owned);
+            }
+        } else {
+            self.check_separators(range.clone());
+        }
+        let mut span = self.touch(range);
         let meaning = match meaning(tag) {
             // Where libyaml finds nothing it cannot take quotes away.
             Meaning::Plain if absent => Meaning::Scalar(ScalarTag::String),
@@ -516,12 +554,21 @@ impl<'text> Reader<'text> {
         };
         let is_plain = style == ScalarStyle::Plain;
         self.mark_odd_scalar(absent, style);
-        if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
+        let is_marked = is_plain && self.is_marked_key(&text);
+        if is_marked {
+            self.mark_odd(true);
+            span.start += 1;
+            text = Cow::Owned(text[1..].to_owned());
+        } else if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
             let why = "`?` and `:` are indicators in a flow collection, whatever follows";
             self.problem(span, ProblemKind::RefusedByLibyaml(why.to_owned()));
         }
         if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
         {
+            return;
+        }
+        if let Some(value) = self.default_value() {
+            value.text = Some(Some(text.into_owned()));
             return;
         }
         let value = self.scalar_value(&meaning, is_plain, &text, span);
@@ -532,7 +579,71 @@ impl<'text> Reader<'text> {
             draft.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
         }
         self.count(1, span);
+        if is_marked && !self.is_key_next() {
+            return self.push_key_alone(node);
+        }
         self.push(node, 0);
+    }
+
+    /// A question mark without a blank after it, before a key in a flow collection: an indicator
+    /// to libyaml and PyYAML, and text to YAML 1.2. Other texts after it are refused.
+    fn is_marked_key(&self, text: &str) -> bool {
+        let Some(key) = text.strip_prefix('?') else { return false };
+        let begins_text = match key.chars().next() {
+            None => false,
+            Some('-') => key[1..].starts_with(|next: char| !next.is_whitespace()),
+            Some(first) => !first.is_whitespace() && !"?:,[]{}#&*!|>'\"%@`".contains(first),
+        };
+        let frame = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        let may_be_key = frame.is_some_and(|frame| match &frame.contents {
+            Contents::Mapping(entries) | Contents::Set(entries) => entries.key.is_none(),
+            Contents::Sequence(_) => true,
+            Contents::Pairs(_) | Contents::Pair(_) | Contents::Scalar(_) => false,
+        });
+        begins_text && may_be_key && self.is_in_flow()
+    }
+
+    /// Puts a mapping into a list, of a key and nothing.
+    fn push_key_alone(&mut self, key: Node) {
+        let span = key.span;
+        let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
+        match Entries::of_pair((&key, &nothing)) {
+            Ok(mapping) => {
+                self.count(2, span);
+                self.push(Node::new(Value::Mapping(Arc::new(mapping)), span), 1);
+            }
+            Err(problem) => self.problem(problem.span, problem.kind),
+        }
+    }
+
+    /// The key `=` whose value comes next, in a mapping under the tag of a scalar.
+    fn default_value(&mut self) -> Option<&mut DefaultValue> {
+        match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
+            Contents::Scalar(value) if value.is_next => {
+                value.is_next = false;
+                value.entries.key = None;
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    /// Escapes of surrogates, of which YAML 1.2 makes one character.
+    fn check_surrogates(&mut self, range: Range<usize>, style: ScalarStyle) {
+        if style != ScalarStyle::DoubleQuoted {
+            return;
+        }
+        let Some(escape) = surrogate_escape(&self.text[range.clone()]) else { return };
+        let span = self.span(range.start + escape.start..range.start + escape.end);
+        match self.loader {
+            Loader::Libyaml => {
+                let why = "found invalid Unicode character escape code".to_owned();
+                self.problem(span, ProblemKind::RefusedByLibyaml(why));
+            }
+            Loader::Python => {
+                self.read.parsed.problems.push(Problem { span, kind: ProblemKind::Surrogate });
+            }
+        }
     }
 
     /// A whole document may be a block scalar without indent to YAML 1.2; to
@@ -548,8 +659,9 @@ impl<'text> Reader<'text> {
     }
 
     fn is_in_flow(&self) -> bool {
-        let frame = self.draft.as_ref().and_then(|draft| draft.frames.last());
-        frame.is_some_and(|frame| frame.is_flow)
+        let frames = self.draft.as_ref().map_or(&[][..], |draft| &draft.frames);
+        // A single pair has no brackets of its own, and stands in a list that has.
+        frames.iter().rev().take(2).any(|frame| frame.is_flow)
     }
 
     /// A key that is not there, and a block scalar that is a whole document:
@@ -562,6 +674,7 @@ impl<'text> Reader<'text> {
                 absent && entries.key.is_none()
             }
             Some(Contents::Pair(nodes)) => absent && nodes.is_empty(),
+            Some(Contents::Scalar(_)) => true,
             Some(Contents::Sequence(_) | Contents::Pairs(_)) => false,
         };
     }
@@ -621,6 +734,11 @@ impl<'text> Reader<'text> {
             draft.anchors.insert(anchor, Anchored { node, nodes: 1, height: 0 });
         }
         self.count(1, span);
+        let is_default = !matches!(key, PendingKey::Merge);
+        let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
+        if let Some(Frame { contents: Contents::Scalar(value), .. }) = frame {
+            value.is_next = is_default && value.text.is_none();
+        }
         if let Some(entries) = self.entries() {
             entries.key = Some(key);
         }
@@ -629,7 +747,9 @@ impl<'text> Reader<'text> {
 
     fn entries(&mut self) -> Option<&mut Entries> {
         match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
-            Contents::Mapping(entries) | Contents::Set(entries) => Some(entries),
+            Contents::Mapping(entries)
+            | Contents::Set(entries)
+            | Contents::Scalar(DefaultValue { entries, .. }) => Some(entries),
             Contents::Sequence(_) | Contents::Pairs(_) | Contents::Pair(_) => None,
         }
     }
@@ -725,11 +845,22 @@ impl<'text> Reader<'text> {
         if in_pairs && matches!(plain, Contents::Mapping(_)) {
             return Contents::Pair(Vec::new());
         }
+        let outer = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        if let Some(Frame { contents: Contents::Scalar(outer), .. }) = outer
+            && outer.is_next
+            && matches!((&plain, &meaning), (Contents::Mapping(_), Meaning::Untagged))
+        {
+            return Contents::Scalar(DefaultValue::new(outer.tag));
+        }
         let why = match (&plain, meaning) {
             (_, Meaning::Untagged | Meaning::Plain)
             | (Contents::Sequence(_), Meaning::Sequence)
             | (Contents::Mapping(_), Meaning::Mapping) => return plain,
             (Contents::Mapping(_), Meaning::Set) => return Contents::Set(Entries::default()),
+            // As `SafeConstructor.construct_scalar`; of a timestamp it is not asked.
+            (Contents::Mapping(_), Meaning::Scalar(tag)) if tag != ScalarTag::Timestamp => {
+                return Contents::Scalar(DefaultValue::new(tag));
+            }
             (Contents::Sequence(_), Meaning::Pairs) => return Contents::Pairs(Vec::new()),
             (_, Meaning::Unknown(tag)) => {
                 self.problem(span, ProblemKind::UnknownTag(tag.original().into()));
@@ -770,6 +901,19 @@ impl<'text> Reader<'text> {
                 Value::Mapping(Arc::new(mapping))
             }
             Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
+            Contents::Scalar(value) => {
+                let Some(text) = value.text.flatten() else {
+                    let why = "a collection under the tag of a scalar";
+                    return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+                };
+                if self.default_value().is_some_and(|outer| {
+                    outer.text = Some(Some(text.clone()));
+                    true
+                }) {
+                    return;
+                }
+                self.scalar_value(&Meaning::Scalar(value.tag), false, &text, span)
+            }
             Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
             Contents::Pair(entry) => {
                 let Ok([key, value]) = <[Node; 2]>::try_from(entry) else {
@@ -782,6 +926,10 @@ impl<'text> Reader<'text> {
                 return self.push_entry(key, value, frame.height);
             }
         };
+        if let Some(value) = self.default_value() {
+            value.text = Some(None);
+            return;
+        }
         let node = Node::new(value, span);
         // All of it is still at hand.
         Size::of(&node);
@@ -877,7 +1025,9 @@ impl<'text> Reader<'text> {
                 items.push(node);
                 None
             }
-            Contents::Mapping(entries) | Contents::Set(entries) => entries.push(node),
+            Contents::Mapping(entries)
+            | Contents::Set(entries)
+            | Contents::Scalar(DefaultValue { entries, .. }) => entries.push(node),
             Contents::Pairs(pairs) => push_pair(pairs, node),
             Contents::Pair(nodes) => {
                 nodes.push(node);
@@ -893,6 +1043,27 @@ impl<'text> Reader<'text> {
             Some(problem) => self.problem(problem.span, problem.kind),
         }
     }
+}
+
+/// The first escape of a surrogate in a text in double quotes.
+fn surrogate_escape(written: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    while let Some(found) = written[at..].find('\\') {
+        let start = at + found;
+        let digits = match written.as_bytes().get(start + 1) {
+            Some(b'u') => 4,
+            Some(b'U') => 8,
+            _ => 0,
+        };
+        let end = start + 2 + digits;
+        let code = written.get(start + 2..end).and_then(|it| u32::from_str_radix(it, 16).ok());
+        if code.is_some_and(|code| (0xD800..0xE000).contains(&code)) {
+            return Some(start..end);
+        }
+        // What is escaped may be a backslash, or longer than a byte.
+        at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
+    }
+    None
 }
 
 /// How many entries `<<` brings where this stands behind it.

@@ -1,5 +1,6 @@
 //! What is read of odd and of broken texts.
 
+use layercake::report::json::canonical;
 use layercake::yaml::{Limit, Node, ProblemKind, Size, Value, parse};
 
 use crate::conformance::{recorded, some_file};
@@ -57,8 +58,8 @@ fn texts_go_on_and_end_as_libyaml_has_them() {
 /// libyaml passes over it, and counts it as a column: what follows may be
 /// something else than it looks like.
 #[test]
-fn a_byte_order_mark_begins_no_line_of_a_document() {
-    for text in ["a:\n\u{feff}  b: 1\n", "a: [b,\r\n\u{feff}c]\n", "---\n\u{feff}a: 1\n"] {
+fn a_byte_order_mark_begins_no_line_of_a_block() {
+    for text in ["a:\n\u{feff}  b: 1\n", "---\n\u{feff}a: 1\n"] {
         let parsed = parse(some_file(), text);
         let [problem] = parsed.problems.as_slice() else { panic!("{text:?} {parsed:?}") };
         assert!(
@@ -303,5 +304,67 @@ fn keys(value: &Value) -> Vec<&str> {
     match value {
         Value::Mapping(mapping) => mapping.keys().filter_map(|key| key.as_str()).collect(),
         _ => Vec::new(),
+    }
+}
+
+/// Recorded with PyYAML 6.0.3, `yaml.CSafeLoader`.
+#[test]
+fn spellings_that_yaml_1_2_has_not_are_read_as_by_libyaml() {
+    for (text, value) in [
+        ("{ ?foo: bar,\nbar: 42\n}\n", r#"{"foo":"bar","bar":42}"#),
+        ("[?x]\n", r#"[{"x":null}]"#),
+        ("k: [?a : b]\n", r#"{"k":[{"a":"b"}]}"#),
+        ("k: {?a : b, ?c}\n", r#"{"k":{"a":"b","c":null}}"#),
+        ("k: [x, ?a: b, ?a b\n c]\n", r#"{"k":["x",{"a":"b"},{"a b c":null}]}"#),
+        ("k: [?-a: 1, a ?b]\n", r#"{"k":[{"-a":1},"a ?b"]}"#),
+        ("---\nkey: &an:chor value\n", r#"{"key":":chor value"}"#),
+        ("- [\n\tfoo,\n foo\n ]\n", r#"[["foo","foo"]]"#),
+        ("!!str {=: x}\n", r#""x""#),
+        ("k: !!int {a: b, =: '7', =: 8}\nl: !!str {=: {=: 1}}\n", r#"{"k":7,"l":"1"}"#),
+        ("a:\n  k: |4\n    #x\n\n  z: 1\n", r#"{"a":{"k":"","z":1}}"#),
+        ("a:\n  k: >4+\n      t\n\n    #x\n    #y\n  z: 1\n", r#"{"a":{"k":"t\n\n","z":1}}"#),
+        ("a: {a: 1}\n\u{feff}\n", r#"{"a":{"a":1}}"#),
+        ("a: [b,\r\n\u{feff}c]\n", r#"{"a":["b","c"]}"#),
+        ("a: |\n x\n\u{feff}# c\nb: 1\n", r#"{"a":"x\n","b":1}"#),
+        ("a: '\u{2028} x'\n", r#"{"a":"\u2028x"}"#),
+        ("a: 'it''s \n\n \u{2028}\n y'\n", r#"{"a":"it's\n\u2028\ny"}"#),
+        ("a: \"x\\\n  \u{2029} y\\ \u{2028} z\"\n", r#"{"a":"x\u2029y \u2028z"}"#),
+        ("{k: \"a\\\\ud83d\", l: '\\ud83d'}\n", r#"{"k":"a\\ud83d","l":"\\ud83d"}"#),
+    ] {
+        let parsed = parse(some_file(), text);
+        assert_eq!(parsed.problems, [], "{text:?}");
+        let expected: serde_json::Value = serde_json::from_str(value).unwrap();
+        let read: serde_json::Value =
+            serde_json::from_str(&canonical(&parsed.documents[0].root)).unwrap();
+        assert_eq!(read, expected, "{text:?}");
+    }
+    let parsed = parse(some_file(), "d:\n  &a: v\n");
+    assert_eq!(parsed.problems, []);
+    let inner = parsed.documents[0].root.get("d").and_then(Node::as_mapping).unwrap();
+    let (key, value) = inner.iter().next().unwrap();
+    assert_eq!((&key.value, value.as_str()), (&Value::Null, Some("v")));
+}
+
+/// Recorded in the same way.
+#[test]
+fn other_spellings_stay_refused() {
+    for text in [
+        "k: {x: ?a}\n",
+        "k: [??a]\n",
+        "k: [x: ?a]\n",
+        "d: &a:\n",
+        "d: {a: &b:c, e: f}\n",
+        "!!str {a: b}\n",
+        "!!str {'=': x}\n",
+        "!!str {=: [a]}\n",
+        "!!timestamp {=: 2001-01-01}\n",
+        "k: |4\n   y\n",
+        "a: 1\n\u{feff}b: 2\n",
+        "a: 1\n\u{feff}---\nb: 1\n",
+        "'a\u{2028} b': 1\n",
+        "{k: \"\\ud83d\\ude00\"}\n",
+        "{k: \"\\U0000d83d\"}\n",
+    ] {
+        assert_ne!(parse(some_file(), text).problems, [], "{text:?}");
     }
 }

@@ -1,0 +1,98 @@
+//! Spellings that libyaml reads and granit-parser does not, or not alike.
+//!
+//! Where the reader meets one, it asks for the same text in another spelling of the same
+//! length, and the text is read again: all places stay where they were written.
+
+use std::collections::HashSet;
+
+use granit_parser::{ErrorKind, ScanError};
+
+use super::Loader;
+
+/// A stretch of text to be written in another way.
+#[derive(Debug)]
+pub(super) struct Respelling {
+    at: usize,
+    /// As long as what it replaces.
+    text: String,
+}
+
+/// How often a text of so many bytes is read in another spelling before it is left as a fault.
+pub(super) fn max_passes(bytes: usize) -> usize {
+    const BYTES: usize = 4 << 20;
+    (BYTES / bytes.max(1)).clamp(2, 32)
+}
+
+/// `text` with `respellings` in it.
+pub(super) fn respelled(text: &str, respellings: &[Respelling]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for Respelling { at, text } in respellings {
+        bytes[*at..at + text.len()].copy_from_slice(text.as_bytes());
+    }
+    String::from_utf8(bytes).expect("whole characters are replaced")
+}
+
+/// The names that aliases in a text may have.
+pub(super) fn alias_names(text: &str) -> HashSet<&str> {
+    let is_other = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_';
+    let names = text.split('*').skip(1);
+    names.map(|rest| rest.split(is_other).next().unwrap_or_default()).collect()
+}
+
+/// Another spelling of the place at which granit-parser fails, which is byte `at`.
+pub(super) fn of_error(
+    error: &ScanError,
+    text: &str,
+    at: usize,
+    in_flow: bool,
+    loader: Loader,
+) -> Option<Respelling> {
+    let rest = text.get(at..)?;
+    let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let is_blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
+    match error.kind() {
+        // libyaml passes over a byte order mark that begins a line, and counts a column for it:
+        // what follows on the line is indented by one, which matters in block collections.
+        ErrorKind::BomInsideDocument if at == line && loader == Loader::Libyaml => {
+            let after = rest.strip_prefix('\u{feff}')?;
+            let after = after.split(['\n', '\r']).next().unwrap_or_default();
+            let is_nothing = is_blank(after.split('#').next().unwrap_or_default());
+            match (is_nothing, in_flow) {
+                (true, _) => Some(Respelling { at, text: "#  ".into() }),
+                (false, true) => Some(Respelling { at, text: "   ".into() }),
+                (false, false) => None,
+            }
+        }
+        // To libyaml a line that is indented less ends a block scalar, and may be a comment.
+        ErrorKind::InvalidBlockScalarIndent if rest.starts_with('#') && at > line => {
+            Some(Respelling { at: line, text: "#".into() })
+        }
+        // In a flow collection libyaml takes a tab as it takes a space.
+        _ if in_flow || text[..line].trim_end().ends_with(['[', '{', ',']) => {
+            let indent = text[line..at].trim_end_matches([' ', '\t']).len();
+            let start = if indent == 0 { line } else { at };
+            let end = at + rest.bytes().take_while(|byte| *byte == b'\t').count();
+            let has_tab = text[start..end].contains('\t');
+            has_tab.then(|| Respelling { at: start, text: " ".repeat(end - start) })
+        }
+        _ => None,
+    }
+}
+
+/// Another spelling of an anchor `written` at byte `at`, in which granit-parser sees a longer name
+/// than libyaml: to libyaml a colon ends it. No alias may need it, since the anchor is gone then.
+pub(super) fn of_anchor<'t>(
+    written: &'t str,
+    at: usize,
+    aliases: impl FnOnce() -> &'t HashSet<&'t str>,
+) -> Option<Respelling> {
+    let (name, rest) = written.strip_prefix('&')?.split_once(':')?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if name.is_empty() || !name.bytes().all(is_name) || aliases().contains(name) {
+        return None;
+    }
+    let blanks = " ".repeat(name.len());
+    // What is before the colon is an empty key, unless the colon begins a text.
+    let first = if rest.is_empty() { '~' } else { ' ' };
+    Some(Respelling { at, text: format!("{first}{blanks}") })
+}
