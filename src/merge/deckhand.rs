@@ -75,8 +75,8 @@ pub struct ActionPath {
 #[derive(Clone, Debug)]
 enum DeckhandPath {
     Same,
-    /// `$` became `.$`: the root for merge, nothing for the others.
-    RootOnlyForMerge,
+    /// `$` became `.$`: the root to read, and no place to write to.
+    UnwrittenRoot,
     Other(Path),
 }
 
@@ -87,12 +87,13 @@ impl ActionPath {
     /// # Errors
     /// Where the path does not parse; the offset is into `text`.
     pub fn parse(text: &str) -> Result<Self, PathError> {
+        let cut = cut_data_text(text);
+        if matches!(cut, "$" | ".$" | "$.$") {
+            let documented = Path::parse(".").expect("the root is a path");
+            return Ok(Self { documented, deckhand: DeckhandPath::UnwrittenRoot });
+        }
         let documented =
             Path::parse(&rooted(cut_data_segment(text))).map_err(|error| error_in(text, error))?;
-        let cut = cut_data_text(text);
-        if text == "$" {
-            return Ok(Self { documented, deckhand: DeckhandPath::RootOnlyForMerge });
-        }
         if cut == cut_data_segment(text) {
             return Ok(Self { documented, deckhand: DeckhandPath::Same });
         }
@@ -104,9 +105,15 @@ impl ActionPath {
     pub fn differs(&self, method: Method) -> bool {
         match self.deckhand {
             DeckhandPath::Same => false,
-            DeckhandPath::RootOnlyForMerge => method != Method::Merge,
+            DeckhandPath::UnwrittenRoot => method != Method::Merge,
             DeckhandPath::Other(_) => true,
         }
+    }
+
+    /// Whether Deckhand's code reads the root at this path and writes nothing there. It merges
+    /// two mappings in place all the same.
+    pub fn is_unwritten_root(&self) -> bool {
+        matches!(self.deckhand, DeckhandPath::UnwrittenRoot)
     }
 
     /// Whether the path has an index in it.
@@ -118,7 +125,7 @@ impl ActionPath {
     pub fn deckhand_text(&self) -> Option<&str> {
         match &self.deckhand {
             DeckhandPath::Other(path) => Some(path.text()),
-            DeckhandPath::Same | DeckhandPath::RootOnlyForMerge => None,
+            DeckhandPath::Same | DeckhandPath::UnwrittenRoot => None,
         }
     }
 
@@ -128,7 +135,7 @@ impl ActionPath {
             (Semantics::Documented, _) | (Semantics::Deckhand, DeckhandPath::Same) => {
                 Some(&self.documented)
             }
-            (Semantics::Deckhand, DeckhandPath::RootOnlyForMerge) => {
+            (Semantics::Deckhand, DeckhandPath::UnwrittenRoot) => {
                 (method == Method::Merge).then_some(&self.documented)
             }
             (Semantics::Deckhand, DeckhandPath::Other(path)) => Some(path),
@@ -183,6 +190,8 @@ pub struct Applied {
 pub enum Difference {
     /// D01: a merge at an index.
     IndexMerge,
+    /// D10: a merge at `$` of anything but two mappings, which the code does not write.
+    RootMerge,
     /// D03: Deckhand removes the first equal value, which is here.
     Delete {
         /// What stands at the path.

@@ -187,6 +187,10 @@ pub enum ProblemKind {
         path: String,
         /// A key that is there and looks alike.
         near: Option<String>,
+        /// Whether it would look below the path.
+        recurses: bool,
+        /// Whether Deckhand's code has left a mapping there.
+        is_created: bool,
     },
     /// A destination pattern meets a value in which it cannot look.
     PatternTargetType {
@@ -582,8 +586,11 @@ impl<'a> Making<'a> {
 
     fn merge(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
         let semantics = self.graph.semantics;
-        let Some(effective) = path.value.effective(method, semantics) else { return };
         let own = &self.graph.recipe(self.doc).data;
+        if path.value.is_unwritten_root() && !self.goes_on_at_root(method, path.span, own) {
+            return;
+        }
+        let Some(effective) = path.value.effective(method, semantics) else { return };
         if let Err(error) = self.pad(effective) {
             return self.problem(path.span, ProblemKind::ActionPath { method, error });
         }
@@ -613,6 +620,26 @@ impl<'a> Making<'a> {
                 self.problem(path.span, kind);
             }
         }
+    }
+
+    /// Whether an action at `$` goes on as at any root (D10). Deckhand's code refuses one whose
+    /// value is null, and writes the result of no other.
+    fn goes_on_at_root(&mut self, method: Method, at: Span, own: &Node) -> bool {
+        let in_parent = method == Method::Delete;
+        let value = if in_parent { &self.data } else { own };
+        if value.is_null() {
+            let path = ".".to_owned();
+            let kind = ProblemKind::MissingActionPath { method, path, in_parent, near: None };
+            self.problem(at, kind);
+            return false;
+        }
+        let is_mapping = |node: &Node| node.as_mapping().is_some();
+        if method != Method::Merge || is_mapping(own) && is_mapping(&self.data) {
+            return true;
+        }
+        let difference = Difference::RootMerge;
+        self.problem(at, ProblemKind::DifferentAction { method, difference });
+        self.graph.semantics == deckhand::Semantics::Documented
     }
 
     /// Refuses a document that shared values have blown up: written out it

@@ -28,6 +28,11 @@ impl Making<'_> {
         };
         for (index, destination) in substitution.writing.to.iter().enumerate() {
             let before = self.writes.len();
+            // Deckhand's code looks at the text of the path before anything else (10.6).
+            if let Err(error) = destination.path.value.require_rooted() {
+                self.problem(destination.path.span, ProblemKind::DestinationPath(error));
+                continue;
+            }
             match &destination.part {
                 None => self.put(destination, &value),
                 Some(part) => self.put_by_pattern(destination, part, &value),
@@ -159,13 +164,24 @@ impl Making<'_> {
         let Some((target, location, is_node)) = target else {
             return self.missing_target(destination, part);
         };
+        if !part.pattern.value.is_usable() {
+            return;
+        }
         // Both may be far larger written out than they are in memory.
         if let Err(failure) = self.allowance.search(cost(value).saturating_add(cost(&target))) {
             return self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
         }
         let put = self.put_in(value, part);
         let replaced = match (&target.value, part.depth) {
-            (Value::String(text), _) => self.replaced_text(part, &put, &target, text),
+            (Value::String(text), _) => {
+                // The text of the first place is written to all of them, as it is if nothing
+                // in it matches; there is nothing to write where it is the only place.
+                let is_only_place = is_node && path.segments().is_some();
+                match self.replaced_text(part, &put, &target, text) {
+                    Some((_, 0)) if is_only_place => None,
+                    replaced => replaced.map(|(node, _)| node),
+                }
+            }
             (Value::Mapping(_) | Value::Sequence(_), Some(depth)) if is_node => {
                 let texts = self.replaced_below(part, &put, &target, depth);
                 return self.keep_below(texts, location, at);
@@ -195,16 +211,19 @@ impl Making<'_> {
     fn missing_target(&mut self, destination: &Destination, part: &Part) {
         let (path, at) = (&destination.path.value, destination.path.span);
         let near = path.near_miss(&self.data);
-        self.problem(at, ProblemKind::MissingPatternTarget { path: path.text().to_owned(), near });
-        if self.graph.semantics == Semantics::Documented {
-            return;
-        }
-        let before = self.data.clone();
-        let created = path.create(&mut self.data, at);
-        let is_inside = created.is_ok_and(|top| top.is_some_and(|top| top.0.len() > 1));
-        if part.depth.is_none() && !is_inside {
-            self.data = before;
-        }
+        let recurses = part.depth.is_some();
+        let is_created = self.graph.semantics == Semantics::Deckhand && {
+            let before = self.data.clone();
+            let top = path.create(&mut self.data, at).ok().flatten();
+            let is_kept = top.is_some_and(|top| recurses || top.0.len() > 1);
+            if !is_kept {
+                self.data = before;
+            }
+            is_kept
+        };
+        let path = path.text().to_owned();
+        let kind = ProblemKind::MissingPatternTarget { path, near, recurses, is_created };
+        self.problem(at, kind);
     }
 
     /// What the pattern's occurrences become.
@@ -236,7 +255,7 @@ impl Making<'_> {
         PutIn { text, secret, as_template: self.graph.semantics == Semantics::Deckhand }
     }
 
-    /// The text at the destination with the pattern replaced; none where it
+    /// The text at the destination with the pattern replaced, and how often; none where it
     /// could not be, which has been said then.
     fn replaced_text(
         &mut self,
@@ -244,14 +263,14 @@ impl Making<'_> {
         put: &PutIn,
         target: &Node,
         text: &str,
-    ) -> Option<Node> {
+    ) -> Option<(Node, usize)> {
         match self.replaced_within(part, put, text) {
             Ok((_, 0)) => {
                 let kind = ProblemKind::UnmatchedPattern { target: target.span };
                 self.problem(part.pattern.span, kind);
-                None
+                Some((target.clone(), 0))
             }
-            Ok((replaced, _)) => Some(put.node(target, replaced)),
+            Ok((replaced, count)) => Some((put.node(target, replaced), count)),
             Err(failure) => {
                 self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
                 None

@@ -22,7 +22,7 @@ pub(super) fn word(
             word_other(facts, problem, at_path, first_equal)
         }
         Difference::DeleteOne { matches } => word_one(facts, problem, *matches),
-        Difference::IndexMerge | Difference::ListWrite => {
+        Difference::IndexMerge | Difference::RootMerge | Difference::ListWrite => {
             unreachable!("these are put into words by rules of their own")
         }
     }

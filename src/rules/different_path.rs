@@ -1,8 +1,9 @@
 //! `different-path`: an action's path that Deckhand does not read as documented.
 
-use super::FileFacts;
+use super::{FileFacts, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::deckhand::Method;
+use crate::render::Problem;
 use crate::source::Span;
 
 super::rule!(
@@ -34,4 +35,14 @@ pub(super) fn word(
                 .help("write `.` for the root")
         }
     }
+}
+
+/// A merge at `$` of anything but two mappings.
+pub(super) fn word_merge(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+    let name = facts.name(problem.doc);
+    let message = format!("a `merge` of `{name}` at `$` keeps the parent's data in Deckhand");
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "Deckhand writes nothing at this path"))
+        .note("Deckhand merges two mappings at `$`; any other data of the child is lost there")
+        .note(facts.rendered_meaning())
+        .help("write `.` for the root")
 }

@@ -15,19 +15,30 @@ pub(super) fn word(
     problem: &Problem,
     path: &str,
     near: Option<&str>,
+    outcome: &str,
 ) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("`{name}` has nothing at `{path}` for a pattern to change");
     let diagnostic =
-        Diagnostic::new(&RULE, message, Label::new(problem.at, "nothing stands there")).note(
-            "a destination with a pattern changes part of a string that is there: nothing is \
-             written; Deckhand fails, or with `recurse` leaves `{}` there in silence",
-        );
+        Diagnostic::new(&RULE, message, Label::new(problem.at, "there is nothing at this path"))
+            .note(format!(
+                "a destination with a pattern changes part of a string that is there: {outcome}"
+            ));
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help(
             "put a string that contains the pattern there, or leave `pattern` out to write the \
              whole value",
         ),
+    }
+}
+
+/// What becomes of the destination.
+pub(super) fn outcome(recurses: bool, is_created: bool) -> &'static str {
+    match (recurses, is_created) {
+        (false, false) => "nothing is written, and Deckhand fails",
+        (false, true) => "Deckhand leaves `{}` there, and fails",
+        (true, false) => "nothing is written; Deckhand leaves `{}` there without a warning",
+        (true, true) => "`{}` is left there, as Deckhand does without a warning",
     }
 }

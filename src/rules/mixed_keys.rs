@@ -1,12 +1,14 @@
 //! `mixed-keys`: keys that Deckhand cannot put in order.
 
+use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
+use crate::graph::DocId;
 use crate::source::Span;
 
 super::rule!("mixed-keys", Error [Refused], "a mapping has keys of several types", was "P005");
 
-pub(super) fn word(at: Span, title: &str, other: Span) -> Diagnostic {
-    let message = format!("`{title}` has keys of several types in one mapping");
+pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, at: Span, other: Span) -> Diagnostic {
+    let message = format!("`{}` has keys of several types in one mapping", facts.name(doc));
     Diagnostic::new(&RULE, message, Label::new(at, "this key is of another type"))
         .related(other, "than this one")
         .note(
@@ -14,4 +16,5 @@ pub(super) fn word(at: Span, title: &str, other: Span) -> Diagnostic {
              crashes on these",
         )
         .help("put the key in quotes, so that all keys of the mapping are strings")
+        .document(facts.document(doc).key.clone())
 }

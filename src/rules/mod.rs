@@ -985,11 +985,9 @@ fn subject_of(fault: &Fault) -> String {
         Kind::InvalidPath { field, .. } | Kind::InvalidPattern { field, .. } => field.clone(),
         Kind::DifferentPath { path, .. } => path.clone(),
         Kind::UnusableSchemaName { name } => name.clone(),
-        Kind::NotADocument { .. }
-        | Kind::Empty { .. }
-        | Kind::MixedKeys { .. }
-        | Kind::MissingData
-        | Kind::MissingDepth => String::new(),
+        Kind::NotADocument { .. } | Kind::Empty { .. } | Kind::MissingData | Kind::MissingDepth => {
+            String::new()
+        }
     }
 }
 
@@ -1087,13 +1085,14 @@ fn word_fault(facts: &FileFacts<'_>, fault: &Fault, title: &str) -> Diagnostic {
         }
         Kind::Unpaired { has, lacks } => invalid_document::word_unpaired(at, title, has, lacks),
         Kind::UnknownKey { key, near } => unknown_document_key::word(at, title, key, *near),
-        Kind::MixedKeys { other } => mixed_keys::word(at, title, *other),
         Kind::MissingData => missing_data::word(at, title),
         Kind::UnknownMethod { method, near } => {
             invalid_action::word_method(facts, at, method, *near)
         }
         Kind::InvalidPath { field, error } => invalid_path::word(at, title, field, error),
-        Kind::InvalidPattern { field, message } => invalid_pattern::word(at, title, field, message),
+        Kind::InvalidPattern { field, message, failure } => {
+            invalid_pattern::word(at, title, field, message, *failure)
+        }
         Kind::DifferentPath { method, path, deckhand } => {
             different_path::word(facts, at, *method, path, deckhand.as_deref())
         }
@@ -1141,6 +1140,7 @@ fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnost
         Problem::RefusedMatch { child, parents, refusal } => {
             refused_parent_match::word(facts, *child, parents, *refusal)
         }
+        Problem::MixedKeys { doc, at, other } => mixed_keys::word(facts, *doc, *at, *other),
         Problem::ControlParent { child, parent } => control_parent::word(facts, *child, *parent),
         Problem::DuplicateDocument { first, again } => {
             if is_data_schema(facts.document(*again)) {
@@ -1188,6 +1188,7 @@ fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnosti
         }
         Kind::DifferentAction { method, difference } => match difference {
             Difference::IndexMerge => different_index_merge::word(facts, problem),
+            Difference::RootMerge => different_path::word_merge(facts, problem),
             Difference::Delete { .. } | Difference::DeleteOne { .. } => {
                 different_delete::word(facts, problem, difference)
             }
@@ -1206,8 +1207,9 @@ fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnosti
         Kind::UnmatchedSourcePattern { value } => {
             unmatched_source_pattern::word(facts, problem, *value)
         }
-        Kind::MissingPatternTarget { path, near } => {
-            missing_pattern_target::word(facts, problem, path, near.as_deref())
+        Kind::MissingPatternTarget { path, near, recurses, is_created } => {
+            let outcome = missing_pattern_target::outcome(*recurses, *is_created);
+            missing_pattern_target::word(facts, problem, path, near.as_deref(), outcome)
         }
         Kind::UnmatchedPattern { target } => unmatched_pattern::word(facts, problem, *target),
         Kind::DifferentListWrite => different_list_write::word(facts, problem, None),

@@ -57,6 +57,7 @@ fn in_doubt(problem: &Problem) -> Option<DocId> {
         Problem::MissingPolicy
         | Problem::ExtraPolicy { .. }
         | Problem::RepeatedLayer { .. }
+        | Problem::MixedKeys { .. }
         | Problem::NestedReplacement { .. }
         | Problem::AbstractReplacement { .. }
         | Problem::DuplicateOutput { .. }

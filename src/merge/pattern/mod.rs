@@ -67,6 +67,8 @@ enum Matcher {
         groups: usize,
     },
     Expression(Box<Expression>),
+    /// What Python refuses to compile.
+    Unusable,
 }
 
 struct Expression {
@@ -137,6 +139,8 @@ pub struct PatternError {
     pub at: Option<usize>,
     /// What is wrong: lower case, one line.
     pub message: String,
+    /// Whether Python takes it, and only this implementation does not.
+    pub is_unsupported: bool,
 }
 
 /// Why a pattern could not be applied.
@@ -207,6 +211,17 @@ impl Pattern {
             _ => Matcher::Expression(Box::new(Expression::compile(text)?)),
         };
         Ok(Self { inner: Arc::new(Inner { text: text.into(), matcher }) })
+    }
+
+    /// A text that is not a pattern, kept because Deckhand compiles it only where it finds the
+    /// text itself. It matches nothing.
+    pub fn unusable(text: &str) -> Self {
+        Self { inner: Arc::new(Inner { text: text.into(), matcher: Matcher::Unusable }) }
+    }
+
+    /// Whether it can be applied.
+    pub fn is_usable(&self) -> bool {
+        !matches!(self.inner.matcher, Matcher::Unusable)
     }
 
     /// The pattern as it was written.
@@ -304,6 +319,7 @@ impl Pattern {
                 let found = find_literal(literal, text, from, empty);
                 return Ok(found.map(|span| vec![Some(span); 1 + groups]));
             }
+            Matcher::Unusable => return Ok(None),
             Matcher::Expression(expression) => expression,
         };
         if from > 0 {
@@ -320,13 +336,14 @@ impl Pattern {
     fn groups(&self) -> usize {
         match &self.inner.matcher {
             Matcher::Literal { groups, .. } => *groups,
+            Matcher::Unusable => 0,
             Matcher::Expression(expression) => expression.source.groups,
         }
     }
 
     fn group_named(&self, name: &str) -> Option<usize> {
         match &self.inner.matcher {
-            Matcher::Literal { .. } => None,
+            Matcher::Literal { .. } | Matcher::Unusable => None,
             Matcher::Expression(expression) => expression.source.names.get(name).copied(),
         }
     }
@@ -367,6 +384,7 @@ impl Expression {
         let engine = Engine::new(source.whole());
         let first = build(&engine.pattern, TIERS[0]).map_err(|error| PatternError {
             at: None,
+            is_unsupported: true,
             message: format!("the pattern is not supported: {}", one_line(&error.to_string())),
         })?;
         let _ = engine.tiers[0].set(Some(first));

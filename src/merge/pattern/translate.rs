@@ -102,6 +102,19 @@ struct Flags {
     ascii: bool,
 }
 
+impl Flags {
+    /// Whether `i` matches `İ` and `ı` too: to Python they are cases of one letter, to the engine
+    /// they are not.
+    fn folds_turkish_i(self) -> bool {
+        self.ignore_case && !self.ascii
+    }
+}
+
+/// `I`, `i`, `İ` and `ı`.
+const TURKISH_I: [u32; 4] = [0x49, 0x69, 0x130, 0x131];
+/// They as members of a class.
+const TURKISH_I_CLASS: &str = r"Ii\x{130}\x{131}";
+
 /// How many characters something matches, least and most.
 #[derive(Clone, Copy)]
 struct Width {
@@ -301,10 +314,10 @@ impl Reader<'_> {
                 Token::Plain(character @ ('*' | '+' | '?' | '{')) => {
                     match self.quantifier(character)? {
                         Some((least, most)) => self.repeat(&mut pieces, least, most, at)?,
-                        None => pieces.push(literal(u32::from(character))),
+                        None => pieces.push(literal(u32::from(character), flags)),
                     }
                 }
-                Token::Plain(character) => pieces.push(literal(u32::from(character))),
+                Token::Plain(character) => pieces.push(literal(u32::from(character), flags)),
             }
         }
         let width = pieces.iter().fold(Width::NONE, |width, piece| width.then(piece.width));
@@ -409,21 +422,21 @@ impl Reader<'_> {
             '0' => {
                 let digits = self.take_while(2, is_octal);
                 let code = u32::from_str_radix(digits, 8).unwrap_or(0);
-                literal(code)
+                literal(code, flags)
             }
-            '1'..='9' => self.number(character, at)?,
-            _ => literal(self.escaped_code(character, at)?),
+            '1'..='9' => self.number(character, at, flags)?,
+            _ => literal(self.escaped_code(character, at)?, flags),
         };
         Ok(piece)
     }
 
     /// A back-reference, or a character by three octal digits.
-    fn number(&mut self, first: char, at: usize) -> Result<Piece, PatternError> {
+    fn number(&mut self, first: char, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         let rest = &self.text[at + 1..];
         let octal = rest.bytes().take(3).take_while(|byte| is_octal(*byte)).count();
         if octal == 3 {
             self.at = at + 4;
-            return octal_code(&rest[..3], at).map(literal);
+            return octal_code(&rest[..3], at).map(|code| literal(code, flags));
         }
         let more = self.take_while(1, |byte| byte.is_ascii_digit());
         let group = format!("{first}{more}").parse().expect("one or two digits are a number");
@@ -468,7 +481,8 @@ impl Reader<'_> {
                 _ => return Err(error(at, r"an escape `\U` beyond the last character")),
             },
             'N' => {
-                return Err(error(at, r"characters by name, as in `\N{...}`, are not supported"));
+                let message = r"characters by name, as in `\N{...}`, are not supported";
+                return Err(unsupported(at, message));
             }
             _ if character.is_ascii_alphabetic() => {
                 return Err(error(at, format!(r"unknown escape `\{character}`")));
@@ -492,6 +506,7 @@ impl Reader<'_> {
         let open = if self.take('^')? { "[^" } else { "[" };
         let mut text = String::from(open);
         let mut first = true;
+        let mut has_i = false;
         loop {
             let start = self.at;
             let token = self.next()?.ok_or_else(unclosed)?;
@@ -500,6 +515,7 @@ impl Reader<'_> {
             }
             first = false;
             let member = self.member(token, start, flags)?;
+            has_i |= member.reaches_turkish_i(&member);
             if !self.take('-')? {
                 member.write(&mut text);
                 continue;
@@ -513,10 +529,14 @@ impl Reader<'_> {
                 }
                 token => {
                     let last = self.member(token, second, flags)?;
+                    has_i |= member.reaches_turkish_i(&last);
                     write_range(&member, &last, &mut text)
                         .ok_or_else(|| error(start, "a range of characters that is none"))?;
                 }
             }
+        }
+        if has_i && flags.folds_turkish_i() {
+            text.push_str(TURKISH_I_CLASS);
         }
         // Surrogates alone leave nothing, and brackets around nothing mean
         // something else to the engine.
@@ -628,7 +648,7 @@ impl Reader<'_> {
     /// The inside of a group, and its closing parenthesis.
     fn nested(&mut self, open: &str, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         if self.nesting == MAX_NESTING {
-            return Err(error(at, format!("groups nested deeper than {MAX_NESTING} levels")));
+            return Err(unsupported(at, format!("groups nested deeper than {MAX_NESTING} levels")));
         }
         self.nesting += 1;
         let inside = self.alternation(flags)?;
@@ -671,12 +691,12 @@ impl Reader<'_> {
         };
         if self.groups.get(group).is_some_and(Option::is_none) {
             // Python allows it, and the engine would answer otherwise.
-            return Err(error(at, "a condition on the group it stands in is not supported"));
+            return Err(unsupported(at, "a condition on the group it stands in is not supported"));
         }
         self.conditions.push((group, at));
         self.check_behind(group, at)?;
         if self.nesting == MAX_NESTING {
-            return Err(error(at, format!("groups nested deeper than {MAX_NESTING} levels")));
+            return Err(unsupported(at, format!("groups nested deeper than {MAX_NESTING} levels")));
         }
         self.nesting += 1;
         let yes = self.sequence(flags, false)?;
@@ -843,6 +863,16 @@ enum Member {
 }
 
 impl Member {
+    /// Whether one of [`TURKISH_I`] is in the range from here to `last`.
+    fn reaches_turkish_i(&self, last: &Self) -> bool {
+        match (self, last) {
+            (Member::Code(first), Member::Code(last)) => {
+                TURKISH_I.iter().any(|code| (first..=last).contains(&code))
+            }
+            (Member::Code(_) | Member::Category(_), _) => false,
+        }
+    }
+
     fn write(&self, text: &mut String) {
         match self {
             Member::Code(code) => write_codes(*code, *code, text),
@@ -875,8 +905,11 @@ fn write_codes(first: u32, last: u32, text: &mut String) {
 }
 
 /// One character.
-fn literal(code: u32) -> Piece {
+fn literal(code: u32, flags: Flags) -> Piece {
     let text = match char::from_u32(code) {
+        Some(_) if flags.folds_turkish_i() && TURKISH_I.contains(&code) => {
+            format!("[{TURKISH_I_CLASS}]")
+        }
         Some(character) if character.is_ascii_alphanumeric() => character.to_string(),
         Some(_) => format!(r"\x{{{code:X}}}"),
         None => NO_CHARACTER.to_owned(),
@@ -928,5 +961,10 @@ fn no_boundary(flags: Flags) -> String {
 }
 
 fn error(at: usize, message: impl Into<String>) -> PatternError {
-    PatternError { at: Some(at), message: message.into() }
+    PatternError { at: Some(at), message: message.into(), is_unsupported: false }
+}
+
+/// An error for what Python takes.
+fn unsupported(at: usize, message: impl Into<String>) -> PatternError {
+    PatternError { is_unsupported: true, ..error(at, message) }
 }

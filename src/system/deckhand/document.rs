@@ -73,6 +73,9 @@ pub struct Document {
     pub faults: Vec<Fault>,
     /// Aliases of collections in it.
     pub shared: Vec<Shared>,
+    /// A key in a mapping with keys of several types, and the first key of that mapping, in a
+    /// document that selects a parent: Deckhand cannot sort them (`deckhand.md` 6.7).
+    pub mixed_keys: Option<(Span, Span)>,
     /// See [`Document::alone`].
     pub(super) alone: OnceLock<Arc<Recipe>>,
 }
@@ -164,6 +167,17 @@ impl Document {
     }
 }
 
+/// What Deckhand's code does with a pattern that cannot be used here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternUse {
+    /// It fails.
+    Always,
+    /// It fails if a string below the destination holds the text of the pattern.
+    WhereFound,
+    /// It applies the pattern, which is not supported here.
+    Unsupported,
+}
+
 /// Something wrong with one document by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -228,12 +242,6 @@ pub enum FaultKind {
         /// A key that is known and spelled nearly the same.
         near: Option<&'static str>,
     },
-    /// A mapping with keys of several types, in a document that selects a
-    /// parent: Deckhand cannot put them in order (`deckhand.md` 6.7).
-    MixedKeys {
-        /// A key of another type.
-        other: Span,
-    },
     /// There is no `data`.
     MissingData,
     /// An action's method is none of Deckhand's.
@@ -256,6 +264,8 @@ pub enum FaultKind {
         field: String,
         /// Why.
         message: String,
+        /// What Deckhand's code does with it.
+        failure: PatternUse,
     },
     /// An action's path that means two things (row D10).
     DifferentPath {

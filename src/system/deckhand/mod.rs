@@ -140,6 +140,16 @@ pub enum Problem {
         /// Why that is refused.
         refusal: Refusal,
     },
+    /// A document with a mapping whose keys are of several types, which Deckhand sorts because a
+    /// label of its selector is found.
+    MixedKeys {
+        /// The document.
+        doc: DocId,
+        /// A key of another type.
+        at: Span,
+        /// The first key of the mapping.
+        other: Span,
+    },
     /// A control document that a selector finds (D23).
     ControlParent {
         /// The document that selects.

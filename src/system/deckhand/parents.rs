@@ -69,6 +69,13 @@ impl LabelIndex {
         Self { carriers }
     }
 
+    /// Whether a document in a layer carries one of the labels of `selector`.
+    fn finds_any(&self, selector: &Selector, layers: &Layers) -> bool {
+        let carriers = selector.labels.iter().filter_map(pair);
+        let mut carriers = carriers.filter_map(|pair| self.carriers.get(&pair)).flatten();
+        carriers.any(|doc| layers.rank(*doc).is_some())
+    }
+
     /// The documents that carry all labels of `selector`, in input order.
     fn carriers<'a>(
         &'a self,
@@ -122,6 +129,11 @@ pub(super) fn find(
     let mut search = Search { documents, layers, semantics, index, known };
     let mut parents = vec![None; documents.len()];
     for (child, selector) in selecting() {
+        if let Some((at, other)) = documents[child.index()].mixed_keys
+            && search.index.finds_any(selector, layers)
+        {
+            problems.push(Problem::MixedKeys { doc: child, at, other });
+        }
         parents[child.index()] = search.parent_of(child, selector, problems);
     }
     parents

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
-use super::document::{Document, Fault, FaultKind, Selector, Source};
+use super::document::{Document, Fault, FaultKind, PatternUse, Selector, Source};
 use super::known::Known;
 use super::secrecy::{
     Evidence, Folder, Policy, Secrecy, SecretKinds, has_mistyped_policy, is_written_in,
@@ -189,10 +189,8 @@ impl<'r> Reader<'r> {
         self.control_data(&mut read, top);
         let policy = self.policy(metadata, top, document);
         read.encrypted = policy == Policy::Encrypted;
-        if read.parent_selector.is_some()
-            && let Some((at, other)) = root.values().find_map(mixed_keys)
-        {
-            self.fault(at, FaultKind::MixedKeys { other });
+        if read.parent_selector.is_some() {
+            read.mixed_keys = root.values().find_map(mixed_keys);
         }
         read.shared.clone_from(&document.shared);
         read.data_key = root.get_entry("data").map(|(key, _)| key.span);
@@ -342,6 +340,7 @@ impl<'r> Reader<'r> {
             data: Node::made(Value::Null, span),
             faults: Vec::new(),
             shared: Vec::new(),
+            mixed_keys: None,
             alone: OnceLock::new(),
         };
         let Some(metadata) = metadata else { return read };
@@ -352,6 +351,10 @@ impl<'r> Reader<'r> {
         read.labels = self.labels(metadata, read.control);
         read.replacement = self.flag(metadata, "replacement");
         let mut instructions = self.layering(metadata, &mut read);
+        // Deckhand looks up the labels of what is in a layer, as keys of a `dict` (6.7).
+        if read.layer.is_some() && !read.control {
+            self.hashable(&read.labels, "metadata.labels");
+        }
         self.substitutions(metadata, &mut read, &mut instructions);
         read.instructions = instructions.into_iter().collect();
         let layer = read.layer.as_ref().map(|layer| layer.value.clone());
@@ -416,6 +419,20 @@ impl<'r> Reader<'r> {
         mapping.clone()
     }
 
+    /// Labels that Python can look up: no collections.
+    fn hashable(&mut self, labels: &Mapping, field: &str) {
+        let is_unhashable = |label: &Node| {
+            use Value::{Mapping, Pairs, Sequence, Set};
+            matches!(label.value, Mapping(_) | Sequence(_) | Set(_) | Pairs(_))
+        };
+        for (key, label) in labels.iter().filter(|(_, label)| is_unhashable(label)) {
+            let field = format!("{field}.{}", key_text(key));
+            let found = label.value.kind();
+            let kind = FaultKind::WrongType { field, expected: "a scalar", found };
+            self.fault(label.span, kind);
+        }
+    }
+
     /// Reads how the document is laid, and gives its actions.
     fn layering(&mut self, metadata: Section<'_>, read: &mut Document) -> Vec<Instruction> {
         let mut actions = Vec::new();
@@ -468,6 +485,7 @@ impl<'r> Reader<'r> {
             self.fault(key.span, FaultKind::WrongValue { field, expected });
             return Some((key.span, None));
         }
+        self.hashable(labels, "metadata.layeringDefinition.parentSelector");
         Some((key.span, Some(Selector { labels: labels.clone(), span: selector.span })))
     }
 
@@ -575,7 +593,7 @@ impl<'r> Reader<'r> {
             }
         };
         let Some(pattern) = self.optional_text(source, "pattern")? else { return Ok(None) };
-        let Some(pattern) = self.pattern(source, pattern)? else {
+        let Some(pattern) = self.pattern(source, pattern, false)? else {
             return Ok(None);
         };
         let group = group.unwrap_or_else(|| Spanned::new(0, pattern.span));
@@ -607,13 +625,30 @@ impl<'r> Reader<'r> {
         let pattern = self.optional_text(section, "pattern").ok()?;
         let path = self.path(section, &path?)?;
         let part = match pattern {
-            Some(pattern) => match self.pattern(section, pattern).ok()? {
-                Some(pattern) => Some(Part { pattern, depth: depth.ok()? }),
-                None => None,
-            },
+            Some(pattern) => self.part(section, pattern, depth)?,
             None => None,
         };
         Some(Destination { path, part })
+    }
+
+    /// The part of a string that a destination replaces: none for an empty pattern, an error
+    /// where it cannot be used.
+    fn part(
+        &mut self,
+        section: Section<'_>,
+        text: Spanned<&SmolStr>,
+        depth: Result<Option<i64>, ()>,
+    ) -> Option<Option<Part>> {
+        let is_recursive = matches!(depth, Ok(Some(_)));
+        let unusable = Spanned::new(Pattern::unusable(text.value), text.span);
+        let pattern = match self.pattern(section, text, is_recursive) {
+            Ok(pattern) => pattern,
+            // Below the destination Deckhand's code compiles it only where it finds its text.
+            Err(()) if is_recursive => Some(unusable),
+            Err(()) => return None,
+        };
+        let Some(pattern) = pattern else { return Some(None) };
+        Some(Some(Part { pattern, depth: depth.ok()? }))
     }
 
     /// `recurse.depth`; an error where it cannot be used.
@@ -831,6 +866,7 @@ impl<'r> Reader<'r> {
         &mut self,
         section: Section<'_>,
         text: Spanned<&SmolStr>,
+        is_recursive: bool,
     ) -> Result<Option<Spanned<Pattern>>, ()> {
         if text.value.is_empty() {
             return Ok(None);
@@ -840,7 +876,13 @@ impl<'r> Reader<'r> {
             Err(error) => {
                 let at = error.at.map_or(text.span, |at| self.place_in(&text, at));
                 let field = section.path_of("pattern");
-                self.fault(at, FaultKind::InvalidPattern { field, message: error.message });
+                let failure = match (error.is_unsupported, is_recursive) {
+                    (true, _) => PatternUse::Unsupported,
+                    (false, true) => PatternUse::WhereFound,
+                    (false, false) => PatternUse::Always,
+                };
+                let message = error.message;
+                self.fault(at, FaultKind::InvalidPattern { field, message, failure });
                 Err(())
             }
         }

@@ -334,7 +334,6 @@ impl FaultKind {
             | FaultKind::InvalidPath { .. }
             | FaultKind::InvalidPattern { .. } => true,
             FaultKind::Unpaired { .. }
-            | FaultKind::MixedKeys { .. }
             | FaultKind::DifferentPath { .. }
             | FaultKind::MissingDepth
             | FaultKind::UnusableSchemaName { .. } => false,
@@ -351,13 +350,14 @@ impl FaultKind {
             | FaultKind::InvalidPattern { .. }
             | FaultKind::DifferentPath { .. }
             | FaultKind::UnusableSchemaName { .. } => true,
-            FaultKind::WrongType { field, .. } => field.starts_with("metadata.labels."),
+            FaultKind::WrongType { field, .. } => {
+                field.starts_with("metadata.labels.") || field.contains(".parentSelector.")
+            }
             FaultKind::NotADocument { .. }
             | FaultKind::Empty { .. }
             | FaultKind::MissingField { .. }
             | FaultKind::WrongValue { .. }
             | FaultKind::Unpaired { .. }
-            | FaultKind::MixedKeys { .. }
             | FaultKind::MissingData
             | FaultKind::MissingDepth => false,
         }

@@ -344,7 +344,10 @@ impl Path {
 
     /// Deckhand writes to paths only whose text, normalised, is `$` or begins
     /// with `$.`: `$['a']` is refused.
-    fn require_rooted(&self) -> Result<(), WalkError> {
+    ///
+    /// # Errors
+    /// Where it is another path.
+    pub fn require_rooted(&self) -> Result<(), WalkError> {
         let text = self.text();
         let rooted = text == "$" || text.starts_with('.') || text.starts_with("$.");
         if rooted { Ok(()) } else { Err(WalkError::NotRooted) }
