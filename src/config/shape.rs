@@ -68,7 +68,8 @@ fn worded(violation: &Violation) -> String {
         | Wrong::RepeatedItem
         | Wrong::MoreItems { .. }
         | Wrong::NoAlternative { .. }
-        | Wrong::SeveralAlternatives
+        | Wrong::SeveralAlternatives { .. }
+        | Wrong::DeadReference
         | Wrong::Excluded
         | Wrong::Other => format!("{subject} is not as the schema of the configuration has it"),
     }

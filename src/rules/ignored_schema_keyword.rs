@@ -44,6 +44,7 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
         Fault::UnknownKeyword { .. }
         | Fault::MisplacedProperty { .. }
         | Fault::UnresolvedReference { .. }
+        | Fault::EndlessReference
         | Fault::RemoteReference { .. }
         | Fault::InvalidPattern { .. }
         | Fault::WrongValue { .. }

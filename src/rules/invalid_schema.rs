@@ -4,7 +4,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::schema::{Fault, Problem, Schema};
 use crate::system::deckhand::document::Document;
-use crate::system::deckhand::schema::is_data_schema;
+use crate::system::deckhand::schema::is_in_use;
 
 super::rule!("invalid-schema", Error[Refused], "a DataSchema that is no schema of Draft 4");
 
@@ -14,10 +14,10 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Tells what is wrong with each DataSchema of a file.
 pub(super) fn each_problem(facts: &FileFacts<'_>, tell: &mut dyn FnMut(&Document, &Problem)) {
-    let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
-    // Deckhand drops one without content; of a secret one nothing can be told.
-    let told = |document: &&Document| !document.data.value.is_falsy() && !document.data.secret;
-    for document in schemas.filter(told) {
+    // Deckhand drops one without content, and one whose name is no document's schema.
+    let schemas = facts.documents.iter().filter(|document| is_in_use(document));
+    // Of a secret one nothing can be reported.
+    for document in schemas.filter(|document| !document.data.secret) {
         for problem in &facts.schemas.compiled(&document.data).problems {
             tell(document, problem);
         }
@@ -65,6 +65,10 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
         Fault::Unusable { reason } => {
             (format!("a part of DataSchema `{name}` cannot be used"), reason.clone())
         }
+        Fault::EndlessReference => (
+            format!("a `$ref` in DataSchema `{name}` leads back to itself"),
+            "this reference never ends".to_owned(),
+        ),
         Fault::UnknownKeyword { .. }
         | Fault::MisplacedProperty { .. }
         | Fault::ForeignKeyword { .. }

@@ -8,7 +8,7 @@ use super::{Judged, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::schema::{Bound, Violation, Wrong};
+use crate::schema::{Alternative, Bound, Violation, Wrong};
 use crate::source::{DocKey, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::deckhand::schema::{self, Refusal, refused};
@@ -213,12 +213,13 @@ impl Refused<'_> {
             | Wrong::RepeatedItem
             | Wrong::MoreItems { .. }
             | Wrong::NoAlternative { .. }
-            | Wrong::SeveralAlternatives
+            | Wrong::SeveralAlternatives { .. }
             | Wrong::Excluded => true,
             Wrong::Type { .. }
             | Wrong::MissingKey { .. }
             | Wrong::UnknownKey { .. }
             | Wrong::KeyNoText
+            | Wrong::DeadReference
             | Wrong::Unfinished
             | Wrong::Other => false,
         };
@@ -236,6 +237,7 @@ impl Refused<'_> {
             Wrong::UnknownKey { key: Some(key), .. } => format!("may not have the key `{key}`"),
             Wrong::UnknownKey { key: None, .. } => "has a key that it may not have".into(),
             Wrong::KeyNoText => "has a key that is no string".into(),
+            Wrong::DeadReference => "has a schema whose `$ref` leads to nothing".into(),
             Wrong::NotOneOf { .. } => "is none of the values that are allowed".into(),
             Wrong::Unmatched { pattern } => format!("does not match `{pattern}`"),
             Wrong::TooManySteps { pattern } => {
@@ -248,7 +250,7 @@ impl Refused<'_> {
             Wrong::NoAlternative { alternatives, .. } => {
                 format!("fits none of the {alternatives} alternatives of its schema")
             }
-            Wrong::SeveralAlternatives => {
+            Wrong::SeveralAlternatives { .. } => {
                 "fits several alternatives of its schema, and may fit only one".into()
             }
             Wrong::Excluded => "is what the schema excludes".into(),
@@ -283,22 +285,57 @@ impl Refused<'_> {
         }
     }
 
-    /// What the alternative says that came nearest.
+    /// What the nearest alternatives refuse, or which of them hold.
     fn details(&self) -> Vec<String> {
-        let Wrong::NoAlternative { nearest, more, .. } = &self.violation.wrong else {
-            return Vec::new();
-        };
         if self.tells_of_secret() {
             return Vec::new();
         }
-        let nearest = nearest.iter().map(|violation| Refused { violation, ..*self });
-        nearest
-            .map(|refused| {
-                let (what, wrong) = (refused.subject_in_words(), refused.headline());
-                format!("by the alternative that comes nearest, {what} {wrong}")
-            })
-            .chain((*more > 0).then(|| format!("{more} more violations of that alternative")))
-            .collect()
+        match &self.violation.wrong {
+            Wrong::NoAlternative { alternatives, nearest } => match nearest.as_slice() {
+                [one] => self.refusals(one, "the alternative that comes nearest"),
+                several => self.tied(several, *alternatives),
+            },
+            Wrong::SeveralAlternatives { fitting, keys } => {
+                let which = format!("alternatives {} hold", numbers(fitting));
+                let deciding = (!keys.is_empty()).then(|| decided_by(keys));
+                std::iter::once(which).chain(deciding).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is wrong by one alternative.
+    fn refusals(&self, alternative: &Alternative, name: &str) -> Vec<String> {
+        let more = alternative.more;
+        let refused = self.refused_by(alternative).map(|refused| {
+            let (what, wrong) = (refused.subject_in_words(), refused.headline());
+            format!("by {name}, {what} {wrong}")
+        });
+        let more = (more > 0).then(|| format!("{more} more violations of that alternative"));
+        refused.chain(more).collect()
+    }
+
+    /// What is wrong by several alternatives that come equally near.
+    fn tied(&self, tied: &[Alternative], alternatives: usize) -> Vec<String> {
+        const MAX_TIED: usize = 8;
+        let which: Vec<usize> = tied.iter().map(|alternative| alternative.number).collect();
+        let mut details =
+            vec![format!("alternatives {} of {alternatives} come equally near", numbers(&which))];
+        let mut keys = Vec::new();
+        for alternative in tied.iter().take(MAX_TIED) {
+            let name = format!("alternative {}", alternative.number);
+            details.extend(self.refusals(alternative, &name));
+            keys.extend(self.refused_by(alternative).map(|refused| refused.subject()));
+        }
+        keys.retain(|key| key != ".");
+        keys.sort();
+        keys.dedup();
+        details.extend((!keys.is_empty()).then(|| decided_by(&keys)));
+        details
+    }
+
+    fn refused_by<'s>(&'s self, alternative: &'s Alternative) -> impl Iterator<Item = Refused<'s>> {
+        alternative.violations.iter().map(|violation| Refused { violation, ..*self })
     }
 
     fn help(&self) -> Option<String> {
@@ -314,6 +351,21 @@ impl Refused<'_> {
             _ => None,
         }
     }
+}
+
+/// Numbers of alternatives in words.
+fn numbers(numbers: &[usize]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    match numbers.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn decided_by(keys: &[String]) -> String {
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    format!("keys that decide between them: {}", keys.join(", "))
 }
 
 /// A type of JSON Schema as a person calls it.

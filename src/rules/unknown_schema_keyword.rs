@@ -30,6 +30,7 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
         | Fault::BesideReference { .. }
         | Fault::NeverApplies { .. }
         | Fault::UnresolvedReference { .. }
+        | Fault::EndlessReference
         | Fault::RemoteReference { .. }
         | Fault::InvalidPattern { .. }
         | Fault::WrongValue { .. }

@@ -23,7 +23,8 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
             reference,
             "leads to nothing",
             "there is no schema at this place",
-            "Deckhand fails on the first document that has a value there; layercake accepts any",
+            "Deckhand fails on the first document that has a value there, which is an error at that \
+             value",
         ),
         Fault::RemoteReference { reference } => (
             reference,
@@ -32,7 +33,8 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
             "Deckhand fetches it over the network for each document, and fails where it cannot; \
              layercake accepts any value there",
         ),
-        Fault::UnknownKeyword { .. }
+        Fault::EndlessReference
+        | Fault::UnknownKeyword { .. }
         | Fault::MisplacedProperty { .. }
         | Fault::ForeignKeyword { .. }
         | Fault::BesideReference { .. }

@@ -9,12 +9,13 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Schema;
 use super::reading::{local_pointer, reference_targets, resolve};
 use crate::merge::pattern::{Effort, Pattern, PatternFailure};
+use crate::source::Span;
 use crate::yaml::path::{Location, inside};
 use crate::yaml::{Mapping, Node};
 
@@ -120,6 +121,63 @@ fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
     }
     known.insert(identity, count);
     count
+}
+
+/// The references that lead back to themselves without going into a value: Deckhand's validator
+/// follows them without end.
+pub(super) fn endless_references(root: &Node) -> Vec<Span> {
+    let mut search = Endless { root, states: HashMap::new(), found: Vec::new() };
+    let mut seen = HashSet::new();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if seen.insert(std::ptr::from_ref(node).addr()) {
+            search.follow(node);
+            open.extend(beside(root, node));
+            open.extend(below(node));
+        }
+    }
+    search.found
+}
+
+struct Endless<'a> {
+    root: &'a Node,
+    /// Of each schema that was met, whether it is done.
+    states: HashMap<usize, bool>,
+    found: Vec<Span>,
+}
+
+impl Endless<'_> {
+    fn follow(&mut self, node: &Node) {
+        let identity = std::ptr::from_ref(node).addr();
+        if self.states.insert(identity, false).is_some_and(|is_done| is_done) {
+            self.states.insert(identity, true);
+            return;
+        }
+        let reference = node.get("$ref").map(|reference| reference.span);
+        for inner in beside(self.root, node) {
+            match (self.states.get(&std::ptr::from_ref(inner).addr()), reference) {
+                (Some(true), _) => {}
+                (Some(false), Some(span)) => self.found.push(span),
+                // What is inside a schema leads back to it by a reference only.
+                (Some(false), None) | (None, _) => self.follow(inner),
+            }
+        }
+        self.states.insert(identity, true);
+    }
+}
+
+/// The schemas in the one at `node` that look into a value.
+fn below(node: &Node) -> Vec<&Node> {
+    if node.get("$ref").is_some() {
+        return Vec::new();
+    }
+    let named = ["properties", "patternProperties"].into_iter();
+    let named = named.filter_map(|keyword| node.get(keyword)?.as_mapping());
+    let single = ["additionalProperties", "additionalItems", "items"].into_iter();
+    let single =
+        single.filter_map(|keyword| node.get(keyword)).filter(|it| it.as_mapping().is_some());
+    let items = node.get("items").and_then(Node::as_sequence).unwrap_or_default();
+    named.flat_map(Mapping::values).chain(single).chain(items).collect()
 }
 
 /// The schemas that look at the same value as the one at `node`.

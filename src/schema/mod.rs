@@ -17,7 +17,7 @@ mod violation;
 pub use self::json::{JsonFault, json_fault};
 pub(crate) use self::reading::reference_target;
 pub use self::reading::{Fault, Problem};
-pub use self::violation::{Bound, Violation, Wrong};
+pub use self::violation::{Alternative, Bound, Violation, Wrong};
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -68,6 +68,11 @@ impl Schema {
             return (Self { root: root.clone(), validator }, vec![problem]);
         }
         let reading::Reading { mut json, mut problems } = reading::read(root, patterns);
+        let endless = limits::endless_references(root).into_iter();
+        problems.extend(endless.map(|span| {
+            let (location, fault) = (Location::root(), Fault::EndlessReference);
+            Problem { span, location, fault }
+        }));
         let mut refused = HashSet::new();
         let validator = loop {
             match build(&json, patterns) {
@@ -131,6 +136,7 @@ fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<Tree>, Bui
         .offline()
         .with_keyword(tree::ONLY_JSON, |_, _, _| Ok(tree::only_json()))
         .with_keyword(tree::ONLY_TEXT_KEYS, |_, _, _| Ok(tree::only_text_keys()))
+        .with_keyword(tree::DEAD_REFERENCE, |_, _, _| Ok(tree::dead_reference()))
         .with_keyword(tree::PATTERN, move |_, pattern, _| {
             let pattern = pattern.as_str().and_then(|text| patterns.parse(text).ok());
             Ok(tree::matching(pattern.expect("patterns were read before")))

@@ -68,6 +68,8 @@ pub enum Fault {
         /// The reference.
         reference: String,
     },
+    /// A reference that leads back to itself without going into a value.
+    EndlessReference,
     /// A reference to another document, which nobody fetches.
     RemoteReference {
         /// The reference.
@@ -430,7 +432,7 @@ impl Reader<'_> {
                 self.by_pattern(entry)
             }
             Form::Dependencies => self.dependencies(entry),
-            Form::Reference => self.reference(entry),
+            Form::Reference => self.reference(entry, json),
             Form::Pattern => {
                 let pattern = self.pattern(entry);
                 json.extend(pattern.map(|pattern| (tree::PATTERN.to_owned(), pattern)));
@@ -545,7 +547,7 @@ impl Reader<'_> {
         Some(Json::Object(read))
     }
 
-    fn reference(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn reference(&mut self, entry: Entry<'_>, json: &mut Map<String, Json>) -> Option<Json> {
         let Some(reference) = entry.value.as_str() else { return self.refuse(entry, "a string") };
         let local = without_own_id(self.root, reference);
         let told = reference.to_owned();
@@ -556,6 +558,7 @@ impl Reader<'_> {
         let pointer = local_pointer(local);
         if pointer.is_none_or(|pointer| resolve(self.root, &pointer).is_none()) {
             self.tell(entry.value.span, Fault::UnresolvedReference { reference: told });
+            json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
             return None;
         }
         Some(Json::String(local.to_owned()))
@@ -667,7 +670,8 @@ impl Reader<'_> {
         let mut options: Vec<Json> = Vec::with_capacity(items.len());
         for item in items {
             let option = tree::to_json(item);
-            if options.contains(&option) {
+            // To Deckhand's validator `1` and `1.0` are the same.
+            if options.iter().any(|other| jsonschema::json::cmp::equal(other, &option)) {
                 self.wrong(item.span, entry.name, EXPECTED);
             } else {
                 options.push(option);

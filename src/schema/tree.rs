@@ -25,12 +25,17 @@ pub(super) const ONLY_TEXT_KEYS: &str = "\u{0}text-keys";
 /// The keyword that stands for `pattern`: patterns are Python's.
 pub(super) const PATTERN: &str = "\u{0}pattern";
 
+/// The keyword, unknown to users, that stands for a `$ref` that leads to nothing: Deckhand's
+/// validator fails as soon as it has a value to look at.
+pub(super) const DEAD_REFERENCE: &str = "\u{0}dead-ref";
+
 /// What is written where the validator knows one of our keywords.
 pub(super) fn written_keyword(keyword: &str) -> &str {
     match keyword {
         ONLY_JSON => "type",
         ONLY_TEXT_KEYS => "patternProperties",
         PATTERN => "pattern",
+        DEAD_REFERENCE => "$ref",
         written => written,
     }
 }
@@ -357,6 +362,11 @@ pub(super) fn only_text_keys() -> AnyKeyword {
         keys.all(|key| key.as_str().is_some())
     };
     Box::new(Own { name: ONLY_TEXT_KEYS, accepts })
+}
+
+/// See [`DEAD_REFERENCE`].
+pub(super) fn dead_reference() -> AnyKeyword {
+    Box::new(Own { name: DEAD_REFERENCE, accepts: |_: &Node| false })
 }
 
 /// See [`PATTERN`].

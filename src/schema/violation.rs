@@ -4,11 +4,12 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value as Json;
 
+use super::reading::reference_target;
 use super::tree::{self, entry, name_of, shown_name};
 use crate::near::nearest;
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Mapping, Node, Value};
+use crate::yaml::{Key, Mapping, Node, Value};
 
 /// One thing that a schema refuses of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub enum Wrong {
         /// The place of its value.
         place: Location,
     },
+    /// A value that a `$ref` is for that leads to nothing.
+    DeadReference,
     /// A key that is no text, where keys are told apart by patterns.
     KeyNoText,
     /// None of the values that are allowed.
@@ -96,13 +99,16 @@ pub enum Wrong {
     NoAlternative {
         /// How many there are.
         alternatives: usize,
-        /// What is wrong by the one that comes nearest; [`Violation::MAX_NEAREST`] at most.
-        nearest: Vec<Violation>,
-        /// How much more is wrong by that one.
-        more: usize,
+        /// Those that come nearest, which are several where they come equally near.
+        nearest: Vec<Alternative>,
     },
     /// Several of the alternatives of `oneOf`, where only one may hold.
-    SeveralAlternatives,
+    SeveralAlternatives {
+        /// Which of them hold, from 1.
+        fitting: Vec<usize>,
+        /// The keys of the value that some of these are about, and others are not.
+        keys: Vec<String>,
+    },
     /// What `not` excludes.
     Excluded,
     /// Nothing is known: validating the value takes too much work.
@@ -134,6 +140,17 @@ pub enum Bound {
     MinProperties,
     /// The mapping has too many keys.
     MaxProperties,
+}
+
+/// One of the alternatives of `anyOf` or `oneOf`, which refuses a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// Which, from 1.
+    pub number: usize,
+    /// What is wrong by it; [`Violation::MAX_NEAREST`] at most.
+    pub violations: Vec<Violation>,
+    /// How much more is wrong by it.
+    pub more: usize,
 }
 
 impl Violation {
@@ -300,7 +317,7 @@ impl Said<'_> {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
                 self.no_alternative(context)
             }
-            Kind::OneOfMultipleValid { .. } => Wrong::SeveralAlternatives,
+            Kind::OneOfMultipleValid { context } => self.several_alternatives(context),
             Kind::Not { .. } => Wrong::Excluded,
             Kind::AdditionalItems { limit } => Wrong::MoreItems { most: *limit },
             Kind::UniqueItems => Wrong::RepeatedItem,
@@ -335,6 +352,7 @@ impl Said<'_> {
                 Wrong::Type { expected: self.types_in_words(), found: self.node.value.kind() }
             }
             "patternProperties" => Wrong::KeyNoText,
+            "$ref" => Wrong::DeadReference,
             "pattern" => {
                 let pattern = self.pattern();
                 let is_done = tree::can_be_searched(&pattern, self.node);
@@ -396,19 +414,54 @@ impl Said<'_> {
     }
 
     fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
-        let nearest = context.iter().max_by_key(|errors| self.nearness(errors));
-        let errors = nearest.map_or(&[][..], Vec::as_slice);
+        let best = context.iter().map(|errors| self.nearness(errors)).max();
+        let alternatives = context.iter().enumerate();
+        let nearest = alternatives.filter(|(_, errors)| Some(self.nearness(errors)) == best);
+        let nearest = nearest.map(|(index, errors)| self.alternative(index + 1, errors));
+        Wrong::NoAlternative { alternatives: context.len(), nearest: nearest.collect() }
+    }
+
+    fn alternative(&self, number: usize, errors: &[ValidationError<'static>]) -> Alternative {
         let all: usize = errors.iter().map(|error| count(error.kind())).sum();
         let errors = errors.iter().take(Violation::MAX_NEAREST);
-        let nearest = errors.flat_map(|error| of(error, self.root, self.value));
-        let nearest: Vec<Violation> = nearest.take(Violation::MAX_NEAREST).collect();
-        let more = all - nearest.len();
-        Wrong::NoAlternative { alternatives: context.len(), nearest, more }
+        let violations = errors.flat_map(|error| of(error, self.root, self.value));
+        let violations: Vec<Violation> = violations.take(Violation::MAX_NEAREST).collect();
+        let more = all - violations.len();
+        Alternative { number, violations, more }
+    }
+
+    fn several_alternatives(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
+        let alternatives = context.iter().enumerate();
+        let fitting = alternatives.filter(|(_, errors)| errors.is_empty());
+        let fitting: Vec<usize> = fitting.map(|(index, _)| index + 1).collect();
+        let written = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
+        let named: Vec<Vec<&str>> = fitting
+            .iter()
+            .filter_map(|number| written.get(number - 1))
+            .map(|alternative| self.keys_of(alternative))
+            .collect();
+        let given = self.node.as_mapping().into_iter().flat_map(Mapping::keys);
+        let keys = given.filter_map(Key::as_str).filter(|key| {
+            let naming = named.iter().filter(|names| names.contains(key)).count();
+            naming > 0 && naming < named.len()
+        });
+        let keys = keys.take(Violation::MAX_OPTIONS).map(str::to_owned).collect();
+        Wrong::SeveralAlternatives { fitting, keys }
+    }
+
+    /// The keys that a schema is about.
+    fn keys_of<'s>(&'s self, schema: &'s Node) -> Vec<&'s str> {
+        let reference = schema.get("$ref").and_then(Node::as_str);
+        let target = reference.and_then(|it| reference_target(self.root, it));
+        let schema = target.and_then(|target| target.get(self.root)).unwrap_or(schema);
+        let required = schema.get("required").and_then(Node::as_sequence).unwrap_or_default();
+        let properties = schema.get("properties").and_then(Node::as_mapping);
+        let properties = properties.into_iter().flat_map(Mapping::keys).filter_map(Key::as_str);
+        required.iter().filter_map(Node::as_str).chain(properties).collect()
     }
 
     /// How near an alternative came: one that refuses the type of the value
-    /// itself is the farthest; then those with fewer errors are nearer, and of
-    /// these the first.
+    /// itself is the farthest; then those with fewer errors are nearer.
     fn nearness(&self, errors: &[ValidationError<'static>]) -> (bool, std::cmp::Reverse<usize>) {
         let is_here = |error: &ValidationError<'_>| {
             let place = tree::location(self.value, error.instance_path().as_str());

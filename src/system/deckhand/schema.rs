@@ -321,8 +321,8 @@ pub fn is_data_schema(document: &Document) -> bool {
 
 const DATA_SCHEMA: &str = "deckhand/DataSchema/";
 
-/// Whether a document is one that counts.
-pub(super) fn is_in_use(document: &Document) -> bool {
+/// Whether a document is a schema that can be for a document.
+pub fn is_in_use(document: &Document) -> bool {
     is_data_schema(document)
         && !document.data.value.is_falsy()
         && is_usable_schema_name(&document.key.name)
