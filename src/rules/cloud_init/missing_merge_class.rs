@@ -1,6 +1,6 @@
 //! `missing-merge-class`: a specification lacks a class that it needs.
 
-use super::{SetFacts, Specified, option_at};
+use super::{SetFacts, Specified, mergeable, option_at};
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Request};
 use crate::source::Span;
@@ -13,6 +13,10 @@ super::super::rule!(
 
 pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
+        if facts.set.dialect == Dialect::Documented && is_last(facts, &specified) {
+            // It says how the next part is merged.
+            continue;
+        }
         match specified.specification.first(Class::Dict) {
             None => found.extend(without_dict(facts.set.dialect, &specified)),
             Some(dict) => match facts.set.dialect {
@@ -22,6 +26,14 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             },
         }
     }
+}
+
+/// Whether no part of its source comes after it.
+fn is_last(facts: &SetFacts<'_>, specified: &Specified<'_>) -> bool {
+    let mut sources = facts.set.sources.iter();
+    sources.any(|source| {
+        mergeable(source).last().is_some_and(|part| std::ptr::eq(part, specified.part))
+    })
 }
 
 fn without_dict(dialect: Dialect, specified: &Specified<'_>) -> Option<Diagnostic> {

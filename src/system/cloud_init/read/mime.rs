@@ -47,7 +47,8 @@ pub(super) fn is_message(bytes: &[u8]) -> bool {
 pub(super) fn message(file: FileId, text: &str) -> Result<Message, Fault> {
     let message = Message { leaves: Vec::new(), faults: Vec::new() };
     let has_returns = text.contains('\r');
-    let mut parser = Parser { file, text, has_returns, at: 0, separators: Vec::new(), message };
+    let (at, separators, nesting) = (0, Vec::new(), 0);
+    let mut parser = Parser { file, text, has_returns, at, separators, nesting, message };
     parser.entity(PLAIN)?;
     Ok(parser.message)
 }
@@ -64,6 +65,12 @@ pub(super) fn without_parameters(content_type: &str) -> String {
     if name.matches('/').count() == 1 { name } else { PLAIN.to_owned() }
 }
 
+/// Whether an entity of this type is another message. Of the reports of deliveries, which are
+/// several blocks of headers, nothing is merged.
+fn is_message_type(content_type: &str) -> bool {
+    content_type.starts_with("message/") && content_type != "message/delivery-status"
+}
+
 struct Parser<'text> {
     file: FileId,
     text: &'text str,
@@ -74,6 +81,8 @@ struct Parser<'text> {
     at: usize,
     /// The separators of the containers around, which end all inside them.
     separators: Vec<String>,
+    /// Number of messages around, each in another.
+    nesting: usize,
     message: Message,
 }
 
@@ -101,6 +110,9 @@ impl Parser<'_> {
             self.container(&headers, &content_type)?;
             return Ok(Entity::Container);
         }
+        if is_message_type(&content_type) {
+            return self.inner_message(&headers);
+        }
         let start = self.at;
         self.skip_to_end();
         let body = self.span(start..self.at);
@@ -109,6 +121,19 @@ impl Parser<'_> {
         }
         self.message.leaves.push(Leaf { headers, content_type, body });
         Ok(Entity::Leaf)
+    }
+
+    /// A message in a message, behind its headers: cloud-init comes to what it holds.
+    fn inner_message(&mut self, headers: &[Header]) -> Result<Entity, Fault> {
+        self.ignored_headers(headers);
+        if self.nesting >= Limit::NESTING {
+            let at = self.span(self.at..self.at);
+            return Err(Fault { at, kind: FaultKind::OverLimit(Limit::Nesting) });
+        }
+        self.nesting += 1;
+        let entity = self.entity(PLAIN)?;
+        self.nesting -= 1;
+        Ok(entity)
     }
 
     /// A `multipart/*` behind its headers, with all in it.
@@ -273,6 +298,7 @@ impl Parser<'_> {
             has_returns: self.has_returns,
             at,
             separators: self.separators.clone(),
+            nesting: self.nesting,
             message: Message { leaves: Vec::new(), faults: Vec::new() },
         };
         next.next_line().is_some_and(|line| header_line(&self.text[line]).is_some())
