@@ -102,6 +102,7 @@ impl<'a> Refused<'a> {
             | Breach::Or
             | Breach::XorNone
             | Breach::XorMany
+            | Breach::AtMostOne
             | Breach::DependsOn
             | Breach::Unfinished => &RULE,
         }
@@ -115,7 +116,10 @@ impl<'a> Refused<'a> {
     /// The first value that is given and should not be, or else the mapping.
     fn place(&self) -> Location {
         let given = match self.finding.breach {
-            Breach::XorMany | Breach::DependsOn | Breach::UnsupportedVersion { .. } => {
+            Breach::XorMany
+            | Breach::AtMostOne
+            | Breach::DependsOn
+            | Breach::UnsupportedVersion { .. } => {
                 self.finding.operands.first().and_then(|operand| operand.places.first())
             }
             Breach::And | Breach::Or | Breach::XorNone | Breach::Unfinished => None,
@@ -152,8 +156,10 @@ impl<'a> Refused<'a> {
 
     /// The other values that are given and should not be.
     fn others(&self) -> Vec<(Location, String)> {
-        let are_given =
-            matches!(self.finding.breach, Breach::XorMany | Breach::UnsupportedVersion { .. });
+        let are_given = matches!(
+            self.finding.breach,
+            Breach::XorMany | Breach::AtMostOne | Breach::UnsupportedVersion { .. }
+        );
         if !are_given || self.is_hidden() {
             return Vec::new();
         }
@@ -184,6 +190,7 @@ impl<'a> Refused<'a> {
             | Breach::Or
             | Breach::XorNone
             | Breach::XorMany
+            | Breach::AtMostOne
             | Breach::DependsOn
             | Breach::Unfinished => finding,
         }
@@ -230,6 +237,9 @@ impl<'a> Refused<'a> {
             Breach::XorMany => {
                 format!("{subject} has {all} together, and property group `{group}` wants only one")
             }
+            Breach::AtMostOne => format!(
+                "{subject} has {all} together, and property group `{group}` wants at most one"
+            ),
             Breach::DependsOn => {
                 let (first, others) = self.first_and_others();
                 format!(
@@ -260,7 +270,10 @@ impl<'a> Refused<'a> {
         let first = self.finding.operands.first().filter(|first| !first.places.is_empty());
         let given = first.map(|first| format!("`{}` is given here", short(&first.text)));
         let label = match self.finding.breach {
-            Breach::XorMany | Breach::DependsOn | Breach::UnsupportedVersion { .. } => given,
+            Breach::XorMany
+            | Breach::AtMostOne
+            | Breach::DependsOn
+            | Breach::UnsupportedVersion { .. } => given,
             Breach::And | Breach::Or | Breach::XorNone => Some("it is missing here".to_owned()),
             Breach::Unfinished => None,
         };
@@ -271,15 +284,19 @@ impl<'a> Refused<'a> {
         if self.is_hidden() {
             return None;
         }
-        match self.finding.breach {
+        match &self.finding.breach {
             Breach::Or | Breach::XorNone => Some("give one of them".to_owned()),
-            Breach::XorMany => Some("keep one of them".to_owned()),
+            Breach::XorMany | Breach::AtMostOne => Some("keep one of them".to_owned()),
             Breach::DependsOn => {
                 let (first, others) = self.first_and_others();
                 Some(format!("give {others}, or take {first} out"))
             }
-            Breach::UnsupportedVersion { .. } => Some(
-                "take it out, or mend the version that `layercake.yaml` says is in use".to_owned(),
+            Breach::UnsupportedVersion { later_than: Some(last), .. } => Some(format!(
+                "a list names exactly these versions: write `client_plugin_supported_since: {last}` \
+                 in the group for {last} and later; or remove the property"
+            )),
+            Breach::UnsupportedVersion { later_than: None, .. } => Some(
+                "remove it, or correct the version in use that `layercake.yaml` names".to_owned(),
             ),
             Breach::And | Breach::Unfinished => None,
         }

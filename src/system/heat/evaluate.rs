@@ -52,6 +52,8 @@ pub enum Breach {
     XorNone,
     /// Several are true, and one is to be; those.
     XorMany,
+    /// Several are true, and at most one is to be; those.
+    AtMostOne,
     /// The first is true without others; the first, then those.
     DependsOn,
     /// The present version does not support what is given; the paths that are.
@@ -62,6 +64,8 @@ pub enum Breach {
         plugin: Option<Arc<str>>,
         /// Which versions do, in words.
         supported: String,
+        /// The last of the versions that a list names, where the present one is later.
+        later_than: Option<String>,
     },
     /// It was given up, since it takes too much work; none.
     Unfinished,
@@ -75,6 +79,7 @@ impl Breach {
             Breach::Or => "or",
             Breach::XorNone => "xor-none",
             Breach::XorMany => "xor-many",
+            Breach::AtMostOne => "at-most-one",
             Breach::DependsOn => "depends_on",
             Breach::UnsupportedVersion { .. } => "unsupported-version",
             Breach::Unfinished => "unfinished",
@@ -143,7 +148,9 @@ fn is_active(
     let counts: Vec<bool> = counts.by_ref().collect();
     let is_left = match of.operator {
         Some(Operator::DependsOn) => counts.first() == Some(&true),
-        Some(Operator::And | Operator::Or | Operator::Xor) | None => counts.contains(&true),
+        Some(Operator::And | Operator::Or | Operator::Xor | Operator::AtMostOne) | None => {
+            counts.contains(&true)
+        }
     };
     known[body] = Some(is_open && is_left);
     is_open && is_left
@@ -282,6 +289,7 @@ impl<'a> One<'a> {
                 present: present.text().to_owned(),
                 plugin: gate.plugin.clone(),
                 supported: gate.in_words(),
+                later_than: gate.last_before(present).map(str::to_owned),
             };
             for item in self.items(body, top)? {
                 let mut operands = Vec::new();
@@ -515,6 +523,7 @@ fn breach<'a>(operator: Operator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<T
             1 => None,
             _ => Some((Breach::XorMany, are_true)),
         },
+        Operator::AtMostOne => (are_true.len() > 1).then_some((Breach::AtMostOne, are_true)),
         Operator::DependsOn => {
             let (first, _) = truths.split_first().filter(|((_, truth), _)| *truth)?;
             let told = std::iter::once(*first).chain(are_false);

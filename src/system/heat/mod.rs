@@ -154,13 +154,15 @@ pub enum Operator {
     Or,
     /// Exactly one, however many there are.
     Xor,
+    /// None or one, however many there are.
+    AtMostOne,
     /// The first only with all others.
     DependsOn,
 }
 
 impl Operator {
     /// The words, as they are written in definitions.
-    pub const WORDS: [&str; 4] = ["and", "or", "xor", "depends_on"];
+    pub const WORDS: [&str; 5] = ["and", "or", "xor", "at_most_one", "depends_on"];
 
     /// The word, in lower case.
     pub fn as_str(self) -> &'static str {
@@ -168,13 +170,15 @@ impl Operator {
             Operator::And => "and",
             Operator::Or => "or",
             Operator::Xor => "xor",
+            Operator::AtMostOne => "at_most_one",
             Operator::DependsOn => "depends_on",
         }
     }
 
     /// The operator of a word in any case.
     fn parse(word: &str) -> Option<Self> {
-        let all = [Operator::And, Operator::Or, Operator::Xor, Operator::DependsOn];
+        let all =
+            [Operator::And, Operator::Or, Operator::Xor, Operator::AtMostOne, Operator::DependsOn];
         all.into_iter().find(|operator| operator.as_str().eq_ignore_ascii_case(word))
     }
 }

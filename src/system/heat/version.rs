@@ -110,6 +110,15 @@ impl Gate {
         (!is_supported).then_some(present)
     }
 
+    /// The last version of a list, where all of it are before `present`.
+    pub(super) fn last_before(&self, present: &Version) -> Option<&str> {
+        let Supported::Exactly(list) = &self.supported else { return None };
+        let present = present.numbers.as_ref()?;
+        let numbers = list.iter().map(|listed| Some((listed.numbers.as_ref()?, listed.text())));
+        let (last, text) = numbers.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+        (last < present).then_some(text)
+    }
+
     /// The versions that it is for, in words.
     pub(super) fn in_words(&self) -> String {
         match &self.supported {
