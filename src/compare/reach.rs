@@ -193,9 +193,29 @@ pub fn gather(
         let sites: BTreeSet<&Arc<str>> =
             reach.outputs.iter().filter_map(|output| outputs[*output].site.as_ref()).collect();
         reach.sites = sites.into_iter().cloned().collect();
+        drop_passed_shields(reach, &outputs);
     }
     let groups = groups(&outputs);
     Comparison { edits: reaches, outputs, groups, sites, unlisted: all_unlisted }
+}
+
+/// Drops the shields of places that the edit changed by another way.
+fn drop_passed_shields(reach: &mut EditReach, outputs: &[Change]) {
+    if reach.shields.is_empty() {
+        return;
+    }
+    let changed = reach.outputs.iter().map(|output| &outputs[*output]);
+    let changed: BTreeMap<(Option<&Arc<str>>, &DocKey), &Change> =
+        changed.map(|change| ((change.site.as_ref(), &change.key), change)).collect();
+    reach.shields.retain(|shield| {
+        let change = changed.get(&(shield.site.as_ref(), &shield.document));
+        !change.is_some_and(|change| {
+            let mut places = change.data.iter().map(Difference::location);
+            places.any(|place| {
+                place.starts_with(&shield.location) || shield.location.starts_with(place)
+            })
+        })
+    });
 }
 
 fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {

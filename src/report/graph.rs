@@ -65,6 +65,14 @@ pub enum EdgeKind {
 }
 
 impl EdgeKind {
+    /// What the document that is made does, where it stands below the other one.
+    fn of_child(self) -> &'static str {
+        match self {
+            EdgeKind::Replaced => "replaces",
+            EdgeKind::Inherited | EdgeKind::Substituted | EdgeKind::Merged => self.as_str(),
+        }
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             EdgeKind::Inherited => "inherited",
@@ -167,7 +175,7 @@ impl<'a> Tree<'a> {
         let mut words = vec![clean(&key.layer).into_owned()];
         words.extend(is_abstract.then(|| "abstract".to_owned()));
         words.extend((!is_output && !is_abstract).then(|| "no output".to_owned()));
-        words.extend(edge.map(|edge| edge.kind.as_str().to_owned()));
+        words.extend(edge.map(|edge| edge.kind.of_child().to_owned()));
         words.retain(|word| !word.is_empty());
         let words =
             if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };

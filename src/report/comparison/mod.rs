@@ -282,7 +282,7 @@ impl<'a> Page<'a> {
         let edited = counted(sides.edited_files, "file");
         writeln!(out, "{}  {}{reason}{shallow}", self.paint(Ink::Bold, "base"), side(&sides.from))?;
         let head = self.paint(Ink::Bold, "head");
-        writeln!(out, "{head}  {}, {edited} edited", side(&sides.to))?;
+        writeln!(out, "{head}  {}, {edited} changed", side(&sides.to))?;
         writeln!(out)
     }
 

@@ -77,7 +77,7 @@ fn write_sides(comparison: &ComparisonForm, out: &mut dyn Write) -> io::Result<(
     let shallow = if *shallow { ", of a history that is shallow" } else { "" };
     writeln!(out, "<dl class=\"sides\"><dt>base</dt><dd>{}{shallow}</dd>", side(from))?;
     let edited = counted(*edited_files, "file");
-    writeln!(out, "<dt>head</dt><dd>{}, {edited} edited</dd>", side(to))?;
+    writeln!(out, "<dt>head</dt><dd>{}, {edited} changed</dd>", side(to))?;
     // Often the reason says no more than the names do.
     let is_told = reason.strip_prefix(&*from.name).is_some_and(|it| it.starts_with(" against "));
     if !reason.is_empty() && !is_told {

@@ -91,7 +91,7 @@ fn one_edit_is_told_with_its_reach() {
         "
 treasuremap · 6 sites · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edit 1 of 1  global/software/config/versions.yaml:4
   software-versions (global)  .images.neutron
@@ -131,7 +131,7 @@ edit 1 of 1  global/software/config/versions.yaml:4
     check(&world.at(120), "
 treasuremap · 6 sites · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edit 1 of 1  global/software/config/versions.yaml:4
   software-versions (global)  .images.neutron
@@ -160,7 +160,7 @@ edit 1 of 1  global/software/config/versions.yaml:4
     check(&world.at(140), "
 treasuremap · 6 sites · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edit 1 of 1  global/software/config/versions.yaml:4
   software-versions (global)  .images.neutron
@@ -260,7 +260,7 @@ fn edits_with_the_same_reach_are_told_as_one() {
         "
 treasuremap · 3 sites · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edits 1 to 4 of 40  versions.yaml
   versions (global)
@@ -454,7 +454,7 @@ fn everything_that_can_become_of_an_output_has_its_words() {
         r#"
 treasuremap · 2 sites · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edit 1 of 9  a.yaml:1
   one (global)  .a
@@ -599,7 +599,7 @@ fn edits_without_effect_are_told_apart() {
         "
 treasuremap · 1 site · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 changes nothing: 3 edits
   edit 1  a.yaml:1  one (global)  .a
@@ -615,7 +615,7 @@ changes nothing: 3 edits
         "
 treasuremap · 1 site · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 0 edits, 0 rendered documents changed
 ",
@@ -640,7 +640,7 @@ treasuremap: no document differs between fca290a1b2 (main) and working tree
         "
 treasuremap · 1 site · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edit 1 of 2  a.yaml:1
   one (global)  .a
@@ -1011,7 +1011,7 @@ fn a_set_without_layout_has_no_sites() {
         "
 treasuremap · 1972 rendered documents · 0.21s
 base  fca290a1b2 (main), merge-base of main and HEAD
-head  working tree, 1 file edited
+head  working tree, 1 file changed
 
 edit 1 of 1  a.yaml:1
   one (global)  .a
