@@ -37,6 +37,7 @@ mod pattern;
 mod properties;
 mod provenance;
 mod query;
+mod reference;
 mod related;
 mod report;
 mod rules;

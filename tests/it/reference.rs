@@ -1,0 +1,387 @@
+//! Cases in which layercake once differed from Deckhand, cloud-init, PyYAML or jsonschema.
+//!
+//! What is expected was recorded with Deckhand 08728d3, cloud-init 04eacd06e, PyYAML 6.0.3 with
+//! libyaml and jsonschema 4.26.0.
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::Sandbox;
+
+const POLICY: &str = "---\nschema: deckhand/LayeringPolicy/v1\n\
+    metadata: {schema: metadata/Control/v1, name: policy}\n\
+    data: {layerOrder: [global, site]}\n";
+
+/// A document in the layer `site`, with more metadata.
+fn document(name: &str, more: &str, data: &str) -> String {
+    in_layer("site", name, "", more, data)
+}
+
+fn in_layer(layer: &str, name: &str, layering: &str, more: &str, data: &str) -> String {
+    format!(
+        "---\nschema: example/Kind/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n  layeringDefinition: {{layer: {layer}{layering}}}\n{more}\
+         data: {data}\n"
+    )
+}
+
+/// A document `target` into which the value of `source` is substituted.
+fn substituted(value: &str, destination: &str, data: &str) -> String {
+    let source = document("source", "", value);
+    let more = format!(
+        "  substitutions:\n  - src: {{schema: example/Kind/v1, name: source, path: .}}\n    \
+         dest: {destination}\n"
+    );
+    source + &document("target", &more, data)
+}
+
+/// A document `target` that is laid on a parent by one action.
+fn layered(method: &str, path: &str, parent: &str, child: &str) -> String {
+    let labels = "  labels: {is: parent}\n";
+    let layering =
+        format!(", parentSelector: {{is: parent}}, actions: [{{method: {method}, path: {path}}}]");
+    in_layer("global", "parent", "", labels, parent)
+        + &in_layer("site", "target", &layering, "", child)
+}
+
+/// What is found in documents, and the data of the output `target`, as Deckhand renders it.
+struct Outcome {
+    /// Rule and level of each finding.
+    findings: Vec<(String, String)>,
+    text: String,
+    target: Json,
+}
+
+impl Outcome {
+    fn of(documents: &str, semantics: &str) -> Self {
+        let sandbox = Sandbox::outside_git();
+        sandbox.write("in.yaml", format!("{POLICY}{documents}"));
+        let options = ["--set", "in.yaml", "--isolated", "--semantics", semantics];
+        let linted = sandbox.run(&[&["lint", "-o", "json"], &options[..]].concat());
+        assert!(linted.code < 2, "{linted:?}");
+        let findings = linted.json()["findings"].as_array().unwrap().clone();
+        let text = |finding: &Json, key: &str| finding[key].as_str().unwrap().to_owned();
+        let findings = findings.iter().map(|it| (text(it, "rule"), text(it, "severity"))).collect();
+        let verb = ["render", "--show-secrets", "--format", "json"];
+        let rendered = sandbox.run(&[&verb[..], &options[..]].concat()).json();
+        let documents = rendered["sites"][0]["documents"].as_array().unwrap();
+        let target = documents.iter().find(|document| document["name"] == "target");
+        let target = target.map_or(Json::Null, |target| target["data"].clone());
+        Self { findings, text: sandbox.run(&[&["lint"], &options[..]].concat()).stdout, target }
+    }
+
+    fn rules(&self) -> Vec<&str> {
+        self.findings.iter().map(|(rule, _)| rule.as_str()).collect()
+    }
+
+    fn has_error(&self, rule: &str) -> bool {
+        self.findings.iter().any(|(name, level)| name == rule && level == "error")
+    }
+}
+
+#[test]
+fn a_destination_without_a_leading_dot_is_refused() {
+    for destination in [
+        "{path: url}",
+        "{path: url, pattern: WORD}",
+        "{path: url, pattern: WORD, recurse: {depth: -1}}",
+        "[{path: .other}, {path: \"['url']\", pattern: WORD}]",
+    ] {
+        let documents = substituted("x", destination, "{url: aWORD}");
+        for semantics in ["documented", "deckhand"] {
+            let outcome = Outcome::of(&documents, semantics);
+            assert!(outcome.has_error("invalid-substitution"), "{destination} {}", outcome.text);
+            assert_eq!(outcome.target["url"], "aWORD", "{destination}");
+        }
+    }
+}
+
+#[test]
+fn an_action_at_the_root_sign_writes_nothing_but_merged_mappings() {
+    for (method, parent, child, target) in [
+        ("merge", "{a: 1}", "5", json!({"a": 1})),
+        ("merge", "[1]", "{a: 1}", json!([1])),
+        ("merge", "{a: 1}", "[2]", json!({"a": 1})),
+        ("merge", "text", "other", json!("text")),
+        ("merge", "{a: 1, b: {c: 2}}", "{b: {d: 3}}", json!({"a": 1, "b": {"c": 2, "d": 3}})),
+        ("replace", "{a: 1}", "[2]", json!({"a": 1})),
+        ("delete", "[1]", "{}", json!([1])),
+    ] {
+        let documents = layered(method, "$", parent, child);
+        let outcome = Outcome::of(&documents, "deckhand");
+        assert_eq!(outcome.target, target, "{method} {parent} {child}");
+        let is_mapping = |text: &str| text.starts_with('{');
+        let is_same = method == "merge" && is_mapping(parent) && is_mapping(child);
+        assert_eq!(outcome.rules().contains(&"different-path"), !is_same, "{}", outcome.text);
+    }
+}
+
+#[test]
+fn an_action_at_the_root_sign_needs_a_value() {
+    for (method, parent, child) in
+        [("merge", "{a: 1}", "null"), ("replace", "{a: 1}", "null"), ("delete", "null", "{a: 1}")]
+    {
+        let documents = layered(method, "$", parent, child);
+        for semantics in ["documented", "deckhand"] {
+            let outcome = Outcome::of(&documents, semantics);
+            assert!(outcome.has_error("missing-action-path"), "{method} {}", outcome.text);
+        }
+    }
+}
+
+#[test]
+fn labels_are_scalars() {
+    for label in ["[b]", "{b: c}", "[]", "!!set {b}"] {
+        let documents = document("target", &format!("  labels: {{a: {label}}}\n"), "{a: 1}");
+        assert!(Outcome::of(&documents, "documented").has_error("invalid-document"), "{label}");
+    }
+    let documents =
+        layered("merge", ".", "{a: 1}", "{b: 1}").replace("{is: parent}, a", "{is: [a]}, a");
+    assert!(Outcome::of(&documents, "documented").has_error("invalid-document"));
+    let documents = document("target", "  labels: {a: 1, b: true, c: 2001-01-01}\n", "{a: 1}");
+    assert_eq!(Outcome::of(&documents, "documented").rules(), [""; 0]);
+}
+
+#[test]
+fn a_pattern_writes_the_text_of_the_first_place_to_all_places() {
+    for (path, pattern, data, target) in [
+        (".a[*]", "X", "{a: [1X, 2X]}", json!({"a": ["1v", "1v"]})),
+        (".a[*]", "Z", "{a: [1X, 2X]}", json!({"a": ["1X", "1X"]})),
+        (
+            ".a[*].b",
+            "X",
+            "{a: [{b: X}, {c: 1}, {b: 2}]}",
+            json!({"a": [{"b": "v"}, {"c": 1}, {"b": "v"}]}),
+        ),
+        (".a[0:1]", "X", "{a: [X, X]}", json!({"a": ["v", "X"]})),
+        (".a", "Z", "{a: 1X}", json!({"a": "1X"})),
+    ] {
+        let destination = format!("{{path: '{path}', pattern: {pattern}}}");
+        let outcome = Outcome::of(&substituted("v", &destination, data), "deckhand");
+        assert_eq!(outcome.target, target, "{path} {pattern} {data}");
+        assert_eq!(outcome.has_error("unmatched-pattern"), pattern == "Z", "{}", outcome.text);
+    }
+}
+
+#[test]
+fn a_pattern_at_a_character_of_a_string_is_refused() {
+    for (path, pattern) in [(".a[0]", "X"), (".a[0]", "Z"), (".a[*]", "X"), (".a[-1]", "Y")] {
+        let destination = format!("{{path: '{path}', pattern: {pattern}}}");
+        let outcome = Outcome::of(&substituted("v", &destination, "{a: XY}"), "deckhand");
+        assert!(outcome.has_error("invalid-substitution"), "{path} {}", outcome.text);
+        assert_eq!(outcome.target, json!({"a": "XY"}));
+    }
+}
+
+#[test]
+fn an_unusable_pattern_fails_in_deckhand_only_where_its_text_is_found() {
+    let destination = "{path: .a, pattern: '(', recurse: {depth: -1}}";
+    let outcome = Outcome::of(&substituted("v", destination, "{b: 1}"), "deckhand");
+    assert_eq!(outcome.target, json!({"b": 1, "a": {}}));
+    assert!(outcome.has_error("invalid-pattern"));
+    assert!(!outcome.text.contains("Deckhand's code fails on it\n"), "{}", outcome.text);
+    let outcome = Outcome::of(&substituted("v", destination, "{a: {b: c}}"), "deckhand");
+    assert_eq!(outcome.target, json!({"a": {"b": "c"}}));
+    let always = "{path: .a, pattern: '('}";
+    let outcome = Outcome::of(&substituted("v", always, "{a: x}"), "deckhand");
+    assert!(outcome.text.contains("Deckhand's code fails on it"), "{}", outcome.text);
+}
+
+#[test]
+fn a_character_by_name_is_not_said_to_fail_in_deckhand() {
+    let destination = r#"{path: .a, pattern: "\\N{LATIN SMALL LETTER U WITH DIAERESIS}"}"#;
+    let outcome = Outcome::of(&substituted("v", destination, "{a: ü}"), "deckhand");
+    assert!(outcome.has_error("invalid-pattern"));
+    assert!(outcome.text.contains("Deckhand's code applies it"), "{}", outcome.text);
+}
+
+#[test]
+fn four_letters_are_one_i_where_case_is_ignored() {
+    for (pattern, target) in [
+        ("(?i)i", "x x x x k"),
+        ("(?i)İ", "x x x x k"),
+        ("(?i)[h-j]", "x x x x k"),
+        ("(?i)[^i ]", "İ i I ı x"),
+        ("(?ia)i", "İ x x ı k"),
+        ("i", "İ x I ı k"),
+        ("(?i)\\x69", "x x x x k"),
+    ] {
+        let destination = format!("{{path: .a, pattern: '{pattern}'}}");
+        let documents = substituted("x", &destination, "{a: İ i I ı k}");
+        assert_eq!(Outcome::of(&documents, "deckhand").target, json!({"a": target}), "{pattern}");
+    }
+}
+
+#[test]
+fn what_a_missing_target_of_a_pattern_leaves_is_named() {
+    for (path, recursion, left, words) in [
+        (".b.c", "", json!({"b": {"c": {}}}), "Deckhand leaves `{}` there, and fails"),
+        (".c", "", json!({"b": {}}), "nothing is written, and Deckhand fails"),
+        (
+            ".c",
+            ", recurse: {depth: 1}",
+            json!({"b": {}, "c": {}}),
+            "`{}` is left there, as Deckhand",
+        ),
+    ] {
+        let destination = format!("{{path: {path}, pattern: P{recursion}}}");
+        let outcome = Outcome::of(&substituted("v", &destination, "{b: {}}"), "deckhand");
+        assert_eq!(outcome.target, left);
+        let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn keys_of_several_types_matter_where_a_label_is_found() {
+    let documents = layered("merge", ".", "{a: 1}", "{1: a, b: c}");
+    assert!(Outcome::of(&documents, "documented").has_error("mixed-keys"));
+    let alone = documents.replace("labels: {is: parent}", "labels: {is: other}");
+    assert_eq!(Outcome::of(&alone, "documented").rules(), ["missing-parent"]);
+}
+
+/// A DataSchema for the documents of these tests.
+fn schema(schema: &str) -> String {
+    format!(
+        "---\nschema: deckhand/DataSchema/v1\n\
+         metadata: {{schema: metadata/Control/v1, name: example/Kind/v1}}\ndata: {schema}\n"
+    )
+}
+
+#[test]
+fn a_reference_that_leads_back_to_itself_is_an_error() {
+    for text in [
+        "{$ref: '#'}",
+        "{allOf: [{$ref: '#'}]}",
+        "{properties: {a: {$ref: '#/definitions/b'}}, \
+         definitions: {b: {anyOf: [{$ref: '#/definitions/b'}]}}}",
+    ] {
+        let outcome = Outcome::of(&(schema(text) + &document("target", "", "{a: 1}")), "deckhand");
+        assert!(outcome.has_error("invalid-schema"), "{text} {}", outcome.text);
+    }
+    let recursive = schema("{properties: {a: {$ref: '#'}}, type: object}");
+    let outcome = Outcome::of(&(recursive + &document("target", "", "{a: {}}")), "deckhand");
+    assert_eq!(outcome.rules(), [""; 0]);
+}
+
+#[test]
+fn a_dead_reference_is_an_error_where_a_value_meets_it() {
+    let dead = schema("{properties: {a: {$ref: '#/definitions/nope'}}}");
+    let outcome = Outcome::of(&(dead.clone() + &document("target", "", "{a: 1}")), "deckhand");
+    assert!(outcome.has_error("schema-violation"), "{}", outcome.text);
+    let outcome = Outcome::of(&(dead + &document("target", "", "{b: 1}")), "deckhand");
+    assert_eq!(outcome.rules(), ["unresolved-schema-reference"]);
+}
+
+#[test]
+fn equal_numbers_are_one_value_of_an_enumeration() {
+    for (values, is_unusable) in
+        [("[1, 1.0]", true), ("[[1], [1.0]]", true), ("[1, true]", false), ("[1, '1']", false)]
+    {
+        let schema = schema(&format!("{{properties: {{b: {{enum: {values}}}}}}}"));
+        let outcome = Outcome::of(&(schema + &document("target", "", "{a: 1}")), "deckhand");
+        assert_eq!(outcome.has_error("invalid-schema"), is_unusable, "{values} {}", outcome.text);
+    }
+}
+
+#[test]
+fn alternatives_that_come_equally_near_are_all_named() {
+    let tied = "{oneOf: [{required: [a]}, {required: [b]}, {type: string}]}";
+    let outcome = Outcome::of(&(schema(tied) + &document("target", "", "{c: 1}")), "deckhand");
+    let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("alternatives 1 and 2 of 3 come equally near"), "{text}");
+    assert!(text.contains("by alternative 1, the data lacks `a`"), "{text}");
+    assert!(text.contains("by alternative 2, the data lacks `b`"), "{text}");
+    assert!(text.contains("keys that decide between them: `.a`, `.b`"), "{text}");
+    let outcome =
+        Outcome::of(&(schema(tied) + &document("target", "", "{a: 1, b: 1}")), "deckhand");
+    let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("alternatives 1 and 2 hold"), "{text}");
+    assert!(text.contains("keys that decide between them: `a`, `b`"), "{text}");
+}
+
+#[test]
+fn a_schema_that_applies_to_no_document_is_not_judged() {
+    let named = schema("text").replace("name: example/Kind/v1", "name: template");
+    let outcome = Outcome::of(&(named + &document("target", "", "{a: 1}")), "deckhand");
+    assert_eq!(outcome.rules(), ["unusable-schema-name"]);
+}
+
+#[test]
+fn at_most_one_of_a_group_may_be_given() {
+    let schema = schema(
+        "{type: object, properties: {a: {}, b: {}, c: {}}, \
+         property_groups: [{not-both: {properties: [a, b], operator: at_most_one}}]}",
+    );
+    for (data, is_refused) in [("{c: 1}", false), ("{a: 1}", false), ("{a: 1, b: 1}", true)] {
+        let outcome = Outcome::of(&(schema.clone() + &document("target", "", data)), "deckhand");
+        assert_eq!(outcome.has_error("property-group-violation"), is_refused, "{}", outcome.text);
+        assert_eq!(outcome.rules().len(), usize::from(is_refused));
+    }
+}
+
+#[test]
+fn a_version_later_than_a_list_is_refused_with_the_key_that_allows_it() {
+    let documents = schema(
+        "{type: object, properties: {a: {}, b: {}}, property_groups: \
+         [{g: {properties: [a, b], operator: or, client_plugin_supported: [1.1, 1.2]}}]}",
+    ) + &document("target", "", "{a: 1}");
+    for (version, has_key) in [("1.3", true), ("1.0", false)] {
+        let sandbox = Sandbox::outside_git();
+        sandbox.write("in.yaml", format!("{POLICY}{documents}"));
+        sandbox.write("layercake.yaml", format!("client-version: \"{version}\"\n"));
+        let ran = sandbox.run(&["lint", "--set", "in.yaml", "--config", "layercake.yaml"]);
+        assert!(ran.stdout.contains("unsupported-property"), "{ran:?}");
+        let key = ran.stdout.contains("client_plugin_supported_since: 1.2");
+        assert_eq!(key, has_key, "{ran:?}");
+    }
+}
+
+/// What is merged of files, each given with its option, and the findings.
+fn merged(files: &[(&str, &str)], more: &[&str]) -> (String, String) {
+    let sandbox = Sandbox::outside_git();
+    let mut arguments = vec!["cloud-config", "--isolated"];
+    for (option, text) in files {
+        let name = option.trim_start_matches('-');
+        sandbox.write(name, text);
+        arguments.extend(option.starts_with("--").then_some(*option));
+        arguments.push(name);
+    }
+    arguments.extend(more);
+    let ran = sandbox.run(&arguments);
+    (ran.stdout, ran.stderr)
+}
+
+#[test]
+fn a_message_in_a_message_is_merged() {
+    let part = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n";
+    let outer = |inner: &str| {
+        format!(
+            "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\
+             Content-Type: message/rfc822\n\n{inner}\n--b--\n"
+        )
+    };
+    let nested = format!("Content-Type: message/rfc822\n\n{part}");
+    for inner in [part, &nested] {
+        let (output, found) = merged(&[("--user-data", &outer(inner))], &[]);
+        assert_eq!((&*output, &*found), ("#cloud-config\na: 1\n", ""));
+    }
+}
+
+#[test]
+fn the_last_part_passes_over_nothing_in_the_documented_dialect() {
+    let last = "#cloud-config\na: 2\nmerge_how: str(append)\n";
+    let parts = [("p1", "#cloud-config\nb: 1\n"), ("p2", last)];
+    let (_, found) = merged(&parts, &["--dialect", "documented"]);
+    assert!(!found.contains("missing-merge-class"), "{found}");
+    let parts = [("p1", last), ("p2", "#cloud-config\nb: 1\n")];
+    let (_, found) = merged(&parts, &["--dialect", "documented"]);
+    assert!(found.contains("missing-merge-class"), "{found}");
+}
+
+#[test]
+fn halves_of_a_character_are_reported_and_the_other_keys_are_merged() {
+    let text = "#cloud-config\na: \"\\ud83d\\ude00\"\nb: 1\n";
+    let (output, found) = merged(&[("--user-data", text)], &[]);
+    assert_eq!(output, "#cloud-config\na: 😀\nb: 1\n");
+    assert!(found.contains("invalid-scalar"), "{found}");
+}
