@@ -1,6 +1,6 @@
 //! `duplicate-document`: two documents with one schema, layer and name.
 
-use super::{SiteFacts, of_layer};
+use super::{REFUSED, SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
@@ -20,7 +20,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnos
     let message = format!("a second `{}` `{title}` {}", key.schema, of_layer(key));
     Diagnostic::new(&RULE, message, label)
         .related(earlier.name_span, "the first one")
-        .note("Deckhand refuses the whole site")
+        .note(REFUSED)
         .help("remove one of them, or give it another name")
         .document(key.clone())
 }

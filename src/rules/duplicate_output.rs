@@ -1,6 +1,6 @@
 //! `duplicate-output`: a site renders two documents with one schema and name.
 
-use super::{SiteFacts, of_layer};
+use super::{REFUSED, SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
@@ -22,7 +22,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnos
             .note("Deckhand returns both, and their order decides which one others substitute from")
             .help("let one of them replace it, and remove the other or give it another name"),
         None => diagnostic
-            .note("Deckhand refuses the whole site")
+            .note(REFUSED)
             .help("give one of them another name, or let the lower one replace the higher one"),
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn word_walk(
     let (name, method) = (facts.name(problem.doc), method.as_str());
     let message = format!("a `{method}` action of `{name}` cannot follow its path");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
-        .note("the action is skipped; Deckhand ends in an exception")
+        .note("the action is skipped; Deckhand refuses the whole site")
         .help("let the path lead through what is there, in the document and in its parent");
     let base = facts.graph.recipe(problem.doc).base;
     base.into_iter().fold(diagnostic, |diagnostic, base| {

@@ -15,6 +15,6 @@ pub(super) fn word(facts: &FileFacts<'_>, encoding: Encoding, at: u32) -> Diagno
         ),
     };
     Diagnostic::new(&RULE, message, Label::new(Span::point(facts.file, at), label))
-        .note("the YAML document in which this stands is not read, nor what comes after it")
+        .note("Deckhand refuses the whole site; the YAML document in which this stands is not read, nor what comes after it")
         .help("save the file as UTF-8")
 }

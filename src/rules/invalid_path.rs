@@ -9,7 +9,7 @@ super::rule!("invalid-path", Error [Refused], "a path that does not parse", was 
 pub(super) fn word(at: Span, title: &str, field: &str, error: &PathError) -> Diagnostic {
     let message = format!("`{field}` of `{title}` is no path: {error}");
     Diagnostic::new(&RULE, message, Label::new(at, error.to_string()))
-        .note("what it is for is skipped; Deckhand's code fails on it")
+        .note("what it is for is skipped; Deckhand refuses the whole site")
         .help(help(&error.kind))
 }
 

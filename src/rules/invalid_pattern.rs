@@ -16,12 +16,12 @@ pub(super) fn word(
     let (fault, note, help) = match failure {
         PatternUse::Always => (
             "is no regular expression",
-            "the substitution is skipped; Deckhand's code fails on it",
+            "the substitution is skipped; Deckhand refuses the whole site",
             ESCAPE,
         ),
         PatternUse::WhereFound => (
             "is no regular expression",
-            "the substitution is skipped; Deckhand's code fails on it where a string below the \
+            "the substitution is skipped; Deckhand refuses the whole site where a string below the \
              destination holds this text, and skips it elsewhere",
             ESCAPE,
         ),

@@ -1,12 +1,10 @@
 //! `invalid-replacement`: a replacement that Deckhand refuses.
 
-use super::{SiteFacts, of_layer};
+use super::{REFUSED, SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
 super::rule!("invalid-replacement", Error [Refused], "a replacement that Deckhand refuses", was "P005");
-
-const REFUSED: &str = "Deckhand refuses the whole site";
 
 pub(super) fn word_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);

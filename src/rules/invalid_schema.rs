@@ -81,8 +81,8 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
         let note = "layercake validates no document by it";
         return Some(finding(&RULE, document, problem, message, label).note(note));
     }
-    let note = "Deckhand fails on every document that it is for; layercake validates these \
-                without this part";
+    let note = "Deckhand refuses the whole site where it has a document of this schema; layercake \
+                validates these without this part";
     let finding = finding(&RULE, document, problem, message, label).note(note);
     Some(match &problem.fault {
         Fault::WrongValue { keyword, .. } if keyword == "required" => {

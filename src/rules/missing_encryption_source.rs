@@ -16,7 +16,10 @@ pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let label = Label::new(document.data.span, "a reference to a secret store");
     Diagnostic::new(&RULE, message, label)
         .note("outside Deckhand's service there is no secret store: the reference is rendered as it is")
-        .note("Pegleg fails here, even where no document substitutes from this one")
+        .note(
+            "Deckhand refuses the whole site if its secret store lacks the reference; Pegleg fails \
+             here, even where no document substitutes from this one",
+        )
         .help("put the secret itself here, encrypted by Pegleg")
         .document(document.key.clone())
 }

@@ -36,7 +36,7 @@ pub(super) fn word(
 /// What becomes of the destination.
 pub(super) fn outcome(recurses: bool, is_created: bool) -> &'static str {
     match (recurses, is_created) {
-        (false, false) => "nothing is written, and Deckhand fails",
+        (false, false) => "nothing is written; Deckhand refuses the whole site",
         (false, true) => "Deckhand leaves `{}` there, and fails",
         (true, false) => "nothing is written; Deckhand leaves `{}` there without a warning",
         (true, true) => "`{}` is left there, as Deckhand does without a warning",

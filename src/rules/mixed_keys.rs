@@ -12,8 +12,8 @@ pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, at: Span, other: Span) -> 
     Diagnostic::new(&RULE, message, Label::new(at, "this key is of another type"))
         .related(other, "than this one")
         .note(
-            "Deckhand sorts the keys of a document that selects a parent, to compare it, and \
-             crashes on these",
+            "Deckhand refuses the whole site: it sorts the keys of a document that selects a \
+             parent, and cannot sort these",
         )
         .help("put the key in quotes, so that all keys of the mapping are strings")
         .document(facts.document(doc).key.clone())

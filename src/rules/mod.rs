@@ -175,6 +175,10 @@ pub use schema_violation::MAX_VIOLATIONS;
 
 pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
 
+/// The words of every finding by which Deckhand cannot render a site, whether its code raises an
+/// error of its own or crashes.
+pub const REFUSED: &str = "Deckhand refuses the whole site";
+
 /// Every rule, by name.
 pub static RULES: &[&Rule] = &[
     &abstract_replacement::RULE,
@@ -656,7 +660,8 @@ impl FileFacts<'_> {
     fn unread_yaml(&self) -> &'static str {
         match self.holds {
             Holds::Documents => {
-                "Pegleg and Deckhand fail on the file; nothing of this YAML document is read here"
+                "Deckhand refuses the whole site, and Pegleg fails on the file; nothing of this YAML \
+                 document is read here"
             }
             Holds::Parts => "cloud-init drops the whole part, and goes on with the others",
         }

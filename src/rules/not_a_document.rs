@@ -16,7 +16,7 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic {
     };
     Diagnostic::new(&RULE, message, label)
         .about(form.map_or("", Form::subject))
-        .note("Pegleg ends in a traceback on it, for all sites that read the file")
+        .note("Deckhand refuses the whole site; Pegleg ends in a traceback for all sites that read the file")
         .help(if is_cloud_config(facts) {
             "its first line says that it is for cloud-init: declare it as a part of a set, under \
              `cloud-config` in `layercake.yaml`; Pegleg reads it still where its name ends in `.yaml`"

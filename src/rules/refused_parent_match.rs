@@ -80,7 +80,10 @@ fn two_farther(
     let message = format!("the parentSelector of `{title}` matches {both}{found} {layer}");
     let label = Label::new(facts.selector(child).span, "matches more than one document of a layer");
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .note("by Deckhand's documentation the nearer one is the parent; its code refuses the site")
+        .note(
+            "Deckhand refuses the whole site, although by its documentation the nearer one is the \
+             parent",
+        )
         .help(format!("remove the label from {}", found.replace(" and ", " or ")));
     labels(facts, child, parents, diagnostic)
         .related(facts.label(nearer, child), format!("`{}` is nearer", facts.name(nearer)))

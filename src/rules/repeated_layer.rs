@@ -10,7 +10,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, layer: &str, first: Span, again: Span)
     let message = format!("layer `{layer}` stands twice in `layerOrder`");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(again, "the second time"))
         .related(first, "the first time; this is its place")
-        .note("Deckhand counts a parent in this layer twice, and refuses the whole site")
+        .note("Deckhand refuses the whole site: it counts a parent in this layer twice")
         .help("remove one of them");
     match facts.site.policy {
         Some(policy) => diagnostic.document(facts.document(policy).key.clone()),

@@ -12,7 +12,7 @@ const OF_METADATA: [&str; 6] =
 pub(super) fn word(at: Span, title: &str, key: &str, near: Option<&str>) -> Diagnostic {
     let message = format!("`{title}` has an unknown key `{key}`");
     Diagnostic::new(&RULE, message, Label::new(at, "neither `schema`, `metadata` nor `data`"))
-        .note("Deckhand drops it in silence")
+        .note("Deckhand does not read it")
         .help(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if OF_METADATA.contains(&key) => "move it below `metadata`".into(),

@@ -14,7 +14,7 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, tag: &str) -> Diagnostic {
         .about(tag)
         .note(match facts.holds {
             Holds::Documents => {
-                "Deckhand refuses the file, and Pegleg puts null here in silence; \
+                "Deckhand refuses the whole site, and Pegleg puts null here in silence; \
                  nothing of this YAML document is read here"
             }
             Holds::Parts => facts.unread_yaml(),

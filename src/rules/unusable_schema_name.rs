@@ -16,14 +16,14 @@ pub(super) fn word(at: Span, name: &str) -> Diagnostic {
         (
             Severity::Error,
             "only versions `v1` and `v2` are looked at",
-            "Deckhand's code fails on it, and with that on the whole site",
+            "Deckhand refuses the whole site: its code fails on this version",
             "name it and the documents it is for `v1` or `v2`",
         )
     } else {
         (
             RULE.severity,
             "no document's `schema` can be this",
-            "Deckhand drops it in silence, and the documents it is for are not validated",
+            "Deckhand uses it for no document: those it is meant for are not validated",
             "name it as a document's `schema`: `namespace/Kind/v1`, letters only in the first two parts",
         )
     };
