@@ -396,6 +396,19 @@ impl Graph {
         needed
     }
 
+    /// Which documents are made of these, themselves included; by id.
+    pub fn dependents(&self, docs: Vec<DocId>) -> Vec<bool> {
+        let users = self.users();
+        let mut dependent = vec![false; self.recipes.len()];
+        let mut open = docs;
+        while let Some(doc) = open.pop() {
+            if !std::mem::replace(&mut dependent[doc.index()], true) {
+                open.extend(users.of(doc));
+            }
+        }
+        dependent
+    }
+
     /// The order of making (Kahn's algorithm, by generations). Documents of a
     /// cycle, and those that need them, are in no wave.
     pub fn waves(&self) -> Waves {

@@ -204,6 +204,7 @@ pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<
     let config = &found.config;
     let (rules, policy) = configured_policy(selectors, config)?;
     let semantics = meaning.semantics.or(config.semantics.map(semantics_of));
+    let rules = rules::Settings { is_undecided: semantics.is_none(), ..rules };
     let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
     let options = Options {
         semantics: semantics.unwrap_or(Semantics::Documented),

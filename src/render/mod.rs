@@ -372,6 +372,40 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
     Rendered { made, blockers, untouched, allowance, problems }
 }
 
+/// Renders `docs`, and the documents that are made of them, as `graph` says; all others are
+/// taken from `rendered`. Both are of the same recipes: only the meaning of their steps may
+/// differ.
+pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> Rendered {
+    let is_affected = graph.dependents(docs);
+    let allowance = Allowance::of_each(graph);
+    let mut made: Vec<Option<Made>> = rendered.made.iter().cloned().map(Some).collect();
+    let mut problems = Vec::new();
+    for wave in graph.waves().waves {
+        let is_ready =
+            |doc: &DocId| is_affected[doc.index()] && !rendered.blockers.contains_key(doc);
+        let fresh: Vec<DocId> = wave.into_iter().filter(is_ready).collect();
+        let outcomes = make(graph, &fresh, &made, allowance);
+        for (doc, outcome) in fresh.into_iter().zip(outcomes) {
+            let (document, of_document) = outcome.unwrap_or_else(|| {
+                let recipe = graph.recipe(doc);
+                let failed = Problem { doc, at: recipe.span, kind: ProblemKind::Failed };
+                (Made::nothing(recipe), vec![failed])
+            });
+            made[doc.index()] = Some(document);
+            problems.extend(of_document);
+        }
+    }
+    problems.sort_by_key(|problem| problem.doc);
+    let untouched = is_affected.iter().enumerate();
+    Rendered {
+        made: made.into_iter().flatten().collect(),
+        blockers: rendered.blockers.clone(),
+        untouched: untouched.map(|(at, is)| (!is).then(|| DocId::at(at))).collect(),
+        allowance,
+        problems,
+    }
+}
+
 /// Documents that need only what is made, with what went wrong; none for one at which
 /// layercake itself failed.
 fn make(

@@ -11,27 +11,18 @@ super::rule!(
     "Deckhand reads backslashes of a value put in by a pattern as escapes"
 );
 
-pub(super) fn word(
-    facts: &SiteFacts<'_>,
-    problem: &Problem,
-    value: Span,
-    refused: bool,
-) -> Diagnostic {
+/// A value that Deckhand refuses is the error of another rule, `invalid-substitution`.
+pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
     let message =
         format!("the value that a pattern puts into `{path}` of `{name}` contains a backslash");
-    let label = if refused {
-        "Deckhand refuses to put the value in here"
-    } else {
-        "Deckhand puts another text in here"
-    };
-    let outcome = if refused { "it refuses this one" } else { "this one arrives changed" };
-    Diagnostic::new(&RULE, message, Label::new(problem.at, label))
+    let label = Label::new(problem.at, "Deckhand puts another text in here");
+    Diagnostic::new(&RULE, message, label)
         .related(facts.first_line(value), "the value")
-        .note(format!(
+        .note(
             "Deckhand takes the value for a template of Python's `re.sub`, in which a backslash \
-             begins an escape: {outcome}"
-        ))
+             begins an escape: this one arrives changed",
+        )
         .note(facts.rendered_meaning())
         .help("substitute the whole value, without `dest.pattern`, or choose a value without backslashes")
 }

@@ -70,7 +70,7 @@ fn word_source_path(
     let message = format!("`{name}` cannot follow its source path into `{source_name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .related(facts.document(source).name_span, "the source document")
-        .note("the substitution is skipped; Deckhand ends in an exception")
+        .note("the substitution is skipped; Deckhand refuses the whole site")
         .help("let the path lead to what is in the source document")
 }
 
@@ -149,7 +149,16 @@ fn word_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
     let message = format!("a pattern cannot put its value into `{path}` of `{name}`");
     let label = Label::new(problem.at, "Python's `re.sub` refuses the value as a template");
-    Diagnostic::new(&RULE, message, label).note(DESTINATION_SKIPPED).help(
+    let values = facts.rendered.problems_of(problem.doc).iter().filter_map(|other| {
+        match (&other.kind, other.at == problem.at) {
+            (ProblemKind::BackslashInPatternValue { value, .. }, true) => Some(*value),
+            _ => None,
+        }
+    });
+    let finding = values.take(1).fold(Diagnostic::new(&RULE, message, label), |finding, value| {
+        finding.related(facts.first_line(value), "the value has a backslash")
+    });
+    finding.note(DESTINATION_SKIPPED).help(
         "substitute the whole value, without `dest.pattern`, or choose a value without backslashes",
     )
 }

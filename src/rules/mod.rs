@@ -63,6 +63,7 @@ mod boolean_word;
 mod clashing_path;
 mod config_changed;
 mod control_parent;
+mod counterpart;
 mod declared_secret_missing;
 mod dependency_cycle;
 mod different_delete;
@@ -140,6 +141,7 @@ mod shared_label;
 mod stale_baseline;
 mod stale_reference;
 mod uncommon_destination;
+mod undecided_semantics;
 mod undeclared_secret;
 mod unexpected_change;
 mod unknown_document_key;
@@ -283,6 +285,7 @@ pub static RULES: &[&Rule] = &[
     &stale_baseline::RULE,
     &stale_reference::RULE,
     &uncommon_destination::RULE,
+    &undecided_semantics::RULE,
     &undeclared_secret::RULE,
     &unexpected_change::RULE,
     &unknown_document_key::RULE,
@@ -407,14 +410,21 @@ pub struct Settings {
     pub references: Vec<Reference>,
     /// The versions of what reads rendered documents; property groups ask.
     pub versions: Versions,
+    /// Whether neither the configuration nor a flag chooses one of the two meanings.
+    pub is_undecided: bool,
 }
 
 impl Default for Settings {
-    /// As where nothing is configured.
+    /// As where nothing is configured but a meaning.
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
         let wanted = rules.map(|rule| rule.name).collect();
-        Self { wanted, references: Reference::built_in(), versions: Versions::default() }
+        Self {
+            wanted,
+            references: Reference::built_in(),
+            versions: Versions::default(),
+            is_undecided: false,
+        }
     }
 }
 
@@ -777,6 +787,7 @@ pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let mut found = near::within(|| word_engine_problems(facts));
     found.extend(check_site(facts));
+    counterpart::add(facts, &mut found);
     for finding in &mut found {
         name_subject(facts, finding);
         put_owner_first(facts, finding);
@@ -792,6 +803,7 @@ fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         related.map(|problem| worded("relation", start, || word_relation(facts, problem)));
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
+    let rendered = rendered.filter(|problem| !is_refused_template(&problem.kind));
     let mut found: Vec<Diagnostic> = related
         .chain(
             rendered
@@ -800,6 +812,12 @@ fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         .collect();
     found.extend(cloud_init::word(facts));
     found
+}
+
+/// Whether Deckhand refuses the value that a pattern puts in. Doing so is another problem, in
+/// its own meaning alone.
+fn is_refused_template(kind: &render::ProblemKind) -> bool {
+    matches!(kind, render::ProblemKind::BackslashInPatternValue { refused: true, .. })
 }
 
 /// What the rules find that look at a site as a whole, in their order.
@@ -1219,8 +1237,8 @@ fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnosti
         Kind::UnmatchedPattern { target } => unmatched_pattern::word(facts, problem, *target),
         Kind::DifferentListWrite => different_list_write::word(facts, problem, None),
         Kind::DifferentRecursion { text } => different_recursion::word(facts, problem, *text),
-        Kind::BackslashInPatternValue { value, refused } => {
-            backslash_in_pattern_value::word(facts, problem, *value, *refused)
+        Kind::BackslashInPatternValue { value, .. } => {
+            backslash_in_pattern_value::word(facts, problem, *value)
         }
         Kind::DifferentPatternText { value, texts } => {
             different_pattern_text::word(facts, problem, *value, texts.as_ref())

@@ -61,6 +61,80 @@ pub fn scalar_text(value: &Value) -> String {
     }
 }
 
+/// A node on one line, as a flow collection, of about `max_chars` characters at most: an
+/// ellipsis ends one that is longer. Secrets are hidden.
+pub fn to_flow(node: &Node, max_chars: usize) -> String {
+    let mut text = String::new();
+    write_flow(node, max_chars, &mut text);
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Appends `node` to `text`, and stops soon after that is longer than `max_chars`.
+fn write_flow(node: &Node, max_chars: usize, text: &mut String) {
+    if node.secret {
+        text.push_str(HIDDEN);
+        return;
+    }
+    match &node.value {
+        Value::Sequence(items) => {
+            write_flow_parts(["[", "]"], items.iter(), max_chars, text, |item, text| {
+                write_flow(item, max_chars, text);
+            });
+        }
+        Value::Mapping(entries) => {
+            write_flow_parts(["{", "}"], entries.iter(), max_chars, text, |(key, value), text| {
+                text.push_str(&flow_token(&key.value));
+                text.push_str(": ");
+                write_flow(value, max_chars, text);
+            });
+        }
+        Value::Set(keys) => {
+            write_flow_parts(["!!set {", "}"], keys.iter(), max_chars, text, |key, text| {
+                text.push_str(&flow_token(&key.value));
+            });
+        }
+        Value::Pairs(pairs) => {
+            write_flow_parts(["!!pairs [", "]"], pairs.iter(), max_chars, text, |pair, text| {
+                write_flow(&pair.0, max_chars, text);
+                text.push_str(": ");
+                write_flow(&pair.1, max_chars, text);
+            });
+        }
+        scalar => text.push_str(&flow_token(scalar)),
+    }
+}
+
+fn write_flow_parts<T>(
+    [open, close]: [&str; 2],
+    parts: impl Iterator<Item = T>,
+    max_chars: usize,
+    text: &mut String,
+    write: impl Fn(T, &mut String),
+) {
+    // A character has four bytes at most: what is longer is cut off in any case.
+    let max_bytes = max_chars.saturating_mul(4);
+    text.push_str(open);
+    for (index, part) in parts.enumerate() {
+        if text.len() > max_bytes {
+            return;
+        }
+        text.push_str(if index > 0 { ", " } else { "" });
+        write(part, text);
+    }
+    text.push_str(close);
+}
+
+/// A scalar, quoted where a flow collection needs it.
+fn flow_token(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.contains([',', '[', ']', '{', '}']) => format!("{text:?}"),
+        scalar => token(scalar),
+    }
+}
+
 struct Writer<'a> {
     text: String,
     options: &'a Options<'a>,

@@ -25,6 +25,7 @@ mod secret_changes;
 mod secret_mistakes;
 mod secret_parts;
 mod secrets;
+mod semantics;
 pub mod teaching;
 mod timing;
 mod untrusted;

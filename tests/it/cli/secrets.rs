@@ -257,6 +257,8 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
             "escapes.yaml",
             taking("escapes", &[from("backslash", "path: .a, pattern: X")], "{a: aXb}"),
         ),
+        ("newline.yaml", passphrase("newline", &format!("'{}\\n'", of.named("newline")))),
+        ("breaks.yaml", taking("breaks", &[from("newline", "path: .a, pattern: X")], "{a: aXb}")),
         (
             "recursion.yaml",
             taking("recursion", &[from("kind", "'path': '.', pattern: X")], "{a: [X]}"),

@@ -8,7 +8,7 @@ use layercake::diagnostic::{Rule, Severity};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::report::json::canonical;
-use layercake::rules::RULES;
+use layercake::rules::{REFUSED, RULES};
 use layercake::system::deckhand::Options;
 use serde_json::{Value as Json, json};
 
@@ -44,6 +44,62 @@ fn layering_renders_as_recorded() {
     }
     eprintln!("layering: {passed} of {} as recorded, excepted {excepted:?}", cases.len());
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Whatever the chosen meaning renders, a site that Deckhand refuses cannot be deployed.
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn every_recorded_refusal_is_an_error_in_both_meanings() {
+    let classes = classes_of_errors();
+    let (mut refusals, mut wrong) = (0, Vec::new());
+    for case in recorded("deckhand/layering.json") {
+        let outcome = case.get("outcome_value_semantics").unwrap_or(&case["outcome"]);
+        let Some(error) = outcome.get("error") else { continue };
+        let documents = case["documents"].as_array().expect("documents");
+        let Some(tree) = tree_of(documents) else { continue };
+        refusals += 1;
+        for semantics in [Semantics::Documented, Semantics::Deckhand] {
+            let options = Options { semantics, ..options_of(&case["options"]) };
+            let checked = check_files(&tree, options, |_| ());
+            let met = refused(error, &checked, &classes)
+                .and_then(|()| refused_at_its_document(error, documents, &checked));
+            if let Err(difference) = met {
+                wrong.push(format!("{} {semantics:?}: {difference}", case["id"]));
+            }
+        }
+    }
+    assert!(refusals > 700, "{refusals} refusals were tried");
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Whether an error that says that Deckhand refuses the site is about one of the documents that
+/// Deckhand's own message names, if it names any.
+fn refused_at_its_document<T>(
+    error: &Json,
+    documents: &[Json],
+    checked: &Checked<T>,
+) -> Result<(), String> {
+    let message = error["message"].as_str().unwrap_or_default();
+    let words: BTreeSet<&str> = message
+        .split(|it: char| !it.is_alphanumeric() && !['-', '_', '.', '/'].contains(&it))
+        .map(|word| word.trim_end_matches('.'))
+        .collect();
+    let names = documents.iter().filter_map(|it| it["metadata"]["name"].as_str());
+    let named: BTreeSet<&str> = names.filter(|name| words.contains(name)).collect();
+    let mut errors = checked.findings.diagnostics.iter().filter(|finding| {
+        finding.severity == Severity::Error
+            && finding.notes.iter().any(|note| note.contains(REFUSED))
+    });
+    let is_there = errors.any(|finding| {
+        // The policy is at fault, and Deckhand's message names a document that suffers from it.
+        finding.rule.name == "repeated-layer"
+            || named.is_empty()
+            || finding.documents.iter().any(|key| named.contains(&*key.name))
+    });
+    if is_there {
+        return Ok(());
+    }
+    Err(format!("no error at one of {named:?}, for {message}\n{}", findings(checked)))
 }
 
 /// Deckhand substitutes a list of documents one by one here, outside any

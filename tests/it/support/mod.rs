@@ -91,7 +91,10 @@ fn settled(
     let settled = settle(&found, Meaning::default(), selectors).expect("the selectors select");
     match found.config.file {
         Some(_) => settled,
-        None => Settled { options, ..settled },
+        None => {
+            let rules = layercake::rules::Settings { is_undecided: false, ..settled.rules };
+            Settled { options, rules, ..settled }
+        }
     }
 }
 

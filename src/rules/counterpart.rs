@@ -1,0 +1,231 @@
+//! What Deckhand makes of a site that is rendered as its documentation promises. Where the two
+//! meanings part, the documents concerned are rendered in Deckhand's meaning as well: what it
+//! refuses there is an error in both, and a user must choose one of two results.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::{
+    Judged, REFUSED, SiteFacts, guard_site_check, is_internal, is_refused_template,
+    schema_violation, undecided_semantics, word_relation, word_rendering, worded,
+};
+use crate::diagnostic::{Diagnostic, Severity, Trait};
+use crate::graph::{DocId, Graph, MissingSource};
+use crate::merge::deckhand::Semantics;
+use crate::near;
+use crate::render::{ProblemKind, Rendered, render, render_in_part};
+use crate::source::Span;
+use crate::system::cloud_init::Sets;
+use crate::system::deckhand::document::FaultKind;
+use crate::system::deckhand::{Options, Problem, Site};
+
+/// A text at which the two meanings part, in its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Parting {
+    pub(super) doc: DocId,
+    pub(super) at: Span,
+}
+
+/// Adds what only Deckhand's meaning shows of a site that is rendered as documented.
+pub(super) fn add(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+    if facts.graph.semantics == Semantics::Deckhand {
+        return;
+    }
+    let partings = partings(facts);
+    if partings.is_empty() {
+        return;
+    }
+    let known = std::mem::take(found);
+    let rules = &[&undecided_semantics::RULE];
+    guard_site_check(facts, rules, found, |found| {
+        near::within(|| look(facts, &partings, &known, found));
+    });
+    found.splice(0..0, known);
+}
+
+fn look(
+    facts: &SiteFacts<'_>,
+    partings: &BTreeSet<Parting>,
+    known: &[Diagnostic],
+    found: &mut Vec<Diagnostic>,
+) {
+    if has_control_parent(facts) {
+        let (site, graph, rendered) = related_anew(facts);
+        let (sets, earlier) = (&Sets::default(), None);
+        let (site, graph, rendered) = (&site, &graph, &rendered);
+        let deckhand = SiteFacts { site, sets, graph, rendered, earlier, ..*facts };
+        return compare(facts, &deckhand, partings, known, found);
+    }
+    let recipes = facts.graph.recipes.clone();
+    let graph = Graph { recipes, semantics: Semantics::Deckhand, ..*facts.graph };
+    let docs = partings.iter().map(|parting| parting.doc).collect();
+    let rendered = render_in_part(&graph, facts.rendered, docs);
+    let itself: Vec<_> = graph.iter().map(|(doc, _)| Some(doc)).collect();
+    let earlier = Judged {
+        site: facts.site,
+        graph: facts.graph,
+        rendered: facts.rendered,
+        findings: known,
+        twins: &itself,
+    };
+    let (graph, rendered, earlier) = (&graph, &rendered, Some(earlier));
+    compare(facts, &SiteFacts { graph, rendered, earlier, ..*facts }, partings, known, found);
+}
+
+fn compare(
+    facts: &SiteFacts<'_>,
+    deckhand: &SiteFacts<'_>,
+    partings: &BTreeSet<Parting>,
+    known: &[Diagnostic],
+    found: &mut Vec<Diagnostic>,
+) {
+    let refusals = refusals(deckhand);
+    let is_known = |finding: &Diagnostic| {
+        known
+            .iter()
+            .any(|it| it.rule.name == finding.rule.name && it.primary.span == finding.primary.span)
+    };
+    let refused: HashSet<Span> = known
+        .iter()
+        .chain(&refusals)
+        .filter(|it| it.severity == Severity::Error && says_refused(it))
+        .map(|it| it.primary.span)
+        .collect();
+    if facts.settings.is_undecided && facts.settings.want(&[&undecided_semantics::RULE]) {
+        let rendered = partings.iter().filter(|parting| !refused.contains(&parting.at));
+        found.extend(undecided_semantics::word(facts, deckhand, rendered.copied()));
+    }
+    let unknown = refusals.into_iter().filter(|finding| !is_known(finding));
+    found.extend(unknown.map(|finding| as_documented(facts, finding)));
+}
+
+/// The findings by which Deckhand refuses the site, in its own meaning.
+fn refusals(deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let problems = deckhand.rendered.problems.iter();
+    let problems = problems.filter(|problem| {
+        deckhand.sets.member(problem.doc).is_none() && !is_refused_template(&problem.kind)
+    });
+    let mut found: Vec<Diagnostic> = problems
+        .map(|problem| worded("rendering", problem.at, || word_rendering(deckhand, problem)))
+        .collect();
+    if deckhand.earlier.is_none() {
+        let relations = deckhand.site.problems.iter().filter(|problem| is_of_parents(problem));
+        found.extend(relations.map(|problem| word_relation(deckhand, problem)));
+    }
+    if deckhand.settings.want(&[&schema_violation::RULE]) {
+        schema_violation::check(deckhand, &mut found);
+    }
+    let is_refusal = |finding: &Diagnostic| {
+        finding.severity == Severity::Error && finding.rule.is(Trait::Refused)
+    };
+    found.retain(|finding| is_refusal(finding) || is_internal(finding));
+    found
+}
+
+/// A refusal as a finding of a site that is rendered as documented: what it says of the step
+/// that failed is true of Deckhand alone.
+fn as_documented(facts: &SiteFacts<'_>, mut finding: Diagnostic) -> Diagnostic {
+    if is_internal(&finding) {
+        return finding;
+    }
+    finding.notes.retain(|note| !note.contains(REFUSED));
+    finding.note(REFUSED).note(facts.rendered_meaning())
+}
+
+/// Whether a finding says that Deckhand cannot render the site.
+fn says_refused(finding: &Diagnostic) -> bool {
+    finding.notes.iter().any(|note| note.contains(REFUSED))
+}
+
+/// The texts at which the two meanings part.
+fn partings(facts: &SiteFacts<'_>) -> BTreeSet<Parting> {
+    let rendered = facts.rendered.problems.iter();
+    let rendered = rendered.filter(|problem| parts_meanings(&problem.kind, facts.graph));
+    let rendered = rendered.map(|problem| Parting { doc: problem.doc, at: problem.at });
+    let read = facts.site.iter().flat_map(|(doc, document)| {
+        let faults = document.faults.iter();
+        let faults = faults.filter(|it| matches!(it.kind, FaultKind::DifferentPath { .. }));
+        faults.map(move |fault| Parting { doc, at: fault.at })
+    });
+    let related = facts.site.problems.iter().filter_map(|problem| match problem {
+        Problem::ControlParent { child, .. } => {
+            Some(Parting { doc: *child, at: facts.selector(*child).span })
+        }
+        _ => None,
+    });
+    rendered.chain(read).chain(related).collect()
+}
+
+/// Whether Deckhand may render something else, or refuse, where this is met as documented.
+fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
+    use ProblemKind as Kind;
+    match kind {
+        Kind::DifferentAction { .. }
+        | Kind::DifferentListWrite
+        | Kind::DifferentRecursion { .. }
+        | Kind::DifferentPatternText { .. }
+        | Kind::BackslashInPatternValue { .. }
+        | Kind::MissingPatternTarget { .. } => true,
+        Kind::MissingValue { .. } => graph.missing_source == MissingSource::Warning,
+        Kind::Cycle(_)
+        | Kind::MissingActionPath { .. }
+        | Kind::ActionPath { .. }
+        | Kind::IgnoredSourcePath { .. }
+        | Kind::SourcePath { .. }
+        | Kind::SourceNotText { .. }
+        | Kind::UnmatchedSourcePattern { .. }
+        | Kind::MissingGroup { .. }
+        | Kind::DestinationPath(_)
+        | Kind::EmptyRoot
+        | Kind::PatternTargetType { .. }
+        | Kind::UnmatchedPattern { .. }
+        | Kind::NotLaid { .. }
+        | Kind::Laid { .. }
+        | Kind::PatternFailure(_)
+        | Kind::OverLimit(_)
+        | Kind::Failed => false,
+    }
+}
+
+/// Whether the two meanings give a document another parent.
+fn has_control_parent(facts: &SiteFacts<'_>) -> bool {
+    facts.site.problems.iter().any(|problem| matches!(problem, Problem::ControlParent { .. }))
+}
+
+/// The site as Deckhand relates its documents.
+fn related_anew<'a>(facts: &SiteFacts<'a>) -> (Site<'a>, Graph, Rendered) {
+    let options = Options {
+        semantics: Semantics::Deckhand,
+        missing_source: facts.graph.missing_source,
+        encryption_sources: BTreeMap::new(),
+    };
+    let documents = facts.site.documents.clone();
+    let mut site = Site::new(facts.site.name.clone(), documents, &options);
+    let graph = Graph { sharers: facts.graph.sharers, ..site.to_graph(&options) };
+    let rendered = render(&graph);
+    (site, graph, rendered)
+}
+
+/// Whether a problem is about which document is the parent of which.
+fn is_of_parents(problem: &Problem) -> bool {
+    match problem {
+        Problem::AmbiguousParent { .. }
+        | Problem::RefusedMatch { .. }
+        | Problem::ReplacementWithoutParent { .. }
+        | Problem::ReplacementOfAnother { .. }
+        | Problem::UndeclaredReplacement { .. }
+        | Problem::NestedReplacement { .. }
+        | Problem::AbstractReplacement { .. } => true,
+        Problem::MissingPolicy
+        | Problem::ExtraPolicy { .. }
+        | Problem::RepeatedLayer { .. }
+        | Problem::UnknownLayer { .. }
+        | Problem::MissingParent { .. }
+        | Problem::ControlParent { .. }
+        | Problem::DuplicateDocument { .. }
+        | Problem::SharedName { .. }
+        | Problem::DuplicateOutput { .. }
+        | Problem::MissingSource { .. }
+        | Problem::GeneratedSources { .. }
+        | Problem::MissingEncryptionSource { .. } => false,
+    }
+}

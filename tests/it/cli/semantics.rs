@@ -1,0 +1,257 @@
+//! The two meanings of Deckhand's documents: what Deckhand refuses is an error in both, and a
+//! repository in which they differ has to choose one.
+
+use serde_json::Value as Json;
+
+use super::{Sandbox, definition, document};
+
+const BOTH: [&[&str]; 3] = [&[], &["--semantics", "documented"], &["--semantics", "deckhand"]];
+
+/// A document with a label of its own name, in front of whose data `metadata` is put.
+fn labelled(name: &str, layer: &str, data: &str) -> String {
+    let label = format!("  labels: {{name: {name}}}\n  layeringDefinition");
+    document(name, layer, data).replace("  layeringDefinition", &label)
+}
+
+/// A document with a parent.
+fn child(name: &str, layer: &str, parent: &str, actions: &str, data: &str) -> String {
+    let layering =
+        format!("layer: {layer}, parentSelector: {{name: {parent}}}, actions: [{actions}]}}");
+    labelled(name, layer, data).replace(&format!("layer: {layer}}}"), &layering)
+}
+
+/// Two sites whose type has a document that merges at an index of a list.
+fn with_index_merge() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    let parent = labelled("host-global", "global", "{files: [{path: /a}, {path: /b}]}");
+    sandbox.write("global/host.yaml", parent.replace("abstract: false", "abstract: true"));
+    let actions = "{method: merge, path: '.files[2]'}";
+    let host = child("host", "type", "host-global", actions, "{files: [{}, {}, {path: /c}]}");
+    sandbox.write("type/small/host.yaml", host);
+    sandbox
+}
+
+fn of_rule(findings: &[Json], rule: &str) -> Vec<Json> {
+    findings.iter().filter(|finding| finding["rule"] == rule).cloned().collect()
+}
+
+fn undecided(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Json> {
+    of_rule(&sandbox.findings(arguments), "undecided-semantics")
+}
+
+/// That a run finds an error of `rule` by which Deckhand refuses the site.
+#[track_caller]
+fn assert_refused(sandbox: &Sandbox, rule: &str, file: &str) {
+    for meaning in BOTH {
+        assert_eq!(sandbox.run(&[&["lint"], meaning].concat()).code, 1, "{meaning:?}");
+        let found = of_rule(&sandbox.findings(meaning), rule);
+        let is_error = |finding: &&Json| {
+            finding["severity"] == "error"
+                && finding.to_string().contains(file)
+                && finding.to_string().contains("Deckhand refuses the whole site")
+        };
+        assert!(found.iter().any(|finding| is_error(&finding)), "{meaning:?}: {found:#?}");
+        assert_eq!(found.len(), 1, "{meaning:?}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_value_that_python_refuses_as_a_template_is_an_error_in_both_meanings() {
+    let sandbox = Sandbox::with_sites();
+    let chart = document("chart-of-lab", "site", "{url: 'mysql://u:PW@db'}").replace(
+        "\ndata:",
+        "\n  substitutions:\n    - src: {schema: deckhand/Passphrase/v1, name: pw, path: .}\n      \
+         dest: {path: .url, pattern: PW}\ndata:",
+    );
+    sandbox.write("site/lab/chart.yaml", chart);
+    let secret = document("pw", "site", "\"a\\\\1b\"")
+        .replace("example/Any/v1", "deckhand/Passphrase/v1")
+        .replace("cleartext", "encrypted");
+    sandbox.write("site/lab/secrets/pw.yaml", secret);
+    assert_refused(&sandbox, "invalid-substitution", "site/lab/chart.yaml");
+    let found = sandbox.findings(&["--semantics", "documented"]);
+    assert!(of_rule(&found, "backslash-in-pattern-value").is_empty(), "one fault, one finding");
+}
+
+#[test]
+fn an_action_that_fails_in_deckhand_alone_is_an_error_in_both_meanings() {
+    let cases = [
+        ("{database: {x: 1}}", "{method: merge, path: .database}", "{database: {y: 2}}"),
+        ("{a: s}", "{method: merge, path: '.a[1]'}", "{a: [5, 6]}"),
+        ("{a: [1]}", "{method: merge, path: '.a[3]'}", "{a: [5, 6]}"),
+    ];
+    let rules = ["missing-action-path", "invalid-action", "missing-action-path"];
+    for ((parent, actions, data), rule) in cases.into_iter().zip(rules) {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write("global/parent.yaml", labelled("parent", "global", parent));
+        let text = child("child", "site", "parent", actions, data);
+        sandbox.write("site/lab/child.yaml", text);
+        assert_refused(&sandbox, rule, "site/lab/child.yaml");
+    }
+}
+
+/// What a document takes from one that differs may be refused although it differs nowhere itself.
+#[test]
+fn a_refusal_that_follows_from_a_difference_is_an_error_in_both_meanings() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/parent.yaml", labelled("parent", "global", "{keep: 1, drop: 1}"));
+    let text = child("middle", "type", "parent", "{method: delete, path: .drop}", "{}");
+    sandbox.write("type/small/middle.yaml", text);
+    let text = child("last", "site", "middle", "{method: delete, path: .keep}", "{}");
+    sandbox.write("site/lab/last.yaml", text);
+    assert_refused(&sandbox, "missing-action-path", "site/lab/last.yaml");
+}
+
+#[test]
+fn a_schema_that_refuses_deckhands_result_alone_is_an_error_in_both_meanings() {
+    let sandbox = Sandbox::with_sites();
+    let flag = document("flag", "global", "{value: true}");
+    sandbox.write("global/flag.yaml", flag);
+    let user = document("user", "site", "{text: 'is FLAG'}")
+        .replace("example/Any/v1", "example/User/v1")
+        .replace(
+            "\ndata:",
+            "\n  substitutions:\n    - src: {schema: example/Any/v1, name: flag, path: .value}\n      \
+             dest: {path: .text, pattern: FLAG}\ndata:",
+        );
+    sandbox.write("site/lab/user.yaml", user);
+    sandbox.write(
+        "global/schema.yaml",
+        "---\nschema: deckhand/DataSchema/v1\nmetadata:\n  schema: metadata/Control/v1\n  \
+         name: example/User/v1\ndata: {type: object, properties: {text: {enum: [is true]}}}\n",
+    );
+    for meaning in [&BOTH[0], &BOTH[1]] {
+        let found = of_rule(&sandbox.findings(meaning), "schema-violation");
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(found[0]["severity"], "error");
+    }
+}
+
+#[test]
+fn a_difference_is_an_error_until_a_meaning_is_chosen() {
+    let sandbox = with_index_merge();
+    assert_eq!(sandbox.run(&["lint"]).code, 1);
+    let found = undecided(&sandbox, &[]);
+    assert_eq!(found.len(), 1, "one finding for both sites: {found:#?}");
+    let text = found[0].to_string();
+    for wanted in [
+        "[{path: /a}, {path: /b}, {}, {}, {path: /c}]` (5 items)",
+        "[{path: /a}, {path: /b}, {path: /c}]` (3 items)",
+        "type/small/host.yaml",
+        "`semantics: deckhand`",
+        "`semantics: documented`",
+        "layercake.yaml",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    for flag in ["documented", "deckhand"] {
+        let chosen = ["--semantics", flag];
+        assert_eq!(sandbox.run(&[&["lint"], &chosen[..]].concat()).code, 0);
+        assert_eq!(sandbox.rules(&chosen), ["different-index-merge"]);
+        sandbox.write("layercake.yaml", format!("semantics: {flag}\n"));
+        assert_eq!(sandbox.rules(&[]), ["different-index-merge"]);
+        assert_eq!(undecided(&sandbox, &["--isolated"]).len(), 1, "nothing is configured then");
+    }
+}
+
+#[test]
+fn what_differs_because_of_another_document_is_reported_there_alone() {
+    let sandbox = with_index_merge();
+    let heir = child("heir", "site", "host", "{method: merge, path: .}", "{x: 1}");
+    sandbox.write("site/lab/heir.yaml", heir);
+    let copy = document("copy", "site", "{}").replace(
+        "\ndata:",
+        "\n  substitutions:\n    - src: {schema: example/Any/v1, name: host, path: .files}\n      \
+         dest: {path: .files}\ndata:",
+    );
+    sandbox.write("site/prod/copy.yaml", copy);
+    let found = undecided(&sandbox, &[]);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].to_string().contains("type/small/host.yaml"));
+}
+
+#[test]
+fn a_difference_that_no_output_shows_needs_no_choice() {
+    let sandbox = with_index_merge();
+    let text = std::fs::read_to_string(sandbox.path("type/small/host.yaml")).unwrap();
+    sandbox.write("type/small/host.yaml", text.replace("abstract: false", "abstract: true"));
+    assert_eq!(sandbox.rules(&[]).iter().filter(|it| *it == "undecided-semantics").count(), 0);
+    let heir = child("heir", "site", "host", "{method: merge, path: .}", "{x: 1}");
+    sandbox.write("site/lab/heir.yaml", heir);
+    let found = undecided(&sandbox, &[]);
+    assert_eq!(found.len(), 1, "its child shows it: {found:#?}");
+    assert_eq!(found[0]["sites"], serde_json::json!(["lab"]));
+}
+
+#[test]
+fn two_equal_results_need_no_choice() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/parent.yaml", labelled("parent", "global", "{a: [1, 1]}"));
+    let text = child("child", "site", "parent", "{method: delete, path: '.a[1]'}", "{}");
+    sandbox.write("site/lab/child.yaml", text);
+    assert_eq!(sandbox.rules(&[]), ["different-delete"]);
+}
+
+#[test]
+fn an_actions_path_and_a_control_parent_need_a_choice_too() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/parent.yaml", labelled("parent", "global", "{a: 1}"));
+    let text = child("child", "site", "parent", "{method: replace, path: $}", "{b: 1}");
+    sandbox.write("site/lab/child.yaml", text);
+    let found = undecided(&sandbox, &[]);
+    assert_eq!(found.len(), 1, "{found:#?}");
+
+    let sandbox = Sandbox::with_sites();
+    let control = labelled("parent", "global", "{a: 1}")
+        .replace("metadata/Document/v1", "metadata/Control/v1");
+    sandbox.write("global/parent.yaml", control);
+    let text = child("child", "site", "parent", "{method: merge, path: .}", "{b: 1}");
+    sandbox.write("site/lab/child.yaml", text);
+    let found = undecided(&sandbox, &[]);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(undecided(&sandbox, &["--semantics", "deckhand"]).is_empty());
+}
+
+#[test]
+fn results_that_hold_a_secret_are_not_shown() {
+    let reports: Vec<String> = ["hunter2", "correct horse battery staple"]
+        .into_iter()
+        .map(|secret| {
+            let sandbox = Sandbox::with_sites();
+            let parent = labelled("parent", "global", "{a: [{x: 1}]}");
+            sandbox.write("global/parent.yaml", parent.replace("cleartext", "encrypted"));
+            let actions = "{method: merge, path: '.a[1]'}";
+            let data = format!("{{a: [{{}}, {{y: {secret}}}]}}");
+            let text = child("child", "site", "parent", actions, &data);
+            sandbox.write("site/lab/child.yaml", text.replace("cleartext", "encrypted"));
+            let found = undecided(&sandbox, &[]);
+            assert_eq!(found.len(), 1, "{found:#?}");
+            let ran = sandbox.run(&["lint", "-o", "full"]);
+            assert!(ran.stdout.contains("both results are secret"), "{}", ran.stdout);
+            ran.stdout.lines().filter(|line| !line.contains(" rendered ")).collect()
+        })
+        .collect();
+    assert!(!reports[0].contains("hunter2"));
+    assert_eq!(reports[0].len(), reports[1].len());
+}
+
+#[test]
+fn init_chooses_a_meaning_and_says_why() {
+    let written = |sandbox: &Sandbox| {
+        assert_eq!(sandbox.run(&["init"]).code, 0);
+        std::fs::read_to_string(sandbox.path("layercake.yaml")).unwrap()
+    };
+    let differing = with_index_merge();
+    let text = written(&differing);
+    let reason = "# This repository has 1 place that renders differently, in 2 sites.\n";
+    assert!(text.contains(&format!("{reason}semantics: deckhand\n")), "{text}");
+    assert_eq!(differing.run(&["lint"]).code, 0, "it is a warning from then on");
+    let text = written(&Sandbox::with_sites());
+    assert!(text.contains("# This repository renders the same in both.\nsemantics: deckhand\n"));
+    let empty = Sandbox::new();
+    empty.write("readme.txt", "nothing\n");
+    assert!(written(&empty).contains("could not be rendered"));
+    let broken = Sandbox::with_sites();
+    broken.write("site/lab/site-definition.yaml", definition("lab", "").replace("data", "- data"));
+    assert!(written(&broken).contains("semantics: deckhand\n"));
+}
