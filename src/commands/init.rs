@@ -1,15 +1,23 @@
 //! `layercake init`: a commented configuration, and the hook's entry.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::configuration::Place;
-use super::{Selection, Start};
+use super::policy::Selectors;
+use super::{Selection, Start, Workspace};
+use crate::check::{Progress, check};
 use crate::config::NAMES;
+use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::source::{RepoPath, write_file};
 
-/// The configuration that is written: all of it comments.
+/// The configuration that is written: the meaning that is recommended, and comments.
 pub const CONFIGURATION: &str = include_str!("init/layercake.yaml");
+
+/// The line of it that chooses a meaning.
+const CHOICE: &str = "semantics: deckhand\n";
 
 /// The hook's entry in the configuration of pre-commit.
 pub const HOOK: &str = include_str!("init/hook.yaml");
@@ -51,11 +59,64 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let configuration = root.join(NAMES[0]);
-    write_file(&configuration, CONFIGURATION.as_bytes())?;
+    let text = recommending(&undecided(directory));
+    write_file(&configuration, text.as_bytes())?;
     if is_there(HOOKS_FILE) {
         return Ok(Initialized { configuration, hooks: None });
     }
     let hooks = root.join(HOOKS_FILE);
     write_file(&hooks, format!("repos:\n{HOOK}").as_bytes())?;
     Ok(Initialized { configuration, hooks: Some(hooks) })
+}
+
+/// How far the two meanings of Deckhand's documents render a repository differently.
+struct Undecided {
+    /// Texts that cause a difference; none where the repository could not be rendered.
+    places: Option<usize>,
+    /// Sites that render differently.
+    sites: BTreeSet<Arc<str>>,
+}
+
+/// Renders the sites around `directory` in both meanings. A repository that cannot be rendered
+/// is configured all the same: `lint` says what is wrong with it.
+fn undecided(directory: &Path) -> Undecided {
+    let rule = "undecided-semantics".to_owned();
+    let selection = Selection {
+        configuration: Place::Nowhere,
+        selectors: Selectors { select: vec![rule.clone()], ..Selectors::default() },
+        ..Selection::of(directory.to_owned())
+    };
+    let progress = Progress::default();
+    let checked =
+        Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(&progress), |_| ()));
+    let Ok(checked) = checked else { return Undecided { places: None, sites: BTreeSet::new() } };
+    let findings = checked.findings.diagnostics.iter().filter(|it| it.rule.name == rule);
+    Undecided {
+        places: Some(Diagnostic::total(findings.clone())),
+        sites: findings.flat_map(|finding| finding.sites.iter().cloned()).collect(),
+    }
+}
+
+/// The configuration, with the reason for the meaning that it chooses.
+fn recommending(undecided: &Undecided) -> String {
+    let reason = match (undecided.places, undecided.sites.len()) {
+        (None, _) => {
+            "This repository could not be rendered to compare the two: `layercake lint` says why."
+                .to_owned()
+        }
+        (Some(0), _) => "This repository renders the same in both.".to_owned(),
+        (Some(places), 0) => format!("This repository has {}.", differing(places)),
+        (Some(places), sites) => {
+            let sites = if sites == 1 { "1 site".into() } else { format!("{sites} sites") };
+            format!("This repository has {}, in {sites}.", differing(places))
+        }
+    };
+    CONFIGURATION.replacen(CHOICE, &format!("# {reason}\n{CHOICE}"), 1)
+}
+
+fn differing(places: usize) -> String {
+    match places {
+        1 => "1 place that renders differently".to_owned(),
+        places => format!("{places} places that render differently"),
+    }
 }

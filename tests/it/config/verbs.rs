@@ -166,7 +166,7 @@ fn init_writes_what_can_be_used_and_overwrites_nothing() {
     let hooks_text = fs::read_to_string(&hooks).unwrap();
     assert!(hooks_text.starts_with("repos:\n  - repo: local\n"), "{hooks_text}");
     assert_eq!(sandbox.run(&["config", "check"]).code, 0);
-    assert_eq!(sandbox.rules(&[]), Vec::<String>::new(), "it changes nothing by itself");
+    assert_eq!(sandbox.rules(&[]), Vec::<String>::new(), "it chooses a meaning, and finds nothing");
     let again = sandbox.run(&["init"]);
     assert_eq!((again.code, again.stdout.as_str()), (2, ""));
     fs::remove_file(&file).unwrap();
