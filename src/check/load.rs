@@ -261,8 +261,7 @@ impl Loaded {
     /// The files of the wanted sites that the plan asks for and that were not read to their end.
     pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<RepoPath> {
         let files = wanted.iter().flat_map(|set| set.files.iter().chain(&set.parts));
-        let unread =
-            files.filter(|file| self.is_unread([None, Some(**file)]) || self.breaks_off(**file));
+        let unread = files.filter(|file| self.is_faulty(**file) || self.breaks_off(**file));
         let paths: BTreeSet<&RepoPath> =
             unread.map(|file| self.sources.path_of(Span::point(*file, 0))).collect();
         paths.into_iter().filter(|path| plan.concerns(path)).cloned().collect()

@@ -226,6 +226,7 @@ fn is_of_parents(problem: &Problem) -> bool {
         | Problem::DuplicateOutput { .. }
         | Problem::MissingSource { .. }
         | Problem::GeneratedSources { .. }
+        | Problem::MixedKeys { .. }
         | Problem::MissingEncryptionSource { .. } => false,
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn is_of_conflict(problem: &Problem, conflict: Span) -> bool {
         | ProblemKind::DuplicateAnchor { .. }
         | ProblemKind::RecursiveAlias
         | ProblemKind::DuplicateKey { .. }
+        | ProblemKind::Surrogate
         | ProblemKind::UnknownTag(_)
         | ProblemKind::InvalidScalar(_) => conflict.contains(problem.span),
         ProblemKind::OverLimit(_) | ProblemKind::Internal => false,

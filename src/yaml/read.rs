@@ -209,7 +209,7 @@ enum Contents {
 
 impl DefaultValue {
     fn new(tag: ScalarTag) -> Self {
-        Self { tag, entries: Entries::default(), is_next: false, text: None }
+        Self { tag, entries: Entries::default(), is_next: false, read: None }
     }
 }
 
@@ -219,8 +219,16 @@ struct DefaultValue {
     entries: Entries,
     /// Whether the value of `=` comes next.
     is_next: bool,
-    /// The text of that value; none where it is another collection.
-    text: Option<Option<String>>,
+    /// That value, once it was read.
+    read: Option<OfDefault>,
+}
+
+/// The value of a key `=`.
+enum OfDefault {
+    /// A text.
+    Text(String),
+    /// A mapping or list, which is no value of a scalar.
+    Collection,
 }
 
 /// A mapping's entries so far.
@@ -568,7 +576,7 @@ impl<'text> Reader<'text> {
             return;
         }
         if let Some(value) = self.default_value() {
-            value.text = Some(Some(text.into_owned()));
+            value.read = Some(OfDefault::Text(text.into_owned()));
             return;
         }
         let value = self.scalar_value(&meaning, is_plain, &text, span);
@@ -737,7 +745,7 @@ impl<'text> Reader<'text> {
         let is_default = !matches!(key, PendingKey::Merge);
         let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
         if let Some(Frame { contents: Contents::Scalar(value), .. }) = frame {
-            value.is_next = is_default && value.text.is_none();
+            value.is_next = is_default && value.read.is_none();
         }
         if let Some(entries) = self.entries() {
             entries.key = Some(key);
@@ -902,12 +910,12 @@ impl<'text> Reader<'text> {
             }
             Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
             Contents::Scalar(value) => {
-                let Some(text) = value.text.flatten() else {
+                let Some(OfDefault::Text(text)) = value.read else {
                     let why = "a collection under the tag of a scalar";
                     return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
                 };
                 if self.default_value().is_some_and(|outer| {
-                    outer.text = Some(Some(text.clone()));
+                    outer.read = Some(OfDefault::Text(text.clone()));
                     true
                 }) {
                     return;
@@ -927,7 +935,7 @@ impl<'text> Reader<'text> {
             }
         };
         if let Some(value) = self.default_value() {
-            value.text = Some(None);
+            value.read = Some(OfDefault::Collection);
             return;
         }
         let node = Node::new(value, span);

@@ -625,7 +625,7 @@ impl<'r> Reader<'r> {
         let pattern = self.optional_text(section, "pattern").ok()?;
         let path = self.path(section, &path?)?;
         let part = match pattern {
-            Some(pattern) => self.part(section, pattern, depth)?,
+            Some(pattern) => self.part(section, pattern, depth).ok()?,
             None => None,
         };
         Some(Destination { path, part })
@@ -638,17 +638,17 @@ impl<'r> Reader<'r> {
         section: Section<'_>,
         text: Spanned<&SmolStr>,
         depth: Result<Option<i64>, ()>,
-    ) -> Option<Option<Part>> {
+    ) -> Result<Option<Part>, ()> {
         let is_recursive = matches!(depth, Ok(Some(_)));
         let unusable = Spanned::new(Pattern::unusable(text.value), text.span);
         let pattern = match self.pattern(section, text, is_recursive) {
             Ok(pattern) => pattern,
             // Below the destination Deckhand's code compiles it only where it finds its text.
             Err(()) if is_recursive => Some(unusable),
-            Err(()) => return None,
+            Err(()) => return Err(()),
         };
-        let Some(pattern) = pattern else { return Some(None) };
-        Some(Some(Part { pattern, depth: depth.ok()? }))
+        let Some(pattern) = pattern else { return Ok(None) };
+        Ok(Some(Part { pattern, depth: depth? }))
     }
 
     /// `recurse.depth`; an error where it cannot be used.
