@@ -79,11 +79,8 @@ fn compare(
     found: &mut Vec<Diagnostic>,
 ) {
     let refusals = refusals(deckhand);
-    let is_known = |finding: &Diagnostic| {
-        known
-            .iter()
-            .any(|it| it.rule.name == finding.rule.name && it.primary.span == finding.primary.span)
-    };
+    let places: HashSet<(&str, Span)> =
+        known.iter().map(|it| (it.rule.name, it.primary.span)).collect();
     let refused: HashSet<Span> = known
         .iter()
         .chain(&refusals)
@@ -94,7 +91,8 @@ fn compare(
         let rendered = partings.iter().filter(|parting| !refused.contains(&parting.at));
         found.extend(undecided_semantics::word(facts, deckhand, rendered.copied()));
     }
-    let unknown = refusals.into_iter().filter(|finding| !is_known(finding));
+    let unknown =
+        refusals.into_iter().filter(|it| !places.contains(&(it.rule.name, it.primary.span)));
     found.extend(unknown.map(|finding| as_documented(facts, finding)));
 }
 

@@ -1,9 +1,11 @@
 //! `undecided-semantics`: a document renders differently in the two meanings, of which none is chosen.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::SiteFacts;
 use super::counterpart::Parting;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{Destination, DocId, Op, Recipe};
+use crate::graph::{DocId, Op, Recipe};
 use crate::source::Span;
 use crate::yaml::Node;
 use crate::yaml::diff::same;
@@ -20,6 +22,13 @@ super::rule!(
 /// Maximum number of places whose two results a finding shows.
 const MAX_RESULTS: usize = 3;
 
+/// Maximum number of places that are looked for at one text.
+const MAX_SEEN: usize = MAX_RESULTS + 1;
+
+/// Maximum number of differing places of a document, and of places that one text writes, that
+/// are compared: each text of a document is compared with each place.
+const MAX_DIFFERING: usize = 64;
+
 /// Maximum number of characters of one result.
 const MAX_RESULT_CHARS: usize = 200;
 
@@ -32,10 +41,11 @@ pub(super) fn word(
 ) -> Vec<Diagnostic> {
     let both = Both { documented, deckhand };
     let reaches_output = both.reaching_differing_outputs();
-    partings
-        .filter(|parting| reaches_output[parting.doc.index()])
-        .filter_map(|parting| both.word(parting))
-        .collect()
+    let mut by_doc: BTreeMap<DocId, Vec<Span>> = BTreeMap::new();
+    for Parting { doc, at } in partings.filter(|it| reaches_output[it.doc.index()]) {
+        by_doc.entry(doc).or_default().push(at);
+    }
+    by_doc.into_iter().flat_map(|(doc, texts)| both.word(doc, &texts)).collect()
 }
 
 /// A site in both meanings.
@@ -66,24 +76,43 @@ impl<'a> Both<'a> {
         Some((self.documented.rendered.data(doc)?, self.deckhand.rendered.data(doc)?))
     }
 
-    /// None where both meanings come to the same at this text.
-    fn word(&self, parting: Parting) -> Option<Diagnostic> {
-        let Parting { doc, at } = parting;
-        let (documented, deckhand) = self.data(doc)?;
-        let places = self.places_of(parting, differing_places(documented, deckhand));
-        if places.is_empty() {
-            return None;
-        }
+    /// The findings at those of the `texts` of a document at which the two results differ.
+    fn word(&self, doc: DocId, texts: &[Span]) -> Vec<Diagnostic> {
+        let Some(data) = self.data(doc) else { return Vec::new() };
+        let places = differing_places(data.0, data.1);
+        let written = self.written(doc);
+        let needs = self.documented.graph.recipe(doc).needs.iter();
+        let is_first = !needs.clone().any(|need| self.differs(need.doc));
+        let of_text = |at: &Span| {
+            let own = written.get(at).map(Vec::as_slice).unwrap_or_default();
+            let meets = |place: &&Location| {
+                own.iter().any(|write| write.starts_with(place) || place.starts_with(write))
+            };
+            let mut met: Vec<&Location> = places.iter().filter(meets).take(MAX_SEEN).collect();
+            if met.is_empty() && is_first {
+                // It writes nothing in one of the meanings, and nothing else can be the cause.
+                met.extend(places.iter().take(MAX_SEEN));
+            }
+            (!met.is_empty()).then(|| self.word_at(doc, *at, data, &met))
+        };
+        texts.iter().filter_map(of_text).collect()
+    }
+
+    fn word_at(
+        &self,
+        doc: DocId,
+        at: Span,
+        data: (&Node, &Node),
+        places: &[&Location],
+    ) -> Diagnostic {
         let facts = self.documented;
         let name = facts.name(doc);
         let message =
             format!("`{name}` renders differently by Deckhand's documentation and by its code");
         let label = Label::new(at, "the two differ here, and neither is chosen");
         let mut finding = Diagnostic::new(&RULE, message, label);
-        for place in places.iter().take(MAX_RESULTS) {
-            for result in results(facts, (documented, deckhand), place) {
-                finding = finding.note(result);
-            }
+        for result in places.iter().take(MAX_RESULTS).flat_map(|it| results(facts, data, it)) {
+            finding = finding.note(result);
         }
         if places.len() > MAX_RESULTS {
             finding = finding.note("the document differs in more places");
@@ -92,39 +121,37 @@ impl<'a> Both<'a> {
             "add `semantics: deckhand` to `layercake.yaml` to render what Deckhand does and \
              deploys, or `semantics: documented` to render what its documentation promises",
         );
-        Some(finding.document(facts.document(doc).key.clone()))
+        finding.document(facts.document(doc).key.clone())
     }
 
-    /// Those of the `places` that differ because of this text: those at which it writes. All of
-    /// them where it writes none and nothing else of the document's can be the cause.
-    fn places_of(&self, parting: Parting, places: Vec<Location>) -> Vec<Location> {
-        let Parting { doc, at } = parting;
-        let at = written_by(self.documented.graph.recipe(doc), at);
-        let sides = [self.documented.rendered, self.deckhand.rendered];
-        let writes = sides.into_iter().flat_map(|side| side.writes(doc));
-        let writes = writes.filter(|write| at.contains(&write.at));
-        let written: Vec<&Location> = writes.map(|write| &*write.location).collect();
-        let meets = |place: &Location| {
-            written.iter().any(|write| write.starts_with(place) || place.starts_with(write))
-        };
-        let (own, others): (Vec<_>, Vec<_>) = places.into_iter().partition(meets);
-        let needs = self.documented.graph.recipe(doc).needs.iter();
-        let is_first = !needs.clone().any(|need| self.differs(need.doc));
-        if own.is_empty() && is_first { others } else { own }
+    /// The places that each text of a document writes in either meaning.
+    fn written(&self, doc: DocId) -> HashMap<Span, Vec<&'a Location>> {
+        let mut written: HashMap<Span, Vec<&Location>> = HashMap::new();
+        for side in [self.documented.rendered, self.deckhand.rendered] {
+            for write in side.writes(doc) {
+                let locations = written.entry(write.at).or_default();
+                if locations.len() < MAX_DIFFERING {
+                    locations.push(&write.location);
+                }
+            }
+        }
+        for (text, destination) in other_texts(self.documented.graph.recipe(doc)) {
+            let locations = written.get(&destination).cloned().unwrap_or_default();
+            written.entry(text).or_default().extend(locations);
+        }
+        written
     }
 }
 
-/// The texts that name the places which the step with the text `at` writes.
-fn written_by(recipe: &Recipe, at: Span) -> Vec<Span> {
-    let mut texts = vec![at];
+/// The texts of a substitution beside its destinations' paths, each with such a path.
+fn other_texts(recipe: &Recipe) -> Vec<(Span, Span)> {
+    let mut texts = Vec::new();
     for step in recipe.steps.iter() {
         let Op::Substitute(substitution) = step.op else { continue };
-        let writing = substitution.writing;
-        let is_read = writing.from.span == at;
-        let is_meant = |to: &&Destination| {
-            is_read || to.part.as_ref().is_some_and(|part| part.pattern.span == at)
-        };
-        texts.extend(writing.to.iter().filter(is_meant).map(|to| to.path.span));
+        for to in &substitution.writing.to {
+            texts.push((substitution.writing.from.span, to.path.span));
+            texts.extend(to.part.as_ref().map(|part| (part.pattern.span, to.path.span)));
+        }
     }
     texts
 }
@@ -133,6 +160,7 @@ fn written_by(recipe: &Recipe, at: Span) -> Vec<Span> {
 fn differing_places(documented: &Node, deckhand: &Node) -> Vec<Location> {
     let mut places = Vec::new();
     add_differing(documented, deckhand, &mut Location::root(), &mut places);
+    places.truncate(MAX_DIFFERING);
     places
 }
 
@@ -142,7 +170,7 @@ fn add_differing(
     here: &mut Location,
     places: &mut Vec<Location>,
 ) {
-    if same(documented, deckhand) {
+    if places.len() >= MAX_DIFFERING || same(documented, deckhand) {
         return;
     }
     let are_mappings = documented.as_mapping().is_some() && deckhand.as_mapping().is_some();
