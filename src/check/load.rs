@@ -254,7 +254,9 @@ impl Loaded {
             |site: &Arc<str>| plan.sites.as_ref().is_none_or(|globs| globs.is_match(&**site));
         let is_asked = |site: &Arc<str>| is_named(site) && self.head.may_read_one(site, &plan.only);
         let findings = self.head.layout_findings().into_iter();
-        let named: BTreeSet<Arc<str>> = findings.flat_map(|finding| finding.sites).collect();
+        let unread = self.head.unread_definitions().map(|(site, _)| site.clone());
+        let named: BTreeSet<Arc<str>> =
+            findings.flat_map(|finding| finding.sites).chain(unread).collect();
         named.into_iter().filter(|site| !defined.contains(site) && is_asked(site)).collect()
     }
 

@@ -52,7 +52,6 @@ fn line_separators_outside_quotes() {
         "\u{2028}\"text\"",
         "# a comment\u{2028}a: 1",
         "a: |\n  b\u{2028}  c\n",
-        "a: \"b\u{2028} c\"",
     ] {
         let problems = parse(some_file(), text).problems;
         let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {

@@ -178,12 +178,12 @@ fn an_unusable_pattern_fails_in_deckhand_only_where_its_text_is_found() {
     let outcome = Outcome::of(&substituted("v", destination, "{b: 1}"), "deckhand");
     assert_eq!(outcome.target, json!({"b": 1, "a": {}}));
     assert!(outcome.has_error("invalid-pattern"));
-    assert!(!outcome.text.contains("Deckhand's code fails on it\n"), "{}", outcome.text);
+    assert!(!outcome.text.contains("refuses the whole site\n"), "{}", outcome.text);
     let outcome = Outcome::of(&substituted("v", destination, "{a: {b: c}}"), "deckhand");
     assert_eq!(outcome.target, json!({"a": {"b": "c"}}));
     let always = "{path: .a, pattern: '('}";
     let outcome = Outcome::of(&substituted("v", always, "{a: x}"), "deckhand");
-    assert!(outcome.text.contains("Deckhand's code fails on it"), "{}", outcome.text);
+    assert!(outcome.text.contains("Deckhand refuses the whole site\n"), "{}", outcome.text);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn four_letters_are_one_i_where_case_is_ignored() {
 fn what_a_missing_target_of_a_pattern_leaves_is_named() {
     for (path, recursion, left, words) in [
         (".b.c", "", json!({"b": {"c": {}}}), "Deckhand leaves `{}` there, and fails"),
-        (".c", "", json!({"b": {}}), "nothing is written, and Deckhand fails"),
+        (".c", "", json!({"b": {}}), "nothing is written; Deckhand refuses the whole site"),
         (
             ".c",
             ", recurse: {depth: 1}",

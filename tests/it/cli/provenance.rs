@@ -485,7 +485,7 @@ fn the_graph_is_a_tree_for_people() {
     chart (global, no output)
         global/chart.yaml:1
       ← example/Any/v1 versions  :10
-      chart (type, replaced)
+      chart (type, replaces)
           type/small/chart.yaml:1, :11
     versions (global)
         global/versions.yaml:1
