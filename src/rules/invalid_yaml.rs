@@ -11,6 +11,10 @@ super::rule!("invalid-yaml", Error [Refused, Unreadable], "a file that is not YA
 /// The first conflict of a merge that git left in the file: from its first marker to the end of
 /// its last.
 pub(super) fn conflict(facts: &FileFacts<'_>) -> Option<Span> {
+    // YAML in which markers are text has them indented.
+    if facts.problems.is_empty() {
+        return None;
+    }
     let text = facts.sources.get(facts.file).text();
     let start = line_that_begins(text, 0, "<<<<<<< ")?;
     let middle = line_that_begins(text, start, "=======")?;
