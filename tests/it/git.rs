@@ -11,6 +11,11 @@ use layercake::source::{
 };
 use tempfile::TempDir;
 
+/// The arguments with which git adds the repository at `url`, a folder, as a submodule.
+pub fn add_submodule<'a>(url: &'a str, path: &'a str) -> [&'a str; 7] {
+    ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, path]
+}
+
 #[test]
 fn working_tree_is_what_git_sees() {
     let site = Site::new(&[]);
@@ -207,7 +212,7 @@ fn other_repositories_are_flagged_and_not_entered() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a: 1\n");
     let url = inner.path("").display().to_string();
-    site.git(&["-c", "protocol.file.allow=always", "submodule", "add", &url, "module"]);
+    site.git(&add_submodule(&url, "module"));
     site.commit();
     site.git(&["clone", &url, "nested"]);
 

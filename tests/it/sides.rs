@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use layercake::commands::sides::{self, Environment, MergeBase, Wanted};
 use layercake::source::{ContentId, RepoPath, Tree};
 
-use crate::git::{Site, told};
+use crate::git::{Site, add_submodule, told};
 
 /// How a run of `debug side` ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -376,7 +376,7 @@ fn bare_repositories_compare_commits_only() {
 fn submodules_are_listed_and_not_entered() {
     let (inner, site) = (site(), site());
     let url = inner.root.display().to_string();
-    site.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "module"]);
+    site.git(&add_submodule(&url, "module"));
     let ran = side(&site, &["--staged"]);
     assert_eq!(ran.files(), in_index(&site));
     assert!(ran.files().contains(&"- module".to_owned()));

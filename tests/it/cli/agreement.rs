@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Ran, Sandbox, assert_valid, definition, document};
+use crate::git::add_submodule;
 
 type Variables<'v> = &'v [(&'v str, &'v str)];
 
@@ -539,15 +540,7 @@ fn submodules_and_missing_files_are_reported() {
     let inner = history();
     let url = inner.root.display().to_string();
     for place in ["site/vendored", "global/more"] {
-        sandbox.git(&[
-            "-c",
-            "protocol.file.allow=always",
-            "submodule",
-            "--quiet",
-            "add",
-            &url,
-            place,
-        ]);
+        sandbox.git(&add_submodule(&url, place));
     }
     sandbox.git(&["commit", "--quiet", "--message=submodules"]);
     let odd = |arguments: &[&str]| -> BTreeSet<String> {

@@ -14,6 +14,7 @@ use std::process::{Command, Output};
 use serde_json::Value as Json;
 
 use super::{Ran, Sandbox, broken, definition, document};
+use crate::git::add_submodule;
 
 /// A repository with one commit: a chart in the global layer, its child in
 /// site `lab`, and in each site a document of its own.
@@ -459,8 +460,7 @@ fn pointers_and_submodules_are_said_on_whichever_side() {
     let inner = Sandbox::with_sites();
     inner.commit();
     let url = inner.root.display().to_string();
-    let add = ["submodule", "--quiet", "add", &url, "site/lab/module"];
-    sandbox.git(&[&["-c", "protocol.file.allow=always"][..], &add].concat());
+    sandbox.git(&add_submodule(&url, "site/lab/module"));
     let report = sandbox.told(&["lint", "--staged"]);
     assert_eq!(rules(&report), ["unread-file"]);
     assert_eq!(outputs(&report), unknown);

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::{Sandbox, assert_valid, document};
+use crate::git::add_submodule;
 
 /// A repository with two commits, the later one checked out, for use as a submodule.
 struct Inner(Sandbox);
@@ -37,15 +38,7 @@ impl Inner {
     }
 
     fn add_to(&self, sandbox: &Sandbox, path: &str) {
-        sandbox.git(&[
-            "-c",
-            "protocol.file.allow=always",
-            "submodule",
-            "--quiet",
-            "add",
-            &self.url(),
-            path,
-        ]);
+        sandbox.git(&add_submodule(&self.url(), path));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::{Site, id, in_commit, in_index, program, side_in, site};
+use super::{Site, add_submodule, id, in_commit, in_index, program, side_in, site};
 
 /// Makes `name` a hook in which `script` runs; `$side` is the program, whose
 /// output is kept, and its exit code is the hook's.
@@ -130,8 +130,7 @@ fn hook_of_a_repository_that_lies_apart() {
 fn hook_in_a_submodule() {
     let (inner, site) = (site(), site());
     let url = inner.root.display().to_string();
-    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "module"];
-    site.git(&add);
+    site.git(&add_submodule(&url, "module"));
     for script in ["$side --since HEAD", "cd site && $side --since HEAD"] {
         hook_in(".git/modules/module", &site, "pre-commit", script);
         site.write("module/site/a.yaml", script);
