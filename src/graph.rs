@@ -386,27 +386,27 @@ impl Graph {
 
     /// Which documents are needed to make these, themselves included; by id.
     pub fn closure(&self, docs: Vec<DocId>) -> Vec<bool> {
-        let mut needed = vec![false; self.recipes.len()];
-        let mut open = docs;
-        while let Some(doc) = open.pop() {
-            if !std::mem::replace(&mut needed[doc.index()], true) {
-                open.extend(self.recipe(doc).needs.iter().map(|need| need.doc));
-            }
-        }
-        needed
+        self.reached(docs, |doc, open| {
+            open.extend(self.recipe(doc).needs.iter().map(|need| need.doc));
+        })
     }
 
     /// Which documents are made of these, themselves included; by id.
     pub fn dependents(&self, docs: Vec<DocId>) -> Vec<bool> {
         let users = self.users();
-        let mut dependent = vec![false; self.recipes.len()];
-        let mut open = docs;
+        self.reached(docs, |doc, open| open.extend(users.of(doc)))
+    }
+
+    /// Which documents are reached from these, themselves included, where `extend` adds those
+    /// that one leads to; by id.
+    fn reached(&self, mut open: Vec<DocId>, extend: impl Fn(DocId, &mut Vec<DocId>)) -> Vec<bool> {
+        let mut reached = vec![false; self.recipes.len()];
         while let Some(doc) = open.pop() {
-            if !std::mem::replace(&mut dependent[doc.index()], true) {
-                open.extend(users.of(doc));
+            if !std::mem::replace(&mut reached[doc.index()], true) {
+                extend(doc, &mut open);
             }
         }
-        dependent
+        reached
     }
 
     /// The order of making (Kahn's algorithm, by generations). Documents of a

@@ -48,7 +48,7 @@ pub struct Settings {
     /// same values, or, where it is to name its own text, what was read from the
     /// same.
     pub alike: Alike,
-    /// Which work is done on each side.
+    /// The work on each side.
     pub work: Work,
 }
 
@@ -179,7 +179,7 @@ pub fn compare_with<T: Send>(
         secrets,
         opaque,
         documents,
-        undefined: loaded.undefined(plan),
+        undefined: Vec::new(),
         unread: Vec::new(),
         internal_error,
         sources: mem::take(&mut loaded.sources),
@@ -619,7 +619,7 @@ impl<'a> SiteRun<'_, 'a> {
             let reaches = changes.iter().flat_map(|change| &change.causes);
             let reaches: BTreeSet<EditId> = reaches.map(|cause| cause.edit).collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();
-            // what is unknown is neither proven nor known to be stopped
+            // An edit of unknown content has no proof and no shield.
             shields.retain(|(edit, _)| !unread.contains(edit));
             proofs.retain(|edit, _| !unread.contains(edit));
             proofs.extend(unread.intersection(&reaches).map(|edit| (*edit, Proof::Followed)));
@@ -630,7 +630,7 @@ impl<'a> SiteRun<'_, 'a> {
             shields: unlisted_shields,
         };
         if unlisted.outputs > 0 {
-            // Those that can only be worse than before come first.
+            // Outputs that are worse than before are kept.
             let is_worse =
                 |status| matches!(status, Status::Broken | Status::Removed | Status::NotComparable);
             changes.sort_by_key(|change| !is_worse(change.status));

@@ -45,7 +45,7 @@ pub(super) struct SetFiles {
 }
 
 impl SetFiles {
-    /// Which files make it, but for parts.
+    /// The files that make the site, without parts of cloud-init.
     pub(super) fn membership(&self) -> Membership {
         Membership {
             site: self.name.clone(),
@@ -103,7 +103,7 @@ pub(super) struct Loaded {
     pub(super) schemas: Schemas,
     in_repository: bool,
     pub(super) work: Work,
-    /// What the rules are told; none of them is wanted where no findings are.
+    /// The settings of the rules; none is selected in a run without findings.
     pub(super) settings: Settings,
     /// The configuration's places, and what of it was met.
     pub(super) configured: Configured,
@@ -262,10 +262,17 @@ impl Loaded {
 
     /// The files of the wanted sites that the plan asks for and that were not read to their end.
     pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<RepoPath> {
+        // There are far fewer files than sites that read them, and mostly all were read.
+        let is_unread = |file: &FileId| self.is_faulty(*file) || self.breaks_off(*file);
+        let unread: BTreeSet<FileId> =
+            self.head.all_files().into_iter().filter(is_unread).collect();
+        if unread.is_empty() {
+            return Vec::new();
+        }
         let files = wanted.iter().flat_map(|set| set.files.iter().chain(&set.parts));
-        let unread = files.filter(|file| self.is_faulty(**file) || self.breaks_off(**file));
+        let files = files.filter(|file| unread.contains(file));
         let paths: BTreeSet<&RepoPath> =
-            unread.map(|file| self.sources.path_of(Span::point(*file, 0))).collect();
+            files.map(|file| self.sources.path_of(Span::point(*file, 0))).collect();
         paths.into_iter().filter(|path| plan.concerns(path)).cloned().collect()
     }
 

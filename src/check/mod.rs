@@ -204,9 +204,10 @@ pub struct Checked<T> {
     pub opaque: Vec<FileId>,
     /// How many documents all files hold.
     pub documents: usize,
-    /// Sites asked for that have no usable definition, by name.
+    /// Sites asked for that have no usable definition, by name; not listed with a comparison.
     pub undefined: Vec<Arc<str>>,
-    /// Files asked for that were not read to their end, by path: more documents may be in them.
+    /// Files asked for that were not read to their end, by path: more documents may be in them; not listed with
+    /// a comparison.
     pub unread: Vec<RepoPath>,
     /// Whether a part of layercake itself failed.
     pub internal_error: bool,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::merge::Side;
 use crate::source::Span;
 use crate::yaml::path::{
-    ListWrite, Location, Path, PathError, Piece, Segment, WalkError, first_inside,
+    ListWrite, Location, Path, PathError, Piece, Segment, WalkError, first_inside, inside,
 };
 use crate::yaml::{Mapping, Node, Value};
 
@@ -254,7 +254,7 @@ pub fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u6
     let (mut count, mut here) = (0, Some(base));
     for segment in path.segments().into_iter().flatten() {
         let Some(node) = here else { return count };
-        count += entries(node);
+        count += inside(node).count() as u64;
         here = match segment {
             Segment::Name(name) => node.get(name),
             Segment::Index(index) => {
@@ -267,11 +267,6 @@ pub fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u6
         (Method::Merge, Some(below), Ok(Some(above))) => count + count_merged(below, &above.node),
         _ => count,
     }
-}
-
-fn entries(node: &Node) -> u64 {
-    node.as_mapping().map_or_else(|| node.as_sequence().map_or(0, <[Node]>::len), Mapping::len)
-        as u64
 }
 
 /// How many entries of `base` [`laid_over`] copies.
