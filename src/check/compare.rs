@@ -58,7 +58,7 @@ impl Settings {
     pub const RENDERINGS: usize = 400;
     /// Maximum number of documents of all these renderings of a site, which has at least
     /// [`Settings::MIN_RENDERINGS`].
-    pub const RENDERED_DOCUMENTS: usize = 400_000;
+    pub const RENDERED_DOCUMENTS: usize = 250_000;
     /// See [`Settings::RENDERED_DOCUMENTS`].
     pub const MIN_RENDERINGS: usize = 20;
 

@@ -81,7 +81,9 @@ pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed 
     let texts =
         |side: fn(&Edit) -> Option<&Text>| Texts::of(question.edits, question.concerned, side);
     let (of_base, of_head) = (texts(|edit| edit.base.as_ref()), texts(|edit| edit.head.as_ref()));
-    let attributing = Attributing { question, renderings: RefCell::new(0), of_base, of_head };
+    let most_leaves = (MAX_LEAVES_OF_SITE / changes.len().max(1)).clamp(FEW_LEAVES, MAX_LEAVES);
+    let attributing =
+        Attributing { question, renderings: RefCell::new(0), of_base, of_head, most_leaves };
     attributing.run(changes)
 }
 
@@ -142,6 +144,8 @@ struct Attributing<'a> {
     /// The texts of the edits that concern the site.
     of_base: Texts,
     of_head: Texts,
+    /// Maximum number of values that are followed for those of one unit.
+    most_leaves: usize,
 }
 
 impl Attributing<'_> {
@@ -217,7 +221,9 @@ impl Attributing<'_> {
                 sides.map(|(side, trails, unfollowed)| {
                     let mut texts: Vec<Span> = trails.iter().flat_map(replay::Hop::texts).collect();
                     texts.extend(side.into_iter().flat_map(|side| refusals(side, trails)));
-                    texts.extend(unfollowed.into_iter().flat_map(|place| written_in(&place.node)));
+                    texts.extend(
+                        unfollowed.into_iter().flat_map(|place| self.written_in(&place.node)),
+                    );
                     texts
                 })
             }
@@ -236,17 +242,28 @@ impl Attributing<'_> {
         })
     }
 
+    /// Texts in which values in `node` are written.
+    fn written_in(&self, node: &Node) -> Vec<Span> {
+        let (mut spans, mut open) = (Vec::new(), vec![node]);
+        while let Some(node) = open.pop().filter(|_| spans.len() < self.most_leaves) {
+            let before = open.len();
+            open.extend(inside(node));
+            if open.len() == before {
+                spans.push(node.span);
+            }
+        }
+        spans
+    }
+
     /// The ways of the values of a unit.
     fn trails(&self, change: &Change, unit: Unit) -> Trails {
-        /// Maximum number of values that stand for those of all units of an output.
+        /// Maximum number of values that are followed for all units of an output.
         const MAX_LEAVES_OF_OUTPUT: usize = 20_000;
-        /// Those that are followed of very many, of which the other texts are looked at.
-        const FEW: usize = 20;
         let Some(difference) = difference_of(change, unit) else { return Trails::default() };
         let elsewhere = difference.location();
         let most = match difference.unlisted {
-            0 => MAX_LEAVES.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1),
-            _ => FEW,
+            0 => self.most_leaves.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1),
+            _ => FEW_LEAVES,
         };
         let mut is_cut = false;
         let mut of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
@@ -385,8 +402,15 @@ impl Attributing<'_> {
     }
 }
 
-/// Maximum number of values that stand for those of one unit.
+/// Maximum number of values that are followed for those of one unit.
 const MAX_LEAVES: usize = 5_000;
+
+/// Maximum number of such values for one unit of each output of a site; with many outputs,
+/// each has at least [`FEW_LEAVES`].
+const MAX_LEAVES_OF_SITE: usize = 1_000_000;
+
+/// Number of values that are followed of very many, of which only the texts are compared.
+const FEW_LEAVES: usize = 20;
 
 /// What a unit of the data of an output differs in.
 fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> {
@@ -395,19 +419,6 @@ fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> {
         (Unit::Whole, [whole]) => Some(whole),
         (Unit::Whole | Unit::Metadata(_), _) => None,
     }
-}
-
-/// Where the values in `node` are written.
-fn written_in(node: &Node) -> Vec<Span> {
-    let (mut spans, mut open) = (Vec::new(), vec![node]);
-    while let Some(node) = open.pop().filter(|_| spans.len() < MAX_LEAVES) {
-        let before = open.len();
-        open.extend(inside(node));
-        if open.len() == before {
-            spans.push(node.span);
-        }
-    }
-    spans
 }
 
 /// The texts for which a document was not laid over one on the way of these

@@ -134,7 +134,7 @@ impl Limits {
     /// Maximum number of lines that stop edits and are listed of one site.
     pub const SHIELDS: usize = 10_000;
     /// Maximum number of places to which the edits of one site are followed.
-    pub const PLACES: usize = 400_000;
+    pub const PLACES: usize = 200_000;
     /// In how many sites each can have so much, but for outputs.
     const SITES: usize = 10;
 

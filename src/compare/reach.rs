@@ -222,27 +222,39 @@ fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {
     (&change.key.schema, &change.key.name, &change.key.layer, change.site.as_ref())
 }
 
-/// Outputs that changed alike. Those that came or went did so alike whatever
-/// they hold. Values that are secret count as alike, for otherwise the groups
-/// would tell which are equal.
+/// Outputs that changed alike, of those in the order of their schemas and names. Those that
+/// came or went did so alike whatever they hold. Values that are secret count as alike, for
+/// otherwise the groups would tell which are equal.
 fn groups(outputs: &[Change]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut known: BTreeMap<(&str, &str, Status, Vec<String>), usize> = BTreeMap::new();
-    for (index, change) in outputs.iter().enumerate() {
-        let delta = match change.status {
-            Status::Added | Status::Removed | Status::NotComparable => Vec::new(),
-            Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => {
-                change.data.iter().chain(&change.metadata).map(text_of).collect()
+    let is_same = |one: &Change, other: &Change| {
+        (&one.key.schema, &one.key.name) == (&other.key.schema, &other.key.name)
+    };
+    let mut first = 0;
+    for named_alike in outputs.chunk_by(is_same) {
+        let mut known: BTreeMap<(Status, Vec<String>), usize> = BTreeMap::new();
+        for (index, change) in (first..).zip(named_alike) {
+            // Fast path: an output alone has none to be compared with.
+            let delta = if named_alike.len() == 1 { Vec::new() } else { delta_of(change) };
+            let group = *known.entry((change.status, delta)).or_insert(groups.len());
+            match groups.get_mut(group) {
+                Some(group) => group.outputs.push(index),
+                None => groups.push(Group { outputs: vec![index] }),
             }
-        };
-        let key = (&*change.key.schema, &*change.key.name, change.status, delta);
-        let group = *known.entry(key).or_insert(groups.len());
-        match groups.get_mut(group) {
-            Some(group) => group.outputs.push(index),
-            None => groups.push(Group { outputs: vec![index] }),
         }
+        first += named_alike.len();
     }
     groups
+}
+
+/// Texts that are equal where outputs of the same status changed alike.
+fn delta_of(change: &Change) -> Vec<String> {
+    match change.status {
+        Status::Added | Status::Removed | Status::NotComparable => Vec::new(),
+        Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => {
+            change.data.iter().chain(&change.metadata).map(text_of).collect()
+        }
+    }
 }
 
 fn text_of(difference: &Difference) -> String {

@@ -19,6 +19,9 @@ impl Write for Escaping<'_> {
 
     /// serde gives whole stretches of text, so that no character is divided.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if is_plain(bytes) {
+            return self.out.write_all(bytes);
+        }
         match std::str::from_utf8(bytes) {
             Ok(text) if text.contains("##") || text.contains(needs_escape) => {
                 self.write_escaped(text)
@@ -49,6 +52,11 @@ impl Escaping<'_> {
         }
         Ok(())
     }
+}
+
+/// Fast path: nearly all text has nothing to escape, which whole-slice searches see at once.
+fn is_plain(bytes: &[u8]) -> bool {
+    bytes.is_ascii() && !bytes.contains(&b'#') && !bytes.contains(&0x7f)
 }
 
 /// The characters below a space are escaped already where they are in
