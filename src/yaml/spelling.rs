@@ -73,10 +73,31 @@ pub(super) fn of_error(
             let start = if indent == 0 { line } else { at };
             let end = at + rest.bytes().take_while(|byte| *byte == b'\t').count();
             let has_tab = text[start..end].contains('\t');
-            has_tab.then(|| Respelling { at: start, text: " ".repeat(end - start) })
+            has_tab.then(|| {
+                let text = " ".repeat(end - start) + &indented_by_spaces(&text[end..]);
+                Respelling { at: start, text }
+            })
         }
         _ => None,
     }
+}
+
+/// `rest`, up to the first line below that is not indented by tabs, with spaces for these: JSON
+/// is often indented by tabs all through, and would take a reading for each line.
+fn indented_by_spaces(rest: &str) -> String {
+    let mut spaced = String::new();
+    let mut rest = rest;
+    while let Some(end) = rest.find('\n') {
+        let (line, below) = rest.split_at(end + 1);
+        let indent = below.len() - below.trim_start_matches([' ', '\t']).len();
+        if !below[..indent].contains('\t') {
+            break;
+        }
+        spaced.push_str(line);
+        spaced.extend(std::iter::repeat_n(' ', indent));
+        rest = &below[indent..];
+    }
+    spaced
 }
 
 /// Another spelling of an anchor `written` at byte `at`, in which granit-parser sees a longer name

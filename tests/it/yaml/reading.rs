@@ -345,6 +345,21 @@ fn spellings_that_yaml_1_2_has_not_are_read_as_by_libyaml() {
     assert_eq!((&key.value, value.as_str()), (&Value::Null, Some("v")));
 }
 
+#[test]
+fn json_of_any_length_may_be_indented_by_tabs() {
+    let entry =
+        |at| format!("\t\"k{at}\":\t{{\n\t\t \"l\": [\n\t\t\t\"t\tu\",\t\"v\"\n\t\t]\n\t}},\n");
+    let entries: String = (0..200).map(entry).collect();
+    let text = format!("data: {{\n{entries}\t\"z\": \"\ta\n\t b\"\n}}\n");
+    assert!(libyaml_reads(&text));
+    let parsed = parse(some_file(), &text);
+    assert_eq!(parsed.problems, []);
+    let data = parsed.documents[0].root.get("data").unwrap();
+    let list = data.get("k199").and_then(|it| it.get("l")).and_then(Node::as_sequence).unwrap();
+    assert_eq!(list[0].as_str(), Some("t\tu"));
+    assert_eq!(data.get("z").and_then(Node::as_str), Some("\ta b"));
+}
+
 /// Recorded in the same way.
 #[test]
 fn other_spellings_stay_refused() {
