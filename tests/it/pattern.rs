@@ -140,7 +140,11 @@ fn refuses_what_python_refuses() {
         "(?#",
         "(?P",
         "(?P<n",
+        r"\N",
+        r"\N{}",
+        r"\N{EM DASH",
         r"\N{DASH}",
+        r"\N{EM  DASH}",
     ] {
         let error = Pattern::parse(text).expect_err(text);
         assert!(error.at.is_none_or(|at| text.is_char_boundary(at)), "{text}");

@@ -187,9 +187,18 @@ fn an_unusable_pattern_fails_in_deckhand_only_where_its_text_is_found() {
 }
 
 #[test]
-fn a_character_by_name_is_not_said_to_fail_in_deckhand() {
-    let destination = r#"{path: .a, pattern: "\\N{LATIN SMALL LETTER U WITH DIAERESIS}"}"#;
-    let outcome = Outcome::of(&substituted("v", destination, "{a: ü}"), "deckhand");
+fn characters_by_name_are_those_of_unicode() {
+    for (pattern, target) in [
+        ("\\\\N{LATIN SMALL LETTER U WITH DIAERESIS}", "x-x"),
+        ("[\\\\N{latin small letter u with diaeresis}-]+", "x"),
+        ("\\\\N{HYPHEN-MINUS}", "üxü"),
+    ] {
+        let destination = format!(r#"{{path: .a, pattern: "{pattern}"}}"#);
+        let outcome = Outcome::of(&substituted("x", &destination, "{a: ü-ü}"), "deckhand");
+        assert_eq!(outcome.target, json!({"a": target}), "{pattern}");
+    }
+    let alias = r#"{path: .a, pattern: "\\N{LINE FEED}"}"#;
+    let outcome = Outcome::of(&substituted("v", alias, "{a: x}"), "deckhand");
     assert!(outcome.has_error("invalid-pattern"));
     assert!(outcome.text.contains("Deckhand's code applies it"), "{}", outcome.text);
 }

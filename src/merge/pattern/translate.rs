@@ -480,16 +480,25 @@ impl Reader<'_> {
                 code @ 0..=0x10_FFFF => code,
                 _ => return Err(error(at, r"an escape `\U` beyond the last character")),
             },
-            'N' => {
-                let message = r"characters by name, as in `\N{...}`, are not supported";
-                return Err(unsupported(at, message));
-            }
+            'N' => self.code_of_name(at)?,
             _ if character.is_ascii_alphabetic() => {
                 return Err(error(at, format!(r"unknown escape `\{character}`")));
             }
             _ => u32::from(character),
         };
         Ok(code)
+    }
+
+    /// The character of `\N{NAME}`. Python may know more names: aliases, and those of later
+    /// versions of Unicode.
+    fn code_of_name(&mut self, at: usize) -> Result<u32, PatternError> {
+        if !self.take('{')? {
+            return Err(error(at, r"`\N` without `{`"));
+        }
+        let name = self.take_until('}', "name of a character")?;
+        let found = unicode_names2::character(&name);
+        let unknown = || unsupported(at, format!("the character name `{name}` is not known here"));
+        found.map(u32::from).ok_or_else(unknown)
     }
 
     fn hexadecimal(&mut self, length: usize, at: usize) -> Result<u32, PatternError> {
