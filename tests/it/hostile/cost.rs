@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use wait4::Wait4 as _;
 
-use self::inputs::{Files, KINDS, Kind, PRODUCTS, copies, mesh, ordinary_documents, site};
+use self::inputs::{
+    Files, KINDS, Kind, PRODUCTS, compared, copies, mesh, ordinary_documents, site,
+};
 use crate::git::{self, Site};
 use crate::support::sample::is_thorough;
 
@@ -85,15 +87,22 @@ fn a_megabyte_of_hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_inp
     );
 }
 
-/// Every kind of input costs at most so much as ordinary input of its size, or of `least` bytes.
+/// Every kind of input costs at most so much as the same command does for ordinary input of its
+/// size, or of `least` bytes.
 fn assert_bounded(make: impl Fn(&Kind) -> Files, least: f64) {
-    let ordinary = site(ordinary_documents(600));
-    let per_byte = cost_of(&ordinary).time.as_secs_f64() / bytes(&ordinary);
+    let per_byte = |ordinary: &Files| {
+        let least = (0..TRIES).map(|_| cost_of(ordinary).time).min().unwrap();
+        least.as_secs_f64() / bytes(ordinary)
+    };
+    let of_lint = per_byte(&site(ordinary_documents(600, "text")));
+    let of_comparison =
+        per_byte(&compared(ordinary_documents(600, "text"), ordinary_documents(600, "other")));
     let failed: Vec<String> = KINDS
         .iter()
         .chain(&PRODUCTS)
         .filter_map(|kind| {
             let files = make(kind);
+            let per_byte = if files.head.is_some() { of_comparison } else { of_lint };
             let most = MAX_FACTOR * per_byte * bytes(&files).max(least);
             let mut cost = cost_of(&files);
             for _ in 1..TRIES {

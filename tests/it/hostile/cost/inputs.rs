@@ -19,7 +19,7 @@ pub(super) struct Files {
 }
 
 /// Kinds whose cost is to grow as their size does.
-pub(super) const KINDS: [Kind; 29] = [
+pub(super) const KINDS: [Kind; 31] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
     Kind { name: "missing keys", size: 4_000, make: missing_keys },
@@ -48,6 +48,8 @@ pub(super) const KINDS: [Kind; 29] = [
     Kind { name: "references", size: 1_000, make: references },
     Kind { name: "destinations that are nearly there", size: 4_000, make: near_destinations },
     Kind { name: "property groups", size: 3_000, make: property_groups },
+    Kind { name: "lines that are read in another spelling", size: 2_000, make: odd_spellings },
+    Kind { name: "documents that differ in both meanings", size: 400, make: undecided_documents },
     Kind { name: "schemas that lead into each other twice", size: 2_000, make: doubled_schemas },
 ];
 
@@ -81,7 +83,7 @@ fn site_files(documents: String) -> Vec<(String, String)> {
     ]
 }
 
-fn compared(base: String, head: String) -> Files {
+pub(super) fn compared(base: String, head: String) -> Files {
     Files { base: site_files(base), head: Some(site_files(head)) }
 }
 
@@ -97,8 +99,9 @@ fn documents(count: usize, one: impl Fn(usize) -> String) -> String {
     (0..count).map(one).collect()
 }
 
-pub(super) fn ordinary_documents(count: usize) -> String {
-    documents(count, |at| plain(&format!("n{at}"), "\n  a: {b: [1, 2], c: text}\n  d: more text"))
+pub(super) fn ordinary_documents(count: usize, text: &str) -> String {
+    let data = format!("\n  a: {{b: [1, 2], c: text}}\n  d: more {text}");
+    documents(count, |at| plain(&format!("n{at}"), &data))
 }
 
 fn schema(text: &str) -> String {
@@ -106,6 +109,22 @@ fn schema(text: &str) -> String {
         "---\nschema: deckhand/DataSchema/v1\nmetadata: {{schema: metadata/Control/v1, name: \
          example/Kind/v1}}\ndata: {text}\n"
     )
+}
+
+/// Each byte order mark at the start of a line is seen in a reading of its own.
+fn odd_spellings(size: usize) -> Files {
+    site(plain("a", &format!("[\n{}]", "x,\n\u{feff}y,\n".repeat(size))))
+}
+
+/// What is merged at an index of a list is rendered differently in both meanings.
+fn undecided_documents(size: usize) -> Files {
+    let parent = "abstract: true, layer: global";
+    let child = "abstract: false, layer: site, parentSelector: {p: p}, actions: [{method: merge, \
+                 path: '.l[2]'}]";
+    let items = joined(40, |at| format!("{{k{at}: v}}"));
+    let children =
+        documents(size, |at| document(&format!("n{at}"), child, "", &format!("{{l: [{items}]}}")));
+    site(document("p", parent, "  labels: {p: p}\n", &format!("{{l: [{items}]}}")) + &children)
 }
 
 fn ignore_comments(size: usize) -> Files {
