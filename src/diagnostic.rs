@@ -143,6 +143,44 @@ impl Label {
     }
 }
 
+/// Something that is not there, from which several findings of a rule can follow.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Absent {
+    /// What kind of thing it is: a schema. Things of two kinds can have one name.
+    pub kind: String,
+    /// The fault, as a headline: "`pod-scale-profile` is not there".
+    pub message: String,
+    /// What each finding says needs it.
+    pub needed_by: NeededBy,
+}
+
+/// What needs an [`Absent`] thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NeededBy {
+    /// A substitution, as its source.
+    Substitution,
+    /// A document, as its parent.
+    Child,
+    /// A value that names a document.
+    Reference,
+}
+
+impl Absent {
+    /// The headline of `count` findings in `documents` documents; at least two findings.
+    pub fn describe(&self, count: usize, documents: usize) -> String {
+        let documents = match documents {
+            1 => "1 document".to_owned(),
+            _ => format!("{documents} documents"),
+        };
+        let need = match self.needed_by {
+            NeededBy::Substitution => format!("{count} substitutions of {documents} need it"),
+            NeededBy::Child => format!("{documents} select them"),
+            NeededBy::Reference => format!("{count} values of {documents} name it"),
+        };
+        format!("{}; {need}", self.message)
+    }
+}
+
 /// A change of texts that mends a finding, and changes nothing else that
 /// anybody reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,6 +264,8 @@ pub struct Diagnostic {
     /// value. Findings of one rule in one document are told apart by it although
     /// their lines move. Empty where there is nothing to tell apart.
     pub subject: String,
+    /// The absent thing that it follows from, if it is known.
+    pub absent: Option<Absent>,
     /// What would mend it for certain, if anything does.
     pub fix: Option<Fix>,
     /// Why it is not reported, if it is not.
@@ -257,6 +297,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             subject: String::new(),
+            absent: None,
             fix: None,
             suppressed: None,
             documents: Vec::new(),
@@ -290,6 +331,14 @@ impl Diagnostic {
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
+        self
+    }
+
+    /// The finding with what it follows from; see [`Absent`].
+    #[must_use]
+    pub fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
+        let (kind, message) = (kind.to_owned(), one_line(message));
+        self.absent = Some(Absent { kind, message, needed_by });
         self
     }
 

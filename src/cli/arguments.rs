@@ -364,7 +364,8 @@ pub(super) enum Verb {
         #[command(flatten)]
         mend: MendArgs,
 
-        /// With a comparison, report findings of both sides too
+        /// List each finding, also those that follow from one absent document, and with a
+        /// comparison those of both sides
         #[arg(long, help_heading = "Output")]
         all_findings: bool,
 

@@ -198,6 +198,11 @@ pub(super) enum Told {
 }
 
 impl LintLook {
+    /// Whether findings are listed that others stand for.
+    fn lists_each(self) -> bool {
+        self.comparison.unchanged == Unchanged::Shown
+    }
+
     /// How `diff` tells what it compared: it looks for no findings.
     fn of_diff(comparison: Look) -> Self {
         Self { comparison, ignored: Ignored::Counted, told: Told::Findings }
@@ -305,8 +310,9 @@ fn tell(
     if asked.request.wanted.auto {
         complain("nothing says with what to compare: only the present state is checked\n");
     }
-    let findings = &*checked.findings.capped(&checked.sources);
-    let (view, totals) = (view(checked), totals(checked, elapsed));
+    let findings = &*checked.findings.reported(look.lists_each(), &checked.sources);
+    let totals = totals(checked, findings, elapsed);
+    let view = view(checked);
     let shown = match look.ignored {
         Ignored::Counted => findings.clone(),
         Ignored::Shown => findings.with_suppressed(&checked.sources),
@@ -352,7 +358,8 @@ fn write_lint(
         &asked.request.wanted,
     )?;
     let links = asked.outputs.links(&outcome.configured);
-    let findings = &*outcome.compared.findings.capped(&outcome.compared.checked.sources);
+    let sources = &outcome.compared.checked.sources;
+    let findings = &outcome.compared.findings.reported(look.lists_each(), sources);
     let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
     let view = view(&outcome.compared.checked);
     let suppressed = match look.ignored {

@@ -238,7 +238,11 @@ fn write_in_full(
     let headline = format!("{kind} {}", clean(told.message));
     let ink = Ink::of(told.severity);
     write_paragraph(&kind, &headline, "  ", ink, style, out)?;
-    let (drawn, named) = drawn_and_named(told.related);
+    let (repeated, others): (Vec<&Label>, Vec<&Label>) = told
+        .related
+        .iter()
+        .partition(|label| label.message == told.primary.message && !label.message.is_empty());
+    let (drawn, named) = drawn_and_named(others);
     let labels: Vec<&Label> = std::iter::once(told.primary).chain(drawn).collect();
     out.write_all(drawing(&labels, told.severity, view, style).as_bytes())?;
     let item = |word: &str, text: &str, ink: Ink, out: &mut dyn Write| {
@@ -246,6 +250,9 @@ fn write_in_full(
         let rest = " ".repeat(first.len() + 1);
         write_paragraph(&first, &format!("{first} {}", clean(text)), &rest, ink, style, out)
     };
+    if !repeated.is_empty() {
+        item("also", &places_text(&repeated, view), Ink::Bold, out)?;
+    }
     for label in named.iter().take(MOST_NAMED) {
         let text = format!("{}: {}", place_text(label, view), label.message);
         item("also", &text, Ink::Bold, out)?;
@@ -275,7 +282,7 @@ fn write_in_full(
 
 /// The labels beside the first that are drawn, and those that are named. Where
 /// many files of many sites have the same to show, some are enough.
-fn drawn_and_named(related: &[Label]) -> (Vec<&Label>, Vec<&Label>) {
+fn drawn_and_named(related: Vec<&Label>) -> (Vec<&Label>, Vec<&Label>) {
     let mut files: HashMap<&str, BTreeSet<FileId>> = HashMap::new();
     let (mut drawn, mut named) = (Vec::new(), Vec::new());
     for label in related {
@@ -317,6 +324,19 @@ fn write_paragraph(
 
 fn kind_text(told: &Told<'_>) -> String {
     format!("{}[{}]", told.severity.as_str(), clean(told.rule))
+}
+
+/// The first of the places at which is the same as at the primary one.
+fn places_text(labels: &[&Label], view: &View<'_>) -> String {
+    /// Maximum number of places that are named.
+    const MAX_NAMED: usize = 3;
+    let shown = if labels.len() > MAX_NAMED { MAX_NAMED - 1 } else { labels.len() };
+    let places: Vec<String> = labels[..shown].iter().map(|it| place_text(it, view)).collect();
+    let places = places.join(", ");
+    match labels.len() - shown {
+        0 => places,
+        more => format!("{places} and {}", counted(more, "more place")),
+    }
 }
 
 fn place_text(label: &Label, view: &View<'_>) -> String {

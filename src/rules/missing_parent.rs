@@ -1,12 +1,13 @@
 //! `missing-parent`: a selector that finds nothing.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, NeededBy};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
 use crate::system::deckhand::document::{Document, Selector};
-use crate::yaml::{Key, Node};
+use crate::yaml::emit::to_flow;
+use crate::yaml::{Key, Node, Value};
 
 super::rule!("missing-parent", Error, "no document matches a parentSelector");
 
@@ -25,10 +26,25 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
             None => "Deckhand takes this in silence: its actions are skipped, its own data is all it has",
         })
         .document(document.key.clone());
+    let diagnostic = with_absent(diagnostic, &document.key.schema, selector);
     if can_be_searched(facts, selector) {
         return with_reason(facts, (child, document), selector, diagnostic);
     }
     without_reason(title, diagnostic)
+}
+
+/// The finding with the parent that is not there, by schema and labels, unless these are too long
+/// to name it.
+fn with_absent(diagnostic: Diagnostic, schema: &str, selector: &Selector) -> Diagnostic {
+    /// Maximum number of characters of labels that name a parent.
+    const MAX_CHARS: usize = 200;
+    let labels = Node::new(Value::Mapping(selector.labels.clone()), selector.span);
+    let labels = to_flow(&labels, MAX_CHARS + 1);
+    if labels.chars().count() > MAX_CHARS {
+        return diagnostic;
+    }
+    let message = format!("no `{schema}` in a higher layer has the labels `{labels}`");
+    diagnostic.absent(schema, message, NeededBy::Child)
 }
 
 /// Whether the labels of all documents can be looked at for each selector that matches nothing.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{Judged, SiteFacts, stale_reference, title};
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Label, NeededBy, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
@@ -294,6 +294,7 @@ fn word(
         format!("`{}` names `{name}`, and no `{target}` of that name is rendered", title(writer));
     let diagnostic = Diagnostic::new(rule, message, Label::new(*at, "names no rendered document"))
         .about(&**name)
+        .absent(target, format!("no `{target}` named `{name}` is rendered"), NeededBy::Reference)
         .document(writer.clone());
     let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);
     let named: Vec<String> =

@@ -1,10 +1,11 @@
 //! `missing-source`: a substitution whose source is missing.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Label, NeededBy, Severity};
 use crate::graph::{DocId, MissingSource};
 use crate::merge::deckhand::Semantics;
 use crate::render::{Problem, ProblemKind};
+use crate::yaml::Value;
 
 super::rule!("missing-source", Error [Refused], "a substitution whose source is missing", was "P005");
 
@@ -18,14 +19,16 @@ pub(super) fn word_document(
     let document = facts.document(doc);
     let source = &document.sources[substitution];
     let (schema, wanted) = (&source.schema.value, &source.name);
-    let lacks = if of_abstract.is_some() { "which is abstract" } else { "which is not there" };
-    let message = format!("`{}` substitutes from `{}`, {lacks}", document.key.name, wanted.value);
+    let lacks = if of_abstract.is_some() { "is abstract" } else { "is not there" };
+    let message =
+        format!("`{}` substitutes from `{}`, which {lacks}", document.key.name, wanted.value);
     let label = match of_abstract {
         Some(_) => "an abstract document cannot be a source".to_owned(),
         None => format!("no `{schema}` has this name"),
     };
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(wanted.span, label))
         .note(skipped(facts, Lacking::Document))
+        .absent(schema, format!("`{}` {lacks}", wanted.value), NeededBy::Substitution)
         .document(document.key.clone());
     let diagnostic = with_severity(facts, diagnostic);
     if let Some(found) = of_abstract {
@@ -60,12 +63,30 @@ pub(super) fn word_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic
         Some(null) => diagnostic.related(*null, "null"),
         None => diagnostic.related(source.name_span, "the source document"),
     };
-    let diagnostic = with_severity(facts, diagnostic).note(skipped(facts, Lacking::Value));
+    let key = &source.key;
+    let diagnostic = with_severity(facts, diagnostic).note(skipped(facts, Lacking::Value)).absent(
+        &key.schema,
+        without_value(facts, problem),
+        NeededBy::Substitution,
+    );
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => {
             diagnostic.help(format!("give `{}` a value there, or mend the path", source.key.name))
         }
+    }
+}
+
+/// What a source lacks: all data, or a value at a path.
+fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
+    let ProblemKind::MissingValue { source, path, .. } = &problem.kind else {
+        unreachable!("the rule words this kind of problem only")
+    };
+    let name = &facts.document(*source).key.name;
+    match facts.rendered.data(*source).map(|data| &data.value) {
+        None | Some(Value::Null) => format!("`{name}` has no data"),
+        Some(Value::Mapping(data)) if data.is_empty() => format!("`{name}` has no data"),
+        Some(_) => format!("`{name}` has no value at `{path}`"),
     }
 }
 

@@ -1,14 +1,15 @@
-//! Findings that are too many to list, each kind of them as one: what a report costs must not
-//! grow with how often a file says the same.
+//! The findings that reports list: what follows from one absent thing as one finding, and of too
+//! many each kind as one, so that a report does not grow with how often a file says the same.
 //!
-//! Only reports are made of capped findings. Exit codes, the baseline and fixes look at all.
+//! Exit codes, the baseline and fixes look at all findings.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Findings};
+use super::{Compared, Findings, absent};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
+use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
 /// Maximum number of findings of one rule in one file that are listed.
@@ -21,38 +22,48 @@ pub const MAX_LISTED: usize = 10_000;
 pub const MAX_TEXT: usize = 1_000;
 
 impl Findings {
-    /// The findings that are listed, and one for each kind of the others.
-    pub fn capped(&self, sources: &SourceMap) -> Cow<'_, Self> {
-        match (needs_cap(&self.diagnostics), needs_cap(&self.suppressed)) {
-            (false, false) => Cow::Borrowed(self),
-            _ => Cow::Owned(Self {
-                diagnostics: capped(&self.diagnostics, sources).0,
-                suppressed: capped(&self.suppressed, sources).0,
-            }),
+    /// The findings that reports list: those that follow from one absent thing as one, unless
+    /// `each` is listed, and one for each kind of those that are too many.
+    pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
+        let groups = Some(&self.diagnostics).filter(|_| !each).and_then(|it| absent::groups(it));
+        if groups.is_none() && !needs_cap(&self.diagnostics) && !needs_cap(&self.suppressed) {
+            return Cow::Borrowed(self);
         }
+        let diagnostics = match groups {
+            Some(groups) => {
+                groups.iter().map(|group| absent::joined(group, &self.diagnostics)).collect()
+            }
+            None => self.diagnostics.clone(),
+        };
+        Cow::Owned(Self {
+            diagnostics: capped(&diagnostics, sources).0,
+            suppressed: capped(&self.suppressed, sources).0,
+        })
     }
 }
 
 impl Compared {
-    /// As [`Findings::capped`], for both sides.
-    pub fn capped(&self, sources: &SourceMap) -> Cow<'_, Self> {
-        let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
-        if !lists.into_iter().any(|it| needs_cap(it)) && !needs_cap(&self.suppressed) {
-            return Cow::Borrowed(self);
-        }
-        let (new, listed) = capped(&self.new.diagnostics, sources);
-        let of_new = |diagnostics| Findings { diagnostics, suppressed: Vec::new() };
-        Cow::Owned(Self {
-            new: of_new(new),
-            causes: listed
-                .into_iter()
-                .map(|at| self.causes.get(at).cloned().unwrap_or_default())
-                .collect(),
-            unchanged: self.unchanged.capped(sources).into_owned(),
-            fixed: self.fixed.capped(sources).into_owned(),
+    /// As [`Findings::reported`], for both sides.
+    #[must_use]
+    pub fn reported(&self, each: bool, sources: &SourceMap) -> Self {
+        let new = &self.new.diagnostics;
+        let groups = absent::groups(new).filter(|_| !each);
+        let groups = groups.unwrap_or_else(|| (0..new.len()).map(|at| vec![at]).collect());
+        let joined: Vec<Diagnostic> =
+            groups.iter().map(|group| absent::joined(group, new)).collect();
+        let (new, listed) = capped(&joined, sources);
+        let causes_of = |at: usize| {
+            let causes = groups[at].iter().filter_map(|at| self.causes.get(*at)).flatten();
+            causes.copied().collect::<BTreeSet<EditId>>().into_iter().collect()
+        };
+        Self {
+            new: Findings { diagnostics: new, suppressed: Vec::new() },
+            causes: listed.into_iter().map(causes_of).collect(),
+            unchanged: self.unchanged.reported(each, sources).into_owned(),
+            fixed: self.fixed.reported(each, sources).into_owned(),
             suppressed: capped(&self.suppressed, sources).0,
             added_ignores: self.added_ignores,
-        })
+        }
     }
 }
 

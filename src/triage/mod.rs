@@ -1,6 +1,7 @@
 //! From findings to a verdict: the same finding in several sites becomes one,
 //! and all stand in an order that depends on nothing but the input.
 
+mod absent;
 pub mod baseline;
 pub mod cap;
 mod comments;

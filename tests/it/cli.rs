@@ -1,6 +1,7 @@
 //! The program as its users meet it: the built binary, with an environment of
 //! its own, on real repositories made with the real `git`.
 
+mod absent;
 mod agreement;
 mod alone;
 #[cfg(unix)]

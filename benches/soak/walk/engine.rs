@@ -164,10 +164,11 @@ impl BothSeen {
             edited_files: self.compared.edited_files.len(),
             extent: Extent::Asked,
         };
+        let findings = self.compared.findings.reported(false, &checked.sources);
         let compared = report::Compared {
             comparison: &self.compared.comparison,
             sides: &sides,
-            findings: Some(&self.compared.findings),
+            findings: Some(&findings),
             outputs: 0,
             timing: Timing::default(),
         };

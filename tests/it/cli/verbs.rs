@@ -324,7 +324,7 @@ fn files_limit_what_is_reported_in_a_repository() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.break_site("prod");
-    assert_eq!(sandbox.findings(&[]).len(), 2);
+    assert_eq!(sandbox.findings(&["--all-findings"]).len(), 2);
     for files in [&["site/lab"][..], &["site/lab/broken.yaml"], &["global", "site/lab"]] {
         let findings = sandbox.findings(files);
         assert_eq!(findings.len(), 1, "{files:?}");

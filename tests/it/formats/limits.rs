@@ -98,8 +98,12 @@ fn wide() -> Sandbox {
     sandbox.commit();
     sandbox.write("global/versions.yaml", document("versions", "global", "{version: 2}"));
     for site in 0..SITES {
-        let faults =
-            (0..FINDINGS).map(|at| broken().replace("name: broken", &format!("name: broken-{at}")));
+        // Each lacks another source, so that no two are one finding.
+        let fault = |at: usize| {
+            let text = broken().replace("name: broken", &format!("name: broken-{at}"));
+            text.replace("name: nowhere", &format!("name: nowhere-{site}-{at}"))
+        };
+        let faults = (0..FINDINGS).map(fault);
         sandbox.write(&format!("site/site-{site:02}/broken.yaml"), faults.collect::<String>());
     }
     sandbox

@@ -109,9 +109,12 @@ fn results_point_at_the_text_they_speak_of() {
             place["artifactLocation"]["uri"].as_str().unwrap()
         })
         .collect();
-    let expected = ["site/lab/ch%C3%A4rt%2520one.yaml", "site/prod/ch%C3%A4rt%2520one.yaml"];
     // A percent sign and what is no ASCII are encoded; the file is found again.
-    assert_eq!(places, expected);
+    assert_eq!(places, ["site/lab/ch%C3%A4rt%2520one.yaml"]);
+    let other = &found[0]["relatedLocations"][0];
+    assert_eq!(text_at(&sandbox, other), "{name: parent-global}");
+    let other = &other["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(other, "site/prod/ch%C3%A4rt%2520one.yaml");
     let names = found[0]["locations"][0]["logicalLocations"].as_array().unwrap();
     assert_eq!(names[0]["fullyQualifiedName"], "lab/example/Any/v1/child");
 }

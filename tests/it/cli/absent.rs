@@ -1,0 +1,141 @@
+//! Several findings that follow from one absent thing are one in every report.
+
+use serde_json::Value as Json;
+
+use super::{Sandbox, document, formats};
+
+/// A document with a substitution from `source` at each of `paths`.
+fn reader(name: &str, source: &str, paths: &[&str]) -> String {
+    let one = |path: &&str| {
+        format!(
+            "    - src: {{schema: example/Any/v1, name: {source}, path: {path}}}\n      dest: \
+             {{path: .of_{name}{path}}}\n"
+        )
+    };
+    let substitutions: String = paths.iter().map(one).collect();
+    document(name, "site", "{}")
+        .replace("\ndata:", &format!("\n  substitutions:\n{substitutions}data:"))
+}
+
+fn messages(findings: &[Json]) -> Vec<&str> {
+    findings.iter().map(|finding| finding["message"].as_str().unwrap()).collect()
+}
+
+/// A site with three readers of a document that is not there, two of them by two substitutions.
+fn with_readers(source: &str) -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    let readers = [("one", &[".a"][..]), ("two", &[".a", ".b"]), ("three", &[".a", ".b"])];
+    for (name, paths) in readers {
+        sandbox.write(&format!("site/lab/{name}.yaml"), reader(name, source, paths));
+    }
+    sandbox
+}
+
+#[test]
+fn an_absent_source_is_one_finding_with_all_places() {
+    let sandbox = with_readers("nowhere");
+    let headline = "`nowhere` is not there; 5 substitutions of 3 documents need it";
+    let found = sandbox.findings(&[]);
+    assert_eq!(messages(&found), [headline]);
+    let related = found[0]["related"].as_array().unwrap();
+    assert_eq!(related.len(), 4, "{found:#?}");
+    assert_eq!(found[0]["documents"].as_array().unwrap().len(), 3, "{found:#?}");
+    for format in formats() {
+        let ran = sandbox.run(&["lint", "-o", format]);
+        assert_eq!(ran.code, 1, "{format}");
+        // Formats quote names in their own ways.
+        let text = ran.stdout.replace(['`', '\\'], "").replace("<code>", "").replace("</code>", "");
+        let count = text.matches("5 substitutions of 3 documents need it").count();
+        assert!(count >= 1, "{format}: {}", ran.stdout);
+        assert!(!text.contains("substitutes from nowhere"), "{format}: {}", ran.stdout);
+    }
+    let full = sandbox.run(&["lint", "-o", "full"]).stdout;
+    assert!(full.contains("also: site/lab/three.yaml:9:"), "{full}");
+    assert!(full.contains(" and 2 more places"), "{full}");
+    assert!(full.contains("· 1 error ·"), "{full}");
+    let each = sandbox.run(&["lint", "-o", "concise", "--all-findings"]).stdout;
+    assert_eq!(each.lines().count(), 5, "{each}");
+    assert!(each.lines().all(|line| line.contains("substitutes from `nowhere`")), "{each}");
+}
+
+#[test]
+fn one_finding_alone_keeps_its_own_words() {
+    let sandbox = with_readers("only");
+    let found = sandbox.findings(&[]);
+    let headlines = [
+        "`only` has no value at `.a`; 3 substitutions of 3 documents need it",
+        "`only` has no value at `.b`; 2 substitutions of 2 documents need it",
+    ];
+    assert_eq!(messages(&found), headlines);
+    sandbox.write("site/lab/only.yaml", document("only", "site", "{a: 1}"));
+    sandbox.write("site/lab/two.yaml", reader("two", "only", &[".a"]));
+    assert_eq!(
+        messages(&sandbox.findings(&[])),
+        ["`three` reads `.b` of `only`, where it has nothing"]
+    );
+    sandbox.write("site/lab/only.yaml", document("only", "site", ""));
+    let all = ["`only` has no data; 4 substitutions of 3 documents need it"];
+    assert_eq!(messages(&sandbox.findings(&["--select", "missing-source"])), all);
+}
+
+#[test]
+fn comments_and_the_baseline_know_each_finding() {
+    let sandbox = with_readers("nowhere");
+    let ignored = reader("one", "nowhere", &[".a"])
+        .replace("    - src", "    # layercake: ignore[missing-source] made later\n    - src");
+    sandbox.write("site/lab/one.yaml", ignored);
+    let headline = "`nowhere` is not there; 4 substitutions of 2 documents need it";
+    let open = |found: &[Json]| -> Vec<String> {
+        let open = found.iter().filter(|finding| finding["suppressed"].is_null());
+        open.map(|finding| finding["message"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(open(&sandbox.findings(&[])), [headline]);
+    assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
+    let baseline = std::fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
+    assert_eq!(baseline.matches("\"subject\":\"nowhere\",\"count\":2").count(), 2, "{baseline}");
+    assert_eq!(open(&sandbox.findings(&[])), [""; 0]);
+}
+
+#[test]
+fn a_comparison_reports_what_is_new_of_an_absent_thing() {
+    let sandbox = with_readers("nowhere");
+    sandbox.commit();
+    sandbox.write("site/lab/four.yaml", reader("four", "nowhere", &[".a", ".b"]));
+    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let of = |state: &str| -> Vec<Json> {
+        let findings = ran["findings"].as_array().unwrap().iter();
+        findings.filter(|finding| finding["state"] == state).cloned().collect()
+    };
+    let new = of("new");
+    assert_eq!(messages(&new), ["`nowhere` is not there; 2 substitutions of 1 document need it"]);
+    assert_eq!(new[0]["caused_by"].as_array().unwrap().len(), 1, "{new:#?}");
+    let before = "`nowhere` is not there; 5 substitutions of 3 documents need it";
+    assert_eq!(messages(&of("unchanged")), [before]);
+}
+
+#[test]
+fn an_absent_parent_is_one_finding() {
+    let sandbox = Sandbox::with_sites();
+    for name in ["one", "two", "three"] {
+        let parent =
+            "layer: site, parentSelector: {name: rack}, actions: [{method: merge, path: .}]}";
+        let text = document(name, "site", "{}").replace("layer: site}", parent);
+        sandbox.write(&format!("site/lab/{name}.yaml"), text);
+    }
+    let headline = "no `example/Any/v1` in a higher layer has the labels `{name: rack}`; 3 documents \
+                    select them";
+    assert_eq!(messages(&sandbox.findings(&["--select", "missing-parent"])), [headline]);
+}
+
+#[test]
+fn an_absent_chart_group_is_one_finding() {
+    let sandbox = Sandbox::with_sites();
+    for name in ["one", "two"] {
+        let text = document(name, "site", "{release_prefix: a, chart_groups: [nothing]}")
+            .replace("example/Any/v1", "armada/Manifest/v1");
+        sandbox.write(&format!("site/lab/{name}.yaml"), text);
+    }
+    let headline =
+        "no `armada/ChartGroup/v1` named `nothing` is rendered; 2 values of 2 documents name it";
+    assert_eq!(messages(&sandbox.findings(&["--select", "missing-reference"])), [headline]);
+}
