@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("missing-data", Warning [Refused], "a document without data", was "P005");
+super::rule!("missing-data", Warning, "a document without data");
 
 pub(super) fn word(at: Span, title: &str) -> Diagnostic {
     let label = Label::new(at, "this document has no `data`");

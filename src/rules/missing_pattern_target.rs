@@ -37,7 +37,7 @@ pub(super) fn word(
 pub(super) fn outcome(recurses: bool, is_created: bool) -> &'static str {
     match (recurses, is_created) {
         (false, false) => "nothing is written; Deckhand refuses the whole site",
-        (false, true) => "Deckhand leaves `{}` there, and fails",
+        (false, true) => "`{}` is left there; Deckhand refuses the whole site",
         (true, false) => "nothing is written; Deckhand leaves `{}` there without a warning",
         (true, true) => "`{}` is left there, as Deckhand does without a warning",
     }

@@ -237,7 +237,7 @@ impl Refused<'_> {
             Wrong::UnknownKey { key: Some(key), .. } => format!("may not have the key `{key}`"),
             Wrong::UnknownKey { key: None, .. } => "has a key that it may not have".into(),
             Wrong::KeyNoText => "has a key that is no string".into(),
-            Wrong::DeadReference => "has a schema whose `$ref` leads to nothing".into(),
+            Wrong::DeadReference => "has a schema whose `$ref` cannot be resolved".into(),
             Wrong::NotOneOf { .. } => "is none of the values that are allowed".into(),
             Wrong::Unmatched { pattern } => format!("does not match `{pattern}`"),
             Wrong::TooManySteps { pattern } => {

@@ -177,7 +177,7 @@ fn word_selector(
     Diagnostic::new(&RULE, message, label)
         .related(near[0].at, format!("a label that it selects; `{name}` {why}"))
         .note(
-            "Deckhand refuses a site in which a selector matches a document that can be no parent",
+            "if the selector matched it, Deckhand would refuse the whole site: it can be no parent",
         )
         .help("give the parent a label of its own, and select that one")
         .document(facts.document(child).key.clone())
@@ -205,7 +205,9 @@ fn word_label(facts: &SiteFacts<'_>, carriers: &[Carrier]) -> Option<Diagnostic>
     Some(
         Diagnostic::new(&RULE, message, label)
             .related(first.at, format!("on a document of the schema `{}`", one.schema))
-            .note("Deckhand refuses a site in which a parentSelector names this label alone")
+            .note(
+                "if a parentSelector named this label alone, Deckhand would refuse the whole site",
+            )
             .help("give documents of each schema labels of their own")
             .document(another.clone())
             .document(one.clone()),

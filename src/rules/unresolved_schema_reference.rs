@@ -23,15 +23,17 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
             reference,
             "leads to nothing",
             "there is no schema at this place",
-            "Deckhand fails on the first document that has a value there, which is an error at that \
-             value",
+            "each value that this schema is for is an error, `schema-violation`",
         ),
-        Fault::RemoteReference { reference } => (
+        Fault::RemoteReference { reference, is_meta_schema } => (
             reference,
             "leads out of the document",
             "nothing is fetched from there",
-            "Deckhand fetches it over the network for each document, and fails where it cannot; \
-             layercake accepts any value there",
+            if *is_meta_schema {
+                "layercake accepts any value there"
+            } else {
+                "each value that this schema is for is an error, `schema-violation`"
+            },
         ),
         Fault::EndlessReference
         | Fault::UnknownKeyword { .. }

@@ -70,10 +70,12 @@ pub enum Fault {
     },
     /// A reference that leads back to itself without going into a value.
     EndlessReference,
-    /// A reference to another document, which nobody fetches.
+    /// A reference to another document, which is not fetched.
     RemoteReference {
         /// The reference.
         reference: String,
+        /// Whether it is a meta-schema, which Deckhand's validator has.
+        is_meta_schema: bool,
     },
     /// A pattern that is no regular expression.
     InvalidPattern {
@@ -299,6 +301,18 @@ fn without_own_id<'r>(root: &Node, reference: &'r str) -> &'r str {
     let own = root.get("id").and_then(Node::as_str).map(|id| id.trim_end_matches('#'));
     let own = own.filter(|own| !own.is_empty());
     own.and_then(|own| reference.strip_prefix(own)).unwrap_or(reference)
+}
+
+/// Whether a reference leads to a meta-schema of JSON Schema, or into one.
+fn is_meta_schema(reference: &str) -> bool {
+    let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
+    let path = ["http://", "https://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+    let path = path.and_then(|path| path.strip_prefix("json-schema.org/"));
+    path.is_some_and(|path| {
+        let draft = path.strip_suffix("/schema").unwrap_or_default();
+        ["draft-03", "draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"]
+            .contains(&draft)
+    })
 }
 
 /// The JSON pointer of a reference into the schema itself.
@@ -552,7 +566,12 @@ impl Reader<'_> {
         let local = without_own_id(self.root, reference);
         let told = reference.to_owned();
         if !local.starts_with('#') && !local.is_empty() {
-            self.tell(entry.value.span, Fault::RemoteReference { reference: told });
+            let is_meta_schema = is_meta_schema(local);
+            let fault = Fault::RemoteReference { reference: told, is_meta_schema };
+            self.tell(entry.value.span, fault);
+            if !is_meta_schema {
+                json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
+            }
             return None;
         }
         let pointer = local_pointer(local);

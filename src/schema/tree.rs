@@ -25,7 +25,7 @@ pub(super) const ONLY_TEXT_KEYS: &str = "\u{0}text-keys";
 /// The keyword that stands for `pattern`: patterns are Python's.
 pub(super) const PATTERN: &str = "\u{0}pattern";
 
-/// The keyword, unknown to users, that stands for a `$ref` that leads to nothing: Deckhand's
+/// The keyword, unknown to users, that stands for a `$ref` that cannot be resolved: Deckhand's
 /// validator fails as soon as it has a value to look at.
 pub(super) const DEAD_REFERENCE: &str = "\u{0}dead-ref";
 

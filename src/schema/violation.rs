@@ -53,7 +53,7 @@ pub enum Wrong {
         /// The place of its value.
         place: Location,
     },
-    /// A value that a `$ref` is for that leads to nothing.
+    /// A value that a `$ref` is for that leads to nothing, or to what is not fetched.
     DeadReference,
     /// A key that is no text, where keys are told apart by patterns.
     KeyNoText,

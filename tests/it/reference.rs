@@ -223,7 +223,12 @@ fn four_letters_are_one_i_where_case_is_ignored() {
 #[test]
 fn what_a_missing_target_of_a_pattern_leaves_is_named() {
     for (path, recursion, left, words) in [
-        (".b.c", "", json!({"b": {"c": {}}}), "Deckhand leaves `{}` there, and fails"),
+        (
+            ".b.c",
+            "",
+            json!({"b": {"c": {}}}),
+            "`{}` is left there; Deckhand refuses the whole site",
+        ),
         (".c", "", json!({"b": {}}), "nothing is written; Deckhand refuses the whole site"),
         (
             ".c",

@@ -27,10 +27,10 @@ use globset::{Glob, GlobSet};
 use layercake::check::Checked;
 use layercake::commands::configuration::Place;
 use layercake::commands::policy::Selectors;
-use layercake::diagnostic::Diagnostic;
+use layercake::diagnostic::{Diagnostic, Severity, Trait};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
-use layercake::rules::{Gates, RULES, Unchanged};
+use layercake::rules::{Gates, REFUSED, RULES, Unchanged};
 use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::Options;
 use layercake::yaml::Node;
@@ -52,6 +52,40 @@ fn pages_tell_the_truth() {
         wrong.append(&mut page.wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A gate lets pass what is no error, so a lower level must not speak of a refusal.
+#[test]
+fn what_deckhand_refuses_is_an_error_in_the_same_words() {
+    let mut wrong = BTreeSet::new();
+    for page in all_pages() {
+        for example in page.examples().into_iter().filter(|it| it.bad && !it.is_compared()) {
+            let files = page.files(&example);
+            let (checked, _) = check_texts(&page, &example, &files);
+            for finding in &checked.findings.diagnostics {
+                let text = finding_text(finding, &checked.sources);
+                let is_told = finding.severity == Severity::Error && text.contains(REFUSED);
+                if speaks_of_a_refusal(&text) && !is_told {
+                    wrong.insert(format!("{}:\n{text}", page.path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+    let refused = RULES.iter().filter(|rule| rule.is(Trait::Refused));
+    for rule in refused {
+        assert_eq!(rule.severity, Severity::Error, "{}", rule.name);
+    }
+}
+
+/// Whether a text says in the present tense that Deckhand does not go on.
+fn speaks_of_a_refusal(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let verbs = ["refuses", "fails", "crashes", "drops", "stops", "ends"];
+    words.iter().enumerate().any(|(index, word)| {
+        word.starts_with("Deckhand")
+            && words[index + 1..].iter().take(3).any(|word| verbs.contains(word))
+    })
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn faulty() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
-    sandbox.write("site/lab/empty.yaml", "---\n---\n");
+    sandbox.write("type/unused/of-no-site.yaml", document("of-no-site", "type", "{}"));
     sandbox
 }
 
@@ -20,19 +20,16 @@ fn faulty() -> Sandbox {
 fn rules_are_selected_by_flags() {
     let sandbox = faulty();
     for (arguments, expected) in [
-        (&[][..], &["duplicate-key", "empty-document", "missing-source"][..]),
+        (&[][..], &["duplicate-key", "missing-source", "unused-type"][..]),
         (&["--select", "duplicate-key"], &["duplicate-key"]),
         (&["--select", "duplicate-key,P005"], &["duplicate-key", "missing-source"]),
-        (
-            &["--select", "P005", "--select", "empty-document"],
-            &["empty-document", "missing-source"],
-        ),
+        (&["--select", "P005", "--select", "unused-type"], &["missing-source", "unused-type"]),
         (
             &["--select", "P005", "--extend-select", "duplicate-key"],
             &["duplicate-key", "missing-source"],
         ),
-        (&["--ignore", "P005,empty-document"], &["duplicate-key"]),
-        (&["-x", "P005", "-x", "duplicate-key"], &["empty-document"]),
+        (&["--ignore", "P005,unused-type"], &["duplicate-key"]),
+        (&["-x", "P005", "-x", "duplicate-key"], &["unused-type"]),
         (&["--select", "all", "--ignore", "all"], &[]),
     ] {
         assert!(are(&rules(&sandbox, arguments), expected), "{arguments:?}");
@@ -48,10 +45,10 @@ fn rules_are_selected_by_flags() {
 fn a_selecting_flag_stands_above_what_the_file_ignores() {
     let sandbox = faulty();
     sandbox.write("layercake.yaml", "rules: {ignore: [duplicate-key, P005]}\n");
-    assert!(are(&rules(&sandbox, &[]), &["empty-document"]));
+    assert!(are(&rules(&sandbox, &[]), &["unused-type"]));
     assert!(are(&rules(&sandbox, &["--select", "duplicate-key"]), &["duplicate-key"]));
     let extended = rules(&sandbox, &["--extend-select", "duplicate-key"]);
-    assert!(are(&extended, &["duplicate-key", "empty-document"]));
+    assert!(are(&extended, &["duplicate-key", "unused-type"]));
 }
 
 #[test]
@@ -66,7 +63,7 @@ fn the_level_that_fails_is_chosen() {
         ("never", [0; 4]),
     ] {
         for (ignored, expected) in
-            ["empty-document", "P005", "P005,duplicate-key", "all"].iter().zip(fails)
+            ["unused-type", "P005", "P005,duplicate-key", "all"].iter().zip(fails)
         {
             assert_eq!(
                 code(&["--fail-on", level, "-x", ignored]),
@@ -82,7 +79,7 @@ fn the_level_that_fails_is_chosen() {
     let since = ["--since", "HEAD", "--fail-on", "note"];
     assert_eq!(code(&since), 0, "with a comparison what is new decides");
     assert_eq!(code(&[&since[..], &["--all-findings"]].concat()), 1);
-    sandbox.write("site/prod/empty.yaml", "---\n---\n");
+    sandbox.write("type/new/of-no-site.yaml", document("of-no-site", "type", "{}"));
     assert_eq!(code(&since), 1);
     assert_eq!(code(&["--since", "HEAD"]), 0);
 }

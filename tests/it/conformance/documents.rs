@@ -11,9 +11,14 @@ pub fn tree_of(documents: &[Json]) -> Option<MemoryTree> {
         let mut text = String::from("---\n");
         write(document, &mut text)?;
         text.push('\n');
-        tree = tree.with(&format!("{index:05}.yaml"), text);
+        tree = tree.with(&file_name(index), text);
     }
     Some(tree)
+}
+
+/// The file of the document with this number.
+pub fn file_name(index: usize) -> String {
+    format!("{index:05}.yaml")
 }
 
 /// A recorded value as YAML in flow style: JSON is nearly that already.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercake::check::{Checked, RenderedSite};
-use layercake::diagnostic::{Rule, Severity};
+use layercake::diagnostic::{Diagnostic, Rule, Severity};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::report::json::canonical;
@@ -12,7 +12,7 @@ use layercake::rules::{REFUSED, RULES};
 use layercake::system::deckhand::Options;
 use serde_json::{Value as Json, json};
 
-use super::documents::tree_of;
+use super::documents::{file_name, tree_of};
 use super::exceptions::layering_exception;
 use super::{node_of, recorded};
 use crate::support::{check_files, finding_text};
@@ -62,7 +62,7 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
             let options = Options { semantics, ..options_of(&case["options"]) };
             let checked = check_files(&tree, options, |_| ());
             let met = refused(error, &checked, &classes)
-                .and_then(|()| refused_at_its_document(error, documents, &checked));
+                .and_then(|()| refused_at_its_document(error, documents, 0, &checked));
             if let Err(difference) = met {
                 wrong.push(format!("{} {semantics:?}: {difference}", case["id"]));
             }
@@ -73,33 +73,52 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
 }
 
 /// Whether an error that says that Deckhand refuses the site is about one of the documents that
-/// Deckhand's own message names, if it names any.
-fn refused_at_its_document<T>(
+/// Deckhand's own message names, if it names any; `first` is the number of the first document's
+/// file.
+pub(super) fn refused_at_its_document<T>(
     error: &Json,
     documents: &[Json],
+    first: usize,
     checked: &Checked<T>,
 ) -> Result<(), String> {
+    let details = error["error_list"].as_array().into_iter().flatten();
+    let blamed = details.filter_map(|detail| detail["documents"].as_array()).flatten();
+    let blamed = blamed.filter_map(|it| it["name"].as_str());
     let message = error["message"].as_str().unwrap_or_default();
     let words: BTreeSet<&str> = message
         .split(|it: char| !it.is_alphanumeric() && !['-', '_', '.', '/'].contains(&it))
         .map(|word| word.trim_end_matches('.'))
         .collect();
     let names = documents.iter().filter_map(|it| it["metadata"]["name"].as_str());
-    let named: BTreeSet<&str> = names.filter(|name| words.contains(name)).collect();
-    let mut errors = checked.findings.diagnostics.iter().filter(|finding| {
-        finding.severity == Severity::Error
-            && finding.notes.iter().any(|note| note.contains(REFUSED))
-    });
+    let named: BTreeSet<&str> = names
+        .filter(|name| words.contains(name))
+        .chain(blamed)
+        .filter(|it| !it.is_empty())
+        .collect();
+    let is_named = |name: &Json| name.as_str().is_some_and(|name| named.contains(name));
+    let named_files: BTreeSet<String> = documents
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| is_named(&it["metadata"]["name"]))
+        .map(|(index, _)| file_name(first + index))
+        .collect();
+    let mut errors = checked.findings.diagnostics.iter().filter(|finding| says_refused(finding));
     let is_there = errors.any(|finding| {
         // The policy is at fault, and Deckhand's message names a document that suffers from it.
         finding.rule.name == "repeated-layer"
             || named.is_empty()
             || finding.documents.iter().any(|key| named.contains(&*key.name))
+            || named_files.contains(checked.sources.path_of(finding.primary.span).as_str())
     });
     if is_there {
         return Ok(());
     }
     Err(format!("no error at one of {named:?}, for {message}\n{}", findings(checked)))
+}
+
+/// Whether a finding is an error that says that Deckhand refuses the site.
+pub(super) fn says_refused(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error && finding.notes.iter().any(|note| note.contains(REFUSED))
 }
 
 /// Deckhand substitutes a list of documents one by one here, outside any
@@ -229,7 +248,7 @@ pub(super) fn refused<T>(
     Err(format!("expected {class}: {}\n{}", error["message"], findings(checked)))
 }
 
-fn findings<T>(checked: &Checked<T>) -> String {
+pub(super) fn findings<T>(checked: &Checked<T>) -> String {
     let findings = checked.findings.diagnostics.iter();
     findings.map(|finding| finding_text(finding, &checked.sources)).collect()
 }
@@ -259,7 +278,7 @@ pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
 fn is_pegleg_rendering(rule: &Rule) -> bool {
     // Pegleg does not look at schemas, and other readers refuse the rest.
     rule.aliases.contains(&"P005")
-        || ["not-a-document", "over-limit", "schema-violation", "invalid-schema"]
+        || ["not-a-document", "empty-document", "over-limit", "schema-violation", "invalid-schema"]
             .contains(&rule.name)
 }
 

@@ -1,10 +1,15 @@
 //! `deckhand/yaml.json`: texts as PyYAML over libyaml reads them.
 
+use layercake::diagnostic::Diagnostic;
+use layercake::merge::deckhand::Semantics;
+use layercake::source::MemoryTree;
 use layercake::yaml::{Parsed, ProblemKind, parse};
 use serde_json::Value as Json;
 
 use super::exceptions::yaml_exception;
+use super::layering::{findings, says_refused};
 use super::{node_of, recorded, same, some_file};
+use crate::support::{check_files, options};
 
 #[test]
 #[ignore = "needs the recorded corpus"]
@@ -23,6 +28,31 @@ fn reads_what_pyyaml_reads() {
     }
     eprintln!("yaml: {passed} of {} pass, excused:\n{}", cases.len(), excused.join("\n"));
     assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n\n"));
+}
+
+/// What Deckhand's reader refuses cannot be deployed, whatever the chosen meaning renders.
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn every_text_that_pyyaml_refuses_is_an_error_in_both_meanings() {
+    let (mut refusals, mut wrong) = (0, Vec::new());
+    for case in recorded("deckhand/yaml.json") {
+        let text = case["yaml"].as_str().expect("a case has a text");
+        if case["outcome"].get("error").is_none() || yaml_exception(text).is_some() {
+            continue;
+        }
+        refusals += 1;
+        let tree = MemoryTree::new().with("in.yaml", text);
+        for semantics in [Semantics::Documented, Semantics::Deckhand] {
+            let checked = check_files(&tree, options(semantics), |_| ());
+            let is_of_file = |finding: &&Diagnostic| finding.rule.name != "missing-layering-policy";
+            let mut found = checked.findings.diagnostics.iter().filter(is_of_file);
+            if !found.any(says_refused) {
+                wrong.push(format!("{} {semantics:?}: {text}\n{}", case["id"], findings(&checked)));
+            }
+        }
+    }
+    assert!(refusals > 90, "{refusals} refusals were tried");
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 fn compare(text: &str, outcome: &Json) -> Result<(), String> {
