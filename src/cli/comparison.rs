@@ -311,7 +311,9 @@ fn tell(
         complain("nothing says with what to compare: only the present state is checked\n");
     }
     let findings = &*checked.findings.reported(look.lists_each(), &checked.sources);
-    let totals = totals(checked, findings, elapsed);
+    let semantics = configuration::chosen_semantics(configured, selection.meaning);
+    let totals = totals(checked, semantics, elapsed);
+    let totals = report::terminal::Totals { counts: findings.counts(), ..totals };
     let view = view(checked);
     let shown = match look.ignored {
         Ignored::Counted => findings.clone(),
@@ -360,7 +362,7 @@ fn write_lint(
     let links = asked.outputs.links(&outcome.configured);
     let sources = &outcome.compared.checked.sources;
     let findings = &outcome.compared.findings.reported(look.lists_each(), sources);
-    let compared = Compared { findings: Some(findings), ..told(outcome, elapsed) };
+    let compared = Compared { findings: Some(findings), ..told(outcome, selection, elapsed) };
     let view = view(&outcome.compared.checked);
     let suppressed = match look.ignored {
         Ignored::Counted => Findings::default(),
@@ -420,7 +422,7 @@ pub(super) fn diff(
     let outcome =
         terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
     let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
-    let compared = told(&outcome, start.elapsed());
+    let compared = told(&outcome, &selection, start.elapsed());
     let view = view(&outcome.compared.checked);
     let links = outputs.links(&outcome.configured);
     let report = LazyCell::new(|| {
@@ -469,12 +471,18 @@ fn nothing_to_compare(request: &Request) -> Error {
 }
 
 /// A comparison as reports are told of it.
-pub(super) fn told(outcome: &Outcome, elapsed: Duration) -> Compared<'_> {
+pub(super) fn told<'a>(
+    outcome: &'a Outcome,
+    selection: &Selection,
+    elapsed: Duration,
+) -> Compared<'a> {
+    let semantics = configuration::chosen_semantics(&outcome.configured, selection.meaning);
     Compared {
         comparison: &outcome.compared.comparison,
         sides: &outcome.sides,
         findings: None,
         outputs: outcome.outputs,
+        semantics: Some(semantics),
         timing: Timing { total: Some(elapsed), ..Timing::default() },
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn demo(folder: Option<PathBuf>, terminal: &Terminal) -> Result<ExitC
     let compared = terminal.watch(|progress| demo::compare(&demo, &selection, progress));
     let outcome = compared?.ok_or_else(|| gone(&demo))?;
     let findings = Some(&outcome.compared.findings);
-    let compared = Compared { findings, ..comparison::told(&outcome, start.elapsed()) };
+    let compared = Compared { findings, ..comparison::told(&outcome, &selection, start.elapsed()) };
     let view = view(&outcome.compared.checked);
     let limit = if terminal.is_shown { Look::ON_TERMINAL } else { Look::KEPT };
     let look = Look { grouping: Grouping::Alike, limit, unchanged: Unchanged::Counted };

@@ -34,11 +34,11 @@ use layercake::guard::{self, Place};
 use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
 use layercake::report::terminal::Totals;
-use layercake::report::{self, Format, Ignored, Style, View};
+use layercake::report::{self, ChosenSemantics, Format, Ignored, Style, View};
 use layercake::rules::RULES;
 use layercake::source::{Source, text_at, write_file, write_own_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
-use layercake::triage::{Findings, Suppressed};
+use layercake::triage::Suppressed;
 
 use self::arguments::{
     Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, NamedBy, Output, RenderFormat,
@@ -612,13 +612,14 @@ fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
 }
 
-fn totals<T>(checked: &Checked<T>, findings: &Findings, elapsed: Duration) -> Totals {
+fn totals<T>(checked: &Checked<T>, semantics: ChosenSemantics, elapsed: Duration) -> Totals {
     Totals {
         sites: checked.sites.iter().filter(|site| site.name.is_some()).count(),
         documents: checked.documents,
         outputs: checked.sites.iter().map(|site| site.outputs).sum(),
-        counts: findings.counts(),
+        counts: checked.findings.counts(),
         suppressed: Suppressed::of(&checked.findings.suppressed),
+        semantics: Some(semantics),
         elapsed,
     }
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
 use crate::merge::deckhand::Semantics;
-use crate::report::{Format, Links};
+use crate::report::{self, ChosenBy, ChosenSemantics, Format, Links};
 use crate::rules::{self, GROUPS, RULES};
 use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
@@ -203,15 +203,33 @@ impl Settled {
 pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<Settled, Error> {
     let config = &found.config;
     let (rules, policy) = configured_policy(selectors, config)?;
-    let semantics = meaning.semantics.or(config.semantics.map(semantics_of));
-    let rules = rules::Settings { is_undecided: semantics.is_none(), ..rules };
+    let (semantics, chosen_by) = semantics(found, meaning);
+    let rules = rules::Settings { is_undecided: chosen_by == ChosenBy::Default, ..rules };
     let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
     let options = Options {
-        semantics: semantics.unwrap_or(Semantics::Documented),
+        semantics,
         missing_source: missing_source.unwrap_or(MissingSource::Error),
         encryption_sources: std::collections::BTreeMap::new(),
     };
     Ok(Settled { options, rules, policy, configuration: configuration(found, meaning)? })
+}
+
+fn semantics(found: &Found, meaning: Meaning) -> (Semantics, ChosenBy) {
+    match (meaning.semantics, found.config.semantics) {
+        (Some(flag), _) => (flag, ChosenBy::Flag),
+        (None, Some(configured)) => (semantics_of(configured), ChosenBy::Configuration),
+        (None, None) => (Semantics::Documented, ChosenBy::Default),
+    }
+}
+
+/// The meaning that [`settle`] puts in force, for reports.
+pub fn chosen_semantics(found: &Found, meaning: Meaning) -> ChosenSemantics {
+    let (semantics, chosen_by) = semantics(found, meaning);
+    let meaning = match semantics {
+        Semantics::Documented => report::Meaning::Documented,
+        Semantics::Deckhand => report::Meaning::Deckhand,
+    };
+    ChosenSemantics { meaning, chosen_by }
 }
 
 fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration, Error> {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::ChosenSemantics;
 use crate::compare::reach::Comparison;
 use crate::triage;
 
@@ -17,6 +18,8 @@ pub struct Compared<'a> {
     pub findings: Option<&'a triage::Compared>,
     /// How many documents the head side renders to, in all sites.
     pub outputs: usize,
+    /// The meaning of documents, unless a saved report does not name it.
+    pub semantics: Option<ChosenSemantics>,
     /// How long it took.
     pub timing: Timing,
 }

@@ -26,6 +26,7 @@
 //! | `cloud_config` | what cloud-init makes of its parts, as YAML |
 //! | `rules` | the rules, with their levels |
 //! | `settings` | what is configured, and where |
+//! | `semantics` | the meaning in which documents were rendered |
 //! | `sites` | the table of sites |
 //! | `statistics` | how many findings there are of each rule |
 //! | `timing` | where the time of a run went |
@@ -66,6 +67,7 @@ mod recognize;
 mod restored;
 pub mod rules;
 mod sarif;
+mod semantics;
 pub mod settings;
 mod signs;
 pub mod since;
@@ -80,6 +82,7 @@ pub use compared::{Compared, Extent, SideKind, SideText, Sides, Timing};
 pub use formats::{Form, Format, Ignored, Listing, Manner};
 pub use links::Links;
 pub use restored::Restored;
+pub use semantics::{ChosenBy, ChosenSemantics, Meaning};
 pub use view::View;
 
 use std::borrow::Cow;

@@ -21,7 +21,7 @@ use super::counted;
 use super::excerpt::{Excerpt, excerpts};
 use super::printable::clean;
 use super::signs::Signs;
-use super::{Style, View, some_sites, wrap};
+use super::{ChosenSemantics, Style, View, some_sites, wrap};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
 use crate::source::FileId;
 use crate::triage::{Counts, Findings, Suppressed};
@@ -148,6 +148,8 @@ pub struct Totals {
     pub counts: Counts,
     /// Those that are not reported.
     pub suppressed: Suppressed,
+    /// The meaning of documents, unless a saved report does not name it.
+    pub semantics: Option<ChosenSemantics>,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -167,6 +169,7 @@ pub fn write_totals(totals: &Totals, style: &Style, out: &mut dyn Write) -> io::
     looked_at.push(format!("{} rendered", totals.outputs));
     let mut found = vec![counts_text(&totals.counts)];
     found.extend(suppressed_words(totals.suppressed));
+    found.extend(totals.semantics.map(|it| it.to_string()));
     found.push(format!("{:.2}s", totals.elapsed.as_secs_f64()));
     let halves = [looked_at.join(between), found.join(between)];
     let line = halves.join(between);

@@ -170,6 +170,7 @@ impl BothSeen {
             sides: &sides,
             findings: Some(&findings),
             outputs: 0,
+            semantics: None,
             timing: Timing::default(),
         };
         let mut text = Vec::new();

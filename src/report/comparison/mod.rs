@@ -283,7 +283,12 @@ impl<'a> Page<'a> {
         writeln!(out, "{}  {}{reason}{shallow}", self.paint(Ink::Bold, "base"), side(&sides.from))?;
         let head = self.paint(Ink::Bold, "head");
         writeln!(out, "{head}  {}, {edited} changed", side(&sides.to))?;
+        self.write_semantics(out)?;
         writeln!(out)
+    }
+
+    fn write_semantics(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.compared.semantics.map_or(Ok(()), |semantics| writeln!(out, "{semantics}"))
     }
 
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -295,7 +300,8 @@ impl<'a> Page<'a> {
             Extent::Asked => "nothing that was asked for differs",
         };
         let text = format!("{name}{what} between {from} and {to}");
-        self.write_paragraph("", &text, out)
+        self.write_paragraph("", &text, out)?;
+        self.write_semantics(out)
     }
 
     fn write_edits(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -58,7 +58,9 @@ pub(super) fn write_header(page: &Page<'_>, out: &mut dyn Write) -> io::Result<(
     let totals = &page.report.totals;
     writeln!(out, "<header><p class=\"brand\">layercake</p>")?;
     writeln!(out, "<h1>{}</h1>", text(&headline(page)))?;
-    let all = [counted(totals.sites, "site"), counted(totals.outputs, "rendered document")];
+    let figures = [counted(totals.sites, "site"), counted(totals.outputs, "rendered document")];
+    let semantics = page.report.semantics.map(|it| it.to_string());
+    let all: Vec<String> = figures.into_iter().chain(semantics).collect();
     match &page.report.comparison {
         Some(comparison) => {
             write_sides(comparison, out)?;

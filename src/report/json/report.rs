@@ -18,7 +18,7 @@ use crate::report::comparison::Unchanged;
 use crate::report::links::Links;
 use crate::report::statistics::{self, Row};
 use crate::report::terminal::Totals;
-use crate::report::{Compared, Ignored, Listing, Timing, View};
+use crate::report::{ChosenSemantics, Compared, Ignored, Listing, Timing, View};
 use crate::stopwatch::{RuleTime, Stage, StageTime, Times};
 use crate::triage::{self, Findings};
 
@@ -33,6 +33,9 @@ pub struct Report {
     pub(super) version: u32,
     pub(in crate::report) tool: Tool,
     pub(in crate::report) comparison: Option<ComparisonForm>,
+    /// None in a report of a version that did not name it.
+    #[serde(default)]
+    pub(in crate::report) semantics: Option<ChosenSemantics>,
     /// What a link to a line of the repository is made of.
     #[serde(default)]
     pub(in crate::report) links: Option<Links>,
@@ -158,6 +161,7 @@ impl Report {
         let texts = Texts::of_one_side(findings, view);
         Self {
             comparison: None,
+            semantics: totals.semantics,
             totals: TotalsForm {
                 sites: totals.sites,
                 documents: Some(totals.documents),
@@ -182,6 +186,7 @@ impl Report {
         let told = findings.map(|it| finding::of_two_sides(it, &texts, view));
         Self {
             comparison: Some(ComparisonForm::new(compared)),
+            semantics: compared.semantics,
             sites: compared.comparison.sites.iter().map(SiteForm::new).collect(),
             totals: TotalsForm::new(compared),
             findings: told.unwrap_or_default(),
@@ -222,6 +227,7 @@ impl Report {
             version: VERSION,
             tool: Tool { name: name.to_owned(), version: version.to_owned() },
             comparison: None,
+            semantics: None,
             links: None,
             totals: TotalsForm::default(),
             sites: Vec::new(),

@@ -53,7 +53,9 @@ impl Page<'_> {
             None => self.state_words(),
             Some(_) => self.reach_words(),
         };
-        self.paper.heading(3, &format!("layercake: {text}"))
+        let semantics = self.digest.report.semantics;
+        let semantics = semantics.map(|it| format!(" · {it}")).unwrap_or_default();
+        self.paper.heading(3, &format!("layercake: {text}{semantics}"))
     }
 
     /// Without a comparison: what was found, in how much.

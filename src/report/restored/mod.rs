@@ -149,6 +149,7 @@ impl Restored {
             sides: &changes.sides,
             findings: None,
             outputs: self.totals.outputs,
+            semantics: self.totals.semantics,
             timing: Timing { total: changes.elapsed, ..Timing::default() },
         }
     }
@@ -189,6 +190,7 @@ fn totals(report: &Report, findings: &[Finding]) -> Totals {
             notes: of(Severity::Note),
         },
         suppressed: Suppressed { ignored: report.totals.ignored, accepted: report.totals.accepted },
+        semantics: report.semantics,
         elapsed: elapsed(report).unwrap_or_default(),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::report::ChosenSemantics;
 use crate::report::printable::clean;
 
 #[derive(Serialize)]
@@ -31,7 +32,14 @@ pub(super) struct Run {
     pub(super) original_uri_base_ids: BTreeMap<&'static str, ArtifactBase>,
     pub(super) column_kind: &'static str,
     pub(super) invocations: [Invocation; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) properties: Option<RunProperties>,
     pub(super) results: Vec<SarifResult>,
+}
+
+#[derive(Serialize)]
+pub(super) struct RunProperties {
+    pub(super) semantics: ChosenSemantics,
 }
 
 #[derive(Serialize)]

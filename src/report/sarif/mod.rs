@@ -27,7 +27,8 @@ use std::io::{self, Write};
 
 use self::log::{
     ArtifactBase, AutomationDetails, Configuration, Driver, Invocation, Log, Message,
-    MultiformatMessage, Notification, ReportingDescriptor, RuleProperties, Run, Tool,
+    MultiformatMessage, Notification, ReportingDescriptor, RuleProperties, Run, RunProperties,
+    Tool,
 };
 use super::Manner;
 use super::counted;
@@ -79,6 +80,7 @@ fn run(report: &Report, manner: &Manner<'_>) -> Run {
         )]),
         column_kind: "unicodeCodePoints",
         invocations: [invocation(listed.len() - kept.len())],
+        properties: report.semantics.map(|semantics| RunProperties { semantics }),
         results,
     }
 }

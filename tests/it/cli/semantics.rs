@@ -128,6 +128,73 @@ fn a_schema_that_refuses_deckhands_result_alone_is_an_error_in_both_meanings() {
 }
 
 #[test]
+fn every_report_names_the_meaning_and_what_chose_it() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    let replicas = document("chart", "global", "{values: {replicas: 2}}");
+    sandbox.write("global/chart.yaml", replicas);
+    for (configured, arguments, meaning, chosen_by) in [
+        (None, &[][..], "documented", "default"),
+        (Some("deckhand"), &[], "deckhand", "configuration"),
+        (Some("deckhand"), &["--semantics", "documented"], "documented", "flag"),
+        (Some("deckhand"), &["--isolated"], "documented", "default"),
+        (None, &["--semantics", "deckhand"], "deckhand", "flag"),
+    ] {
+        let file = sandbox.path("layercake.yaml");
+        match configured {
+            Some(meaning) => std::fs::write(file, format!("semantics: {meaning}\n")).unwrap(),
+            None => drop(std::fs::remove_file(file)),
+        }
+        for verb in [&["lint"][..], &["lint", "--since", "HEAD"], &["diff", "HEAD"]] {
+            let words = format!("semantics: {meaning} ({chosen_by})");
+            let report = |format: &str| {
+                let ran = sandbox.run(&[verb, arguments, &["-o", format]].concat());
+                assert_eq!((ran.code, &*ran.stderr), (0, ""), "{verb:?} {format}");
+                ran.stdout
+            };
+            for format in ["full", "markdown", "comment", "html"] {
+                let text = report(format);
+                assert!(text.contains(&words), "{verb:?} {format} {words}: {text}");
+            }
+            let expected = serde_json::json!({"meaning": meaning, "chosen_by": chosen_by});
+            let sarif: Json = serde_json::from_str(&report("sarif")).unwrap();
+            assert_eq!(sarif["runs"][0]["properties"]["semantics"], expected);
+            let saved = report("json");
+            let json: Json = serde_json::from_str(&saved).unwrap();
+            assert_eq!(json["semantics"], expected);
+            super::assert_valid(&json);
+            let path = sandbox.beside("saved.json");
+            std::fs::write(&path, saved).unwrap();
+            let path = path.to_str().unwrap();
+            for format in ["full", "markdown", "html"] {
+                let again = sandbox.run(&["report", path, "-o", format]);
+                assert!(again.stdout.contains(&words), "{verb:?} {format} {words}: {again:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_in_which_nothing_differs_names_the_meaning() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    let shown = sandbox.run(&["diff", "HEAD"]).stdout;
+    assert!(shown.contains("\nsemantics: documented (default)\n"), "{shown}");
+}
+
+#[test]
+fn a_saved_report_of_an_earlier_version_names_no_meaning() {
+    let sandbox = Sandbox::with_sites();
+    let mut saved = sandbox.run(&["lint", "-o", "json"]).json();
+    saved.as_object_mut().unwrap().remove("semantics");
+    let path = sandbox.beside("saved.json");
+    std::fs::write(&path, saved.to_string()).unwrap();
+    let again = sandbox.run(&["report", path.to_str().unwrap(), "-o", "full"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(!again.stdout.contains("semantics"), "{again:?}");
+}
+
+#[test]
 fn a_difference_is_an_error_until_a_meaning_is_chosen() {
     let sandbox = with_index_merge();
     assert_eq!(sandbox.run(&["lint"]).code, 1);

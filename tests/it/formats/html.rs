@@ -83,7 +83,7 @@ fn page_of(report: &Json) -> String {
 /// A report with every text made hostile that is no word of the format.
 fn hostile(report: &Json) -> Json {
     /// Where only certain words, names of the report or addresses can stand.
-    const WORDS: [&str; 27] = [
+    const WORDS: [&str; 29] = [
         "sha",
         "tree",
         "chosen_by",
@@ -111,6 +111,8 @@ fn hostile(report: &Json) -> Json {
         "via",
         "why",
         "pointer",
+        "meaning",
+        "safety",
     ];
     match report {
         Json::String(text) => Json::String(format!("{text}{HOSTILE}")),

@@ -322,6 +322,7 @@ fn the_closing_line_says_what_was_found() {
         outputs: 1972,
         counts: Counts { errors, warnings, notes },
         suppressed: Suppressed::default(),
+        semantics: None,
         elapsed: Duration::from_millis(213),
     };
     let cases = [
@@ -352,6 +353,7 @@ fn what_was_found_begins_a_line_where_one_is_too_short() {
             outputs: 2158,
             counts: Counts { errors: 3, warnings: 24, notes: 12 },
             suppressed: Suppressed { ignored: 1, accepted: 10 },
+            semantics: None,
             elapsed: Duration::from_millis(213),
         };
         let mut out = Vec::new();

@@ -303,6 +303,7 @@ impl World {
             sides: &self.sides,
             findings: self.findings.as_ref(),
             outputs: self.outputs,
+            semantics: None,
             timing: Timing { total: Some(Duration::from_millis(210)), ..Timing::default() },
         }
     }

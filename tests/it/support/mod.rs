@@ -151,13 +151,17 @@ pub mod saved {
     use layercake::report::json::{Report, read, write};
     use layercake::report::terminal::{self, Totals};
     use layercake::report::{
-        Compared, Extent, Ignored, Restored, SideKind, SideText, Sides, Style, Timing, View,
+        ChosenBy, ChosenSemantics, Compared, Extent, Ignored, Meaning, Restored, SideKind,
+        SideText, Sides, Style, Timing, View,
     };
     use layercake::source::SourceMap;
     use layercake::triage::{Findings, Suppressed};
     use std::time::Duration;
 
     use super::sample::is_thorough;
+
+    const SEMANTICS: ChosenSemantics =
+        ChosenSemantics { meaning: Meaning::Deckhand, chosen_by: ChosenBy::Configuration };
 
     const STYLES: [Style; 4] = [
         Style { width: 80, color: false, unicode: true, links: false },
@@ -181,6 +185,7 @@ pub mod saved {
             outputs: checked.sites.iter().map(|site| site.outputs).sum(),
             counts: checked.findings.counts(),
             suppressed: Suppressed::of(&checked.findings.suppressed),
+            semantics: Some(SEMANTICS),
             elapsed: Duration::from_millis(1230),
         };
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
@@ -209,6 +214,7 @@ pub mod saved {
                 sides: &sides,
                 findings,
                 outputs: 12,
+                semantics: Some(SEMANTICS),
                 timing: Timing::default(),
             };
             check_comparison(&told, &view);

@@ -1,0 +1,64 @@
+//! The meaning in which the documents of a report were rendered.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the two meanings, and what chose it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct ChosenSemantics {
+    /// Which of the two.
+    pub meaning: Meaning,
+    /// What chose it.
+    pub chosen_by: ChosenBy,
+}
+
+/// A meaning of Deckhand's documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Meaning {
+    /// That of Deckhand's documentation.
+    Documented,
+    /// That of Deckhand's code.
+    Deckhand,
+}
+
+/// What chooses between the two meanings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChosenBy {
+    /// `--semantics`.
+    Flag,
+    /// `semantics` in `layercake.yaml`.
+    Configuration,
+    /// Neither of them.
+    Default,
+}
+
+impl Meaning {
+    /// The word of flags, configurations and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Meaning::Documented => "documented",
+            Meaning::Deckhand => "deckhand",
+        }
+    }
+}
+
+impl ChosenBy {
+    /// The word of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChosenBy::Flag => "flag",
+            ChosenBy::Configuration => "configuration",
+            ChosenBy::Default => "default",
+        }
+    }
+}
+
+impl fmt::Display for ChosenSemantics {
+    /// Both in the form in which headers of reports name them.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "semantics: {} ({})", self.meaning.as_str(), self.chosen_by.as_str())
+    }
+}
