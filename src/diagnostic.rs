@@ -96,6 +96,8 @@ pub enum Trait {
     OptIn,
     /// Its findings can be mended by `--fix`, or some of them.
     Fixable,
+    /// The fixes of its findings, or of some of them, are [unsafe](Safety::Unsafe).
+    UnsafelyFixable,
     /// What it finds in one site counts only if it is found in every site that
     /// has the file: a document of `global/` is not unused because one site
     /// does not use it.
@@ -181,14 +183,42 @@ impl Absent {
     }
 }
 
-/// A change of texts that mends a finding, and changes nothing else that
-/// anybody reads.
+/// A change of texts that removes a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
+    /// Whether it can do harm.
+    pub safety: Safety,
     /// What it does, in the imperative, e.g. "remove the second substitution".
     pub message: String,
     /// The stretches to replace; they do not overlap.
     pub edits: Vec<TextEdit>,
+}
+
+/// Whether a fix can do harm; a run applies fixes up to one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Safety {
+    /// It changes nothing but the fault.
+    Safe,
+    /// It needs something that layercake cannot see, such as a version of Deckhand.
+    Unsafe,
+}
+
+impl Safety {
+    /// The word reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Safety::Safe => "safe",
+            Safety::Unsafe => "unsafe",
+        }
+    }
+
+    /// The flags of `lint` that apply such a fix.
+    pub fn flags(self) -> &'static str {
+        match self {
+            Safety::Safe => "--fix",
+            Safety::Unsafe => "--fix --unsafe-fixes",
+        }
+    }
 }
 
 /// A stretch of text, and what is to stand there instead.
@@ -345,8 +375,20 @@ impl Diagnostic {
     /// The finding with what would mend it.
     #[must_use]
     pub fn fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        self.fix = Some(Fix { message: message.into(), edits });
+        self.fix = Some(Fix { safety: Safety::Safe, message: message.into(), edits });
         self
+    }
+
+    /// The finding with an [unsafe](Safety::Unsafe) fix.
+    #[must_use]
+    pub fn unsafe_fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+        self.fix = Some(Fix { safety: Safety::Unsafe, message: message.into(), edits });
+        self
+    }
+
+    /// Whether `--fix` removes it without `--unsafe-fixes`.
+    pub fn has_safe_fix(&self) -> bool {
+        self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)
     }
 
     /// The finding with one more document concerned.

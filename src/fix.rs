@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, Fix, TextEdit};
+use crate::diagnostic::{Diagnostic, Fix, Safety, TextEdit};
 use crate::source::{FileId, Source, SourceMap, Span};
 use crate::yaml;
 
@@ -20,21 +20,22 @@ pub struct Fixed {
     pub mended: Vec<usize>,
 }
 
-/// The texts that the fixes of `findings` make, as far as `may_change` allows
-/// their edits.
+/// The texts that the fixes of `findings` make, those up to `safety`, as far as `may_change`
+/// allows their edits.
 ///
 /// A fix is applied whole or not at all. Of two that touch the same text the
 /// first is applied; the other may be found again.
 pub fn fixed(
     findings: &[Diagnostic],
     sources: &SourceMap,
+    safety: Safety,
     may_change: &dyn Fn(&TextEdit) -> bool,
 ) -> Fixed {
     let mut taken: BTreeMap<FileId, Vec<&TextEdit>> = BTreeMap::new();
     let mut applied: BTreeSet<(Vec<Span>, &str)> = BTreeSet::new();
     let mut mended = Vec::new();
     for (index, finding) in findings.iter().enumerate() {
-        let Some(fix) = &finding.fix else { continue };
+        let Some(fix) = finding.fix.as_ref().filter(|fix| fix.safety <= safety) else { continue };
         let name = (fix.edits.iter().map(|edit| edit.span).collect(), &*fix.message);
         // One text can be at fault for two rules, or for two sites in turn.
         if applied.contains(&name) {

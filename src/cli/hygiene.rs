@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use layercake::commands::baseline::Written;
 use layercake::commands::mend::{Mended, Mending, Writing};
 use layercake::commands::{self, BaselineChoice, Selection};
+use layercake::diagnostic::Safety;
 use layercake::report::{self, counted};
 
 use super::arguments::{ConfigArgs, MeaningArgs, RepositoryArgs};
@@ -38,6 +39,7 @@ impl BaselineArgs {
 /// What of the findings is to be mended.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Changing files")]
+#[command(group(ArgGroup::new("fixing").args(["fix", "diff"]).multiple(true)))]
 pub(super) struct MendArgs {
     /// Mend what can be mended for certain, and report the rest
     ///
@@ -45,6 +47,10 @@ pub(super) struct MendArgs {
     /// is, byte for byte.
     #[arg(long, conflicts_with = "rev")]
     fix: bool,
+
+    /// Apply unsafe fixes too: they need more than the files show, such as a version of Deckhand
+    #[arg(long, requires = "fixing", conflicts_with = "add_ignore")]
+    unsafe_fixes: bool,
 
     /// Print what `--fix` or `--add-ignore` would change, and change nothing
     #[arg(long, conflicts_with = "rev")]
@@ -63,9 +69,13 @@ impl MendArgs {
     pub(super) fn mending(&self) -> Option<Mending> {
         match (&self.add_ignore, self.fix || self.diff) {
             (Some(reason), _) => Some(Mending::Ignore(reason.clone())),
-            (None, true) => Some(Mending::Fix),
+            (None, true) => Some(Mending::Fix(self.safety())),
             (None, false) => None,
         }
+    }
+
+    fn safety(&self) -> Safety {
+        if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe }
     }
 
     pub(super) fn writing(&self) -> Writing {
@@ -178,11 +188,16 @@ pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: Writing) 
         ));
     }
     let done = match (mending, writing) {
-        (Mending::Fix, Writing::Files) => "fixed",
-        (Mending::Fix, Writing::Nothing) => "would fix",
+        (Mending::Fix(_), Writing::Files) => "fixed",
+        (Mending::Fix(_), Writing::Nothing) => "would fix",
         (Mending::Ignore(_), Writing::Files) => "ignored",
         (Mending::Ignore(_), Writing::Nothing) => "would ignore",
     };
     let (findings, files) = (counted(mended.count, "finding"), counted(mended.files.len(), "file"));
     complain(&format!("{done} {findings} in {files}\n"));
+    let is_safe = matches!(mending, Mending::Fix(Safety::Safe));
+    if is_safe && mended.unsafe_fixes > 0 {
+        let fixes = counted(mended.unsafe_fixes, "unsafe fix");
+        complain(&format!("{fixes} left; `--unsafe-fixes` applies them too\n"));
+    }
 }

@@ -13,7 +13,7 @@ use super::compare::Request;
 use super::lint::{self, Linted};
 use super::{Selection, work_tree};
 use crate::check::{Checked, Progress};
-use crate::diagnostic::{Diagnostic, Severity, TextEdit};
+use crate::diagnostic::{Diagnostic, Safety, Severity, TextEdit};
 use crate::error::{Error, ErrorKind};
 use crate::fix::{fixed, with_ignores};
 use crate::report::difference::{Texts, shown};
@@ -24,8 +24,8 @@ use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_files};
 /// What is to become of the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mending {
-    /// Their fixes are applied.
-    Fix,
+    /// Their fixes up to this safety are applied.
+    Fix(Safety),
     /// Comments suppress them, with this reason.
     Ignore(String),
 }
@@ -46,6 +46,8 @@ pub struct Mended {
     pub linted: Linted,
     /// How many findings were mended or suppressed.
     pub count: usize,
+    /// Number of findings left with an unsafe fix.
+    pub unsafe_fixes: usize,
     /// The files that change, by path, as they may be shown.
     pub files: Vec<Texts>,
     /// What could not be done, and why, in one line each.
@@ -87,7 +89,7 @@ pub fn run(
     }
     let before = shown_texts(&first);
     let outcome = match mending {
-        Mending::Fix => run.fix(first)?,
+        Mending::Fix(safety) => run.fix(first, *safety)?,
         Mending::Ignore(reason) => run.ignore(first, reason)?,
     };
     let after = shown_texts(&outcome.linted);
@@ -98,8 +100,10 @@ pub fn run(
         let of = |texts: &BTreeMap<RepoPath, Option<String>>| texts.get(&path).cloned().flatten();
         Texts { before: of(&before), after: of(&after), path }
     });
+    let left = reported(&outcome.linted).0.iter().filter_map(|finding| finding.fix.as_ref());
     Ok(Mended {
         files: files.collect(),
+        unsafe_fixes: left.filter(|fix| fix.safety == Safety::Unsafe).count(),
         linted: outcome.linted,
         count: outcome.count,
         refused: outcome.refused,
@@ -139,7 +143,7 @@ impl Run<'_> {
         lint::run(&selection, self.request, self.progress)
     }
 
-    fn fix(&self, first: Linted) -> Result<Outcome, Error> {
+    fn fix(&self, first: Linted, safety: Safety) -> Result<Outcome, Error> {
         let none = Outcome {
             linted: first,
             changes: Changes::new(),
@@ -149,7 +153,7 @@ impl Run<'_> {
         };
         let mut now = none;
         for _ in 0..ROUNDS {
-            let (next, count) = self.fixed_once(&now);
+            let (next, count) = self.fixed_once(&now, safety);
             if next.is_empty() {
                 break;
             }
@@ -170,7 +174,7 @@ impl Run<'_> {
 
     /// The files that one round of fixes changes, and how many findings that
     /// mends.
-    fn fixed_once(&self, now: &Outcome) -> (Changes, usize) {
+    fn fixed_once(&self, now: &Outcome, safety: Safety) -> (Changes, usize) {
         let (findings, checked) = reported(&now.linted);
         let (sources, view) = (&checked.sources, view(checked));
         let may_change = |edit: &TextEdit| {
@@ -179,7 +183,7 @@ impl Run<'_> {
                 && !view.touches_secret(edit.span)
                 && self.change_of(edit.span.file, sources, &now.changes).is_some()
         };
-        let fixed = fixed(findings, sources, &may_change);
+        let fixed = fixed(findings, sources, safety, &may_change);
         let texts = fixed.texts.into_iter().filter_map(|(file, text)| {
             let change = self.change_of(file, sources, &now.changes)?;
             Some((sources.get(file).path().clone(), Change { after: text.into(), ..change }))

@@ -25,6 +25,7 @@ impl RuleRow {
             Trait::Strict => Some("strict"),
             Trait::OptIn => Some("opt-in"),
             Trait::Fixable => Some("fixable"),
+            Trait::UnsafelyFixable => Some("unsafely-fixable"),
             Trait::Everywhere | Trait::Refused | Trait::Unreadable | Trait::Always => None,
         };
         self.rule.traits.iter().filter_map(mark).collect()
@@ -73,6 +74,7 @@ struct Row<'a> {
     aliases: &'a [&'a str],
     groups: &'a [&'static str],
     fixable: bool,
+    unsafely_fixable: bool,
     strict: bool,
     opt_in: bool,
     refused_by_deckhand: bool,
@@ -89,6 +91,7 @@ impl<'a> Row<'a> {
             aliases: rule.aliases,
             groups: &row.groups,
             fixable: rule.is(Trait::Fixable),
+            unsafely_fixable: rule.is(Trait::UnsafelyFixable),
             strict: rule.is(Trait::Strict),
             opt_in: rule.is(Trait::OptIn),
             refused_by_deckhand: rule.is(Trait::Refused),

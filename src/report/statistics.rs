@@ -72,7 +72,7 @@ fn rows(
     {
         let (row, sites) = row_of(&mut rows, diagnostic, compared);
         row.count += diagnostic.count;
-        row.fixable += usize::from(diagnostic.fix.is_some());
+        row.fixable += usize::from(diagnostic.has_safe_fix());
         let figure = if is_new { &mut row.new } else { &mut row.unchanged };
         *figure = figure.map(|count| count + diagnostic.count);
         sites.extend(diagnostic.sites.iter().cloned());

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::{Found, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
+use crate::source::Span;
 use crate::yaml::path::Piece;
 
 super::rule!(
     "leaking-substitution",
-    Warning,
+    Warning[UnsafelyFixable],
     "in Deckhand, a substitution changes the document its value came from"
 );
 
@@ -161,14 +162,57 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, leak: &Leak<'_>, write: &Write) -> Di
     let (name, source_name) = (&document.key.name, &source.key.name);
     let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
     let label = format!("writes into what came from `{source_name}`");
-    Diagnostic::new(&RULE, message, Label::new(write.at, label))
+    let finding = Diagnostic::new(&RULE, message, Label::new(write.at, label))
         .related(leak.earlier.at, format!("a value of `{source_name}` is put here"))
         .related(source.name_span, "this document is changed, for all that substitute from it")
         .note(
             "Deckhand copies a substituted value one level deep: what lies deeper stays one object \
              with the source; layercake renders a copy",
         )
-        .help("add `deepcopy: true` to `src` of the earlier substitution, or substitute smaller parts")
         .document(document.key.clone())
-        .document(source.key.clone())
+        .document(source.key.clone());
+    let fix = deep_copy(facts, doc, leak.earlier);
+    let flags = if fix.is_some() { " (`lint --fix --unsafe-fixes` does it)" } else { "" };
+    let finding = finding.help(format!(
+        "with Deckhand 0531c10 or later, add `deepcopy: true` to `src` of the earlier \
+         substitution{flags}; with an older one, which refuses this key, substitute smaller parts"
+    ));
+    match fix {
+        Some(edit) => finding.unsafe_fix("add `deepcopy: true` to the source", vec![edit]),
+        None => finding,
+    }
+}
+
+/// The edit by which the substitution of a write copies all of its value; none where other
+/// substitutions may share the text of its source.
+fn deep_copy(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> Option<TextEdit> {
+    let writing = facts.substitution(doc, write)?.writing;
+    let document = facts.document(doc);
+    let index = document.substitutions().position(|it| std::ptr::eq(it.writing, writing))?;
+    let root = document.root();
+    let entry = root.get("metadata")?.get("substitutions")?.as_sequence()?.get(index)?;
+    let (key, source) = entry.as_mapping()?.get_entry("src")?;
+    let text = facts.sources.get(source.span.file).text();
+    let between = text.get(key.span.end as usize..source.span.start as usize)?;
+    if between.contains(['&', '*']) {
+        return None;
+    }
+    if let Some(value) = source.get("deepcopy") {
+        return Some(TextEdit { span: value.span, text: "true".to_owned() });
+    }
+    let (first, _) = source.as_mapping()?.iter().next()?;
+    if !source.span.contains(first.span) {
+        return None;
+    }
+    let at = first.span.start as usize;
+    let is_flow = text.get(source.span.start as usize..)?.starts_with('{');
+    let (before, indent) = text[..at].split_at(text[..at].rfind('\n').map_or(0, |end| end + 1));
+    let line_break = if before.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let behind = match (is_flow, indent.trim().is_empty()) {
+        (true, _) => ", ".to_owned(),
+        (false, true) => format!("{line_break}{indent}"),
+        (false, false) => return None,
+    };
+    let span = Span::point(first.span.file, first.span.start);
+    Some(TextEdit { span, text: format!("deepcopy: true{behind}") })
 }

@@ -1,7 +1,7 @@
 //! `missing-document-start`: a file does not begin with `---` on a line of its own.
 
 use super::FileFacts;
-use crate::diagnostic::{Diagnostic, Fix, Label, Severity, TextEdit};
+use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, TextEdit};
 use crate::source::{FileId, Span, offset};
 
 super::rule!(
@@ -128,7 +128,7 @@ fn fix(file: FileId, text: &str, first: usize, start: &Start) -> Option<Fix> {
         }
         Start::Directive => return None,
     };
-    Some(Fix { message: message.to_owned(), edits })
+    Some(Fix { safety: Safety::Safe, message: message.to_owned(), edits })
 }
 
 /// Where the blanks end that stand behind a marker.

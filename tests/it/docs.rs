@@ -55,8 +55,8 @@ fn index_of_rules() -> String {
          hurts, and what to do;\n`layercake explain RULE` prints it too.\n\n\
          A *strict* rule is off until it is selected by name or with the group `strict`, an *opt-in* \
          one until it\nis selected by name. What a *fixable* rule finds `lint --fix` mends, wherever \
-         that is certain. A code such\nas `P005` is Pegleg's, and selects the rules it stands \
-         for.\n\n| rule | level | | what it finds |\n|---|---|---|---|\n",
+         that is certain;\nwhat an *unsafely fixable* rule finds it mends with `--unsafe-fixes`. A code such as `P005` is \
+         Pegleg's,\nand selects the rules it stands for.\n\n| rule | level | | what it finds |\n|---|---|---|---|\n",
     );
     for rule in RULES {
         let (name, level, summary) = (rule.name, Level::from(rule.severity), rule.summary);
@@ -79,6 +79,7 @@ fn marks(rule: &Rule) -> String {
         Trait::Strict => Some("strict".to_owned()),
         Trait::OptIn => Some("opt-in".to_owned()),
         Trait::Fixable => Some("fixable".to_owned()),
+        Trait::UnsafelyFixable => Some("unsafely fixable".to_owned()),
         Trait::Everywhere | Trait::Refused | Trait::Unreadable | Trait::Always => None,
     });
     let aliases = rule.aliases.iter().map(|alias| format!("`{alias}`"));

@@ -8,6 +8,7 @@ use super::escape::text;
 use super::excerpt::{self, Surroundings};
 use super::group::{edit_link, site_words};
 use super::place::{Side, decoded_words, document, place};
+use crate::diagnostic::Safety;
 use crate::report::comparison::Unchanged;
 use crate::report::json::{Finding, FixForm, LabelForm, Report, State};
 use crate::report::{Ignored, Listing};
@@ -177,7 +178,8 @@ fn write_words(page: &Page<'_>, finding: &Finding, out: &mut dyn Write) -> io::R
 
 /// What `--fix` would do.
 fn write_fix(page: &Page<'_>, fix: &FixForm, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<dt><code>--fix</code></dt><dd>{}", text(&fix.message))?;
+    let flags = Safety::from(fix.safety).flags();
+    writeln!(out, "<dt><code>{flags}</code></dt><dd>{}", text(&fix.message))?;
     for edit in &fix.edits {
         writeln!(out, "<br>{}", place(page.report, Side::Head, &edit.file, edit.line))?;
         if edit.text.trim().is_empty() {

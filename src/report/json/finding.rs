@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Texts, is_one, one};
-use crate::diagnostic::{Diagnostic, Fix, Label, Severity, Suppression};
+use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
 use crate::report::view::Decoded;
@@ -161,8 +161,38 @@ pub(in crate::report) struct SuppressionForm {
     pub(in crate::report) reason: String,
 }
 
+/// Whether a fix can do harm.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::report) enum SafetyForm {
+    #[default]
+    Safe,
+    Unsafe,
+}
+
+impl From<Safety> for SafetyForm {
+    fn from(safety: Safety) -> Self {
+        match safety {
+            Safety::Safe => SafetyForm::Safe,
+            Safety::Unsafe => SafetyForm::Unsafe,
+        }
+    }
+}
+
+impl From<SafetyForm> for Safety {
+    fn from(safety: SafetyForm) -> Self {
+        match safety {
+            SafetyForm::Safe => Safety::Safe,
+            SafetyForm::Unsafe => Safety::Unsafe,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::report) struct FixForm {
+    /// Safe where a report of an earlier version does not say it.
+    #[serde(default)]
+    pub(in crate::report) safety: SafetyForm,
     pub(in crate::report) message: String,
     pub(in crate::report) edits: Vec<EditForm>,
 }
@@ -317,7 +347,8 @@ impl FixForm {
                 text: edit.text.clone(),
             })
         });
-        Some(Self { message: fix.message.clone(), edits: edits.collect::<Option<_>>()? })
+        let edits = edits.collect::<Option<_>>()?;
+        Some(Self { safety: fix.safety.into(), message: fix.message.clone(), edits })
     }
 }
 

@@ -8,6 +8,7 @@ use super::log::{
     ArtifactChange, ArtifactLocation, Fix, Location, LogicalLocation, Message, PhysicalLocation,
     Region, Replacement, SarifResult, Snippet, Suppression,
 };
+use crate::diagnostic::Safety;
 use crate::report::json::{Finding, FixForm, LabelForm, Line, Report, State, SuppressionForm};
 use crate::report::links::encoded;
 use crate::report::printable::clean;
@@ -185,7 +186,10 @@ fn fix(fix: &FixForm) -> Fix {
         replacements,
     };
     Fix {
-        description: Message::new(&fix.message),
+        description: Message::new(&match Safety::from(fix.safety) {
+            Safety::Safe => fix.message.clone(),
+            it @ Safety::Unsafe => format!("{} (unsafe: `{}`)", fix.message, it.flags()),
+        }),
         artifact_changes: changes.into_iter().map(change).collect(),
     }
 }

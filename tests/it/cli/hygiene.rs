@@ -592,6 +592,90 @@ fn comments_are_written_where_they_are_comments() {
     assert_eq!(sandbox.run(&["lint", "--add-ignore=a # b"]).code, 2);
 }
 
+/// A document that substitutes a mapping and writes into it more than one level below; `source`
+/// is the first `src`.
+fn leaking(source: &str) -> String {
+    document("leaking", "site", "{}").replace(
+        "\ndata:",
+        &format!(
+            "\n  substitutions:\n    - src:{source}\n      dest: {{path: .in}}\n    \
+             - src: {{schema: example/Any/v1, name: chart, path: .values.replicas}}\n      \
+             dest: {{path: .in.deep.er}}\ndata:"
+        ),
+    )
+}
+
+#[test]
+fn an_unsafe_fix_is_applied_only_where_it_is_asked_for() {
+    let block = "\n        schema: example/Any/v1\n        name: source\n        path: .";
+    let flow = " {schema: example/Any/v1, name: source, path: .}";
+    let added_block = block.replacen("schema", "deepcopy: true\n        schema", 1);
+    let added_flow = flow.replacen("schema", "deepcopy: true, schema", 1);
+    let off = " {schema: example/Any/v1, name: source, path: ., deepcopy: false}";
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    for (before, after) in [
+        (block.to_owned(), added_block.clone()),
+        (flow.to_owned(), added_flow),
+        (off.to_owned(), off.replace("false", "true")),
+        (block.replace('\n', "\r\n"), added_block.replace('\n', "\r\n")),
+    ] {
+        let (before, after) = (leaking(&before), leaking(&after));
+        sandbox.write("site/lab/leaking.yaml", &before);
+        assert_eq!(sandbox.rules(&[]), ["leaking-substitution"], "{before}");
+        let text = || fs::read_to_string(sandbox.path("site/lab/leaking.yaml")).unwrap();
+        let fixed = sandbox.run(&["lint", "--fix"]);
+        assert!(fixed.stderr.contains("1 unsafe fix left; `--unsafe-fixes`"), "{fixed:?}");
+        assert_eq!(text(), before);
+        let shown = sandbox.run(&["lint", "--diff", "--unsafe-fixes"]);
+        assert!(shown.stdout.contains("deepcopy: true"), "{shown:?}");
+        assert_eq!(text(), before);
+        let fixed = sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
+        assert!(fixed.stderr.contains("fixed 1 finding in 1 file"), "{fixed:?}");
+        assert_eq!(text(), after);
+        assert_eq!(sandbox.rules(&[]), [""; 0], "{after}");
+    }
+    let refused = sandbox.run(&["lint", "--unsafe-fixes"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+}
+
+#[test]
+fn reports_say_which_fix_is_unsafe() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    sandbox.write(
+        "site/lab/leaking.yaml",
+        leaking(" {schema: example/Any/v1, name: source, path: .}"),
+    );
+    let ran = sandbox.run(&["lint", "-o", "json"]);
+    is_as_its_schema_says(&ran);
+    let report = ran.json();
+    assert_eq!(report["findings"][0]["fix"]["safety"], "unsafe");
+    assert_eq!(report["statistics"][0]["fixable"], 0, "`--fix` alone leaves it");
+    let sarif = sandbox.run(&["lint", "-o", "sarif"]).json();
+    let description = &sarif["runs"][0]["results"][0]["fixes"][0]["description"]["text"];
+    let words = "add `deepcopy: true` to the source (unsafe: `--fix --unsafe-fixes`)";
+    assert_eq!(description, words);
+    let html = sandbox.run(&["lint", "-o", "html"]).stdout;
+    assert!(html.contains("<code>--fix --unsafe-fixes</code>"));
+    let text = sandbox.run(&["lint"]).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Deckhand 0531c10 or later"), "{text}");
+    assert!(text.contains("`lint --fix --unsafe-fixes` does it"), "{text}");
+}
+
+/// A source that other substitutions may share is left as it is.
+#[test]
+fn no_fix_is_made_of_a_source_behind_an_alias() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    let shared = " &shared {schema: example/Any/v1, name: source, path: .}";
+    sandbox.write("site/lab/leaking.yaml", leaking(shared));
+    let found = sandbox.findings(&[]);
+    assert_eq!(found[0]["rule"], "leaking-substitution");
+    assert!(found[0]["fix"].is_null(), "{found:#?}");
+}
+
 /// Pegleg refuses a file whose first line is not `---` alone.
 #[test]
 fn no_comment_is_written_above_the_first_marker_or_beside_it() {

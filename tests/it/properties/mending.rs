@@ -1,6 +1,6 @@
 //! Laws of changing texts: nothing else is changed.
 
-use layercake::diagnostic::{Diagnostic, Label, TextEdit};
+use layercake::diagnostic::{Diagnostic, Label, Safety, TextEdit};
 use layercake::fix::{fixed, with_ignores};
 use layercake::merge::deckhand::Semantics;
 use layercake::rules;
@@ -62,7 +62,7 @@ proptest! {
                 Diagnostic::new(rule, "m", label).fix(number.to_string(), edits)
             })
             .collect();
-        let made = fixed(&findings, &sources, &|_| true);
+        let made = fixed(&findings, &sources, Safety::Safe, &|_| true);
         let applied = made.mended.iter().flat_map(|at| &findings[*at].fix.as_ref().unwrap().edits);
         let mut applied: Vec<&TextEdit> = applied.collect();
         applied.sort_by_key(|edit| edit.span);
@@ -142,7 +142,7 @@ proptest! {
                 break;
             }
             prop_assert!(round < 10, "fixes end");
-            let made = fixed(&unused, &checked.sources, &|_| true);
+            let made = fixed(&unused, &checked.sources, Safety::Safe, &|_| true);
             prop_assert!(!made.mended.is_empty());
             for (file, text) in made.texts {
                 tree = tree.with(checked.sources.get(file).path().as_str(), text);
