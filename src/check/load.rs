@@ -28,6 +28,7 @@ use crate::system::deckhand::layout::{
 };
 use crate::system::deckhand::read::{Reading, Surroundings, read};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
+use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, Placed};
 use crate::system::deckhand::secrecy::{self, Folder, SecretKinds};
 use crate::system::edits::Membership;
 use crate::triage::{Baseline, Damage, Findable, Judged, SitesOfFiles};
@@ -163,6 +164,9 @@ impl Loaded {
             loaded.keep_each_once();
             loaded.hide_lost_parts(FileId(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId(offset(file)), &sources);
+        }
+        if let Some(base) = &base {
+            hide_later_secrets(&mut files, &sources, &head, base);
         }
         let damaged_baseline = match work {
             Work::Judge => read_baselines(plan, &mut head, &mut base, &mut sources)?,
@@ -464,6 +468,34 @@ impl Loaded {
     }
 }
 
+/// Hides what is public in the base and secret in the head, where a file was edited.
+fn hide_later_secrets(files: &mut [LoadedFile], sources: &SourceMap, head: &Side, base: &Side) {
+    let ids = |side: &Side| -> BTreeSet<FileId> { side.files.iter().map(|file| file.id).collect() };
+    let (of_head, of_base) = (ids(head), ids(base));
+    let only_base: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
+    if only_base.is_empty() {
+        return;
+    }
+    let in_files = |wanted: &mut dyn Iterator<Item = FileId>| -> Vec<Placed<'_>> {
+        let placed = wanted.flat_map(|id| {
+            let path = sources.get(id).path();
+            files[id.0 as usize].documents.iter().map(move |document| Placed { path, document })
+        });
+        placed.collect()
+    };
+    let removed = in_files(&mut only_base.iter().copied());
+    let added = in_files(&mut of_head.difference(&of_base).copied());
+    let all = in_files(&mut of_head.iter().copied());
+    let later = LaterSecrets::of(&all, &added, &removed);
+    let found: Vec<Option<Later>> = removed.iter().map(|it| later.in_document(*it)).collect();
+    let mut found = found.into_iter();
+    for id in only_base {
+        let file = &mut files[id.0 as usize];
+        let later: Vec<Option<Later>> = found.by_ref().take(file.documents.len()).collect();
+        file.hide_later(&later, id, sources.get(id));
+    }
+}
+
 /// Hides all text of a file, and of those that it is decoded from.
 fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
     let mut next = Some(file);
@@ -572,6 +604,25 @@ impl LoadedFile {
         if is_lost && kinds.may_be_in(sources.get(file).text()) {
             self.hide_all(file, sources.get(file));
         }
+    }
+
+    /// Hides what its documents have that is secret later.
+    fn hide_later(&mut self, later: &[Option<Later>], file: FileId, source: &Source) {
+        if later.iter().all(Option::is_none) {
+            return;
+        }
+        for (document, later) in self.documents.iter_mut().zip(later) {
+            let Some(later) = later else { continue };
+            document.hide(later);
+            match later {
+                Later::Data => {}
+                Later::Scalars(places) => self.secrets.extend(places),
+            }
+        }
+        self.secrets.extend(self.secrets_of_documents(file, source.text()));
+        self.ignores.hide(&self.secrets);
+        // What was found may quote it.
+        self.found = None;
     }
 
     fn hide_all(&mut self, file: FileId, source: &Source) {

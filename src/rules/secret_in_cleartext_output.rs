@@ -40,7 +40,8 @@ fn base(facts: &SiteFacts<'_>, doc: DocId) -> Option<DocId> {
 fn is_secret(facts: &SiteFacts<'_>, author: DocId, write: &Write, data: &Node) -> bool {
     facts.substitution(author, write).is_some_and(|substitution| {
         let source = facts.document(substitution.source);
-        source.data.secret && write.location.get(data).is_some_and(|node| node.secret)
+        let is_secret = source.data.secret && !source.is_secret_later;
+        is_secret && write.location.get(data).is_some_and(|node| node.secret)
     })
 }
 

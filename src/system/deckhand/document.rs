@@ -65,6 +65,8 @@ pub struct Document {
     pub encrypted: bool,
     /// The layers, if this is a LayeringPolicy.
     pub layer_order: Option<Vec<Spanned<Arc<str>>>>,
+    /// Whether it is of the base side, and public there but for what is secret in the head.
+    pub is_secret_later: bool,
     /// Where the key `data` stands, if it is there.
     pub data_key: Option<Span>,
     /// `data`; null where there is none. Marked secret if it is.

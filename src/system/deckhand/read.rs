@@ -341,6 +341,7 @@ impl<'r> Reader<'r> {
             faults: Vec::new(),
             shared: Vec::new(),
             mixed_keys: None,
+            is_secret_later: false,
             alone: OnceLock::new(),
         };
         let Some(metadata) = metadata else { return read };

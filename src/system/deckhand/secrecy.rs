@@ -3,6 +3,8 @@
 //! A document is public only if it says so and was read as exactly that. Where any of
 //! it is in doubt, it is secret.
 
+pub mod later;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -222,3 +222,194 @@ fn the_commands_are_answered() {
         assert!(ran.code < 2 || is_guess, "{arguments}: {ran:?}");
     }
 }
+
+/// A change by which a literal of the base becomes secret in the head.
+struct Hidden {
+    name: &'static str,
+    base: Vec<(&'static str, String)>,
+    head: Vec<(&'static str, String)>,
+}
+
+const LITERAL: &str = "sesame-open";
+
+fn secret(name: &str, value: &str) -> String {
+    document(name, "site", value)
+        .replace("example/Any/v1", "deckhand/Passphrase/v1")
+        .replace("cleartext", "encrypted")
+}
+
+/// A document with one substitution.
+fn substituting(name: &str, source: &str, dest: &str, data: &str) -> String {
+    document(name, "site", data).replace(
+        "\ndata:",
+        &format!("\n  substitutions:\n    - src: {source}\n      dest: {{{dest}}}\ndata:"),
+    )
+}
+
+fn becoming_secret() -> Vec<Hidden> {
+    const FROM_SECRET: &str = "{schema: deckhand/Passphrase/v1, name: pw, path: .}";
+    const FROM_ACCOUNTS: &str = "{schema: example/Any/v1, name: accounts, path: .db.password}";
+    let block =
+        |value: &str| format!("\n  user: admin\n  user: admin\n  password: {value}\n  port: 1\n");
+    let literal = document("chart", "site", &block(LITERAL));
+    let gone = document("chart", "site", "\n  user: admin\n  port: 1\n");
+    let other = secret("pw", "sesame-other");
+    let substituted = |data: &str| substituting("chart", FROM_SECRET, "path: .password", data);
+    let parent = substituting("parent", FROM_SECRET, "path: .password", "{}")
+        .replace("layer: site", "layer: global")
+        .replace("  layeringDefinition", "  labels: {is: parent}\n  layeringDefinition")
+        .replace("abstract: false", "abstract: true");
+    let child = |data: &str| {
+        document("chart", "site", data).replace(
+            "layer: site",
+            "layer: site, parentSelector: {is: parent}, actions: [{method: merge, path: .}]",
+        )
+    };
+    let url = |password: &str| format!("{{url: 'mysql://u:{password}@db', port: 1}}");
+    let pattern = "path: .url, pattern: PASSWORD";
+    let chart = |text: String| ("site/lab/chart.yaml", text);
+    let pw = |text: String| ("site/lab/secrets/pw.yaml", text);
+    let case = |name, base, head| Hidden { name, base, head };
+    vec![
+        case(
+            "the document becomes secret",
+            vec![chart(literal.clone())],
+            vec![chart(literal.replace("cleartext", "encrypted"))],
+        ),
+        case(
+            "the document becomes secret, with another value",
+            vec![chart(literal.clone())],
+            vec![chart(document("chart", "site", &block("q")).replace("cleartext", "encrypted"))],
+        ),
+        case(
+            "the kind becomes a secret one",
+            vec![chart(document("chart", "site", LITERAL))],
+            vec![chart(secret("chart", LITERAL))],
+        ),
+        case(
+            "the literal moves into a secret document",
+            vec![chart(literal.clone())],
+            vec![chart(gone.clone()), pw(secret("pw", LITERAL))],
+        ),
+        case(
+            "a part of the literal moves into a secret document",
+            vec![chart(document("chart", "site", &url(LITERAL)))],
+            vec![chart(gone.clone()), pw(secret("pw", LITERAL))],
+        ),
+        case(
+            "a substitution replaces the literal",
+            vec![chart(literal.clone()), pw(other.clone())],
+            vec![chart(substituted("{user: admin, port: 1}")), pw(other.clone())],
+        ),
+        case(
+            "a substitution replaces the literal, and a placeholder is in its place",
+            vec![chart(literal.clone()), pw(other.clone())],
+            vec![chart(substituted(&block("PASSWORD"))), pw(other.clone())],
+        ),
+        case(
+            "a pattern replaces a part of the literal",
+            vec![chart(document("chart", "site", &url(LITERAL))), pw(other.clone())],
+            vec![
+                chart(substituting("chart", FROM_SECRET, pattern, &url("PASSWORD"))),
+                pw(other.clone()),
+            ],
+        ),
+        case(
+            "the secret of the parent is inherited instead",
+            vec![
+                chart(child(&block(LITERAL))),
+                pw(other.clone()),
+                ("global/parent.yaml", parent.clone()),
+            ],
+            vec![chart(child("{port: 1}")), pw(other.clone()), ("global/parent.yaml", parent)],
+        ),
+        case(
+            "a substitution from a document that takes a secret replaces the literal",
+            vec![chart(literal), pw(other.clone())],
+            vec![
+                chart(substituting("chart", FROM_ACCOUNTS, "path: .password", "{port: 1}")),
+                pw(other),
+                (
+                    "site/lab/accounts.yaml",
+                    substituting("accounts", FROM_SECRET, "path: .db.password", "{db: {}}"),
+                ),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn a_literal_that_becomes_secret_is_hidden_on_the_base_side() {
+    for Hidden { name, base, head } in becoming_secret() {
+        let sandbox = Sandbox::with_sites();
+        for (path, text) in &base {
+            sandbox.write(path, text);
+        }
+        let public = sandbox.run(&["render", "--site", "lab"]).stdout;
+        assert!(public.contains(LITERAL), "{name}: the base is public: {public}");
+        sandbox.commit();
+        for (path, text) in &head {
+            sandbox.write(path, text);
+        }
+        sandbox.git(&["add", "--all"]);
+        let schema =
+            if name.contains("kind") { "deckhand/Passphrase/v1" } else { "example/Any/v1" };
+        let mut commands = commands();
+        for path in [".", ".password", ".url"] {
+            let question = ["explain-value", "lab", schema, "chart", path, "--since", "HEAD"];
+            commands.push(question.to_vec());
+            commands.push([&question[..], &["--format", "json"]].concat());
+        }
+        commands.push(vec!["lint", "--since", "HEAD", "--select", "all", "-o", "json"]);
+        for arguments in commands {
+            let ran = sandbox.run(&arguments);
+            let shown = [&ran.stdout[..], &ran.stderr].concat();
+            let held = shown.lines().find(|line| line.contains("sesame"));
+            assert!(held.is_none(), "{name}: {arguments:?}: {held:?}");
+        }
+        let changed = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+        assert_eq!(changed["unexplained"].as_array().map(Vec::len), Some(0), "{name}");
+        assert!(!changed["edits"].as_array().unwrap().is_empty(), "{name}");
+    }
+}
+
+/// What stays public in the head is no secret, and other values of an edited file are not either.
+#[test]
+fn what_stays_public_is_shown_of_the_base() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("site/lab/secrets/pw.yaml", secret("pw", "sesame"));
+    sandbox.write("site/lab/chart.yaml", document("chart", "site", "{a: before, b: kept, c: x}"));
+    sandbox.commit();
+    let source = "{schema: deckhand/Passphrase/v1, name: pw, path: .}";
+    let text = substituting("chart", source, "path: .c", "{a: after, b: kept}");
+    sandbox.write("site/lab/chart.yaml", text);
+    let shown = sandbox.run(&["diff", "HEAD"]).stdout;
+    for wanted in ["- before", "+ after"] {
+        assert!(shown.contains(wanted), "{wanted}: {shown}");
+    }
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let edits = report["edits"].as_array().unwrap();
+    let hidden: Vec<&str> = edits
+        .iter()
+        .filter(|edit| edit["before"]["hidden"] == true)
+        .map(|edit| edit["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(hidden, [".c"]);
+}
+
+/// That a secret is now public in a cleartext output is new, though its base is hidden as well.
+#[test]
+fn a_secret_in_cleartext_output_is_new_where_its_source_becomes_secret() {
+    let sandbox = Sandbox::with_sites();
+    let source = document("source", "site", "{password: sesame}");
+    sandbox.write("site/lab/source.yaml", &source);
+    let from = "{schema: example/Any/v1, name: source, path: .password}";
+    let chart = substituting("chart", from, "path: .password", "{}");
+    sandbox.write("site/lab/chart.yaml", chart);
+    sandbox.commit();
+    sandbox.write("site/lab/source.yaml", source.replace("cleartext", "encrypted"));
+    let selected = ["--since", "HEAD", "--select", "secret-in-cleartext-output"];
+    let found = sandbox.findings(&selected);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0]["state"], "new");
+}

@@ -1,0 +1,315 @@
+//! Texts of the base side that are secret in the head: the data of a document that becomes
+//! secret, a literal that a substitution of a secret replaces, and one that moves into a secret
+//! document.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::source::{RepoPath, Span};
+use crate::system::deckhand::document::{Document, Substitution};
+use crate::yaml::emit::scalar_text;
+use crate::yaml::path::{Location, Path, children, inside};
+use crate::yaml::{Mapping, Node, Value, Whole};
+
+/// A document, and the path of its file.
+#[derive(Clone, Copy)]
+pub struct Placed<'a> {
+    /// The path.
+    pub path: &'a RepoPath,
+    /// The document.
+    pub document: &'a Document,
+}
+
+/// The part of a public document of the base that is secret in the head.
+#[derive(Debug)]
+pub enum Later {
+    /// Its data.
+    Data,
+    /// The scalars at these places of its text.
+    Scalars(HashSet<Span>),
+}
+
+/// Maximum number of documents of one name, or with one label, that are looked at, and of labels
+/// of a document.
+const MAX_RELATIVES: usize = 1000;
+const MAX_LABELS: usize = 20;
+
+/// Maximum number of secrets that are looked for inside of longer literals, and the fewest
+/// characters of such a secret: shorter ones are in too many words.
+const MAX_PARTS: usize = 32;
+const MIN_PART: usize = 4;
+
+/// Maximum number of substitutions that hand on a secret one after the other, and of places of
+/// secrets in a document from which others substitute; beyond either, all of it counts as secret.
+const MAX_CHAIN: usize = 64;
+const MAX_PATHS: usize = 1000;
+
+/// The head, as far as it decides what of the base is secret.
+pub struct LaterSecrets<'a> {
+    head: &'a [Placed<'a>],
+    by_name: HashMap<Name<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    by_label: HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    by_selector: HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    /// The scalars of documents that only the head has and that are secret.
+    moved: HashSet<String>,
+    /// Where secrets are in the documents of a schema and name, as far as that is known; nowhere
+    /// while it is looked up.
+    secret_paths: RefCell<HashMap<Name<'a>, Rc<[&'a str]>>>,
+}
+
+/// A schema and a name.
+type Name<'a> = (&'a str, &'a str);
+
+/// A schema, and a label of documents of it.
+type Label<'a> = (&'a str, String, String);
+
+impl<'a> LaterSecrets<'a> {
+    /// Looks at the documents of the `head`; `added` are those that only the head has, `removed`
+    /// those that only the base has.
+    pub fn of(head: &'a [Placed<'a>], added: &[Placed<'_>], removed: &[Placed<'_>]) -> Self {
+        let mut found = Self {
+            head,
+            by_name: HashMap::default(),
+            by_label: HashMap::default(),
+            by_selector: HashMap::default(),
+            moved: secret_scalars(added),
+            secret_paths: RefCell::default(),
+        };
+        let known = secret_scalars(removed);
+        found.moved.retain(|it| !known.contains(it));
+        for (index, Placed { document, .. }) in head.iter().enumerate() {
+            let schema = &*document.key.schema;
+            found.by_name.entry((schema, &document.key.name)).or_default().push(index);
+            for label in labels(schema, &document.labels) {
+                found.by_label.entry(label).or_default().push(index);
+            }
+            let selected = document.parent_selector.as_ref().map(|it| &it.labels);
+            if let Some(label) = selected.and_then(|it| labels(schema, it).next()) {
+                found.by_selector.entry(label).or_default().push(index);
+            }
+        }
+        found
+    }
+
+    /// The part of a document of the base that is secret in the head, if it is public itself.
+    pub fn in_document(&self, base: Placed<'_>) -> Option<Later> {
+        let document = base.document;
+        if document.data.secret {
+            return None;
+        }
+        let counterparts = self.counterparts(base);
+        if counterparts.iter().any(|it| it.data.secret) {
+            return Some(Later::Data);
+        }
+        let is_kept = |place: &Location, scalar: &Node| {
+            let kept = counterparts.iter().filter_map(|it| place.get(&it.data));
+            kept.into_iter().any(|now| now.value == scalar.value)
+        };
+        let mut hidden = HashSet::new();
+        for destination in self.secret_destinations(&self.relatives(document), 0) {
+            for found in destination.find(&document.data).unwrap_or_default() {
+                each_scalar(&found.node, &found.location, &mut |place, scalar| {
+                    if !is_kept(place, scalar) {
+                        hidden.insert(scalar.span);
+                    }
+                });
+            }
+        }
+        if !self.moved.is_empty() {
+            each_scalar(&document.data, &Location::root(), &mut |place, scalar| {
+                if self.has_moved(scalar) && !is_kept(place, scalar) {
+                    hidden.insert(scalar.span);
+                }
+            });
+        }
+        (!hidden.is_empty()).then_some(Later::Scalars(hidden))
+    }
+
+    /// The document as it is in the head: in the same file under the same name, or else under the
+    /// same schema, layer and name anywhere.
+    fn counterparts(&self, base: Placed<'_>) -> Vec<&'a Document> {
+        let key = &base.document.key;
+        let named = self.by_name.get(&(&*key.schema, &*key.name)).map_or(&[][..], Vec::as_slice);
+        let named: Vec<&Placed<'_>> = named.iter().map(|index| &self.head[*index]).collect();
+        let in_file = named.iter().filter(|it| it.path == base.path).collect::<Vec<_>>();
+        if !in_file.is_empty() {
+            return in_file.into_iter().map(|it| it.document).collect();
+        }
+        let of_layer = named.iter().filter(|it| it.document.key.layer == key.layer);
+        of_layer.map(|it| it.document).collect()
+    }
+
+    /// The documents of the head from which a document may inherit, or that may inherit from it:
+    /// those of its name, their parents and their children.
+    fn relatives(&self, document: &Document) -> Vec<usize> {
+        let schema = &*document.key.schema;
+        let named = self.by_name.get(&(schema, &*document.key.name)).into_iter().flatten().copied();
+        let named: Vec<usize> = named.take(MAX_RELATIVES).collect();
+        let mut found = named.clone();
+        for one in named.iter().map(|index| self.head[*index].document).chain([document]) {
+            let selected = one.parent_selector.iter();
+            let selected = selected.flat_map(|it| labels(schema, &it.labels).take(1));
+            let parents = selected.flat_map(|label| candidates(&self.by_label, &label));
+            found.extend(parents.filter(|index| selects(one, self.head[*index].document)));
+            let labels = labels(schema, &one.labels).take(MAX_LABELS);
+            let children = labels.flat_map(|label| candidates(&self.by_selector, &label));
+            found.extend(children.filter(|index| selects(self.head[*index].document, one)));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The paths to which some documents of the head substitute secrets.
+    fn secret_destinations(&self, documents: &[usize], depth: usize) -> Vec<&'a Path> {
+        let documents = documents.iter().map(|index| self.head[*index].document);
+        let substitutions = documents.flat_map(Document::substitutions);
+        let secret = substitutions.filter(|it| self.reads_secret(*it, depth));
+        secret.flat_map(|it| it.writing.to.iter().map(|to| &to.path.value)).collect()
+    }
+
+    /// Whether a substitution of the head reads a secret, be it one that another substitution has
+    /// put there.
+    fn reads_secret(&self, substitution: Substitution<'a>, depth: usize) -> bool {
+        let source = (&*substitution.source.schema.value, &*substitution.source.name.value);
+        let from = substitution.writing.from.value.text();
+        self.secret_paths(source, depth + 1).iter().any(|path| overlap(from, path))
+    }
+
+    /// The paths of secrets in the documents of a schema and name.
+    fn secret_paths(&self, name: Name<'a>, depth: usize) -> Rc<[&'a str]> {
+        if let Some(known) = self.secret_paths.borrow().get(&name) {
+            return known.clone();
+        }
+        let everywhere: Rc<[&'a str]> = Rc::from([""]);
+        if depth > MAX_CHAIN {
+            return everywhere;
+        }
+        self.secret_paths.borrow_mut().insert(name, Rc::from([]));
+        let sources = self.by_name.get(&name).map_or(&[][..], Vec::as_slice);
+        let mut documents = sources.iter().map(|index| self.head[*index].document);
+        let paths = match documents.clone().next() {
+            None => Rc::from([]),
+            Some(_) if documents.any(|it| it.data.secret) => everywhere,
+            Some(first) => {
+                let paths = self.secret_destinations(&self.relatives(first), depth);
+                let mut paths: Vec<&str> = paths.into_iter().map(Path::text).collect();
+                paths.sort_unstable();
+                paths.dedup();
+                if paths.len() <= MAX_PATHS { paths.into() } else { everywhere }
+            }
+        };
+        self.secret_paths.borrow_mut().insert(name, paths.clone());
+        paths
+    }
+
+    /// Whether a literal is now in a secret document.
+    fn has_moved(&self, scalar: &Node) -> bool {
+        let Some(text) = literal(scalar) else { return false };
+        let parts = self.moved.iter().filter(|it| it.chars().count() >= MIN_PART);
+        self.moved.contains(&text)
+            || self.moved.len() <= MAX_PARTS && parts.into_iter().any(|it| text.contains(&**it))
+    }
+}
+
+impl Document {
+    /// Marks what is secret in the head, in the data and in [`Document::root`].
+    pub fn hide(&mut self, later: &Later) {
+        let marked = |node: Node| match later {
+            Later::Data => node.into_secret(),
+            Later::Scalars(places) => with_marked(&node, places),
+        };
+        self.is_secret_later = true;
+        self.data = marked(self.data.clone());
+        let mut root = self.root();
+        if let Value::Mapping(mapping) = &mut root.value
+            && let Some(data) = Mapping::to_change(mapping).get_mut("data")
+        {
+            *data = self.data.clone();
+        }
+        self.whole = Whole::Held(root);
+    }
+}
+
+/// The node with the scalars at `places` marked secret.
+fn with_marked(node: &Node, places: &HashSet<Span>) -> Node {
+    let mut node = node.clone();
+    let around: Vec<Location> = {
+        let mut found = Vec::new();
+        each_scalar(&node, &Location::root(), &mut |place, scalar| {
+            if places.contains(&scalar.span) {
+                found.push(place.clone());
+            }
+        });
+        found
+    };
+    for place in around {
+        if let Some(scalar) = place.get_mut(&mut node) {
+            scalar.secret = true;
+        }
+    }
+    node
+}
+
+fn each_scalar(node: &Node, at: &Location, take: &mut dyn FnMut(&Location, &Node)) {
+    if !node.is_collection() {
+        return take(at, node);
+    }
+    for (piece, child) in children(node) {
+        each_scalar(child, &at.join(piece), take);
+    }
+}
+
+/// The scalars of the documents whose data is secret, as text.
+fn secret_scalars(documents: &[Placed<'_>]) -> HashSet<String> {
+    fn collect(node: &Node, found: &mut HashSet<String>) {
+        found.extend(literal(node));
+        inside(node).for_each(|child| collect(child, found));
+    }
+    let mut found = HashSet::new();
+    for Placed { document, .. } in documents.iter().filter(|it| it.document.data.secret) {
+        collect(&document.data, &mut found);
+    }
+    found
+}
+
+/// A scalar as text, unless it says too little to be a secret.
+fn literal(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::String(text) => (!text.is_empty()).then(|| text.to_string()),
+        value @ (Value::Int(_) | Value::BigInt(_) | Value::Float(_)) => Some(scalar_text(value)),
+        _ => None,
+    }
+}
+
+/// The labels of documents of `schema`.
+fn labels<'a>(schema: &'a str, labels: &'a Mapping) -> impl Iterator<Item = Label<'a>> {
+    labels
+        .iter()
+        .map(move |(key, value)| (schema, scalar_text(&key.value), scalar_text(&value.value)))
+}
+
+/// The documents under a label.
+fn candidates<'l, 'a>(
+    known: &'l HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    label: &Label<'a>,
+) -> impl Iterator<Item = usize> + use<'l, 'a> {
+    known.get(label).into_iter().flatten().copied().take(MAX_RELATIVES)
+}
+
+/// Whether the selector of `child` matches the labels of `parent`.
+fn selects(child: &Document, parent: &Document) -> bool {
+    child.parent_selector.as_ref().is_some_and(|selector| {
+        let mut wanted = selector.labels.iter();
+        wanted.all(|(key, value)| parent.labels.get(key).is_some_and(|it| it.value == value.value))
+    })
+}
+
+/// Whether one of two paths leads to the other's place, or into it.
+fn overlap(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|path| path.trim_start_matches(['$', '.']));
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short)
+        .is_some_and(|rest| short.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}
