@@ -81,6 +81,7 @@ mod empty_document;
 mod empty_override;
 mod foreign;
 mod generated_source_missing;
+mod ignored_revision;
 mod ignored_schema_keyword;
 mod ignored_source_path;
 mod ineffective_action;
@@ -213,6 +214,7 @@ pub static RULES: &[&Rule] = &[
     &cloud_init::exploded_value::RULE,
     &generated_source_missing::RULE,
     &cloud_init::ignored_merge_header::RULE,
+    &ignored_revision::RULE,
     &ignored_schema_keyword::RULE,
     &ignored_source_path::RULE,
     &ineffective_action::RULE,
@@ -1139,6 +1141,9 @@ pub fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
         Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
         Problem::MissingType { site, site_type, near } => {
             (missing_type::word(site_type, near.as_deref()), site)
+        }
+        Problem::IgnoredRevision { site, revision, others } => {
+            (ignored_revision::word(revision, others), site)
         }
         Problem::MissingRepository { site, name } => (missing_repository::word(name), site),
     };

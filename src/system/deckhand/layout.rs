@@ -138,6 +138,16 @@ pub enum Problem {
         /// Its path, up to the name that clashes.
         other_path: RepoPath,
     },
+    /// A `revision` by which Pegleg once selected folders, where there are folders of other
+    /// revisions.
+    IgnoredRevision {
+        /// The site.
+        site: Arc<str>,
+        /// The revision, as the site definition names it.
+        revision: Spanned<Arc<str>>,
+        /// Folders of other revisions, whose files are part of the site too.
+        others: Vec<RepoPath>,
+    },
     /// A repository that a site names and that was not given.
     MissingRepository {
         /// The site.
@@ -402,6 +412,7 @@ impl Layout {
                 let (file, root) = files[*by_path.get(&self.definition_of(site))?];
                 let definition = Definition::read(site, file, root, problems)?;
                 self.check_type(site, &definition, problems);
+                self.check_revision(site, &definition, problems);
                 let repositories = definition.repositories(site, given, problems);
                 let counts = |file: &LayerFile| {
                     file.repository.is_none_or(|index| repositories.contains(&index))
@@ -446,6 +457,7 @@ impl Layout {
             | Problem::UnreadDefinition { .. }
             | Problem::UnusedType { .. }
             | Problem::Clash { .. }
+            | Problem::IgnoredRevision { .. }
             | Problem::MissingRepository { .. } => None,
         }));
         for (layer_file, (file, _)) in self.files.iter().zip(files) {
@@ -469,6 +481,41 @@ impl Layout {
             near: near.map(Arc::from),
         });
     }
+
+    /// Until 2018 Pegleg took of a layer's folder only `common` and the revision of the site; it
+    /// takes everything now (`pegleg.md` 1.2).
+    fn check_revision(
+        &self,
+        site: &Arc<str>,
+        definition: &Definition,
+        problems: &mut Vec<Problem>,
+    ) {
+        let Some(revision) = &definition.revision else { return };
+        let site_type = &definition.site_type.value;
+        let layers = ["global".to_owned(), format!("type/{site_type}"), format!("site/{site}")];
+        let others = layers.iter().flat_map(|layer| {
+            let layer = self.root.join(layer);
+            let own = self.files.iter().filter(|file| file.repository.is_none());
+            let below = own.filter_map(|file| file.path.below(&layer)?.split_once('/'));
+            let folders: BTreeSet<&str> = below.map(|(folder, _)| folder).collect();
+            let has_own = folders.contains(&*revision.value);
+            let others = folders
+                .into_iter()
+                .filter(|folder| has_own && **folder != *revision.value && is_revision(folder));
+            others.map(|folder| layer.join(folder)).collect::<Vec<_>>()
+        });
+        let others: Vec<RepoPath> = others.collect();
+        if !others.is_empty() {
+            let (site, revision) = (site.clone(), revision.clone());
+            problems.push(Problem::IgnoredRevision { site, revision, others });
+        }
+    }
+}
+
+/// Whether a folder is called like a revision, such as `v4.0` or `1.1-dev`.
+fn is_revision(folder: &str) -> bool {
+    let number = folder.strip_prefix('v').unwrap_or(folder);
+    number.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// A repository that is nested in the one whose root is `root`, if it holds documents of
@@ -539,6 +586,8 @@ struct Definition {
     site_type: Spanned<Arc<str>>,
     /// None where it has no `repositories`.
     repositories: Option<Vec<Spanned<Arc<str>>>>,
+    /// The key of Pegleg before 2018 that selected folders.
+    revision: Option<Spanned<Arc<str>>>,
 }
 
 impl Definition {
@@ -568,7 +617,11 @@ impl Definition {
             // The repository itself goes by this name (`pegleg.md` 1.1).
             names.filter(|name: &Spanned<Arc<str>>| &*name.value != "site").collect()
         });
-        Some(Self { site_type: Spanned::new(name.clone().into(), *span), repositories })
+        let revision = data.and_then(|(_, data)| data.get("revision"));
+        let revision =
+            revision.and_then(|node| Some(Spanned::new(node.as_str()?.into(), node.span)));
+        let site_type = Spanned::new(name.clone().into(), *span);
+        Some(Self { site_type, repositories, revision })
     }
 
     /// The indexes of the further repositories that the site uses: those it
