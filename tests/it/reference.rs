@@ -334,6 +334,74 @@ fn at_most_one_of_a_group_may_be_given() {
 }
 
 #[test]
+fn a_group_may_depend_on_a_value() {
+    let of = |operand: &str, data: &str| {
+        let groups = format!("[{{g: {{properties: [{operand}, address], operator: depends_on}}}}]");
+        let schema = schema(&format!(
+            "{{type: object, properties: {{mode: {{}}, address: {{}}, nets: {{type: array, items: \
+             {{properties: {{mode: {{}}, address: {{}}}}}}}}}}, property_groups: {groups}}}"
+        ));
+        Outcome::of(&(schema + &document("target", "", data)), "deckhand")
+    };
+    let one = "{property: mode, is: static}";
+    let several = "{property: [mode], is: [static, 4, true]}";
+    for (operand, data, is_refused) in [
+        (one, "{mode: static}", true),
+        (one, "{mode: static, address: a}", false),
+        (one, "{mode: dhcp}", false),
+        (one, "{address: a}", false),
+        (one, "{mode: null}", false),
+        (several, "{mode: 4}", true),
+        (several, "{mode: '4'}", false),
+        (several, "{mode: true}", true),
+        (several, "{mode: static, address: a}", false),
+    ] {
+        let outcome = of(operand, data);
+        let refused = outcome.has_error("property-group-violation");
+        assert_eq!(refused, is_refused, "{operand} {data} {}", outcome.text);
+        assert_eq!(outcome.rules().len(), usize::from(is_refused), "{}", outcome.text);
+    }
+    let text = of(one, "{mode: static}").text;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("has `mode = static` without `address`"), "{text}");
+    for wrong in [
+        "{property: mode}",
+        "{property: mode, is: []}",
+        "{property: mode, is: {a: 1}}",
+        "{property: mode, is: null}",
+        "{property: mode, is: a, more: b}",
+        "{property: property_groups.g, is: a}",
+        "{property: 1, is: a}",
+    ] {
+        assert!(of(wrong, "{}").has_error("invalid-property-group"), "{wrong}");
+    }
+    assert!(of("{property: modes, is: a}", "{}").has_error("invalid-property-group"));
+}
+
+/// Each item of a list is asked by itself, and a secret is not named.
+#[test]
+fn a_condition_holds_for_each_item_and_hides_secrets() {
+    let groups = "property_groups: [{g: {properties: [{property: nets.mode, is: static}, \
+                  nets.address], operator: depends_on}}]";
+    let schema = schema(&format!(
+        "{{type: object, properties: {{nets: {{type: array, items: {{type: object, properties: \
+         {{mode: {{}}, address: {{}}}}}}}}}}, {groups}}}"
+    ));
+    let nets = "{nets: [{mode: static, address: a}, {mode: static}, {mode: dhcp}]}";
+    let outcome = Outcome::of(&(schema.clone() + &document("target", "", nets)), "deckhand");
+    assert_eq!(outcome.rules(), ["property-group-violation"], "{}", outcome.text);
+    let secret = document("source", "", "static")
+        .replace("storagePolicy: cleartext", "storagePolicy: encrypted")
+        .replace("example/Kind/v1", "deckhand/Passphrase/v1");
+    let more = "  substitutions:\n  - src: {schema: deckhand/Passphrase/v1, name: source, path: .}\n    \
+                dest: {path: '.nets[0].mode'}\n";
+    let target = document("target", more, "{nets: [{mode: x}]}");
+    let outcome = Outcome::of(&(schema + &secret + &target), "deckhand");
+    assert_eq!(outcome.rules(), ["property-group-violation"], "{}", outcome.text);
+    assert!(!outcome.text.contains("mode = static"), "{}", outcome.text);
+}
+
+#[test]
 fn a_version_later_than_a_list_is_refused_with_the_key_that_allows_it() {
     let documents = schema(
         "{type: object, properties: {a: {}, b: {}}, property_groups: \

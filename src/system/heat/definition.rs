@@ -13,6 +13,7 @@ use super::version::{Gate, Supported, Version, lossy, version_of};
 use super::{Found, Groups, KEYWORD, Name, Operator};
 use crate::near::nearest;
 use crate::source::{SourceMap, Span};
+use crate::yaml::emit::scalar_text;
 use crate::yaml::path::Location;
 use crate::yaml::{Key, Mapping, Node, Value};
 
@@ -258,6 +259,8 @@ pub(super) enum Written {
     /// `property_groups.NAME`.
     Reference(String),
     Path(Vec<Arc<str>>),
+    /// A path, and the values one of which is to be there.
+    Condition(Vec<Arc<str>>, Vec<Value>),
     Nested(usize),
     Broken,
 }
@@ -276,12 +279,24 @@ pub(super) struct Path {
     pub(super) parts: Vec<Arc<str>>,
     /// Through how many lists each part leads on.
     pub(super) lists: Vec<usize>,
+    /// The values that count as given; empty where every value but null does.
+    pub(super) values: Vec<Value>,
 }
 
 impl Path {
     /// As it is shown.
     pub(super) fn shown(&self) -> String {
-        self.parts.join(".")
+        let path = self.parts.join(".");
+        if self.values.is_empty() {
+            return path;
+        }
+        let values: Vec<String> = self.values.iter().map(scalar_text).collect();
+        format!("{path} = {}", values.join(" or "))
+    }
+
+    /// Whether a value counts as given (D3).
+    pub(super) fn is_given_by(&self, value: &Value) -> bool {
+        *value != Value::Null && (self.values.is_empty() || self.values.contains(value))
     }
 }
 
@@ -580,6 +595,12 @@ impl Reader<'_> {
         if mapping.get("properties").is_some() {
             return Written::Nested(self.body(at, mapping, Form::Nested));
         }
+        if mapping.get("property").is_some() {
+            return condition(mapping).unwrap_or_else(|reason| {
+                self.tell(at, Fault::BadOperand { reason });
+                Written::Broken
+            });
+        }
         let mut entries = mapping.iter();
         let (Some((key, operands)), None) = (entries.next(), entries.next()) else {
             let reason = "a group as an operand has `properties`, or is an operator over operands";
@@ -698,6 +719,32 @@ fn listed(parts: &[Node]) -> Result<Written, &'static str> {
         }
         Some(parts) => Ok(Written::Path(parts)),
     }
+}
+
+/// An operand that is a mapping of `property` and `is`.
+fn condition(mapping: &Mapping) -> Result<Written, &'static str> {
+    const FORM: &str = "a condition is `{property: PATH, is: VALUE}`, or `is` a list of values";
+    let (Some(property), Some(is), 2) = (mapping.get("property"), mapping.get("is"), mapping.len())
+    else {
+        return Err(FORM);
+    };
+    let parts = match &property.value {
+        Value::String(text) => match word(text)? {
+            Written::Word(word) => vec![Arc::from(word)],
+            Written::Path(parts) => parts,
+            _ => return Err("the property of a condition is a path, not a group"),
+        },
+        Value::Sequence(parts) => match listed(parts)? {
+            Written::Path(parts) => parts,
+            _ => return Err(FORM),
+        },
+        _ => return Err(FORM),
+    };
+    let values = is.as_sequence().unwrap_or(std::slice::from_ref(is));
+    if values.is_empty() || values.iter().any(|it| it.is_collection() || it.is_null()) {
+        return Err("the value of a condition is a string, a number or a boolean");
+    }
+    Ok(Written::Condition(parts, values.iter().map(|it| it.value.clone()).collect()))
 }
 
 /// The groups of a block by name.

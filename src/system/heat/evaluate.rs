@@ -460,7 +460,7 @@ impl<'a> One<'a> {
         for Item { node, at, .. } in reached {
             self.look()?;
             let Some((key, value)) = entry_of(node, &path.parts[last]) else { continue };
-            if !value.is_null() && places.len() < MOST_PLACES {
+            if path.is_given_by(&value.value) && places.len() < MOST_PLACES {
                 places.push(at.join(Piece::Key(key.clone())));
             }
         }
@@ -485,7 +485,7 @@ impl<'a> One<'a> {
         Some(places)
     }
 
-    /// Whether a path leads through a secret mapping or list.
+    /// Whether a path leads through a secret mapping or list, or asks what a secret is.
     fn is_in_secret(&mut self, path: &Path, item: &Item<'_>) -> Tried<bool> {
         let mut reached = vec![item.clone()];
         for index in item.passed..path.parts.len() - 1 {
@@ -494,7 +494,10 @@ impl<'a> One<'a> {
                 return Some(true);
             }
         }
-        Some(false)
+        let last = path.parts.len() - 1;
+        let asks = !path.values.is_empty();
+        let ends = reached.iter().filter_map(|item| entry_of(item.node, &path.parts[last]));
+        Some(asks && ends.into_iter().any(|(_, value)| value.secret))
     }
 }
 

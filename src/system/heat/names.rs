@@ -9,6 +9,7 @@ use super::shape::{ShapeId, Shapes, Step};
 use super::{Groups, KEYWORD, Name};
 use crate::near::nearest;
 use crate::source::Span;
+use crate::yaml::Value;
 
 /// Finds what the operands of `block` name, where `top` is the shape of the
 /// mapping that it is about. Adds what is wrong, and says of each group
@@ -44,8 +45,8 @@ struct Resolver<'a> {
     top: ShapeId,
     shapes: &'a Shapes,
     problems: &'a mut Vec<Problem>,
-    /// The paths that are known, by their parts.
-    known: HashMap<Vec<Arc<str>>, usize>,
+    /// The paths that are known, by their parts and the values that count.
+    known: HashMap<(Vec<Arc<str>>, Vec<String>), usize>,
     /// The group that is looked at.
     group: usize,
 }
@@ -69,7 +70,8 @@ impl Resolver<'_> {
             let target = match &written {
                 Written::Word(word) => self.word(block, span, word),
                 Written::Reference(name) => self.reference(block, span, name),
-                Written::Path(parts) => self.path(block, span, parts),
+                Written::Path(parts) => self.path(block, span, parts, &[]),
+                Written::Condition(parts, values) => self.path(block, span, parts, values),
                 Written::Nested(nested) => {
                     self.body(block, *nested);
                     Some(Target::Nested(*nested))
@@ -110,10 +112,10 @@ impl Resolver<'_> {
                 if group.is_some() {
                     self.tell(block, span, Fault::AmbiguousName { name: word.to_owned() });
                 }
-                self.path(block, span, &parts())
+                self.path(block, span, &parts(), &[])
             }
             (_, Some(group)) => Some(Target::Group(group)),
-            (Step::Undeclared(_), None) => self.path(block, span, &parts()),
+            (Step::Undeclared(_), None) => self.path(block, span, &parts(), &[]),
             (Step::Unknown | Step::Scalar, None) => {
                 let declared = self.shapes.declared(self.top);
                 let names = self.names.keys().map(|name| &**name);
@@ -137,15 +139,23 @@ impl Resolver<'_> {
         None
     }
 
-    fn path(&mut self, block: &mut Block, span: Span, parts: &[Arc<str>]) -> Option<Target> {
-        if let Some(known) = self.known.get(parts) {
+    fn path(
+        &mut self,
+        block: &mut Block,
+        span: Span,
+        parts: &[Arc<str>],
+        values: &[Value],
+    ) -> Option<Target> {
+        let identity = (parts.to_vec(), values.iter().map(|it| format!("{it:?}")).collect());
+        if let Some(known) = self.known.get(&identity) {
             return Some(Target::Path(*known));
         }
         match self.lists(parts) {
             Ok(lists) => {
                 let id = block.paths.len();
-                block.paths.push(Path { parts: parts.to_vec(), lists });
-                self.known.insert(parts.to_vec(), id);
+                let (parts, values) = (parts.to_vec(), values.to_vec());
+                block.paths.push(Path { parts, lists, values });
+                self.known.insert(identity, id);
                 Some(Target::Path(id))
             }
             Err(fault) => {
