@@ -523,3 +523,66 @@ fn sites_that_come_and_go_bring_no_findings_of_others() {
     let expected = ["global/broken.yaml unchanged", "site/dock/broken.yaml unchanged"];
     assert!(told.iter().eq(&expected), "{told:?}");
 }
+
+/// A chart that deletes what it inherits of the versions; `more` are substitutions of its own.
+fn deleting(more: &str) -> String {
+    document("chart", "site", "{}")
+        .replace(
+            "{abstract: false, layer: site}",
+            &format!(
+                "\n    abstract: false\n    layer: site\n    parentSelector: {{is: parent}}\n    \
+             actions: [{{method: merge, path: .}}, {{method: delete, path: .image}}, \
+             {{method: delete, path: .other}}]{more}"
+            ),
+        )
+        .replace("data: {}", "data: {own: 1}")
+}
+
+fn version_into(path: &str) -> String {
+    format!(
+        "\n    - src: {{schema: example/Any/v1, name: versions, path: .image}}\n      \
+         dest: {{path: {path}}}"
+    )
+}
+
+/// Two sites inherit a version and delete it; `lab` substitutes it again.
+#[test]
+fn an_edit_stops_at_a_deletion_only_where_it_goes_no_other_way() {
+    let sandbox = Sandbox::with_sites();
+    let versions = |version: &str| document("versions", "global", &format!("{{image: {version}}}"));
+    sandbox.write("global/versions.yaml", versions("v1"));
+    let inherited = [version_into(".image"), version_into(".other")].concat();
+    let parent = document("parent", "global", "{}")
+        .replace("abstract: false", "abstract: true")
+        .replace("\ndata:", &format!("\n  substitutions:{inherited}\ndata:"))
+        .replace("  storagePolicy", "  labels: {is: parent}\n  storagePolicy");
+    sandbox.write("global/parent.yaml", parent);
+    let again = format!("\n  substitutions:{}", version_into(".image"));
+    sandbox.write("site/lab/chart.yaml", deleting(&again));
+    sandbox.write("site/prod/chart.yaml", deleting(""));
+    sandbox.commit();
+    sandbox.write("global/versions.yaml", versions("v2"));
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let texts = |list: &str, key: &str| -> Vec<(String, String)> {
+        let entries = report[list].as_array().unwrap().iter();
+        let text = |it: &Json| it.as_str().unwrap_or_default().to_owned();
+        let mut found: Vec<_> = entries.map(|it| (text(&it["site"]), text(&it[key]))).collect();
+        found.sort();
+        found
+    };
+    let outputs = texts("outputs", "name");
+    let chart = |site: &str| (site.to_owned(), "chart".to_owned());
+    assert!(outputs.contains(&chart("lab")), "{outputs:?}");
+    assert!(!outputs.contains(&chart("prod")), "{outputs:?}");
+    let shields = report["shields"].as_array().unwrap();
+    assert!(shields.iter().all(|it| it["why"] == "deleted"), "{shields:#?}");
+    let columns = |site: &str| -> Vec<u64> {
+        let of_site = shields.iter().filter(|it| it["site"] == site);
+        of_site.map(|it| it["by"]["col"].as_u64().unwrap()).collect()
+    };
+    let (lab, prod) = (columns("lab"), columns("prod"));
+    assert_eq!(prod.len(), 2, "{shields:#?}");
+    assert_eq!(lab, [*prod.iter().max().unwrap()], "only `.other` is stopped: {shields:#?}");
+    let shown = sandbox.run(&["diff", "HEAD"]).stdout;
+    assert!(shown.contains("stops at"), "{shown}");
+}
