@@ -467,3 +467,58 @@ fn halves_of_a_character_are_reported_and_the_other_keys_are_merged() {
     assert_eq!(output, "#cloud-config\na: 😀\nb: 1\n");
     assert!(found.contains("invalid-scalar"), "{found}");
 }
+
+#[test]
+fn a_blank_behind_a_line_separator_is_kept_out_of_a_folded_text() {
+    let text = "#cloud-config\na: '\u{2028} x'\nb: 1\n";
+    let (output, found) = merged(&[("--user-data", text)], &["--format", "json"]);
+    let data: Json = serde_json::from_str(&output).unwrap();
+    let data = &data["sites"][0]["documents"][0]["data"];
+    assert_eq!(*data, json!({"a": "\u{2028}x", "b": 1}), "{found}");
+}
+
+/// A part in this transfer encoding.
+fn encoded(encoding: &str, body: &str) -> String {
+    format!(
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=BB\n\n--BB\n\
+         Content-Type: text/cloud-config\nContent-Transfer-Encoding: {encoding}\n\n{body}\n--BB--\n"
+    )
+}
+
+const UUENCODED: &str = "3(V-L;W5D+6-O;F9I9PIA.B Q\"@  ";
+
+#[test]
+fn a_part_in_uuencode_is_decoded() {
+    for encoding in ["x-uuencode", "uuencode", "uue", "X-UUE"] {
+        let body = format!("begin 644 x\n{UUENCODED}\n`\nend\n");
+        let (output, found) = merged(&[("--user-data", &encoded(encoding, &body))], &[]);
+        assert_eq!((&*output, &*found), ("#cloud-config\na: 1\n", ""), "{encoding}");
+    }
+    for body in [
+        format!("begin 644 x\n{UUENCODED}"),
+        format!("hello\nbegin 99 y\nbegin 0o6_44 x\n{UUENCODED}\nend"),
+        format!("begin 644 x\n{UUENCODED}XX\nend\nbehind"),
+        format!("begin 644 x\n{}\n \tend", UUENCODED.trim_end()),
+        format!("begin 644 x\r\n{UUENCODED}\r\n`\r\nend\r\n"),
+    ] {
+        let (output, found) = merged(&[("--user-data", &encoded("uue", &body))], &[]);
+        assert_eq!((&*output, &*found), ("#cloud-config\na: 1\n", ""), "{body}");
+    }
+}
+
+#[test]
+fn a_part_that_is_not_uuencode_is_read_as_it_stands() {
+    let illegal = UUENCODED.replace(';', "~");
+    for body in [
+        format!("begin 644 x\n\n{UUENCODED}\nend"),
+        format!("begin 999 x\n{UUENCODED}\nend"),
+        format!("begin 644 x\n{illegal}\nend"),
+    ] {
+        let (output, found) = merged(&[("--user-data", &encoded("uue", &body))], &[]);
+        assert_eq!(output, "#cloud-config\n{}\n", "{found}");
+        assert!(found.contains("broken-mime") && found.contains("not uuencode"), "{found}");
+    }
+    let (output, found) = merged(&[("--user-data", &encoded("uue", "a: 1"))], &[]);
+    assert_eq!(output, "#cloud-config\na: 1\n");
+    assert!(found.contains("broken-mime"), "{found}");
+}

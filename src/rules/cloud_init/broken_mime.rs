@@ -24,6 +24,13 @@ pub(super) fn word_base64(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
         .help("encode the part again")
 }
 
+pub(super) fn word_uuencode(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+    let label = Label::new(facts.first_line(at), "not uuencode");
+    Diagnostic::new(&RULE, "a part is sent in uuencode, and is not", label)
+        .note("Python cannot decode it, and takes the part as it stands")
+        .help("encode the part again, or send it in base64")
+}
+
 pub(super) fn word_mangled(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not ASCII");
     Diagnostic::new(&RULE, "text beyond ASCII in a MIME part that is not encoded", label)

@@ -16,9 +16,9 @@ pub(super) fn word(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Opti
     if is_told {
         return None;
     }
-    let Words { message, label, why, help } = of_text(facts, fault);
+    let Words { message, label, why, help } = of_text(fault);
     let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(fault.at), label));
-    let finding = why.into_iter().fold(finding, Diagnostic::note).note(consequence(fault, cost));
+    let finding = why.into_iter().fold(finding, Diagnostic::note).note(consequence(cost));
     let severity = if is_empty(&fault.kind) { Severity::Warning } else { finding.severity };
     Some(Diagnostic { severity, ..finding }.help(help))
 }
@@ -31,7 +31,7 @@ struct Words {
 }
 
 /// What is wrong with the text of a part.
-fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
+fn of_text(fault: &Fault) -> Words {
     use FaultKind as Kind;
     match &fault.kind {
         kind if is_empty(kind) => words(
@@ -69,14 +69,6 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
                 "text beyond ASCII spoils a MIME part that is not encoded",
                 "not ASCII",
                 "send the part in base64 or quoted-printable",
-            )
-        },
-        Kind::TransferEncoding(name) => Words {
-            why: Some("what the part holds is missing from what layercake merges"),
-            ..words(
-                format!("a part is sent in `{}`, which is not undone", facts.shown(fault.at, name)),
-                "not undone here",
-                "send it in base64",
             )
         },
         Kind::NotGzip(why) => words(
@@ -148,7 +140,6 @@ fn of_carrier(kind: &FaultKind) -> Words {
         | Kind::Patch(_)
         | Kind::NotUtf8
         | Kind::Mangled { .. }
-        | Kind::TransferEncoding(_)
         | Kind::NotGzip(_) => unreachable!("these are faults of a text"),
         Kind::Unrecognized
         | Kind::UnknownType(_)
@@ -159,6 +150,7 @@ fn of_carrier(kind: &FaultKind) -> Words {
         | Kind::NotRendered
         | Kind::RemoteInclude
         | Kind::BrokenBase64
+        | Kind::BrokenUuencode
         | Kind::NoEndBoundary
         | Kind::OverLimit(_) => unreachable!("another rule puts this into words"),
     }
@@ -173,12 +165,11 @@ fn is_empty(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::Documents(0) | FaultKind::NotAMapping("null"))
 }
 
-fn consequence(fault: &Fault, cost: Cost) -> &'static str {
-    match (&fault.kind, cost) {
-        (FaultKind::TransferEncoding(_), _) => "cloud-init undoes it, and merges the part",
-        (_, Cost::UserData) => "cloud-init gives up: no part of this user-data is used",
-        (_, Cost::Part) => "cloud-init drops it, and goes on with the other parts",
-        (_, Cost::Nothing) => unreachable!("what costs nothing is no dropped part"),
+fn consequence(cost: Cost) -> &'static str {
+    match cost {
+        Cost::UserData => "cloud-init gives up: no part of this user-data is used",
+        Cost::Part => "cloud-init drops it, and goes on with the other parts",
+        Cost::Nothing => unreachable!("what costs nothing is no dropped part"),
     }
 }
 

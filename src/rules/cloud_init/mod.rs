@@ -226,13 +226,13 @@ fn word_fault(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Di
         Fault::BrokenBase64 => broken_mime::word_base64(facts, at),
         Fault::Mangled { is_readable: true } => broken_mime::word_mangled(facts, at),
         Fault::OverLimit(limit) => over_limit::word_user_data(facts.first_line(at), *limit),
+        Fault::BrokenUuencode => broken_mime::word_uuencode(facts, at),
         Fault::Mangled { is_readable: false }
         | Fault::NoText
         | Fault::Documents(_)
         | Fault::NotAMapping(_)
         | Fault::Patch(_)
         | Fault::NotUtf8
-        | Fault::TransferEncoding(_)
         | Fault::NotGzip(_)
         | Fault::NotAList(_)
         | Fault::Content(_)

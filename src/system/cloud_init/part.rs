@@ -91,8 +91,8 @@ pub enum FaultKind {
     /// It is sent in base64 and holds what base64 does not: it was read
     /// without that, or, where even that cannot be, as it stands.
     BrokenBase64,
-    /// A transfer encoding that is not undone here, such as `x-uuencode`.
-    TransferEncoding(Arc<str>),
+    /// It is sent in uuencode and is not uuencode: it was read as it stands.
+    BrokenUuencode,
     /// What it says is compressed cannot be decompressed; why.
     NotGzip(String),
     /// A text that begins with none of the lines by which cloud-init knows
@@ -214,7 +214,6 @@ impl FaultKind {
             | FaultKind::NotUtf8
             | FaultKind::NotGzip(_)
             | FaultKind::Mangled { is_readable: false }
-            | FaultKind::TransferEncoding(_)
             | FaultKind::Unrecognized
             | FaultKind::UnknownType(_)
             | FaultKind::Nested(_)
@@ -225,6 +224,7 @@ impl FaultKind {
             | FaultKind::NoParts => Cost::Part,
             FaultKind::Mangled { is_readable: true }
             | FaultKind::BrokenBase64
+            | FaultKind::BrokenUuencode
             | FaultKind::HeaderCase { .. }
             | FaultKind::IgnoredHeader(_)
             | FaultKind::NotRendered

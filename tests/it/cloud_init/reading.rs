@@ -360,8 +360,10 @@ fn transfer_encodings_are_undone_and_keep_headers() {
     // Latin-1 is no UTF-8, whatever `charset` says.
     let latin = ["user-data config \"m\" null"];
     take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[FaultKind::NotUtf8]);
-    let fault = FaultKind::TransferEncoding("x-uuencode".into());
-    take_apart(&part("⟦x-uuencode⟧", "begin"), &[]).is(&latin, &[fault]);
+    take_apart(&part("x-uuencode", "begin 644 a\n(83H@PZD*8CH`\n`\nend"), &[])
+        .is(&["user-data config \"m\" {\"a\":\"é\",\"b\":null}"], &[]);
+    take_apart(&part("x-uuencode", "⟦a: e⟧"), &[])
+        .is(&["user-data config \"m\" {\"a\":\"e\"}"], &[FaultKind::BrokenUuencode]);
 }
 
 #[test]

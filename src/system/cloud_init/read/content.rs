@@ -82,7 +82,11 @@ fn is_worth_telling(fault: &FaultKind, used_as: Use) -> bool {
 
 /// Whether a fault is one of the text itself.
 fn is_of_the_text(fault: &FaultKind) -> bool {
-    matches!(fault, FaultKind::Mangled { .. } | FaultKind::BrokenBase64) || loses_the_text(fault)
+    let is_broken = matches!(
+        fault,
+        FaultKind::Mangled { .. } | FaultKind::BrokenBase64 | FaultKind::BrokenUuencode
+    );
+    is_broken || loses_the_text(fault)
 }
 
 /// Whether a fault leaves no text that can be used.
@@ -93,7 +97,6 @@ fn loses_the_text(fault: &FaultKind) -> bool {
             | FaultKind::NotUtf8
             | FaultKind::NotGzip(_)
             | FaultKind::Mangled { is_readable: false }
-            | FaultKind::TransferEncoding(_)
     )
 }
 

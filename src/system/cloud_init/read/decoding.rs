@@ -104,6 +104,86 @@ fn digit(hexadecimal: u8) -> u8 {
     }
 }
 
+/// Undoes uuencode (`email.message._decode_uu`); none where Python takes the text as it stands.
+pub(super) fn from_uuencode(text: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = lines(text);
+    lines.find(|line| begins_uuencode(line))?;
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    for line in lines {
+        let (first, _) = line.split_first()?;
+        if trim_line(line) == b"end" {
+            break;
+        }
+        // Some encoders write more behind a line than its length says.
+        let length = usize::from(first.wrapping_sub(b' ') & 0x3F);
+        let written = line.len().min((length * 4 + 5) / 3);
+        let decoded = from_uuencoded_line(line).or_else(|| from_uuencoded_line(&line[..written]));
+        bytes.extend(decoded?);
+    }
+    Some(bytes)
+}
+
+/// The lines of a text without their breaks (`bytes.splitlines`).
+fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        if text.is_empty() {
+            return None;
+        }
+        let end = text.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
+        let end = end.unwrap_or(text.len());
+        let (line, rest) = text.split_at(end);
+        text = match rest {
+            [b'\r', b'\n', rest @ ..] | [_, rest @ ..] => rest,
+            [] => rest,
+        };
+        Some(line)
+    })
+}
+
+fn trim_line(line: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\x0c');
+    let start = line.iter().position(|byte| !is_blank(byte)).unwrap_or(line.len());
+    let end = line.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    &line[start..end]
+}
+
+/// Whether this is `begin`, a number in base 8 as Python's `int` reads it, and a name.
+fn begins_uuencode(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"begin ") else { return false };
+    let mode = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let mode = std::str::from_utf8(mode).unwrap_or_default();
+    let mode = mode.trim_matches(|it: char| it.is_ascii_whitespace() || it == '\x0b');
+    let mode = mode.strip_prefix(['+', '-']).unwrap_or(mode);
+    let prefixed = mode.strip_prefix("0o").or_else(|| mode.strip_prefix("0O"));
+    let digits = prefixed.map_or(mode, |it| it.strip_prefix('_').unwrap_or(it));
+    let is_digit = |it: u8| matches!(it, b'0'..=b'7');
+    digits.split('_').all(|group| !group.is_empty() && group.bytes().all(is_digit))
+}
+
+/// The bytes of one line, which begins with their number (`binascii.a2b_uu`); none where the
+/// line has other characters than uuencode, or more of them.
+fn from_uuencoded_line(line: &[u8]) -> Option<Vec<u8>> {
+    let (first, rest) = line.split_first()?;
+    let length = usize::from(first.wrapping_sub(b' ') & 0x3F);
+    let mut bytes = Vec::with_capacity(length);
+    let (mut bits, mut count, mut at) = (0_u32, 0, 0);
+    while bytes.len() < length {
+        // Blanks at the end of a line may be lost.
+        let digit = rest.get(at).copied().unwrap_or(b' ');
+        if !(b' '..=b'`').contains(&digit) {
+            return None;
+        }
+        bits = (bits << 6 | u32::from((digit - b' ') & 0x3F)) & 0xFFFF;
+        (count, at) = (count + 6, at + 1);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xFF) as u8);
+        }
+    }
+    let trailing = rest.get(at..).unwrap_or_default();
+    trailing.iter().all(|byte| matches!(byte, b' ' | b'`')).then_some(bytes)
+}
+
 /// What Python's parser makes of text that is not encoded, which it takes for
 /// ASCII (`raw-unicode-escape`): Latin-1 becomes one byte each, what is beyond
 /// that its number in ASCII.

@@ -264,8 +264,8 @@ impl Reader<'_> {
     /// Undoes the transfer encoding that a piece's headers name
     /// (`Message.get_payload`).
     fn undo_transfer(&mut self, piece: &mut Piece) -> Result<(), Fault> {
-        let encoding = mime::value(&piece.headers, "content-transfer-encoding").cloned();
-        let name = encoding.as_ref().map(|it| it.value.to_lowercase()).unwrap_or_default();
+        let encoding = mime::value(&piece.headers, "content-transfer-encoding");
+        let name = encoding.map(|it| it.value.to_lowercase()).unwrap_or_default();
         let sent = self.sources.slice(piece.text);
         let bytes = match name.as_str() {
             "base64" => {
@@ -276,14 +276,14 @@ impl Reader<'_> {
                 read.bytes
             }
             "quoted-printable" => decoding::from_quoted_printable(&decoding::mangled(sent)),
-            _ => {
-                if let ("x-uuencode" | "uuencode" | "uue" | "x-uue", Some(encoding)) =
-                    (name.as_str(), encoding)
-                {
-                    piece.fault(encoding.span, FaultKind::TransferEncoding(name.into()));
-                }
-                return self.mangle(piece);
+            "x-uuencode" | "uuencode" | "uue" | "x-uue" => {
+                let Some(bytes) = decoding::from_uuencode(&decoding::mangled(sent)) else {
+                    piece.fault(piece.text, FaultKind::BrokenUuencode);
+                    return self.mangle(piece);
+                };
+                bytes
             }
+            _ => return self.mangle(piece),
         };
         piece.text = self.decoded(&piece.name, bytes, piece.text)?;
         Ok(())
