@@ -419,7 +419,7 @@ fn a_version_later_than_a_list_is_refused_with_the_key_that_allows_it() {
 }
 
 /// What is merged of files, each given with its option, and the findings.
-fn merged(files: &[(&str, &str)], more: &[&str]) -> (String, String) {
+pub fn merged(files: &[(&str, &str)], more: &[&str]) -> (String, String) {
     let sandbox = Sandbox::outside_git();
     let mut arguments = vec!["cloud-config", "--isolated"];
     for (option, text) in files {

@@ -16,7 +16,7 @@ pub(super) fn word(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Opti
     if is_told {
         return None;
     }
-    let Words { message, label, why, help } = of_text(fault);
+    let Words { message, label, why, help } = of_text(facts, fault);
     let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(fault.at), label));
     let finding = why.into_iter().fold(finding, Diagnostic::note).note(consequence(cost));
     let severity = if is_empty(&fault.kind) { Severity::Warning } else { finding.severity };
@@ -31,7 +31,7 @@ struct Words {
 }
 
 /// What is wrong with the text of a part.
-fn of_text(fault: &Fault) -> Words {
+fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
     use FaultKind as Kind;
     match &fault.kind {
         kind if is_empty(kind) => words(
@@ -55,6 +55,18 @@ fn of_text(fault: &Fault) -> Words {
             "put what it holds under the key of a module, such as `runcmd`",
         ),
         Kind::Patch(failure) => unread_patch(failure),
+        Kind::NotUtf8 if is_gzip(facts, fault) => Words {
+            why: Some(
+                "cloud-init decompresses user-data as a whole, and parts of a message whose type \
+                 is `application/gzip`",
+            ),
+            ..words(
+                "a part is gzip where cloud-init does not decompress it",
+                "begins as gzip does",
+                "decompress it with `gunzip`, or give the part of the message the type \
+                 `application/gzip`",
+            )
+        },
         Kind::NotUtf8 => words(
             "a part is not UTF-8",
             "the next byte is not UTF-8",
@@ -141,7 +153,7 @@ fn of_carrier(kind: &FaultKind) -> Words {
         | Kind::NotUtf8
         | Kind::Mangled { .. }
         | Kind::NotGzip(_) => unreachable!("these are faults of a text"),
-        Kind::Unrecognized
+        Kind::Unrecognized(_)
         | Kind::UnknownType(_)
         | Kind::Nested(_)
         | Kind::Entry(_)
@@ -158,6 +170,12 @@ fn of_carrier(kind: &FaultKind) -> Words {
 
 fn words(message: impl Into<String>, label: &'static str, help: &'static str) -> Words {
     Words { message: message.into(), label, why: None, help }
+}
+
+/// Whether a text that is not UTF-8 begins as gzip does.
+fn is_gzip(facts: &UserDataFacts<'_>, fault: &Fault) -> bool {
+    let bytes = facts.sources.get(fault.at.file).bytes();
+    bytes.is_some_and(|bytes| bytes.starts_with(&[0x1F, 0x8B]))
 }
 
 /// Nothing is lost with a part that holds nothing.

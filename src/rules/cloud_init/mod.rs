@@ -195,7 +195,7 @@ fn causes(part: &Part) -> impl Iterator<Item = &Fault> {
     let is_binary = is_compressed || has(|kind| *kind == FaultKind::NotUtf8);
     part.faults.iter().filter(move |fault| {
         !(is_compressed && fault.kind == FaultKind::NotUtf8
-            || is_binary && fault.kind == FaultKind::Unrecognized)
+            || is_binary && matches!(fault.kind, FaultKind::Unrecognized(_)))
     })
 }
 
@@ -217,7 +217,7 @@ fn word_fault(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Di
         Fault::HeaderCase { expected } => ignored_merge_header::word_case(facts, at, expected),
         Fault::IgnoredHeader(carrier) => ignored_merge_header::word_carrier(facts, at, *carrier),
         Fault::NotRendered => unrendered_template::word_never(facts, at),
-        Fault::Unrecognized => unrecognized_part::word_text(facts, at),
+        Fault::Unrecognized(likeness) => unrecognized_part::word_text(facts, at, likeness),
         Fault::UnknownType(name) => unrecognized_part::word_type(facts, at, name),
         Fault::Nested(carrier) => unrecognized_part::word_nested(facts, at, *carrier),
         Fault::Entry(found) => unrecognized_part::word_entry(facts, at, found),

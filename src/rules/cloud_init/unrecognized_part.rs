@@ -3,7 +3,7 @@
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
-use crate::system::cloud_init::part::Carrier;
+use crate::system::cloud_init::part::{Carrier, Likeness};
 
 super::super::rule!(
     "unrecognized-part",
@@ -11,31 +11,84 @@ super::super::rule!(
     "a part that cloud-init does not know what to do with"
 );
 
-/// A text whose first line says nothing.
-pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    if has_byte_order_mark(facts, at) {
-        let label = Label::new(facts.first_line(at), "a byte order mark stands before it");
-        return Diagnostic::new(&RULE, "a part begins with a byte order mark", label)
-            .note(
-                "the mark is part of the first line to cloud-init, which then says nothing; \
-                 cloud-init passes over the part and all it holds",
-            )
-            .help("save the file as UTF-8 without a byte order mark (U+FEFF)");
-    }
-    let label = Label::new(facts.first_line(at), "says nothing to cloud-init");
-    Diagnostic::new(&RULE, "a part does not say what it is", label)
-        .note(
-            "cloud-init goes by the first line: by `#cloud-config`, written so, without a blank; \
-             it passes over the part and all it holds",
-        )
-        .help("write `#cloud-config` as its first line, or take the file out of its set")
+/// A text whose first line says nothing, by what it looks like.
+pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness) -> Diagnostic {
+    let Words { message, label, note, help } = match likeness {
+        Likeness::Nothing => Words {
+            message: "a part does not say what it is",
+            label: "says nothing to cloud-init",
+            note: "cloud-init goes by the first line: by `#cloud-config`, written so, without a \
+                   blank; it passes over the part and all it holds",
+            help: "write `#cloud-config` as its first line, or take the file out of its set"
+                .to_owned(),
+        },
+        Likeness::ByteOrderMark => Words {
+            message: "a part begins with a byte order mark",
+            label: "a byte order mark stands before it",
+            note: "the mark is part of the first line to cloud-init, which then says nothing; \
+                   cloud-init passes over the part and all it holds",
+            help: "save the file as UTF-8 without a byte order mark (U+FEFF)".to_owned(),
+        },
+        Likeness::Headers { in_message: false } => without_version(
+            "write `MIME-Version: 1.0` as its first line, directly above the other headers"
+                .to_owned(),
+        ),
+        Likeness::Headers { in_message: true } => Words {
+            message: "headers of a MIME message behind a blank line",
+            label: "read as text, not as a header",
+            note: "headers end at the first blank line; cloud-init passes over the part and all \
+                   it holds",
+            help: "remove the blank line above these headers".to_owned(),
+        },
+        Likeness::Boundary { name, in_message: false } => without_version(format!(
+            "write `MIME-Version: 1.0`, `{}` and a blank line above it",
+            content_type(facts, at, name)
+        )),
+        Likeness::Boundary { name, in_message: true } => Words {
+            message: "a MIME message with a boundary that no header names",
+            label: "read as text, not as a boundary",
+            note: "a message is split into parts only if its header `Content-Type` says so; \
+                   cloud-init passes over all it holds",
+            help: format!(
+                "write `{}` among the headers of the message",
+                content_type(facts, at, name)
+            ),
+        },
+        Likeness::Base64 => Words {
+            message: "a part is base64, which cloud-init does not decode here",
+            label: "base64 of user-data",
+            note: "cloud-init decodes base64 only in a part of a MIME message that says \
+                   `Content-Transfer-Encoding: base64`, and some platforms decode it before; \
+                   cloud-init passes over the part and all it holds",
+            help: "store it decoded, as `base64 --decode` writes it; in a message, add the header \
+                   `Content-Transfer-Encoding: base64` to the part"
+                .to_owned(),
+        },
+    };
+    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label)).note(note).help(help)
 }
 
-/// Whether a first line that would say what the part is has a byte order mark before it.
-fn has_byte_order_mark(facts: &UserDataFacts<'_>, at: Span) -> bool {
-    let source = facts.sources.get(at.file);
-    let text = source.text().get(at.range().start..).unwrap_or_default();
-    text.strip_prefix('\u{feff}').is_some_and(|rest| rest.starts_with('#'))
+struct Words {
+    message: &'static str,
+    label: &'static str,
+    note: &'static str,
+    help: String,
+}
+
+fn without_version(help: String) -> Words {
+    Words {
+        message: "a MIME message without the header `MIME-Version`",
+        label: "not recognized as a message",
+        note: "cloud-init looks for `MIME-Version:` in the first 4096 bytes; without it the text \
+               is one part that does not say what it is, and cloud-init passes over all it holds",
+        help,
+    }
+}
+
+/// The header that names a boundary.
+fn content_type(facts: &UserDataFacts<'_>, at: Span, boundary: &str) -> String {
+    let boundary = facts.shown(at, boundary);
+    format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"")
 }
 
 /// A content type that there is not.

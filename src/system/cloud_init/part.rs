@@ -96,8 +96,8 @@ pub enum FaultKind {
     /// What it says is compressed cannot be decompressed; why.
     NotGzip(String),
     /// A text that begins with none of the lines by which cloud-init knows
-    /// what a part is.
-    Unrecognized,
+    /// what a part is, or that is encoded where cloud-init does not decode it.
+    Unrecognized(Likeness),
     /// A content type that cloud-init has nothing for.
     UnknownType(Arc<str>),
     /// An archive or an include inside an archive: not looked into.
@@ -140,6 +140,29 @@ pub enum FaultKind {
     NoEndBoundary,
     /// Beyond one of [`Limit`].
     OverLimit(Limit),
+}
+
+/// What a text that cloud-init does not recognize was probably meant to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// Nothing that is known.
+    Nothing,
+    /// A part behind a byte order mark.
+    ByteOrderMark,
+    /// A message, or a part of one, that begins with its headers.
+    Headers {
+        /// Whether it is in a message that cloud-init recognized.
+        in_message: bool,
+    },
+    /// A message that begins with its boundary.
+    Boundary {
+        /// The boundary, without the dashes before it.
+        name: Arc<str>,
+        /// Whether it is in a message that cloud-init recognized.
+        in_message: bool,
+    },
+    /// Base64 of something that cloud-init would use.
+    Base64,
 }
 
 /// What a part came in, or is.
@@ -214,7 +237,7 @@ impl FaultKind {
             | FaultKind::NotUtf8
             | FaultKind::NotGzip(_)
             | FaultKind::Mangled { is_readable: false }
-            | FaultKind::Unrecognized
+            | FaultKind::Unrecognized(_)
             | FaultKind::UnknownType(_)
             | FaultKind::Nested(_)
             | FaultKind::NotAList(_)

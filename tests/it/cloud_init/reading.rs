@@ -6,7 +6,7 @@
 use layercake::report::json::canonical;
 use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::system::cloud_init::part::{
-    Carrier, Cost, Fault, FaultKind, Header, Kind, Limit, Part,
+    Carrier, Cost, Fault, FaultKind, Header, Kind, Likeness, Limit, Part,
 };
 use layercake::system::cloud_init::read::{
     Included, UserData, read, read_configuration, read_with,
@@ -137,9 +137,12 @@ fn a_plain_text_is_what_its_first_line_says() {
 #[test]
 fn a_first_line_that_says_nothing_is_told() {
     let other = ["user-data text/x-not-multipart \"-\" null"];
-    for text in ["⟦# cloud-config⟧\na: 1\n", "\n ⟦a: 1⟧ \n", "⟦\u{FEFF}#cloud-config⟧\na: 1\n"]
-    {
-        take_apart(text, &[]).is(&other, &[FaultKind::Unrecognized]);
+    for (text, likeness) in [
+        ("⟦# cloud-config⟧\na: 1\n", Likeness::Nothing),
+        ("\n ⟦a: 1⟧ \n", Likeness::Nothing),
+        ("⟦\u{FEFF}#cloud-config⟧\na: 1\n", Likeness::ByteOrderMark),
+    ] {
+        take_apart(text, &[]).is(&other, &[FaultKind::Unrecognized(likeness)]);
     }
 }
 
@@ -499,7 +502,7 @@ fn what_became_of_a_text_that_is_not_merged_does_not_matter() {
     take_apart(&text, &[]).is(&[&script(1), &script(2)], &[]);
     let text = multipart(&["Content-Type: text/plain\n\n⟦é⟧"]);
     let plain = ["user-data text/plain \"-\" null"];
-    take_apart(&text, &[]).is(&plain, &[FaultKind::Unrecognized]);
+    take_apart(&text, &[]).is(&plain, &[FaultKind::Unrecognized(Likeness::Nothing)]);
     let archive = "#cloud-config-archive\n- 'a: \u{1}'\n";
     assert!(take_apart(archive, &[]).user_data.problems[0].kind.is_fatal());
 }

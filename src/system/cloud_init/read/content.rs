@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::likeness::{is_base64_of_user_data, likeness};
 use super::sniff::{self, Use};
 use super::{Piece, mime, not_utf8, spelled_merge_header};
 use crate::merge::patch::Patch;
 use crate::source::{DocKey, SourceMap, Span, Spanned, offset};
 use crate::system::cloud_init::PART;
-use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Kind, Part};
+use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Kind, Likeness, Part};
 use crate::yaml::{self, Comment, Loader, Node, Parsed, Problem, Value};
 
 /// The one mapping of a YAML text.
@@ -124,7 +125,7 @@ fn judge_type(part: &mut Part, content_type: &str, text: &str) {
         Use::CloudConfig if sniff::content_type(text) == Some(sniff::JINJA) => {
             FaultKind::NotRendered
         }
-        Use::Unrecognized => FaultKind::Unrecognized,
+        Use::Unrecognized => FaultKind::Unrecognized(likeness(text, content_type)),
         Use::Unknown => FaultKind::UnknownType(content_type.into()),
         Use::Carrier(carrier) => FaultKind::Nested(carrier),
         Use::CloudConfig | Use::JsonPatch | Use::Template | Use::Script | Use::Multipart => return,
@@ -177,7 +178,14 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> Single {
     if let Some(root) = &read.root
         && root.as_mapping().is_none()
     {
-        read.fault = Some(Fault { at, kind: FaultKind::NotAMapping(root.value.kind()) });
+        let is_encoded =
+            matches!(root.value, Value::String(_)) && is_base64_of_user_data(sources.slice(text));
+        let kind = if is_encoded {
+            FaultKind::Unrecognized(Likeness::Base64)
+        } else {
+            FaultKind::NotAMapping(root.value.kind())
+        };
+        read.fault = Some(Fault { at, kind });
         read.root = None;
     }
     read

@@ -40,6 +40,34 @@ pub(super) fn is_message(bytes: &[u8]) -> bool {
     beginning.windows(SIGN.len()).any(|part| part.eq_ignore_ascii_case(SIGN))
 }
 
+/// Whether a text begins with headers of a message, one of which says what is in it, or with a
+/// misspelled version.
+pub(super) fn begins_with_headers(text: &str) -> bool {
+    const VERSION: &str = "mime-version";
+    let is_version =
+        |text: &str| text.get(..VERSION.len()).is_some_and(|it| it.eq_ignore_ascii_case(VERSION));
+    let headers = text.lines().take_while(|line| header_line(line).is_some());
+    is_version(text) || headers.take(MAX_HEADERS).any(is_content_header)
+}
+
+/// The boundary that a text begins with, if headers of a part follow it.
+pub(super) fn boundary_before_headers(text: &str) -> Option<&str> {
+    let mut lines = text.lines();
+    let boundary = lines.next()?.strip_prefix("--")?.trim_end();
+    let is_followed = lines.find(|line| !line.trim().is_empty()).is_some_and(is_content_header);
+    (is_followed && !boundary.is_empty()).then_some(boundary)
+}
+
+/// Maximum number of headers in which the one that says what is in a message is looked for.
+const MAX_HEADERS: usize = 100;
+
+fn is_content_header(line: &str) -> bool {
+    const NAMES: [&str; 4] =
+        ["content-type", "content-transfer-encoding", "content-disposition", "mime-version"];
+    let name = line.split(':').next().filter(|name| name.len() < line.len());
+    name.is_some_and(|name| NAMES.iter().any(|it| it.eq_ignore_ascii_case(name)))
+}
+
 /// Reads `text`, the text of `file`, as a message.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ mod archive;
 mod content;
 mod decoding;
 mod include;
+mod likeness;
 mod mime;
 mod parameter;
 mod sniff;

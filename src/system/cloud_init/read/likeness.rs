@@ -1,0 +1,36 @@
+//! What a text that cloud-init cannot use was probably meant to be.
+
+use super::{decoding, mime, sniff};
+use crate::system::cloud_init::part::Likeness;
+
+const GZIP: &[u8] = &[0x1F, 0x8B];
+
+/// What a text looks like of which no first line says what it is.
+pub(super) fn likeness(text: &str, content_type: &str) -> Likeness {
+    // Only what is in a message has this type and was not recognized.
+    let in_message = content_type == sniff::PLAIN;
+    let text = sniff::trim_start(text);
+    // Python spells the mark out where it takes the text of a message for ASCII.
+    let marked = text.strip_prefix('\u{feff}').or_else(|| text.strip_prefix(r"\ufeff"));
+    if marked.is_some_and(|rest| rest.starts_with('#') || mime::begins_with_headers(rest)) {
+        return Likeness::ByteOrderMark;
+    }
+    if mime::begins_with_headers(text) {
+        return Likeness::Headers { in_message };
+    }
+    if let Some(boundary) = mime::boundary_before_headers(text) {
+        return Likeness::Boundary { name: boundary.into(), in_message };
+    }
+    if is_base64_of_user_data(text) { Likeness::Base64 } else { Likeness::Nothing }
+}
+
+/// Whether a text is base64 of something that cloud-init would use as it is.
+pub(super) fn is_base64_of_user_data(text: &str) -> bool {
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let read = decoding::from_base64(&digits);
+    if !read.is_sound || digits.is_empty() {
+        return false;
+    }
+    let is_known = str::from_utf8(&read.bytes).is_ok_and(|it| sniff::content_type(it).is_some());
+    is_known || read.bytes.starts_with(GZIP) || mime::is_message(&read.bytes)
+}

@@ -1,0 +1,93 @@
+//! What users of cloud-init report again and again: values that are lost without a word, and
+//! user-data in a form that is not recognized.
+
+use crate::cli::Sandbox;
+use crate::reference::merged;
+
+/// Text on one line, as a report wraps it.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+}
+
+/// The findings of files, without line breaks.
+fn found(files: &[(&str, &str)], more: &[&str]) -> String {
+    unwrapped(&merged(files, more).1)
+}
+
+#[test]
+fn a_byte_order_mark_before_the_first_line_is_named() {
+    let found = found(&[("user.yaml", "\u{feff}#cloud-config\nruncmd: [a]\n")], &[]);
+    assert!(found.contains("byte order mark"), "{found}");
+    assert!(found.contains("save the file as UTF-8 without a byte order mark"), "{found}");
+}
+
+#[test]
+fn a_message_without_its_version_is_explained() {
+    let part = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n";
+    let parts = format!("--BB\n{part}--BB--\n");
+    let headers = "Content-Type: multipart/mixed; boundary=\"BB\"\n";
+    let late = format!("{headers}X-Long: {}\nMIME-Version: 1.0\n\n{parts}", "x".repeat(4096));
+    for (text, help) in [
+        (format!("{headers}\n{parts}"), "write `MIME-Version: 1.0` as its first line"),
+        (late, "write `MIME-Version: 1.0` as its first line"),
+        (part.to_owned(), "write `MIME-Version: 1.0` as its first line"),
+        (
+            format!("MIME-Version 1.0\n{headers}\n{parts}"),
+            "write `MIME-Version: 1.0` as its first line",
+        ),
+        (format!("\u{feff}MIME-Version: 1.0\n{headers}\n{parts}"), "without a byte order mark"),
+        (
+            parts.clone(),
+            "write `MIME-Version: 1.0`, `Content-Type: multipart/mixed; boundary=\"BB\"` and a blank \
+             line above it",
+        ),
+        (
+            format!("MIME-Version: 1.0\n\n{parts}"),
+            "write `Content-Type: multipart/mixed; boundary=\"BB\"` among the headers",
+        ),
+        (
+            format!("\nMIME-Version: 1.0\n{headers}\n{parts}"),
+            "remove the blank line above these headers",
+        ),
+        (
+            format!("MIME-Version: 1.0\n{headers}\n--BB\n\n{part}--BB--\n"),
+            "remove the blank line above these headers",
+        ),
+    ] {
+        let found = found(&[("--user-data", &text)], &[]);
+        assert!(found.contains("error[unrecognized-part]"), "{text}: {found}");
+        assert!(found.contains(help), "{text}: {found}");
+    }
+}
+
+#[test]
+fn base64_of_user_data_is_explained() {
+    let message = "TUlNRS1WZXJzaW9uOiAxLjAKQ29udGVudC1UeXBlOiB0ZXh0L2Nsb3VkLWNvbmZpZwoKYTogMQo=";
+    let gzip = "H4sIAAAAAAACA1NOzskvTdFNzs9Ly0znSrRSMOQCAJ6ioS4TAAAA\n";
+    let (plain, folded) = ("I2Nsb3VkLWNvbmZpZwphOiAxCg==\n", "I2Nsb3VkLWNv\nbmZpZwphOiAxCg==\n");
+    for text in [plain, folded, message, gzip] {
+        let in_message = format!("MIME-Version: 1.0\nContent-Type: text/cloud-config\n\n{text}");
+        let in_archive =
+            format!("#cloud-config-archive\n- {{type: text/cloud-config, content: {text:?}}}\n");
+        for text in [text, &in_message, &in_archive] {
+            let found = found(&[("--user-data", text)], &[]);
+            assert!(found.contains("error[unrecognized-part]"), "{text}: {found}");
+            assert!(found.contains("a part is base64"), "{text}: {found}");
+            assert!(found.contains("base64 --decode"), "{text}: {found}");
+        }
+    }
+    for other in ["aGVsbG8gd29ybGQ=\n", "I2Nsb3VkLWNvbmZpZwphOiAxCg==!\n", "word\n"] {
+        let found = found(&[("--user-data", other)], &[]);
+        assert!(found.contains("a part does not say what it is"), "{other}: {found}");
+    }
+}
+
+#[test]
+fn gzip_where_nothing_is_decompressed_is_explained() {
+    let sandbox = Sandbox::outside_git();
+    sandbox.write("cloud.cfg", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xff");
+    let ran = sandbox.run(&["cloud-config", "--isolated", "--base", "cloud.cfg"]);
+    let found = unwrapped(&ran.stderr);
+    assert!(found.contains("a part is gzip where cloud-init does not decompress it"), "{found}");
+    assert!(found.contains("decompress it with `gunzip`"), "{found}");
+}
