@@ -3,11 +3,13 @@
 use super::laying::Laid;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::Failure;
-use crate::merge::cloud_init::{self, Class, FailureKind, ShapeFault};
+use crate::merge::cloud_init::{self, Class, FailureKind, Said, ShapeFault};
 use crate::merge::patch::{self, Member, Reason};
 use crate::rules::over_limit;
 use crate::source::Span;
+use crate::yaml::emit::to_flow;
 use crate::yaml::path::Location;
+use crate::yaml::{Key, Mapping, Node, Value};
 
 super::super::rule!(
     "unmerged-part",
@@ -23,6 +25,9 @@ pub(super) fn word(laid: &Laid<'_>, failure: &Failure) -> Diagnostic {
 }
 
 fn word_merging(laid: &Laid<'_>, failure: &cloud_init::Failure) -> Diagnostic {
+    if let Some((key, mapping)) = specification_as_mapping(laid, failure) {
+        return word_mapping(laid, failure, key, mapping);
+    }
     match &failure.kind {
         FailureKind::Format => word_specification(
             laid,
@@ -57,6 +62,66 @@ fn word_merging(laid: &Laid<'_>, failure: &cloud_init::Failure) -> Diagnostic {
             over_limit::word_part(laid.facts.first_line(failure.at), "each character is an item")
         }
     }
+}
+
+/// The key and the mapping that say how a part is merged, if that is what failed.
+fn specification_as_mapping<'a>(
+    laid: &Laid<'a>,
+    failure: &cloud_init::Failure,
+) -> Option<(&'a Key, &'a Mapping)> {
+    let members = laid.facts.sets.iter().filter_map(|(_, member)| member.part);
+    let said = members.filter_map(|part| Said::by(&part.data).how);
+    let mut failed = said.filter(|(_, how)| how.span.contains(failure.at));
+    failed.find_map(|(key, how)| Some((key, how.as_mapping()?)))
+}
+
+/// A mapping in the place of a list: cloud-init goes through its keys.
+fn word_mapping(
+    laid: &Laid<'_>,
+    failure: &cloud_init::Failure,
+    key: &Key,
+    mapping: &Mapping,
+) -> Diagnostic {
+    let name = key.as_str().unwrap_or("merge_how");
+    let meant = as_written(mapping).filter(|_| !failure.secret);
+    let meant = meant.filter(|meant| !meant.contains(char::is_control));
+    let help = match meant {
+        Some(meant) => format!("write `{name}: {meant}`"),
+        None => format!(
+            "write one text, such as `{name}: dict(recurse_list)+list(append)`, or a list with \
+             `{{name: list, settings: [append]}}` for each class"
+        ),
+    };
+    let message =
+        format!("`{}` cannot be merged: `{name}` is a mapping, not a text or a list", laid.name());
+    let label = Label::new(laid.facts.first_line(key.span), "says how it is merged");
+    Diagnostic::new(&RULE, message, label)
+        .note("cloud-init goes through the keys of a mapping as if each named a merge class")
+        .note(cost(laid))
+        .help(help)
+        .about("merge_how")
+}
+
+/// The specification that a mapping was probably meant as.
+fn as_written(mapping: &Mapping) -> Option<String> {
+    const MAX_CHARS: usize = 200;
+    if let (Some(name), Some(settings)) = (mapping.get("name"), mapping.get("settings")) {
+        let [name, settings] = [name, settings].map(|node| to_flow(node, MAX_CHARS));
+        return Some(format!("[{{name: {name}, settings: {settings}}}]"));
+    }
+    let class = |(key, options): (&Key, &Node)| {
+        let class = Class::ALL.into_iter().find(|class| key.as_str() == Some(class.as_str()))?;
+        let options = match &options.value {
+            Value::Null => String::new(),
+            Value::String(option) => option.to_string(),
+            Value::Sequence(options) => {
+                options.iter().map(Node::as_str).collect::<Option<Vec<_>>>()?.join(",")
+            }
+            _ => return None,
+        };
+        Some(format!("{}({options})", class.as_str()))
+    };
+    Some(mapping.iter().map(class).collect::<Option<Vec<_>>>()?.join("+"))
 }
 
 /// What says how the part is merged cannot be used.

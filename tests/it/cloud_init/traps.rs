@@ -91,3 +91,27 @@ fn gzip_where_nothing_is_decompressed_is_explained() {
     assert!(found.contains("a part is gzip where cloud-init does not decompress it"), "{found}");
     assert!(found.contains("decompress it with `gunzip`"), "{found}");
 }
+
+#[test]
+fn a_mapping_that_says_how_to_merge_is_explained_at_its_line() {
+    let one = "#cloud-config\na: [1]\n";
+    for (how, help) in [
+        (
+            "{name: list, settings: [append]}",
+            "write `merge_how: [{name: list, settings: [append]}]`",
+        ),
+        (
+            "{dict: [recurse_list], list: append}",
+            "write `merge_how: dict(recurse_list)+list(append)`",
+        ),
+        ("\n  list: [append]\n  dict:", "write `merge_how: list(append)+dict()`"),
+        ("{lists: 5}", "write one text, such as `merge_how: dict(recurse_list)+list(append)`"),
+    ] {
+        let two = format!("#cloud-config\na: [2]\nmerge_how: {how}\n");
+        let found = found(&[("one", one), ("two", &two)], &[]);
+        let expected = "`two` cannot be merged: `merge_how` is a mapping, not a text or a list";
+        assert!(found.contains(expected), "{how}: {found}");
+        assert!(found.contains("two:3:1"), "{how}: {found}");
+        assert!(found.contains(help), "{how}: {found}");
+    }
+}
