@@ -522,3 +522,43 @@ fn a_part_that_is_not_uuencode_is_read_as_it_stands() {
     assert_eq!(output, "#cloud-config\na: 1\n");
     assert!(found.contains("broken-mime"), "{found}");
 }
+
+#[test]
+fn both_keys_of_the_base_are_taken_out() {
+    let joining = "dict(recurse_list)+list(append)";
+    let base = format!("a: [1]\nmerge_how: dict()\nmerge_type: {joining}\n");
+    let user_data = ("--user-data", "#cloud-config\na: [2]\n");
+    let (output, found) = merged(&[("--base", &base), user_data], &[]);
+    assert_eq!(output, "#cloud-config\na:\n- 2\n", "{found}");
+    let (output, found) = merged(&[("--base", &base)], &[]);
+    assert_eq!(output, "#cloud-config\na:\n- 1\n", "{found}");
+    assert!(found.contains("leaked-merge-type"), "{found}");
+    let (output, _) = merged(&[("--base", &format!("merge_type: {joining}\na: [1]\n"))], &[]);
+    assert_eq!(output, "#cloud-config\na:\n- 1\n");
+}
+
+#[test]
+fn both_keys_of_conf_d_are_taken_out() {
+    let sandbox = Sandbox::outside_git();
+    let joining = "dict(recurse_list)+list(append)";
+    let both = format!("a: [1]\nmerge_how: dict()\nmerge_type: {joining}\n");
+    sandbox.write("conf.d/10-a.cfg", &both);
+    sandbox.write("cloud.cfg", "a: [3]\n");
+    sandbox.write("user", "#cloud-config\na: [2]\n");
+    let all = ["cloud-config", "--isolated", "--conf-d", "conf.d", "--user-data", "user"];
+    for base in [&[][..], &["--base", "cloud.cfg"]] {
+        let ran = sandbox.run(&[&all[..], base].concat());
+        assert_eq!(ran.stdout, "#cloud-config\na:\n- 2\n", "{}", ran.stderr);
+    }
+    sandbox.write("cloud.cfg", &both);
+    let ran = sandbox.run(&[&all[..], &["--base", "cloud.cfg"]].concat());
+    assert_eq!(ran.stdout, "#cloud-config\na:\n- 2\n", "{}", ran.stderr);
+}
+
+#[test]
+fn a_second_key_without_dict_loses_the_base() {
+    let base = "a: [1]\nmerge_how: dict()\nmerge_type: list(append)\n";
+    let (output, found) = merged(&[("--base", base)], &[]);
+    assert_eq!(output, "#cloud-config\n{}\n");
+    assert!(found.contains("all of cloud.cfg is lost"), "{found}");
+}

@@ -14,29 +14,38 @@ super::super::rule!(
 pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {
-            found.extend(facts.set.sources.iter().flat_map(mergeable).filter_map(word));
+            let parts = facts.set.sources.iter().flat_map(|source| {
+                mergeable(source).filter_map(|part| word(part, source.kind.is_user_data()))
+            });
+            found.extend(parts);
         }
         // Nothing is taken out there.
         Dialect::Documented => {}
     }
 }
 
-fn word(part: &Part) -> Option<Diagnostic> {
-    let mapping = part.data.as_mapping()?;
-    let (leaked, _) = mapping.get_entry("merge_type")?;
-    let (heeded, _) = mapping.get_entry("merge_how").filter(|(_, how)| !how.is_null())?;
-    let label = Label::new(leaked.span, "not heeded, and not taken out");
-    Some(
-        Diagnostic::new(
-            &RULE,
+fn word(part: &Part, is_user_data: bool) -> Option<Diagnostic> {
+    let (leaked, heeded) = part.leaked_merge_type()?;
+    let (message, label, note) = if is_user_data {
+        (
             "`merge_type` stands beside `merge_how`, and stays in the data",
-            label,
-        )
-        .related(heeded.span, "this one says how the part is merged")
-        .note(
+            "not heeded, and not taken out",
             "it is in the merged configuration then, and cloud-init heeds it there: it says how \
-                 all user-data is combined with vendor-data and with the system's configuration",
+             all user-data is combined with vendor-data and with the system's configuration",
         )
-        .help("take `merge_type` out"),
+    } else {
+        (
+            "`merge_type` stands beside `merge_how`, and does not say how the file is merged",
+            "not read with the file",
+            "cloud-init takes it out in a later step, in which the system's configuration is laid \
+             over nothing: it has no effect there, but without a class `dict` all of the \
+             configuration is lost",
+        )
+    };
+    Some(
+        Diagnostic::new(&RULE, message, Label::new(leaked.span, label))
+            .related(heeded.span, "this one says how the part is merged")
+            .note(note)
+            .help("take `merge_type` out"),
     )
 }

@@ -46,10 +46,13 @@ fn word(facts: &SetFacts<'_>, doc: DocId, source: &Source<'_>) -> Option<Diagnos
     }
     let title = source.kind.as_str();
     let (message, note) = if erases {
-        (
-            format!("all of {title} is lost: `{name}` stays in what is merged of it"),
-            "it says how that is combined with other sources, and has no class `dict`",
-        )
+        let note = if source.kind.is_user_data() {
+            "it says how that is combined with other sources, and has no class `dict`"
+        } else {
+            "cloud-init reads it once more when it completes the system's configuration, and it \
+             has no class `dict`"
+        };
+        (format!("all of {title} is lost: `{name}` stays in what is merged of it"), note)
     } else {
         (
             format!("`{name}` stays in what is merged of {title}"),

@@ -244,9 +244,25 @@ impl<'a> Lowering<'a> {
         output.key = key(OUTPUT, &set.name);
     }
 
-    /// The system's configuration: `cloud.cfg` laid below what the files of
-    /// `conf.d` make, by what it says of that itself.
+    /// The system's configuration. Where a key says how it is merged after all that, cloud-init
+    /// reads it once more when it lays its defaults below (`stages.py`, `fetch_base_config`).
     fn add_system(
+        &mut self,
+        index: usize,
+        set: &Set<'a>,
+        sources: &[&Source<'a>],
+    ) -> Option<Below> {
+        let read = self.add_read_system(index, set, sources)?;
+        if !leaks_merge_type(set.dialect, sources) {
+            return Some(read);
+        }
+        let member = Member { set: index, part: None, source: None };
+        let doc = self.add_layers(member, set, "system/completed", combined(set, &[read]), false);
+        Some(Below { doc, at: read.at })
+    }
+
+    /// `cloud.cfg` laid below what the files of `conf.d` make, by what it says of that itself.
+    fn add_read_system(
         &mut self,
         index: usize,
         set: &Set<'a>,
@@ -341,6 +357,18 @@ impl<'a> Lowering<'a> {
         self.recipes.push(recipe);
         self.members.push(member);
         doc
+    }
+}
+
+/// Whether `merge_type` stays in what is merged of some sources.
+fn leaks_merge_type(dialect: Dialect, sources: &[&Source<'_>]) -> bool {
+    match dialect {
+        Dialect::Current => {
+            let mut parts = sources.iter().flat_map(|source| source.parts());
+            parts.any(|part| part.leaked_merge_type().is_some())
+        }
+        // Nothing is taken out there.
+        Dialect::Documented => false,
     }
 }
 

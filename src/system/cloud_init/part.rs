@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::merge::patch::{self, Patch};
 use crate::source::{DocKey, RepoPath, Span, Spanned};
-use crate::yaml::{self, Node};
+use crate::yaml::{self, Key, Node};
 
 /// One part, in the order in which cloud-init comes to it.
 #[derive(Clone, Debug)]
@@ -289,6 +289,15 @@ impl Part {
             Kind::CloudConfig | Kind::JsonPatch(_) => true,
             Kind::Template | Kind::Other(_) => false,
         }
+    }
+
+    /// The keys `merge_type` and `merge_how` of a part that has both: cloud-init reads and takes
+    /// out the second, and leaves the first in the data.
+    pub fn leaked_merge_type(&self) -> Option<(&Key, &Key)> {
+        let mapping = self.data.as_mapping()?;
+        let (leaked, _) = mapping.get_entry("merge_type")?;
+        let (read, _) = mapping.get_entry("merge_how").filter(|(_, how)| !how.is_null())?;
+        Some((leaked, read))
     }
 
     /// The text that says how it is merged: in its mapping, or in its headers.

@@ -3,20 +3,22 @@
 //! set, and what is compared is the rendered output with what was dropped.
 //!
 //! Parts that are recorded one by one come in an archive each, whose entry
-//! has their type and their headers.
+//! has their type and their headers. A recording of one stage, such as `mergemanydict`, is compared
+//! with the document of that stage, since later stages take `merge_type` out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::check::RenderedSite;
-use layercake::merge::Failure;
+use layercake::merge::cloud_init::{self, Laying};
 use layercake::merge::deckhand::Semantics;
+use layercake::merge::{Failure, Strategy};
 use layercake::render::ProblemKind;
 use layercake::source::MemoryTree;
 use layercake::system::cloud_init::part::{Kind, Part};
 use layercake::system::cloud_init::{ConfD, Member};
 use layercake::yaml::emit::{Options, to_yaml};
-use layercake::yaml::{Key, Mapping, Node, Value, parse};
+use layercake::yaml::{Mapping, Node, Value, parse};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -104,16 +106,42 @@ fn merged(case: &Json, dialect: Dialect) -> Merged {
     }]});
     let tree = tree.with("layercake.yaml", declared.to_string());
     let options = support::options(Semantics::Documented);
-    let mut checked = support::check_files(&tree, options, outcome);
+    let mut checked = support::check_files(&tree, options, |site| outcome(site, Stage::of(case)));
     assert!(!checked.internal_error, "{}", case["id"]);
     let site = checked.sites.pop().expect("files without layout are one set");
-    site.taken.expect("nothing failed")
+    let mut merged = site.taken.expect("nothing failed");
+    if let Some(base) = handed_over(case) {
+        merged.lay(&base);
+    }
+    merged
 }
 
-fn outcome(site: &RenderedSite<'_>) -> Merged {
+/// The part of cloud-init that was recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// All of it.
+    Output,
+    /// Reading the system's configuration, without the step that completes it.
+    System,
+}
+
+impl Stage {
+    fn of(case: &Json) -> Self {
+        match case["mode"].as_str() {
+            Some("many" | "confd") => Stage::System,
+            None | Some(_) => Stage::Output,
+        }
+    }
+}
+
+fn outcome(site: &RenderedSite<'_>, stage: Stage) -> Merged {
     let mut merged = Merged::default();
     for (doc, member) in site.sets.iter() {
-        if site.graph.recipe(doc).emit {
+        let is_recorded = match stage {
+            Stage::Output => site.graph.recipe(doc).emit,
+            Stage::System => member.part.is_none() && member.source.is_some(),
+        };
+        if is_recorded {
             merged.output = site.rendered.data(doc).cloned();
         }
         if let Some(part) = member.part.filter(|part| part.data.is_null()) {
@@ -142,6 +170,17 @@ fn ends(conf_d: ConfD) -> bool {
 }
 
 impl Merged {
+    /// Lays a configuration below all others, as cloud-init combines sources.
+    fn lay(&mut self, base: &Node) {
+        let laying = Laying::Current { header: None, default: cloud_init::Default::Many };
+        let empty = || Node::new(Value::Mapping(Arc::new(Mapping::new())), base.span);
+        let output = self.output.take().filter(|output| !output.is_null());
+        let output = self.output.insert(output.unwrap_or_else(empty));
+        if let Err(failure) = Strategy::CloudInit(laying).lay(output, base) {
+            self.dropped.entry("cloud.cfg".to_owned()).or_default().push((0, kind_of(&failure)));
+        }
+    }
+
     /// Keeps that a part was dropped. The files of a source are numbered from
     /// 0, and the parts of a file from 1; only one of the two is ever several.
     fn drop(&mut self, part: &Part, kind: &'static str) {
@@ -236,7 +275,8 @@ fn files(case: &Json) -> Vec<(String, String)> {
         Some("stack") => {
             let sources = [("user", "user"), ("vendor", "vendor"), ("vendor2", "vendor2")];
             let sources = sources.into_iter().flat_map(|(source, key)| of(source, &case[key]));
-            let base = case.get("base").map(|base| ("cloud.cfg".to_owned(), live(&content(base))));
+            let base = case.get("base").filter(|_| handed_over(case).is_none());
+            let base = base.map(|base| ("cloud.cfg".to_owned(), content(base)));
             sources.chain(base).collect()
         }
         Some("many") => {
@@ -276,23 +316,15 @@ fn content(part: &Json) -> String {
     }
 }
 
-/// A file whose content still says, once it was read, how it is merged with
-/// other sources: the system's configuration is recorded as it is handed over
-/// to that, and of a file's two keys the second is left in it.
-fn live(text: &str) -> String {
-    let root = parse(some_file(), text).documents.pop().expect("cloud.cfg is YAML").root;
-    let Some(said) = root.get("merge_how").or(root.get("merge_type")) else {
-        return text.to_owned();
-    };
-    let is_said = |key: &Key| matches!(key.as_str(), Some("merge_how" | "merge_type"));
-    let entries = root.as_mapping().into_iter().flat_map(Mapping::iter);
-    let rest = entries.filter(|(key, _)| !is_said(key));
-    let first = Node::new(Value::String("dict()".into()), root.span);
-    let said = [("merge_how", &first), ("merge_type", said)];
-    let said = said.map(|(key, node)| (Key::string(key, root.span), node.clone()));
-    let all = said.into_iter().chain(rest.map(|(key, node)| (key.clone(), node.clone())));
-    let mapping = Value::Mapping(Arc::new(all.collect()));
-    to_yaml(&Node::new(mapping, root.span), &Options::default())
+/// The system's configuration of a case in which it says how it is combined with other sources.
+///
+/// The recordings hand it over to that combination. A file cannot: cloud-init takes both keys out
+/// before.
+fn handed_over(case: &Json) -> Option<Node> {
+    let base = case.get("base").filter(|_| case["mode"] == "stack")?;
+    let root = parse(some_file(), &content(base)).documents.pop().expect("cloud.cfg is YAML").root;
+    let says = root.get("merge_how").or(root.get("merge_type")).is_some();
+    says.then_some(root)
 }
 
 /// A part with its type and its headers.
