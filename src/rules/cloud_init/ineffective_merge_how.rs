@@ -1,65 +1,192 @@
-//! `ineffective-merge-how`: only the one part of a source says how it
-//! is merged of which that does not matter.
+//! `ineffective-merge-how`: only the one part of a source says how it is merged for which that
+//! has no effect.
 
 use super::{SetFacts, mergeable};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Dialect, Said};
 use crate::source::Span;
-use crate::system::cloud_init::part::Part;
-use crate::system::cloud_init::{Source, SourceKind};
+use crate::system::cloud_init::part::{FaultKind, Kind, Part};
+use crate::system::cloud_init::{ConfD, Set, Source, SourceKind};
 
 super::super::rule!(
     "ineffective-merge-how",
     Warning[Everywhere],
-    "only the part says how it is merged of which that does not matter"
+    "`merge_how` has no effect on the only part that has it"
 );
 
 pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let dialect = facts.set.dialect;
-    found.extend(facts.set.sources.iter().filter_map(|source| word(source, dialect)));
+    let ineffective = facts.set.sources.iter().filter_map(|source| {
+        let ineffective = Ineffective::of(facts.set, source)?;
+        (!has_effect_elsewhere(facts, &ineffective)).then(|| word(source, &ineffective))
+    });
+    found.extend(ineffective);
 }
 
-fn word(source: &Source<'_>, dialect: Dialect) -> Option<Diagnostic> {
-    let is_usable = |part: &&Part| part.is_merged() && !part.data.is_null();
-    let merged: Vec<&Part> = source.parts().filter(is_usable).collect();
-    let [first, .., last] = merged[..] else { return None };
-    let mut saying = mergeable(source).filter_map(|part| Some((part, said_at(part)?)));
-    let (part, at) = saying.next()?;
-    let alone = match dialect {
-        Dialect::Current => first,
-        Dialect::Documented => last,
-    };
-    if saying.next().is_some() || !std::ptr::eq(part, alone) {
-        return None;
-    }
-    let (message, label, note, help) = match (dialect, source.kind) {
-        (Dialect::Current, SourceKind::ConfD | SourceKind::Base) => (
-            "only the file with the greatest name says how it is merged, which has no effect",
-            "laid over nothing",
-            "a file of `conf.d` says how it is put beneath those with greater names, and this one \
-             comes first",
-            "say it in the files that are put beneath it",
-        ),
-        (Dialect::Current, _) => (
-            "only the first part says how it is merged, which has no effect",
-            "laid over nothing",
-            "a part says how it is itself merged into those before it; those after it are merged \
-             by the default, `dict(replace)+list()+str()`",
-            "say it in the parts that come after it",
-        ),
-        (Dialect::Documented, _) => (
-            "only the last part says how to merge, which has no effect",
-            "no part comes after it",
-            "in the dialect of 2013 a part says how the next one is merged",
-            "say it in the parts that come before it",
-        ),
-    };
-    let next = merged.iter().find(|other| !std::ptr::eq(**other, part));
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, label)).note(note).help(help);
-    Some(match (dialect, next) {
-        (Dialect::Current, Some(next)) => finding.related(next.at, "this part does not say it"),
-        (Dialect::Current, None) | (Dialect::Documented, _) => finding,
+/// Whether another set of the site has the part in a place where it has an effect.
+fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &Ineffective<'_>) -> bool {
+    let others = facts.facts.sets.sets.iter().enumerate();
+    let mut others = others.filter(|(index, _)| *index != facts.index);
+    others.any(|(_, set)| {
+        let mut sources = set.sources.iter();
+        let has_part =
+            |source: &&Source<'_>| source.parts().any(|part| std::ptr::eq(part, ineffective.part));
+        sources.find(has_part).is_some_and(|source| {
+            let here = Ineffective::of(set, source);
+            here.is_none_or(|here| !std::ptr::eq(here.part, ineffective.part))
+        })
     })
+}
+
+/// A part whose word on merging has no effect.
+struct Ineffective<'a> {
+    part: &'a Part,
+    /// The key or the header.
+    at: Span,
+    dialect: Dialect,
+    /// A part beside it that does not say it; none where it is alone.
+    other: Option<&'a Part>,
+}
+
+impl<'a> Ineffective<'a> {
+    fn of(set: &Set<'a>, source: &Source<'a>) -> Option<Self> {
+        if !is_known(source) {
+            return None;
+        }
+        let is_usable = |part: &&Part| part.is_merged() && !part.data.is_null();
+        let merged: Vec<&Part> = source.parts().filter(is_usable).collect();
+        let mut saying = mergeable(source).filter_map(|part| Some((part, said_at(part)?)));
+        let (part, at) = saying.next()?;
+        let without_effect = match (set.dialect, &merged[..]) {
+            (_, []) => return None,
+            (_, [only]) if is_below_conf_d(set, source) || !is_alone(source, only) => return None,
+            (_, [only]) => only,
+            (Dialect::Current, [first, ..]) => first,
+            (Dialect::Documented, [.., last]) => last,
+        };
+        if saying.next().is_some() || !std::ptr::eq(part, *without_effect) {
+            return None;
+        }
+        let other = merged.into_iter().find(|other| !std::ptr::eq(*other, part));
+        Some(Self { part, at, dialect: set.dialect, other })
+    }
+}
+
+/// Whether all parts of a source are known: what a template or an address gives is not.
+fn is_known(source: &Source<'_>) -> bool {
+    let reads = source.files.iter().filter_map(|file| file.read);
+    let mut faults = reads.flat_map(|read| read.faults.iter().chain(&read.aborted));
+    !faults.any(|fault| fault.kind == FaultKind::RemoteInclude)
+        && !source.parts().any(|part| matches!(part.kind, Kind::Template))
+}
+
+/// Whether no other part of the source was meant to be merged, be it one that is dropped.
+fn is_alone(source: &Source<'_>, only: &Part) -> bool {
+    let is_other = |part: &&Part| !std::ptr::eq(*part, only);
+    let is_meant = |part: &Part| part.is_merged() || !part.faults.is_empty();
+    let mut reads = source.files.iter().filter_map(|file| file.read);
+    !source.parts().filter(is_other).any(is_meant)
+        && reads.all(|read| read.faults.is_empty() && read.aborted.is_none())
+}
+
+/// Whether it is a `cloud.cfg` that is put beneath files of `conf.d`.
+fn is_below_conf_d(set: &Set<'_>, source: &Source<'_>) -> bool {
+    let has_conf_d = || {
+        let mut sources = set.sources.iter().filter(|it| it.kind == SourceKind::ConfD);
+        set.conf_d() == ConfD::Read && sources.any(|it| it.parts().next().is_some())
+    };
+    source.kind == SourceKind::Base && has_conf_d()
+}
+
+fn word(source: &Source<'_>, ineffective: &Ineffective<'_>) -> Diagnostic {
+    let Words { message, label, note, help } = match ineffective.other {
+        None => of_only(source.kind, ineffective.dialect),
+        Some(_) => of_several(source.kind, ineffective.dialect),
+    };
+    let finding = Diagnostic::new(&RULE, message, Label::new(ineffective.at, label));
+    let finding = finding.note(note).help(help);
+    match (ineffective.dialect, ineffective.other) {
+        (Dialect::Current, Some(other)) => finding.related(other.at, "this part does not say it"),
+        (Dialect::Current, None) | (Dialect::Documented, _) => finding,
+    }
+}
+
+struct Words {
+    message: String,
+    label: &'static str,
+    note: &'static str,
+    help: &'static str,
+}
+
+/// The only part of its source.
+fn of_only(kind: SourceKind, dialect: Dialect) -> Words {
+    const REMOVE: &str = "remove it, or write it in a part that comes after another one";
+    let title = kind.as_str();
+    match (dialect, kind) {
+        (Dialect::Documented, _) => Words {
+            message: format!("the only part of {title} says how to merge, which has no effect"),
+            label: "no part comes after it",
+            note: "in the dialect of 2013 a part says how the next one is merged",
+            help: REMOVE,
+        },
+        (Dialect::Current, SourceKind::ConfD) => Words {
+            message: "the only file of conf.d says how it is merged, which has no effect"
+                .to_owned(),
+            label: "laid over nothing",
+            note: "a file of `conf.d` says how it is put beneath those with greater names; it does \
+                   not say how user-data is put over it",
+            help: "remove it",
+        },
+        (Dialect::Current, SourceKind::Base) => Words {
+            message: "`cloud.cfg` says how it is merged, which has no effect without `conf.d`"
+                .to_owned(),
+            label: "laid over nothing",
+            note: "`cloud.cfg` says how it is put beneath the files of `conf.d`; it does not say \
+                   how user-data is put over it",
+            help: "remove it",
+        },
+        (
+            Dialect::Current,
+            SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData,
+        ) => Words {
+            message: format!("the only part of {title} says how it is merged, which has no effect"),
+            label: "laid over nothing",
+            note: "a part says how it is merged into those before it in the same source; \
+                       user-data, vendor-data and the system's configuration are combined without \
+                       it",
+            help: REMOVE,
+        },
+    }
+}
+
+/// One of several parts.
+fn of_several(kind: SourceKind, dialect: Dialect) -> Words {
+    match (dialect, kind) {
+        (Dialect::Current, SourceKind::ConfD | SourceKind::Base) => Words {
+            message: "only the file with the greatest name says how it is merged, which has no \
+                      effect"
+                .to_owned(),
+            label: "laid over nothing",
+            note: "a file of `conf.d` says how it is put beneath those with greater names, and this \
+                   one comes first",
+            help: "say it in the files that are put beneath it",
+        },
+        (
+            Dialect::Current,
+            SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData,
+        ) => Words {
+            message: "only the first part says how it is merged, which has no effect".to_owned(),
+            label: "laid over nothing",
+            note: "a part says how it is itself merged into those before it; those after it are \
+                       merged by the default, `dict(replace)+list()+str()`",
+            help: "say it in the parts that come after it",
+        },
+        (Dialect::Documented, _) => Words {
+            message: "only the last part says how to merge, which has no effect".to_owned(),
+            label: "no part comes after it",
+            note: "in the dialect of 2013 a part says how the next one is merged",
+            help: "say it in the parts that come before it",
+        },
+    }
 }
 
 /// Where a part says how it is merged: the key, or the header.

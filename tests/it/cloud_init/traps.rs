@@ -4,6 +4,8 @@
 use crate::cli::Sandbox;
 use crate::reference::merged;
 
+const JOINING: &str = "merge_how: dict(recurse_list)+list(append)";
+
 /// Text on one line, as a report wraps it.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
@@ -19,6 +21,42 @@ fn a_byte_order_mark_before_the_first_line_is_named() {
     let found = found(&[("user.yaml", "\u{feff}#cloud-config\nruncmd: [a]\n")], &[]);
     assert!(found.contains("byte order mark"), "{found}");
     assert!(found.contains("save the file as UTF-8 without a byte order mark"), "{found}");
+}
+
+#[test]
+fn a_lone_part_that_says_how_it_is_merged_is_reported_in_each_source() {
+    let how = format!("#cloud-config\na: 1\n{JOINING}\n");
+    for (option, words) in [
+        ("--user-data", "the only part of user-data says how it is merged"),
+        ("--vendor-data", "the only part of vendor-data says how it is merged"),
+        ("--vendor-data2", "the only part of vendor-data2 says how it is merged"),
+        ("--base", "`cloud.cfg` says how it is merged, which has no effect without `conf.d`"),
+    ] {
+        let found = found(&[(option, &how)], &[]);
+        assert!(found.contains("warning[ineffective-merge-how]"), "{option}: {found}");
+        assert!(found.contains(words), "{option}: {found}");
+    }
+    let found = found(&[("one", &how)], &["--dialect", "documented"]);
+    assert!(found.contains("the only part of user-data says how to merge"), "{found}");
+}
+
+#[test]
+fn a_lone_part_may_say_how_it_is_merged_where_others_can_come_before_it() {
+    let sandbox = Sandbox::outside_git();
+    sandbox.git(&["init", "--quiet"]);
+    sandbox.write("one.yaml", "#cloud-config\na: [1]\n");
+    sandbox.write("two.yaml", format!("#cloud-config\na: [2]\n{JOINING}\n"));
+    sandbox.write("remote", "#include https://example.org/one\n");
+    sandbox.write("template", "## template: jinja\n#cloud-config\na: [{{ v1.region }}]\n");
+    for sets in [
+        "[{name: a, parts: [two.yaml]}, {name: b, parts: [one.yaml, two.yaml]}]",
+        "[{name: a, parts: [remote, two.yaml]}]",
+        "[{name: a, parts: [template, two.yaml]}]",
+    ] {
+        sandbox.write("layercake.yaml", format!("cloud-config: {sets}\n"));
+        let rules = sandbox.rules(&["--set", "."]);
+        assert!(!rules.iter().any(|rule| rule == "ineffective-merge-how"), "{sets} {rules:?}");
+    }
 }
 
 #[test]
