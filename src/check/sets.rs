@@ -18,6 +18,8 @@ pub struct DeclaredSet {
     pub at: Span,
     /// By which rules it is merged.
     pub dialect: Dialect,
+    /// Whether neither the configuration nor a flag chooses these rules.
+    pub is_undecided: bool,
     /// For each source the globs of its files, in order; `{site}` and `{type}`
     /// stand for the site's name and type.
     pub sources: Vec<(SourceKind, Vec<Arc<str>>)>,
@@ -155,7 +157,13 @@ pub(super) fn sets_of_site<'a>(
             let file = sources.iter().flat_map(|source| &source.files).next()?;
             let first = sources.iter().flat_map(Source::parts).next();
             let at = at(declared.at).unwrap_or(first.map_or(file.at, |part| part.at));
-            Some(Set { name: declared.name.clone(), at, dialect: declared.dialect, sources })
+            Some(Set {
+                name: declared.name.clone(),
+                at,
+                dialect: declared.dialect,
+                is_undecided: declared.is_undecided,
+                sources,
+            })
         })
         .collect()
 }

@@ -274,6 +274,7 @@ impl NamedFiles {
             name: "cloud-config".into(),
             at: Span::point(FileId::default(), 0),
             dialect: dialect.unwrap_or(Dialect::Current),
+            is_undecided: dialect.is_none(),
             sources: sources
                 .map(|(kind, names)| (*kind, names.iter().map(glob).collect()))
                 .collect(),

@@ -310,6 +310,7 @@ fn declared_set(set: &config::CloudConfig) -> DeclaredSet {
             Some(config::Dialect::Documented) => Dialect::Documented,
             Some(config::Dialect::Current) | None => Dialect::Current,
         },
+        is_undecided: set.dialect.is_none(),
         sources: sources.collect(),
         sites: set.sites.as_ref().map(|sites| sites.glob.compile_matcher()),
         secret: set.secret,

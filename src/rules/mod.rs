@@ -245,6 +245,7 @@ pub static RULES: &[&Rule] = &[
     &leftover_placeholder::RULE,
     &lossy_version::RULE,
     &lost_data::RULE,
+    &cloud_init::lost_keys::RULE,
     &cloud_init::lost_value::RULE,
     &misread_string::RULE,
     &missing_action_path::RULE,

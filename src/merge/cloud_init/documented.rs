@@ -157,6 +157,16 @@ impl Documented {
         }
     }
 
+    /// Whether two values of this type are merged so that nothing of both is lost.
+    pub(super) fn keeps_both(self, class: Class) -> bool {
+        let merges = self.dict == Some(Dict::Merge);
+        match class {
+            Class::Dict => merges,
+            Class::List => merges && self.list.is_some_and(|list| list.on_list == OnList::Extend),
+            Class::Str => merges && self.text == Some(Text::Append),
+        }
+    }
+
     /// The type of the old value decides.
     pub(super) fn meet(self, old: &Node, new: &Node) -> Verdict {
         let Some(class) = super::classes::class_for(&old.value) else {

@@ -13,6 +13,7 @@ mod elements;
 mod lay;
 mod notice;
 mod origin;
+mod replaced;
 mod specification;
 mod verdict;
 
@@ -24,7 +25,7 @@ use crate::yaml::Node;
 use crate::yaml::path::Location;
 
 pub use documented::{Incoming, stack, stack_of_many};
-pub use notice::{Fact, Notice, Remains, TakenApart};
+pub use notice::{Fact, Notice, Remains, Replaced, TakenApart};
 pub use specification::{Class, Request, Said, Settings, Specification, UnknownOption};
 pub use verdict::Kept;
 
@@ -155,15 +156,30 @@ impl Laying {
     /// [`Notice::LIMIT`] notices are told, and one that says how many more
     /// there are.
     pub(super) fn lay(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
-        let (mergers, taken) = self.settled(over)?;
-        lay::lay(&mergers, taken, base, over)
+        let Terms { mergers, taken, by_default } = self.settled(over)?;
+        let replaced = match by_default {
+            Some(Default::UserData) => replaced::replaced(base, over),
+            Some(Default::Many) | None => Vec::new(),
+        };
+        let mut notices = lay::lay(&mergers, taken, base, over)?;
+        notices.extend(replaced);
+        Ok(notices)
+    }
+
+    /// Whether values of this type are merged with others of the same type so that nothing of
+    /// both is lost.
+    pub fn keeps(&self, class: Class) -> bool {
+        match self {
+            Laying::Documented(Settled(Ok(mergers))) => mergers.keeps_both(class),
+            Laying::Documented(Settled(Err(_))) | Laying::Current { .. } => false,
+        }
     }
 
     /// See [`Strategy::came`](super::Strategy::came). Of a mapping that cannot
     /// be laid nothing came.
     pub(super) fn came(&self, base: &Node, over: &Node, place: &Location) -> Origin {
         match self.settled(over) {
-            Ok((mergers, taken)) => origin::came(&mergers, taken, base, over, place),
+            Ok(Terms { mergers, taken, .. }) => origin::came(&mergers, taken, base, over, place),
             Err(_) => Origin::From(Side::Base, place.clone()),
         }
     }
@@ -178,7 +194,9 @@ impl Laying {
         place: &Location,
     ) -> Vec<Location> {
         match (self.settled(over), side) {
-            (Ok((mergers, taken)), _) => origin::went(&mergers, taken, base, over, side, place),
+            (Ok(Terms { mergers, taken, .. }), _) => {
+                origin::went(&mergers, taken, base, over, side, place)
+            }
             (Err(_), Side::Base) => vec![place.clone()],
             (Err(_), Side::Over) => Vec::new(),
         }
@@ -197,22 +215,33 @@ impl Laying {
             Laying::Documented(_) => over.secret,
         };
         let settled = self.settled(over).ok().filter(|_| !is_secret);
-        settled.map(|(mergers, _)| mergers.to_string()).filter(|classes| !classes.is_empty())
+        settled.map(|terms| terms.mergers.to_string()).filter(|classes| !classes.is_empty())
     }
 
-    /// What `over` is laid by, and which of its keys are no data.
-    fn settled(&self, over: &Node) -> Result<(Mergers, Taken), Failure> {
+    fn settled(&self, over: &Node) -> Result<Terms, Failure> {
         match self {
-            Laying::Documented(Settled(mergers)) => Ok((mergers.clone()?, Taken::default())),
+            Laying::Documented(Settled(mergers)) => {
+                Ok(Terms { mergers: mergers.clone()?, taken: Taken::default(), by_default: None })
+            }
             Laying::Current { header, default } => {
                 let asked = Specification::read(over, header.as_ref(), Dialect::Current)?;
-                let mergers = if asked.is_empty() {
-                    Mergers::of_default(*default)
-                } else {
-                    Mergers::of(&asked, Dialect::Current)
+                let by_default = asked.is_empty().then_some(*default);
+                let mergers = match by_default {
+                    Some(default) => Mergers::of_default(default),
+                    None => Mergers::of(&asked, Dialect::Current),
                 };
-                Ok((mergers, Said::by(over).taken))
+                Ok(Terms { mergers, taken: Said::by(over).taken, by_default })
             }
         }
     }
+}
+
+/// How one mapping is laid.
+struct Terms {
+    /// What it is laid by.
+    mergers: Mergers,
+    /// Which of its keys are no data.
+    taken: Taken,
+    /// The default, where nothing says how.
+    by_default: Option<Default>,
 }

@@ -4,6 +4,7 @@
 use super::Class;
 use super::classes::class_for;
 use super::elements::length;
+use super::replaced::holds_in_order;
 use super::verdict::{Kept, Verdict};
 use crate::source::Span;
 use crate::yaml::path::Location;
@@ -20,6 +21,8 @@ pub struct Notice {
     pub old_class: Option<Class>,
     /// Where they met.
     pub place: Location,
+    /// Whether the new value is a list whose items are all in the old one, in their order.
+    pub is_contained: bool,
     /// Whether either is secret: then nothing of the fact that depends on
     /// their values may be shown, lengths included.
     pub secret: bool,
@@ -44,6 +47,8 @@ pub enum Fact {
     },
     /// Something that is no list, merged into one piece by piece.
     TakenApart(TakenApart),
+    /// The default of user-data took the new value, and nobody asked for that.
+    Replaced(Replaced),
     /// A mapping takes the place of a list or a text, although `dict` keeps
     /// what is there; of which class that was.
     Displaced(Class),
@@ -53,6 +58,19 @@ pub enum Fact {
         /// How many.
         count: usize,
     },
+}
+
+/// What the default of user-data replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// A list whose items are not all in the new one.
+    Items,
+    /// A key of a mapping that the new one does not have.
+    Key,
+    /// A text by a text. Told once, beside what is lost.
+    Text,
+    /// A value with which the new one cannot be merged. Told once, beside what is lost.
+    Other,
 }
 
 /// What remains where a null met a value.
@@ -118,6 +136,7 @@ impl Notices {
                 old: whole,
                 old_class: Some(Class::Dict),
                 place: Location::root(),
+                is_contained: false,
                 secret: false,
                 fact: Fact::Further { count: self.further },
             });
@@ -131,11 +150,16 @@ impl Notices {
             return;
         }
         let secret = old.secret || new.secret;
+        let is_contained = match (fact, old.as_sequence(), new.as_sequence()) {
+            (Fact::Lost(Kept::NoListRecursion), Some(old), Some(new)) => holds_in_order(old, new),
+            _ => false,
+        };
         self.told.push(Notice {
             at: new.span,
             old: old.span,
             old_class: class_for(&old.value),
             place: place.clone(),
+            is_contained,
             secret,
             fact,
         });

@@ -116,6 +116,14 @@ impl Mergers {
         }
     }
 
+    /// Whether two values of one type are merged so that nothing of both is lost.
+    pub(super) fn keeps_both(&self, class: Class) -> bool {
+        match self {
+            Mergers::Current(_) => false,
+            Mergers::Documented(documented) => documented.keeps_both(class),
+        }
+    }
+
     /// Whether what is there has the right to stay where values clash.
     pub(super) fn keeps(&self) -> bool {
         match self {

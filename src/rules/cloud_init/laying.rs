@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    SetFacts, displaced_value, exploded_value, lost_value, null_without_delete, replaced_by_index,
-    unmerged_part,
+    SetFacts, displaced_value, exploded_value, lost_keys, lost_value, null_without_delete,
+    replaced_by_index, unmerged_part,
 };
 use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
@@ -65,8 +65,12 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
     }
+    let all = notices.values().flat_map(|(_, notices)| notices.iter().copied());
+    let promises = lost_keys::promises(facts.set, all);
     for (laid, notices) in notices.into_values() {
         found.extend(word_notices(&laid, &notices));
+        let lost = lost_keys::word(facts, &laid, &notices, &promises);
+        found.extend(lost.into_iter().map(|finding| owned(&laid, finding)));
     }
 }
 
@@ -89,6 +93,8 @@ pub(super) struct Laid<'a> {
     pub(super) dialect: Dialect,
     /// Its data.
     data: &'a Node,
+    /// What came of it and of all others that are laid over the same.
+    merged: Option<&'a Node>,
 }
 
 impl<'a> Laid<'a> {
@@ -106,7 +112,8 @@ impl<'a> Laid<'a> {
             Dialect::Documented => None,
         };
         let asked = asked.filter(|asked| !asked.is_empty());
-        Self { facts, over, part, source, at: problem.at, asked, dialect, data }
+        let merged = facts.rendered.data(problem.doc);
+        Self { facts, over, part, source, at: problem.at, asked, dialect, data, merged }
     }
 
     /// Whether what was there before counts more, so that losing against it is
@@ -142,6 +149,19 @@ impl<'a> Laid<'a> {
             Some(Piece::Key(_) | Piece::Index(_)) => self.facts.first_line(value),
             None => self.at,
         }
+    }
+
+    /// The key of a place where it was written first, or the first line of what stands there.
+    pub(super) fn first_at(&self, place: &Location, value: Span) -> Span {
+        let around = place.parent().and_then(|around| around.get(self.merged?));
+        let written = match place.0.last() {
+            Some(Piece::Key(key)) => {
+                let mapping = around.and_then(Node::as_mapping);
+                mapping.and_then(|mapping| mapping.get_entry(key)).map(|(key, _)| key.span)
+            }
+            Some(Piece::Index(_)) | None => None,
+        };
+        written.filter(|at| at.file == value.file).unwrap_or(self.facts.first_line(value))
     }
 
     /// Whether it asks for one of these options with this class.
@@ -182,6 +202,7 @@ fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
         | Fact::NullWithoutDelete(_)
         | Fact::OtherLength { .. }
         | Fact::TakenApart(_)
+        | Fact::Replaced(_)
         | Fact::Displaced(_) => None,
     });
     if let (Some(last), Some(count)) = (told.last_mut(), unlooked) {
@@ -206,7 +227,8 @@ fn word(laid: &Laid<'_>, notice: &Notice) -> Option<Diagnostic> {
         Fact::OtherLength { old, new } => Some(replaced_by_index::word(laid, notice, old, new)),
         Fact::TakenApart(taken_apart) => Some(exploded_value::word(laid, notice, taken_apart)),
         Fact::Displaced(class) => displaced_value::word(laid, notice, class),
-        Fact::Further { .. } => None,
+        // `lost-keys` tells all of them at once.
+        Fact::Replaced(_) | Fact::Further { .. } => None,
     }
 }
 

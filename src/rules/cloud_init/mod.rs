@@ -16,6 +16,7 @@ pub(super) mod invalid_conf_d;
 mod laying;
 pub(super) mod leaked_merge_type;
 pub(super) mod leaking_specification;
+pub(super) mod lost_keys;
 pub(super) mod lost_value;
 pub(super) mod missing_merge_class;
 pub(super) mod null_without_delete;
@@ -61,6 +62,7 @@ const CHECKS: &[Check<SetCheck>] = &[
             &displaced_value::RULE,
             &exploded_value::RULE,
             &internal_error::RULE,
+            &lost_keys::RULE,
             &lost_value::RULE,
             &null_without_delete::RULE,
             &over_limit::RULE,
@@ -224,9 +226,9 @@ fn word_fault(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Di
         Fault::RemoteInclude => remote_include::word(facts, at),
         Fault::NoEndBoundary => broken_mime::word_end(facts, at),
         Fault::BrokenBase64 => broken_mime::word_base64(facts, at),
+        Fault::BrokenUuencode => broken_mime::word_uuencode(facts, at),
         Fault::Mangled { is_readable: true } => broken_mime::word_mangled(facts, at),
         Fault::OverLimit(limit) => over_limit::word_user_data(facts.first_line(at), *limit),
-        Fault::BrokenUuencode => broken_mime::word_uuencode(facts, at),
         Fault::Mangled { is_readable: false }
         | Fault::NoText
         | Fault::Documents(_)

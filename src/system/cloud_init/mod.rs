@@ -39,6 +39,8 @@ pub struct Set<'a> {
     pub at: Span,
     /// By which rules it is merged.
     pub dialect: Dialect,
+    /// Whether neither the configuration nor a flag chooses these rules.
+    pub is_undecided: bool,
     /// What it is made of, the sources that count most first.
     pub sources: Vec<Source<'a>>,
 }
@@ -134,8 +136,18 @@ impl<'a> Set<'a> {
         }
     }
 
+    /// How each part would be laid by the rules of the first documentation.
+    pub fn as_documented(&self) -> Vec<(&'a Part, Laying)> {
+        let of_source = |source: &Source<'a>| {
+            let parts: Vec<&Part> = source.parts().filter(|part| part.is_merged()).collect();
+            let layings = layings(Dialect::Documented, source.kind, &parts);
+            parts.into_iter().zip(layings).collect::<Vec<_>>()
+        };
+        self.sources.iter().flat_map(of_source).collect()
+    }
+
     /// The sources that are there, and that cloud-init reads.
-    fn read_sources(&self) -> impl Iterator<Item = &Source<'a>> {
+    pub fn read_sources(&self) -> impl Iterator<Item = &Source<'a>> {
         let reads_conf_d = self.conf_d() == ConfD::Read;
         let is_read = move |it: &&Source<'a>| {
             !it.files.is_empty() && (reads_conf_d || it.kind != SourceKind::ConfD)

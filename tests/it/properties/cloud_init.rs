@@ -40,6 +40,7 @@ fn configuration(dialect: Dialect) -> Configuration {
         name: "genesis".into(),
         at: Span::point(FileId::default(), 0),
         dialect,
+        is_undecided: false,
         sources: sources.to_vec(),
         sites: None,
         secret: false,

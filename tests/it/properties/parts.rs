@@ -237,6 +237,7 @@ fn set(name: &str, dialect: Dialect) -> DeclaredSet {
         name: name.into(),
         at: Span::point(FileId::default(), 0),
         dialect,
+        is_undecided: true,
         sources: vec![
             (
                 SourceKind::UserData,
@@ -416,7 +417,13 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
             sharers: 1,
         };
         Sets::add_to(
-            vec![Set { name: "set".into(), at, dialect, sources: vec![source] }],
+            vec![Set {
+                name: "set".into(),
+                at,
+                dialect,
+                is_undecided: false,
+                sources: vec![source],
+            }],
             &mut graph,
         );
         let rendered = render(&graph);
