@@ -135,14 +135,16 @@ impl Loaded {
         let secrets = &plan.configuration.secrets;
         let reader = Reader { schemas: &schemas, known: &known, secrets, work };
         let settings = match work {
-            Work::Judge => plan.rules.clone(),
+            Work::Judge | Work::Merge => plan.rules.clone(),
             Work::Render | Work::Relate => {
                 Settings { wanted: HashSet::default(), ..plan.rules.clone() }
             }
         };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
-            lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
+            if work != Work::Merge {
+                lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
+            }
             // What the base alone has so will be asked what is edited in it; what is rendered is
             // printed with its metadata.
             if !file.is_of_base && work == Work::Judge {
@@ -169,7 +171,7 @@ impl Loaded {
             hide_later_secrets(&mut files, &sources, &head, base);
         }
         let damaged_baseline = match work {
-            Work::Judge => read_baselines(plan, &mut head, &mut base, &mut sources)?,
+            Work::Judge | Work::Merge => read_baselines(plan, &mut head, &mut base, &mut sources)?,
             Work::Render | Work::Relate => None,
         };
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
@@ -292,7 +294,7 @@ impl Loaded {
     /// The findings of a side's files by themselves, with the sites they count
     /// for.
     pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
-        let documents = side.files.iter();
+        let documents = if self.work == Work::Merge { &[] } else { &side.files[..] }.iter();
         let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
         let (mut found, mut unjudged) = (Vec::new(), Vec::new());

@@ -182,6 +182,8 @@ pub struct RenderedSite<'a> {
 pub enum Work {
     /// Renders sites and judges them by all rules.
     Judge,
+    /// Renders the sets of cloud-init alone, and judges them and their parts.
+    Merge,
     /// Renders sites. No rule runs, and no baseline is read.
     Render,
     /// Relates the documents of each site to each other; none gets data.
@@ -289,6 +291,18 @@ pub fn render_sites<T: Send>(
     run(plan, Work::Render, first, &per_site)
 }
 
+/// Reads what `plan` says, and renders and judges what cloud-init is given in each site; Deckhand's
+/// documents are neither rendered nor judged.
+///
+/// # Errors
+/// As [`check`].
+pub fn merge_sets<T: Send>(
+    plan: &Plan<'_>,
+    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
+) -> Result<Checked<T>, Error> {
+    run(plan, Work::Merge, None, &per_site)
+}
+
 /// Reads what `plan` says and relates the documents of each site, without rendering them.
 ///
 /// # Errors
@@ -313,7 +327,9 @@ fn run<T: Send>(
     plan.progress.sites.store(wanted.len(), Relaxed);
     let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head));
     did(Stage::Rules, || diagnostics.len());
-    diagnostics.extend(loaded.head.layout_findings());
+    if work != Work::Merge {
+        diagnostics.extend(loaded.head.layout_findings());
+    }
     let mut sites = after_its_like(
         &wanted,
         |files| files.site_type.as_deref(),

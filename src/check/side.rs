@@ -63,6 +63,10 @@ impl<'a> OneSide<'a> {
             let from = earlier.map(|(side, alike)| side.earlier(&site, &identities, alike));
             let extent = match loaded.work {
                 Work::Judge | Work::Render => Extent::All,
+                Work::Merge => {
+                    let outputs = graph.outputs().map(|(doc, _)| doc);
+                    Extent::Only(outputs.filter(|doc| sets.member(*doc).is_some()).collect())
+                }
                 Work::Relate => Extent::Only(Vec::new()),
             };
             let rendered = render_again(&graph, from.as_slice(), extent);
@@ -91,6 +95,7 @@ impl<'a> OneSide<'a> {
         let other = earlier.map(|(side, _)| side);
         let (of_documents, mut findings) = match loaded.work {
             Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, other)),
+            Work::Merge => (Vec::new(), lap(Stage::Rules, || rules::word_sets(&facts))),
             Work::Relate => (Vec::new(), Vec::new()),
         };
         did(Stage::Rules, || findings.len());

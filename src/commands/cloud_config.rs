@@ -13,7 +13,7 @@ use globset::GlobSet;
 use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
 use crate::check::{
     AcceptedBy, Checked, Configuration, DeclaredSet, GivenHeader, Plan, Progress,
-    RenderedSite as SiteAtHand, Scope, SecretFiles, check,
+    RenderedSite as SiteAtHand, Scope, SecretFiles, merge_sets,
 };
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
@@ -109,7 +109,7 @@ pub fn merge(
         },
         progress,
     };
-    check(&plan, |site| outputs(site, None))
+    merge_sets(&plan, |site| outputs(site, None))
 }
 
 /// Merges the sets that are declared, of the sites that the selection names;
@@ -146,7 +146,7 @@ pub fn merge_declared(
         return Err(Error::new(ErrorKind::Usage, message)
             .with_help(format!("there is {}", names.join(", "))));
     }
-    check(&plan, |site| outputs(site, wanted.as_ref()))
+    merge_sets(&plan, |site| outputs(site, wanted.as_ref()))
 }
 
 fn is_wanted(wanted: Option<&GlobSet>, name: &str) -> bool {

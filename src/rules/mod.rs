@@ -817,6 +817,11 @@ fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// What is found in what cloud-init is given in a site.
+pub fn word_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    cloud_init::word(facts)
+}
+
 /// Whether Deckhand refuses the value that a pattern puts in. Doing so is another problem, in
 /// its own meaning alone.
 fn is_refused_template(kind: &render::ProblemKind) -> bool {

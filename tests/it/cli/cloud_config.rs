@@ -219,3 +219,18 @@ fn sets_need_no_sites() {
     let expected = "#cloud-config\nrun_cmd:\n- bash3\nz: 1\n";
     assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
 }
+
+/// Only what is merged is judged: what is wrong elsewhere is for `lint`.
+#[test]
+fn errors_in_documents_do_not_count() {
+    let sandbox = repository();
+    sandbox.break_site("prod");
+    let lint = sandbox.run(&["lint"]);
+    assert_eq!(lint.code, 1, "{}", lint.stdout);
+    let ran = sandbox.run(&["cloud-config", "--set", "genesis"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    sandbox.write("site/prod/user-data/20.yaml", "#cloud-config\n- no mapping\n");
+    let ran = sandbox.run(&["cloud-config", "--set", "genesis"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 error"), "{}", ran.stderr);
+}
