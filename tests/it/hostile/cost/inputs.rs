@@ -19,7 +19,7 @@ pub(super) struct Files {
 }
 
 /// Kinds whose cost is to grow as their size does.
-pub(super) const KINDS: [Kind; 31] = [
+pub(super) const KINDS: [Kind; 32] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
     Kind { name: "missing keys", size: 4_000, make: missing_keys },
@@ -43,6 +43,7 @@ pub(super) const KINDS: [Kind; 31] = [
     Kind { name: "collections inside each other", size: 30_000, make: deep },
     Kind { name: "parts of a message", size: 2_000, make: mime_parts },
     Kind { name: "files of cloud-config", size: 1_000, make: cloud_parts },
+    Kind { name: "lists that replace each other", size: 2_000, make: replacing_parts },
     Kind { name: "operations of a patch", size: 4_000, make: patch_operations },
     Kind { name: "sites", size: 500, make: sites },
     Kind { name: "references", size: 1_000, make: references },
@@ -368,6 +369,12 @@ fn mime_parts(size: usize) -> Files {
 fn cloud_parts(size: usize) -> Files {
     let merge = "merge_how: list(append)+dict(recurse_list)+str()";
     cloud_config((0..size).map(|at| format!("#cloud-config\n{merge}\na: [{at}]\nk{at}: 1\n")))
+}
+
+/// Parts that lose lists and keys to the next one.
+fn replacing_parts(size: usize) -> Files {
+    let part = |at| format!("#cloud-config\na: [{at}]\nm: {{k{at}: 1, l: [{at}]}}\nt: {at}\n");
+    cloud_config((0..size).map(part))
 }
 
 fn patch_operations(size: usize) -> Files {
