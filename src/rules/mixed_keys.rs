@@ -3,11 +3,12 @@
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::source::Span;
 
 super::rule!("mixed-keys", Error [Refused], "a mapping has keys of several types", was "P005");
 
-pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, at: Span, other: Span) -> Diagnostic {
+pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+    let keys = facts.document(doc).mixed_keys;
+    let (at, other) = keys.expect("the rule words documents with such keys only");
     let message = format!("`{}` has keys of several types in one mapping", facts.name(doc));
     Diagnostic::new(&RULE, message, Label::new(at, "this key is of another type"))
         .related(other, "than this one")

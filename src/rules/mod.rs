@@ -1174,7 +1174,7 @@ fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnost
         Problem::RefusedMatch { child, parents, refusal } => {
             refused_parent_match::word(facts, *child, parents, *refusal)
         }
-        Problem::MixedKeys { doc, at, other } => mixed_keys::word(facts, *doc, *at, *other),
+        Problem::MixedKeys { doc } => mixed_keys::word(facts, *doc),
         Problem::ControlParent { child, parent } => control_parent::word(facts, *child, *parent),
         Problem::DuplicateDocument { first, again } => {
             if is_data_schema(facts.document(*again)) {

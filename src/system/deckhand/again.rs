@@ -85,6 +85,7 @@ fn is_related_alike(then: &Document, now: &Document) -> bool {
         && then.replacement.is_some() == now.replacement.is_some()
         && then.faults.is_empty() == now.faults.is_empty()
         && layer(then) == layer(now)
+        && then.mixed_keys.is_some() == now.mixed_keys.is_some()
         && selects_alike
         && same_entries(&then.labels, &now.labels)
         && then.sources.len() == now.sources.len()

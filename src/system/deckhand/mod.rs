@@ -143,12 +143,8 @@ pub enum Problem {
     /// A document with a mapping whose keys are of several types, which Deckhand sorts because a
     /// label of its selector is found.
     MixedKeys {
-        /// The document.
+        /// The document; it says which keys.
         doc: DocId,
-        /// A key of another type.
-        at: Span,
-        /// The first key of the mapping.
-        other: Span,
     },
     /// A control document that a selector finds (D23).
     ControlParent {

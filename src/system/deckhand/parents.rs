@@ -129,10 +129,9 @@ pub(super) fn find(
     let mut search = Search { documents, layers, semantics, index, known };
     let mut parents = vec![None; documents.len()];
     for (child, selector) in selecting() {
-        if let Some((at, other)) = documents[child.index()].mixed_keys
-            && search.index.finds_any(selector, layers)
+        if documents[child.index()].mixed_keys.is_some() && search.index.finds_any(selector, layers)
         {
-            problems.push(Problem::MixedKeys { doc: child, at, other });
+            problems.push(Problem::MixedKeys { doc: child });
         }
         parents[child.index()] = search.parent_of(child, selector, problems);
     }

@@ -586,3 +586,33 @@ fn an_edit_stops_at_a_deletion_only_where_it_goes_no_other_way() {
     let shown = sandbox.run(&["diff", "HEAD"]).stdout;
     assert!(shown.contains("stops at"), "{shown}");
 }
+
+/// A site is related again from the other side where nothing that relates documents was edited.
+#[test]
+fn keys_of_several_types_are_shown_where_they_are_on_each_side() {
+    let sandbox = Sandbox::with_sites();
+    let parent = document("parent", "global", "{}")
+        .replace("  layeringDefinition", "  labels: {name: parent}\n  layeringDefinition");
+    sandbox.write("global/parent.yaml", parent);
+    let child = |more: &str, data: &str| {
+        let layering = "layer: site, parentSelector: {name: parent}, actions: [{method: merge, \
+                        path: .}]}";
+        let text = document("child", "site", data).replace("layer: site}", layering);
+        format!("{more}{text}")
+    };
+    let mixed = |at: usize, ran: &Json| {
+        let mut findings = ran["findings"].as_array().unwrap().iter();
+        findings.any(|it| it["rule"] == "mixed-keys" && it["primary"]["line"] == at)
+    };
+    sandbox.write("site/lab/child.yaml", child("", "\n  a: 1\n  2: b"));
+    sandbox.commit();
+    sandbox.write("site/lab/child.yaml", child("# a line more\n", "\n  a: 2\n  2: b"));
+    let lint = || sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    assert!(mixed(11, &lint()), "{:#}", lint());
+    sandbox.write("site/lab/child.yaml", child("", "\n  a: 2\n  b: b"));
+    let fixed = lint();
+    let fixed = fixed["findings"].as_array().unwrap().iter();
+    let states: Vec<&Json> =
+        fixed.filter(|it| it["rule"] == "mixed-keys").map(|it| &it["state"]).collect();
+    assert_eq!(states, ["fixed"]);
+}
