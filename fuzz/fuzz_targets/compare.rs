@@ -70,6 +70,7 @@ fn reported(compared: &Compared) -> Report {
         sides: &sides,
         findings: Some(&compared.findings),
         outputs: 12,
+        semantics: None,
         timing: Timing::default(),
     };
     Report::of_comparison(&told, &view)

@@ -197,7 +197,7 @@ pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: Writing) 
     complain(&format!("{done} {findings} in {files}\n"));
     let is_safe = matches!(mending, Mending::Fix(Safety::Safe));
     if is_safe && mended.unsafe_fixes > 0 {
-        let fixes = counted(mended.unsafe_fixes, "unsafe fix");
-        complain(&format!("{fixes} left; `--unsafe-fixes` applies them too\n"));
+        let left = counted(mended.unsafe_fixes, "finding");
+        complain(&format!("{left} left with an unsafe fix: `--unsafe-fixes` applies it\n"));
     }
 }

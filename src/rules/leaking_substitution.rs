@@ -1,13 +1,16 @@
 //! `leaking-substitution`: in Deckhand, a substitution changes the document its value came from.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
-use crate::graph::{DocId, Substitution};
+use crate::graph::{DocId, Substitution, Writing};
 use crate::render::{Write, WriteKind};
 use crate::source::Span;
+use crate::system::deckhand::document::Document;
+use crate::yaml::Node;
 use crate::yaml::path::Piece;
 
 super::rule!(
@@ -73,12 +76,17 @@ fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
 fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {
     let mut owners = Owners::default();
     let mut said = HashSet::new();
+    let written = LazyCell::new(|| written_substitutions(facts.document(doc)));
     for write in writes {
         let Some(substitution) = facts.substitution(doc, write) else { continue };
         if let Some(leak) = owners.leak(write)
             && said.insert(write.at)
         {
-            found.push((doc, word(facts, doc, &leak, write)));
+            let fix = facts
+                .substitution(doc, leak.earlier)
+                .and_then(|earlier| written.get(&address(earlier.writing)))
+                .and_then(|entry| deep_copy(facts, entry));
+            found.push((doc, word(facts, doc, &leak, write, fix)));
         }
         owners.record(facts, &substitution, write);
     }
@@ -157,7 +165,13 @@ impl<'a> Owners<'a> {
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, leak: &Leak<'_>, write: &Write) -> Diagnostic {
+fn word(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    leak: &Leak<'_>,
+    write: &Write,
+    fix: Option<TextEdit>,
+) -> Diagnostic {
     let (document, source) = (facts.document(doc), facts.document(leak.source));
     let (name, source_name) = (&document.key.name, &source.key.name);
     let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
@@ -171,7 +185,6 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, leak: &Leak<'_>, write: &Write) -> Di
         )
         .document(document.key.clone())
         .document(source.key.clone());
-    let fix = deep_copy(facts, doc, leak.earlier);
     let flags = if fix.is_some() { " (`lint --fix --unsafe-fixes` does it)" } else { "" };
     let finding = finding.help(format!(
         "with Deckhand 0531c10 or later, add `deepcopy: true` to `src` of the earlier \
@@ -183,14 +196,22 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, leak: &Leak<'_>, write: &Write) -> Di
     }
 }
 
-/// The edit by which the substitution of a write copies all of its value; none where other
-/// substitutions may share the text of its source.
-fn deep_copy(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> Option<TextEdit> {
-    let writing = facts.substitution(doc, write)?.writing;
-    let document = facts.document(doc);
-    let index = document.substitutions().position(|it| std::ptr::eq(it.writing, writing))?;
-    let root = document.root();
-    let entry = root.get("metadata")?.get("substitutions")?.as_sequence()?.get(index)?;
+/// The entries of `metadata.substitutions`, by the address of what was read from each.
+fn written_substitutions(document: &Document) -> HashMap<usize, Node> {
+    let metadata = document.metadata();
+    let entries = metadata.get("substitutions").and_then(Node::as_sequence).unwrap_or_default();
+    let by_span: HashMap<Span, &Node> = entries.iter().map(|entry| (entry.span, entry)).collect();
+    let read = document.substitutions();
+    read.filter_map(|it| Some((address(it.writing), (*by_span.get(&it.span)?).clone()))).collect()
+}
+
+fn address(writing: &Writing) -> usize {
+    std::ptr::from_ref(writing).addr()
+}
+
+/// The edit by which a substitution copies all of its value; none where other substitutions may
+/// share the text of its source.
+fn deep_copy(facts: &SiteFacts<'_>, entry: &Node) -> Option<TextEdit> {
     let (key, source) = entry.as_mapping()?.get_entry("src")?;
     let text = facts.sources.get(source.span.file).text();
     let between = text.get(key.span.end as usize..source.span.start as usize)?;
@@ -198,7 +219,8 @@ fn deep_copy(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> Option<TextEdi
         return None;
     }
     if let Some(value) = source.get("deepcopy") {
-        return Some(TextEdit { span: value.span, text: "true".to_owned() });
+        let edit = TextEdit { span: value.span, text: "true".to_owned() };
+        return Some(edit).filter(|_| source.span.contains(value.span));
     }
     let (first, _) = source.as_mapping()?.iter().next()?;
     if !source.span.contains(first.span) {

@@ -625,7 +625,10 @@ fn an_unsafe_fix_is_applied_only_where_it_is_asked_for() {
         assert_eq!(sandbox.rules(&[]), ["leaking-substitution"], "{before}");
         let text = || fs::read_to_string(sandbox.path("site/lab/leaking.yaml")).unwrap();
         let fixed = sandbox.run(&["lint", "--fix"]);
-        assert!(fixed.stderr.contains("1 unsafe fix left; `--unsafe-fixes`"), "{fixed:?}");
+        assert!(
+            fixed.stderr.contains("1 finding left with an unsafe fix: `--unsafe-fixes`"),
+            "{fixed:?}"
+        );
         assert_eq!(text(), before);
         let shown = sandbox.run(&["lint", "--diff", "--unsafe-fixes"]);
         assert!(shown.stdout.contains("deepcopy: true"), "{shown:?}");
@@ -662,6 +665,26 @@ fn reports_say_which_fix_is_unsafe() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Deckhand 0531c10 or later"), "{text}");
     assert!(text.contains("`lint --fix --unsafe-fixes` does it"), "{text}");
+}
+
+/// An entry that cannot be followed is no substitution, and is in the list all the same.
+#[test]
+fn an_unsafe_fix_is_made_in_the_entry_that_leaks() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    let flow = " {schema: example/Any/v1, name: source, path: .}";
+    let broken = "\n    - src: {schema: example/Any/v1, name: source, path: '.a['}\n      \
+                  dest: {path: .other}";
+    let with_broken = |source: &str| {
+        leaking(source).replace("\n  substitutions:", &format!("\n  substitutions:{broken}"))
+    };
+    sandbox.write("site/lab/leaking.yaml", with_broken(flow));
+    let mut rules = sandbox.rules(&[]);
+    rules.sort();
+    assert_eq!(rules, ["invalid-path", "leaking-substitution"]);
+    sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
+    let text = fs::read_to_string(sandbox.path("site/lab/leaking.yaml")).unwrap();
+    assert_eq!(text, with_broken(&flow.replacen("schema", "deepcopy: true, schema", 1)));
 }
 
 /// A source that other substitutions may share is left as it is.

@@ -246,107 +246,175 @@ fn substituting(name: &str, source: &str, dest: &str, data: &str) -> String {
     )
 }
 
-fn becoming_secret() -> Vec<Hidden> {
-    const FROM_SECRET: &str = "{schema: deckhand/Passphrase/v1, name: pw, path: .}";
-    const FROM_ACCOUNTS: &str = "{schema: example/Any/v1, name: accounts, path: .db.password}";
-    let block =
-        |value: &str| format!("\n  user: admin\n  user: admin\n  password: {value}\n  port: 1\n");
-    let literal = document("chart", "site", &block(LITERAL));
-    let gone = document("chart", "site", "\n  user: admin\n  port: 1\n");
-    let other = secret("pw", "sesame-other");
-    let substituted = |data: &str| substituting("chart", FROM_SECRET, "path: .password", data);
-    let parent = substituting("parent", FROM_SECRET, "path: .password", "{}")
-        .replace("layer: site", "layer: global")
+fn labelled_parent(text: &str) -> String {
+    text.replace("layer: site", "layer: global")
         .replace("  layeringDefinition", "  labels: {is: parent}\n  layeringDefinition")
-        .replace("abstract: false", "abstract: true");
-    let child = |data: &str| {
-        document("chart", "site", data).replace(
-            "layer: site",
-            "layer: site, parentSelector: {is: parent}, actions: [{method: merge, path: .}]",
-        )
-    };
-    let url = |password: &str| format!("{{url: 'mysql://u:{password}@db', port: 1}}");
-    let pattern = "path: .url, pattern: PASSWORD";
-    let chart = |text: String| ("site/lab/chart.yaml", text);
-    let pw = |text: String| ("site/lab/secrets/pw.yaml", text);
-    let case = |name, base, head| Hidden { name, base, head };
+        .replace("abstract: false", "abstract: true")
+}
+
+const FROM_SECRET: &str = "{schema: deckhand/Passphrase/v1, name: pw, path: .}";
+
+/// Data with a fault beside a password.
+fn block(password: &str) -> String {
+    format!("\n  user: admin\n  user: admin\n  password: {password}\n  port: 1\n")
+}
+
+/// A text with a password in it.
+fn url(password: &str) -> String {
+    format!("{{url: 'mysql://u:{password}@db', port: 1}}")
+}
+
+/// A text of several lines with a password in it.
+fn conf(password: &str) -> String {
+    format!("\n  user: a\n  user: a\n  conf: |\n    [db]\n    password = {password}\n    [log]\n")
+}
+
+fn public(data: &str) -> String {
+    document("chart", "site", data)
+}
+
+fn substituted(dest: &str, data: &str) -> String {
+    substituting("chart", FROM_SECRET, dest, data)
+}
+
+fn child(data: &str) -> String {
+    public(data).replace(
+        "layer: site",
+        "layer: site, parentSelector: {is: parent}, actions: [{method: merge, path: .}]",
+    )
+}
+
+fn chart(text: String) -> (&'static str, String) {
+    ("site/lab/chart.yaml", text)
+}
+
+fn pw(value: &str) -> (&'static str, String) {
+    ("site/lab/secrets/pw.yaml", secret("pw", value))
+}
+
+fn parent(text: &str) -> (&'static str, String) {
+    ("global/parent.yaml", labelled_parent(text))
+}
+
+fn documents_that_become_secret() -> Vec<Hidden> {
+    let literal = public(&block(LITERAL));
+    let case = |name, base, head| Hidden { name, base: vec![chart(base)], head };
     vec![
         case(
             "the document becomes secret",
-            vec![chart(literal.clone())],
+            literal.clone(),
             vec![chart(literal.replace("cleartext", "encrypted"))],
         ),
         case(
             "the document becomes secret, with another value",
-            vec![chart(literal.clone())],
-            vec![chart(document("chart", "site", &block("q")).replace("cleartext", "encrypted"))],
+            literal.clone(),
+            vec![chart(public(&block("q")).replace("cleartext", "encrypted"))],
+        ),
+        case(
+            "the document becomes secret, and has a mistake",
+            literal.clone(),
+            vec![chart(
+                secret("chart", "q").replace("  name: chart", "  name: chart\n  name: chart"),
+            )],
         ),
         case(
             "the kind becomes a secret one",
-            vec![chart(document("chart", "site", LITERAL))],
+            public(LITERAL),
             vec![chart(secret("chart", LITERAL))],
         ),
         case(
+            "the kind becomes a secret one, with another value",
+            public(LITERAL),
+            vec![chart(secret("chart", "q"))],
+        ),
+        case(
             "the literal moves into a secret document",
-            vec![chart(literal.clone())],
-            vec![chart(gone.clone()), pw(secret("pw", LITERAL))],
+            literal,
+            vec![chart(public("\n  user: admin\n  port: 1\n")), pw(LITERAL)],
         ),
         case(
             "a part of the literal moves into a secret document",
-            vec![chart(document("chart", "site", &url(LITERAL)))],
-            vec![chart(gone.clone()), pw(secret("pw", LITERAL))],
+            public(&url(LITERAL)),
+            vec![chart(public("{port: 1}")), pw(LITERAL)],
         ),
+    ]
+}
+
+/// A secret of another value comes in the place of the literal.
+fn literals_that_are_replaced() -> Vec<Hidden> {
+    const FROM_ACCOUNTS: &str = "{schema: example/Any/v1, name: accounts, path: .db.password}";
+    let case = |name, base, head, more: Vec<(&'static str, String)>| {
+        let with_more = |text| [vec![chart(text), pw("sesame-other")], more.clone()].concat();
+        Hidden { name, base: with_more(base), head: with_more(head) }
+    };
+    let literal = public(&block(LITERAL));
+    let password = "path: .password";
+    let accounts = substituting("accounts", FROM_SECRET, "path: .db.password", "{db: {}}");
+    let encrypted = document("parent", "site", "{password: sesame-old}");
+    vec![
         case(
             "a substitution replaces the literal",
-            vec![chart(literal.clone()), pw(other.clone())],
-            vec![chart(substituted("{user: admin, port: 1}")), pw(other.clone())],
+            literal.clone(),
+            substituted(password, "{user: admin, port: 1}"),
+            Vec::new(),
         ),
         case(
             "a substitution replaces the literal, and a placeholder is in its place",
-            vec![chart(literal.clone()), pw(other.clone())],
-            vec![chart(substituted(&block("PASSWORD"))), pw(other.clone())],
+            literal.clone(),
+            substituted(password, &block("PASSWORD")),
+            Vec::new(),
         ),
         case(
             "a pattern replaces a part of the literal",
-            vec![chart(document("chart", "site", &url(LITERAL))), pw(other.clone())],
-            vec![
-                chart(substituting("chart", FROM_SECRET, pattern, &url("PASSWORD"))),
-                pw(other.clone()),
-            ],
+            public(&url(LITERAL)),
+            substituted("path: .url, pattern: PASSWORD", &url("PASSWORD")),
+            Vec::new(),
+        ),
+        case(
+            "a pattern replaces a part of a long text",
+            public(&conf(LITERAL)),
+            substituted("path: .conf, pattern: PASSWORD", &conf("PASSWORD")),
+            Vec::new(),
+        ),
+        case(
+            "a mapping with the literal goes, and a substitution replaces it",
+            public(&format!("{{db: {{a: b, password: {LITERAL}}}}}")),
+            substituted("path: .db.password", "{port: 1}"),
+            Vec::new(),
         ),
         case(
             "the secret of the parent is inherited instead",
-            vec![
-                chart(child(&block(LITERAL))),
-                pw(other.clone()),
-                ("global/parent.yaml", parent.clone()),
-            ],
-            vec![chart(child("{port: 1}")), pw(other.clone()), ("global/parent.yaml", parent)],
+            child(&block(LITERAL)),
+            child("{port: 1}"),
+            vec![parent(&substituting("parent", FROM_SECRET, password, "{}"))],
+        ),
+        case(
+            "a value of an encrypted parent is inherited instead",
+            child(&block(LITERAL)),
+            child("{port: 1}"),
+            vec![parent(&encrypted.replace("cleartext", "encrypted"))],
         ),
         case(
             "a substitution from a document that takes a secret replaces the literal",
-            vec![chart(literal), pw(other.clone())],
-            vec![
-                chart(substituting("chart", FROM_ACCOUNTS, "path: .password", "{port: 1}")),
-                pw(other),
-                (
-                    "site/lab/accounts.yaml",
-                    substituting("accounts", FROM_SECRET, "path: .db.password", "{db: {}}"),
-                ),
-            ],
+            literal,
+            substituting("chart", FROM_ACCOUNTS, password, "{port: 1}"),
+            vec![("site/lab/accounts.yaml", accounts)],
         ),
     ]
 }
 
 #[test]
 fn a_literal_that_becomes_secret_is_hidden_on_the_base_side() {
-    for Hidden { name, base, head } in becoming_secret() {
+    let all = documents_that_become_secret().into_iter().chain(literals_that_are_replaced());
+    for Hidden { name, base, head } in all {
         let sandbox = Sandbox::with_sites();
         for (path, text) in &base {
             sandbox.write(path, text);
         }
-        let public = sandbox.run(&["render", "--site", "lab"]).stdout;
-        assert!(public.contains(LITERAL), "{name}: the base is public: {public}");
+        if !name.contains("encrypted parent") {
+            let public = sandbox.run(&["render", "--site", "lab"]).stdout;
+            assert!(public.contains(LITERAL), "{name}: the base is public: {public}");
+        }
         sandbox.commit();
         for (path, text) in &head {
             sandbox.write(path, text);
@@ -371,6 +439,28 @@ fn a_literal_that_becomes_secret_is_hidden_on_the_base_side() {
         assert_eq!(changed["unexplained"].as_array().map(Vec::len), Some(0), "{name}");
         assert!(!changed["edits"].as_array().unwrap().is_empty(), "{name}");
     }
+}
+
+/// A certificate and its key have one name and are in one file.
+#[test]
+fn a_public_document_beside_a_secret_one_of_its_name_is_shown() {
+    let sandbox = Sandbox::with_sites();
+    let of_kind = |kind: &str, policy: &str, data: &str| {
+        let text = document("tls", "site", data).replace("cleartext", policy);
+        text.replace("example/Any/v1", &format!("deckhand/{kind}/v1"))
+    };
+    let both = |certificate: &str, key: &str| {
+        of_kind("Certificate", "cleartext", certificate)
+            + &of_kind("CertificateKey", "encrypted", key)
+    };
+    sandbox.write("site/lab/secrets/tls.yaml", both("first", "sesame"));
+    sandbox.commit();
+    sandbox.write("site/lab/secrets/tls.yaml", both("second", "sesame-2"));
+    let shown = sandbox.run(&["diff", "HEAD"]).stdout;
+    for wanted in ["- first", "+ second"] {
+        assert!(shown.contains(wanted), "{wanted}: {shown}");
+    }
+    assert!(!shown.contains("sesame"), "{shown}");
 }
 
 /// What stays public in the head is no secret, and other values of an edited file are not either.

