@@ -54,7 +54,7 @@ async function main() {
   const nasty = pageOf(hostile(folder), 'hostile', '--since', 'HEAD', '--all-findings', ...links);
   await everywhere('hostile', nasty, aPageIsSound, accessible, ordersByRule, everythingOpens, nothingRan);
   await withoutScript('hostile', nasty);
-  const huge = pageOf(large(folder), 'large', '--since', 'HEAD');
+  const huge = pageOf(large(folder), 'large', '--since', 'HEAD', '--all-findings');
   theReportIsLarge(huge);
   await everywhere('large', huge, aPageIsSound, opensSoon, searchNarrows, routesOpen, causesOpen, everythingOpens);
   const history = real(folder);
