@@ -305,7 +305,11 @@ pub struct Diagnostic {
     /// The sites in which it was found, sorted; empty for faults of a file
     /// that are not of any site, and for sets of files without layout.
     pub sites: Vec<Arc<str>>,
-    /// Number of findings: more than one if it represents those that a report does not list.
+    /// The primary place of the finding that this one follows from. It is listed where each
+    /// finding is.
+    pub because_of: Option<Span>,
+    /// Number of findings: more than one if it represents those that a report does not list, none
+    /// if it follows from another one.
     pub count: usize,
 }
 
@@ -332,6 +336,7 @@ impl Diagnostic {
             suppressed: None,
             documents: Vec::new(),
             sites: Vec::new(),
+            because_of: None,
             count: 1,
         }
     }

@@ -19,7 +19,7 @@ use crate::compare::{
     compare as changes_of, edits_meeting, not_comparable, shields,
 };
 use crate::diagnostic::Diagnostic;
-use crate::edit::{Edit, EditId};
+use crate::edit::{Edit, EditId, EditKind};
 use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::Graph;
@@ -450,7 +450,11 @@ impl<'a> Sides<'a> {
         let of_side =
             |findings, side: &LoadedSide| triage::Side { findings, sites: side.site_names() };
         let (base, head) = (of_side(base, self.base), of_side(head, self.head));
-        let compared = triage::Compared::new(base, head, sources, only, &causes);
+        let mut compared = triage::Compared::new(base, head, sources, only, &causes);
+        compared.mark_consequences(&|id| {
+            let edit = &edits[id.index()];
+            edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
+        });
         let added_ignores = self.loaded.added_ignores();
         (triage::Compared { added_ignores, ..compared }, has_failed)
     }

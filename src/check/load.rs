@@ -191,14 +191,16 @@ impl Loaded {
         })
     }
 
-    /// On which sides some of a file is not read, if that makes an edit of it unknown: it
-    /// cannot be read on one of the sides, or breaks off on both.
+    /// On which sides some of a file is not read, if that makes an edit of it unknown: documents
+    /// cannot be read on one of the sides, or a part breaks off on both. cloud-init drops a part
+    /// that breaks off.
     pub(super) fn unread_sides(&self, sides: [Option<FileId>; 2]) -> Option<[bool; 2]> {
         let on_sides = |is_so: &dyn Fn(FileId) -> bool| sides.map(|file| file.is_some_and(is_so));
-        let faulty = on_sides(&|file| self.is_faulty(file));
-        let broken = on_sides(&|file| self.breaks_off(file));
-        let is_unread = [faulty[0] || broken[0], faulty[1] || broken[1]];
-        (faulty.contains(&true) || broken == [true; 2]).then_some(is_unread)
+        let is_unread = on_sides(&|file| self.is_faulty(file) || self.breaks_off(file));
+        let is_unknown =
+            |file| self.is_faulty(file) || (self.breaks_off(file) && !self.file(file).has_parts);
+        let is_known = !on_sides(&is_unknown).contains(&true) && is_unread != [true; 2];
+        (!is_known).then_some(is_unread)
     }
 
     /// Whether documents of a file are lost, for they cannot be read.

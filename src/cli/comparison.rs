@@ -385,7 +385,8 @@ fn write_lint(
                 report::statistics::write(&statistics, style, out)
             }
             (Format::Concise, Told::Findings) => {
-                report::terminal::write_concise(&findings.new, &view, style, out)?;
+                let new = findings.new.listed(look.lists_each());
+                report::terminal::write_concise(&new, &view, style, out)?;
                 match look.comparison.unchanged {
                     Unchanged::Counted => {}
                     Unchanged::Shown => {

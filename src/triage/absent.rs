@@ -6,17 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fold;
-use crate::diagnostic::{Absent, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::source::{DocKey, FileId};
 
 /// The indices in `diagnostics` of the findings that are listed as one, in the order of the
 /// first of each; none where each is listed alone.
 pub(super) fn groups(diagnostics: &[Diagnostic]) -> Option<Vec<Vec<usize>>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut known: BTreeMap<(&str, Severity, &Absent), usize> = BTreeMap::new();
+    let mut known: BTreeMap<_, usize> = BTreeMap::new();
     for (at, diagnostic) in diagnostics.iter().enumerate() {
-        let key =
-            diagnostic.absent.as_ref().map(|it| (diagnostic.rule.name, diagnostic.severity, it));
+        let key = diagnostic.absent.as_ref().map(|absent| {
+            (diagnostic.rule.name, diagnostic.severity, diagnostic.because_of, absent)
+        });
         let group = key.map_or(groups.len(), |key| *known.entry(key).or_insert(groups.len()));
         match groups.get_mut(group) {
             Some(group) => group.push(at),

@@ -84,14 +84,15 @@ fn has_long_text(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Common properties of the findings that one finding represents.
-type Kind<'a> = (Option<&'a RepoPath>, &'static str, Severity, Option<&'static str>);
+type Kind<'a> =
+    (Option<&'a RepoPath>, &'static str, Severity, (Option<&'static str>, Option<Span>));
 
 /// The capped list, and for each entry the index in `diagnostics` of the finding, or of the
 /// first that it represents.
 fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, Vec<usize>) {
     let kind = |diagnostic: &'_ Diagnostic| {
         let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
-        (diagnostic.rule.name, diagnostic.severity, suppressed)
+        (diagnostic.rule.name, diagnostic.severity, (suppressed, diagnostic.because_of))
     };
     let mut left_out: BTreeMap<Kind<'_>, Vec<usize>> = BTreeMap::new();
     let mut alike: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
@@ -130,8 +131,10 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
 fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic {
     let first = &diagnostics[ats[0]];
     let count = Diagnostic::total(ats.iter().map(|at| &diagnostics[*at]));
+    // What follows from another finding is not counted.
+    let left_out = if first.because_of.is_some() { ats.len() } else { count };
     let place = if file.is_some() { "in this file" } else { "in this and other files" };
-    let message = format!("{count} more findings of this rule {place} are left out");
+    let message = format!("{left_out} more findings of this rule {place} are left out");
     let mut sites: Vec<_> = ats.iter().flat_map(|at| &diagnostics[*at].sites).cloned().collect();
     sites.sort_unstable();
     sites.dedup();
@@ -141,6 +144,7 @@ fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) 
         severity: first.severity,
         subject: "left out".to_owned(),
         suppressed: first.suppressed.clone(),
+        because_of: first.because_of,
         sites,
         count,
         ..Diagnostic::new(first.rule, "", Label::new(span, "the first of them"))

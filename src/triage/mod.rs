@@ -5,6 +5,7 @@ mod absent;
 pub mod baseline;
 pub mod cap;
 mod comments;
+mod consequences;
 mod fingerprint;
 mod policy;
 
@@ -13,6 +14,7 @@ pub use comments::Unused;
 pub use fingerprint::fingerprint;
 pub use policy::{Findable, Judged, Levels, Policy, SitesOfFiles};
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -304,6 +306,16 @@ impl Findings {
         let touching = diagnostics.into_iter().filter(|it| touches(it, sources, paths));
         let (suppressed, open): (Vec<_>, Vec<_>) = touching.partition(|it| it.suppressed.is_some());
         Self { diagnostics: folded(open, sources), suppressed: folded(suppressed, sources) }
+    }
+
+    /// Those that are listed: without what follows from another finding, unless `each` is.
+    pub fn listed(&self, each: bool) -> Cow<'_, Self> {
+        let is_listed = |it: &Diagnostic| each || it.because_of.is_none();
+        if self.diagnostics.iter().all(is_listed) {
+            return Cow::Borrowed(self);
+        }
+        let diagnostics = self.diagnostics.iter().filter(|it| is_listed(it)).cloned().collect();
+        Cow::Owned(Self { diagnostics, suppressed: self.suppressed.clone() })
     }
 
     /// How many there are.

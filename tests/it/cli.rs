@@ -8,6 +8,7 @@ mod alone;
 mod baselines;
 mod cloud_config;
 mod comparison;
+mod consequences;
 mod decoded;
 mod errors;
 mod faults;

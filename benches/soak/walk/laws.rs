@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercake::compare::Status;
+use layercake::edit::EditKind;
 
 use super::edits::Edit;
 use super::engine::{BothSeen, Finding, Seen, unfolded};
@@ -18,7 +19,7 @@ pub fn broken(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
     wrong.extend(differing_outputs("base", &base.outputs, &both.base));
     wrong.extend(differing_outputs("head", &head.outputs, &both.head));
     let seen = changes(&base.outputs, &head.outputs);
-    wrong.extend(differing("changed outputs", &seen, &told(both)));
+    wrong.extend(changed_outputs(&seen, &told(both), both));
     wrong.extend(unexplained(both));
     wrong.extend(findings(base, head, both));
     wrong.extend(counts(base, head, both));
@@ -61,6 +62,29 @@ fn differing_outputs(side: &str, alone: &Outputs, compared: &Outputs) -> Vec<Str
             format!("{side} {name_text}:\n  alone:    {one}\n  compared: {other}")
         })
         .collect()
+}
+
+/// Where a file breaks off on one of the sides, every output of its sites is told, as one that is
+/// not comparable unless another edit is known to change it.
+fn changed_outputs(seen: &[Change], told: &[Change], both: &BothSeen) -> Vec<String> {
+    let is_unknown = |(.., status): &&Change| *status == Status::NotComparable.as_str();
+    let unread: BTreeSet<&str> =
+        told.iter().filter(is_unknown).map(|(name, ..)| &*name[0]).collect();
+    let mut edits = both.compared.comparison.edits.iter();
+    let mut wrong = Vec::new();
+    if !unread.is_empty() && edits.all(|reach| reach.edit.kind != EditKind::File) {
+        wrong.push(format!("outputs of {unread:?} are not comparable, and all files are read"));
+    }
+    let of = |changes: &[Change], is_unread: bool| -> Vec<Change> {
+        let wanted = changes.iter().filter(|(name, ..)| unread.contains(&*name[0]) == is_unread);
+        wanted.cloned().collect()
+    };
+    wrong.extend(differing("changed outputs", &of(seen, false), &of(told, false)));
+    let names: BTreeSet<Name> = of(told, true).into_iter().map(|(name, ..)| name).collect();
+    let all = both.base.keys().chain(both.head.keys());
+    let left_out = all.filter(|name| unread.contains(&*name[0]) && !names.contains(*name));
+    wrong.extend(left_out.map(|name| format!("not told as not comparable: {name:?}")));
+    wrong
 }
 
 fn told(both: &BothSeen) -> Vec<Change> {

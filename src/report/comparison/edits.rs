@@ -121,7 +121,15 @@ impl<'a> Page<'a> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let reach = self.reach(fold.edits[0]);
-        if reach.outputs.is_empty() {
+        if reach.edit.kind == EditKind::File && !reach.outputs.is_empty() {
+            let mut text = format!("{} cannot be compared", counted(reach.outputs.len(), "output"));
+            if self.sites() > 0 {
+                let sites = counted(self.sites(), "site");
+                text += &format!(", in {} of {sites}", reach.sites.len());
+            }
+            self.write_paragraph("  ", &text, out)?;
+            writeln!(out)?;
+        } else if reach.outputs.is_empty() {
             let verb = if fold.edits.len() == 1 { "reaches" } else { "reach" };
             writeln!(out, "  {verb} no output\n")?;
         } else {

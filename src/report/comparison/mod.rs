@@ -80,7 +80,7 @@ pub fn write(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let findings = compared.findings.map(FindingsTold::of);
+    let findings = compared.findings.map(|it| FindingsTold::of(it, look.unchanged));
     write_told(compared, findings.as_ref(), look, view, style, out)
 }
 
@@ -127,10 +127,16 @@ pub(super) struct FindingsTold<'a> {
 }
 
 impl<'a> FindingsTold<'a> {
-    fn of(findings: &'a triage::Compared) -> Self {
+    fn of(findings: &'a triage::Compared, unchanged: Unchanged) -> Self {
+        let new = findings.new.diagnostics.iter().zip(&findings.causes);
+        let is_listed =
+            |finding: &Diagnostic| finding.because_of.is_none() || unchanged == Unchanged::Shown;
+        let listed = new.filter(|(finding, _)| is_listed(finding));
+        let (new, causes) =
+            listed.map(|(finding, causes)| (Told::from(finding), causes.as_slice())).unzip();
         Self {
-            new: terminal::told(&findings.new.diagnostics),
-            causes: findings.causes.iter().map(Vec::as_slice).collect(),
+            new,
+            causes,
             unchanged: terminal::told(&findings.unchanged.diagnostics),
             fixed: Diagnostic::total(&findings.fixed.diagnostics),
             suppressed: Suppressed::of(&findings.suppressed),
@@ -151,7 +157,7 @@ pub fn write_brief(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let findings = compared.findings.map(FindingsTold::of);
+    let findings = compared.findings.map(|it| FindingsTold::of(it, look.unchanged));
     let page = Page::new(compared, findings.as_ref(), look, view, style);
     let edits = &compared.comparison.edits;
     for reach in edits.iter().take(page.limit()) {

@@ -58,7 +58,7 @@ impl Names {
             EditKind::Value | EditKind::Key => name.unwrap_or_default(),
             EditKind::Policy => format!("layers {}", name.unwrap_or_default()),
             EditKind::Site => format!("site definition {}", name.unwrap_or_default()),
-            EditKind::File => "file that cannot be read: its content is unknown".to_owned(),
+            EditKind::File => "file that is not read to its end: its content is unknown".to_owned(),
             EditKind::Moved => format!("{} moved", document()),
             EditKind::Document => match (&edit.base, &edit.head) {
                 (_, None) => format!("{} removed", document()),

@@ -1,10 +1,10 @@
 //! Findings as JSON, with names that stay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::{Texts, is_one, one};
+use super::lines::{Texts, one};
 use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
@@ -33,8 +33,15 @@ pub(super) fn of_two_sides<'a>(
     texts: &Texts,
     view: &View<'a>,
 ) -> Vec<Finding> {
+    let followed: BTreeSet<Span> =
+        compared.new.diagnostics.iter().filter_map(|it| it.because_of).collect();
+    let roots = compared.new.diagnostics.iter().filter(|it| followed.contains(&it.primary.span));
+    let roots: BTreeMap<Span, String> = roots
+        .map(|it| (it.primary.span, fingerprint(it, view.place(it.primary.span).path)))
+        .collect();
     let new = compared.new.diagnostics.iter().enumerate().map(|(at, it)| Told {
         causes: compared.causes.get(at).map_or(&[], Vec::as_slice),
+        because_of: it.because_of.and_then(|place| roots.get(&place).cloned()),
         ..Told::new(it, Some(State::New))
     });
     let told = |findings: &'a Findings, state| {
@@ -58,6 +65,8 @@ struct Told<'a> {
     diagnostic: &'a Diagnostic,
     state: Option<State>,
     causes: &'a [EditId],
+    /// Fingerprint of the finding that it follows from.
+    because_of: Option<String>,
 }
 
 /// On which sides a finding is.
@@ -71,7 +80,7 @@ pub(in crate::report) enum State {
 
 impl<'a> Told<'a> {
     fn new(diagnostic: &'a Diagnostic, state: Option<State>) -> Self {
-        Self { diagnostic, state, causes: &[] }
+        Self { diagnostic, state, causes: &[], because_of: None }
     }
 
     /// The order of [`Findings`].
@@ -140,9 +149,18 @@ pub(in crate::report) struct Finding {
     pub(in crate::report) caused_by: Vec<String>,
     pub(in crate::report) suppressed: Option<SuppressionForm>,
     pub(in crate::report) fix: Option<FixForm>,
-    /// Number of findings: more than one if it represents those that are not listed.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    /// Fingerprint of the finding that it follows from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) because_of: Option<String>,
+    /// Number of findings: more than one if it represents those that are not listed, none if it
+    /// follows from another one.
+    #[serde(default = "one", skip_serializing_if = "is_one_or_none")]
     pub(in crate::report) count: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_one_or_none(count: &usize) -> bool {
+    *count <= 1
 }
 
 impl Finding {
@@ -282,6 +300,7 @@ impl Finding {
             caused_by: told.causes.iter().map(|edit| edit_name(*edit)).collect(),
             suppressed: diagnostic.suppressed.as_ref().map(|it| SuppressionForm::new(it, view)),
             fix: diagnostic.fix.as_ref().and_then(|it| FixForm::new(it, view)),
+            because_of: told.because_of,
             count: diagnostic.count,
         }
     }

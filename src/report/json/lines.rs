@@ -67,7 +67,7 @@ pub(super) fn one() -> usize {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-pub(super) fn is_one(column: &usize) -> bool {
+fn is_one(column: &usize) -> bool {
     *column == 1
 }
 

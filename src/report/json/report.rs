@@ -253,7 +253,9 @@ impl Report {
             (Some(_), _) => listing.ignored == Ignored::Shown,
             (None, Some(State::Unchanged)) => listing.unchanged == Unchanged::Shown,
             (None, Some(State::Fixed)) => false,
-            (None, Some(State::New) | None) => true,
+            (None, Some(State::New) | None) => {
+                finding.because_of.is_none() || listing.unchanged == Unchanged::Shown
+            }
         })
     }
 

@@ -67,6 +67,7 @@ struct Finding {
     sites: Vec<Arc<str>>,
     state: Option<State>,
     causes: Vec<EditId>,
+    follows: bool,
     count: usize,
 }
 
@@ -110,7 +111,7 @@ impl Restored {
             terminal::write_caused(&self.of_one_side(ignored), &no_cause, &view, style, out)?;
             return terminal::write_totals(&self.totals, style, out);
         };
-        let findings = changes.linted.then(|| self.of_two_sides(changes));
+        let findings = changes.linted.then(|| self.of_two_sides(changes, look.unchanged));
         let compared = self.compared(changes);
         comparison::write_told(&compared, findings.as_ref(), look, &view, style, out)?;
         terminal::write_caused(&self.suppressed(ignored), &no_cause, &view, style, out)
@@ -134,7 +135,7 @@ impl Restored {
         if !changes.linted {
             return comparison::write_brief(&self.compared(changes), look, &view, style, out);
         }
-        let FindingsTold { new, unchanged, .. } = self.of_two_sides(changes);
+        let FindingsTold { new, unchanged, .. } = self.of_two_sides(changes, look.unchanged);
         terminal::write_lines(&new, &view, style, out)?;
         match look.unchanged {
             Unchanged::Counted => {}
@@ -159,8 +160,9 @@ impl Restored {
         self.findings.iter().filter(is_told).map(Finding::told).collect()
     }
 
-    fn of_two_sides(&self, changes: &Changes) -> FindingsTold<'_> {
-        let of = |state| self.findings.iter().filter(move |it| it.is_open(state));
+    fn of_two_sides(&self, changes: &Changes, unchanged: Unchanged) -> FindingsTold<'_> {
+        let is_listed = move |it: &&Finding| !it.follows || unchanged == Unchanged::Shown;
+        let of = |state| self.findings.iter().filter(move |it| it.is_open(state)).filter(is_listed);
         FindingsTold {
             new: of(State::New).map(Finding::told).collect(),
             causes: of(State::New).map(|it| &*it.causes).collect(),
@@ -218,6 +220,7 @@ impl Finding {
             suppressed: finding.suppressed.as_ref().map(|it| suppression(it, texts)),
             sites: finding.sites.iter().map(|site| Arc::from(&**site)).collect(),
             state: finding.state,
+            follows: finding.because_of.is_some(),
             count: finding.count,
             causes: caused.filter_map(|name| report.edit_number(name)).map(EditId::at).collect(),
         }

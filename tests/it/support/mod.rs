@@ -289,7 +289,8 @@ pub mod saved {
                     let Some(findings) = compared.findings else {
                         return comparison::write_brief(compared, look, view, style, out);
                     };
-                    terminal::write_concise(&findings.new, view, style, out)?;
+                    let new = findings.new.listed(unchanged == Unchanged::Shown);
+                    terminal::write_concise(&new, view, style, out)?;
                     match (unchanged, ignored) {
                         (Unchanged::Counted, _) => Ok(()),
                         (Unchanged::Shown, _) => {

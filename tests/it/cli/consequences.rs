@@ -1,0 +1,101 @@
+//! A file that is not read to its end: the error comes first, and what follows from it is a number.
+
+use serde_json::Value as Json;
+
+use super::{Sandbox, document, formats};
+
+/// Maximum number of lines of the terminal at 80 columns.
+const MAX_LINES: usize = 40;
+
+/// Two sites, in which many documents need one of a file of `global`.
+fn with_versions() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("global/versions.yaml", versions());
+    let readers = (0..30).map(|at| {
+        let substitutions = "  substitutions:\n    - src: {schema: example/Any/v1, name: versions, \
+                             path: .a}\n      dest: {path: .version}\n";
+        let text = document(&format!("reader-{at}"), "global", "{}");
+        text.replace("\ndata:", &format!("\n{substitutions}data:"))
+    });
+    sandbox.write("global/readers.yaml", readers.collect::<String>());
+    let child = document("child", "site", "{}").replace(
+        "layer: site}",
+        "layer: site, parentSelector: {of: versions}, actions: [{method: merge, path: .}]}",
+    );
+    sandbox.write("site/lab/child.yaml", child);
+    sandbox.commit();
+    sandbox
+}
+
+fn versions() -> String {
+    let labels = "  labels: {of: versions}\n  layeringDefinition";
+    document("versions", "global", "\n  a: 1\n  b: 2").replace("  layeringDefinition", labels)
+}
+
+fn with_typo() -> Sandbox {
+    let sandbox = with_versions();
+    sandbox.write("global/versions.yaml", versions().replace("  b: 2", "  b 2"));
+    sandbox
+}
+
+const SINCE: [&str; 3] = ["lint", "--since", "HEAD"];
+
+#[test]
+fn a_typo_is_one_error_and_nothing_is_removed() {
+    let sandbox = with_typo();
+    let ran = sandbox.run(&SINCE);
+    assert_eq!(ran.code, 1);
+    let text = ran.stdout;
+    assert!(text.lines().count() <= MAX_LINES, "{text}");
+    assert_eq!(text.matches("error[").count(), 1, "{text}");
+    assert!(text.contains("error[invalid-yaml]"), "{text}");
+    assert!(text.contains("31 findings follow from it"), "{text}");
+    assert!(text.contains("findings: 1 new error ·"), "{text}");
+    assert!(!text.contains("removed\n"), "nothing was removed: {text}");
+    assert!(text.contains("0 removed · "), "{text}");
+    let each = sandbox.run(&[&SINCE[..], &["--all-findings"]].concat()).stdout;
+    assert!(each.contains("error[missing-source]") && each.contains("error[missing-parent]"));
+}
+
+#[test]
+fn reports_for_programs_say_what_a_finding_follows_from() {
+    let sandbox = with_typo();
+    let report = sandbox.run(&[&SINCE[..], &["-o", "json"]].concat()).json();
+    super::assert_valid(&report);
+    let findings = report["findings"].as_array().unwrap();
+    let root = findings.iter().find(|it| it["rule"] == "invalid-yaml").unwrap();
+    assert_eq!(root["because_of"], Json::Null);
+    let others: Vec<&Json> =
+        findings.iter().filter(|it| it["state"] == "new" && it["rule"] != "invalid-yaml").collect();
+    assert!(others.len() >= 2, "{findings:#?}");
+    for finding in others {
+        assert_eq!(finding["because_of"], root["fingerprint"], "{finding:#}");
+    }
+    let rows = report["statistics"].as_array().unwrap();
+    let new: u64 = rows.iter().map(|row| row["new"].as_u64().unwrap()).sum();
+    assert_eq!(new, 1, "{rows:#?}");
+}
+
+#[test]
+fn every_report_lists_the_error_alone() {
+    let sandbox = with_typo();
+    for format in formats().filter(|format| *format != "json") {
+        let ran = sandbox.run(&[&SINCE[..], &["-o", format]].concat());
+        assert!(ran.stdout.contains("invalid-yaml"), "{format}: {}", ran.stdout);
+        let consequence = ran.stdout.matches("missing-parent").count();
+        assert_eq!(consequence, 0, "{format}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn what_was_broken_before_is_not_added() {
+    let sandbox = with_typo();
+    sandbox.commit();
+    sandbox.write("global/versions.yaml", versions());
+    let report = sandbox.run(&[&SINCE[..], &["-o", "json"]].concat()).json();
+    assert_eq!(report["totals"]["added"], 0, "{:#}", report["totals"]);
+    let edits: Vec<&Json> =
+        report["edits"].as_array().unwrap().iter().map(|it| &it["kind"]).collect();
+    assert_eq!(edits, ["file"]);
+    assert_eq!(sandbox.run(&SINCE).code, 0);
+}
