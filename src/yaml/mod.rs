@@ -241,5 +241,9 @@ const BYTE_ORDER_MARK: char = '\u{FEFF}';
 /// with a line feed is as long in UTF-8, so that no byte moves.
 fn with_line_breaks_of_libyaml(text: &str) -> Cow<'_, str> {
     const NEXT_LINE: char = '\u{85}';
-    if text.contains(NEXT_LINE) { text.replace(NEXT_LINE, "\r\n").into() } else { text.into() }
+    // Fast path: ASCII has no such character.
+    if text.is_ascii() || !text.contains(NEXT_LINE) {
+        return text.into();
+    }
+    text.replace(NEXT_LINE, "\r\n").into()
 }

@@ -280,7 +280,9 @@ enum Meaning<'tag> {
 impl<'text> Reader<'text> {
     fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
         let read = Read { parsed: Parsed::default(), extents: Vec::new(), respellings: Vec::new() };
-        let has_separators = SEPARATORS.iter().any(|separator| text.contains(*separator));
+        // Fast path: ASCII has none of them.
+        let has_separators =
+            !text.is_ascii() && SEPARATORS.iter().any(|separator| text.contains(*separator));
         let (cursor, boundary, started) = (0, 0, false);
         Self {
             file,
