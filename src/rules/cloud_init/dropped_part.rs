@@ -5,6 +5,7 @@ use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::patch::{Failure, Member, Reason};
 use crate::system::cloud_init::part::{Cost, Fault, FaultKind};
+use crate::system::cloud_init::read::is_gzip;
 
 super::super::rule!("dropped-part", Error, "a part that cloud-init drops");
 
@@ -55,7 +56,7 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
             "put what it holds under the key of a module, such as `runcmd`",
         ),
         Kind::Patch(failure) => unread_patch(failure),
-        Kind::NotUtf8 if is_gzip(facts, fault) => Words {
+        Kind::NotUtf8 if facts.sources.get(fault.at.file).bytes().is_some_and(is_gzip) => Words {
             why: Some(
                 "cloud-init decompresses user-data as a whole, and parts of a message whose type \
                  is `application/gzip`",
@@ -170,12 +171,6 @@ fn of_carrier(kind: &FaultKind) -> Words {
 
 fn words(message: impl Into<String>, label: &'static str, help: &'static str) -> Words {
     Words { message: message.into(), label, why: None, help }
-}
-
-/// Whether a text that is not UTF-8 begins as gzip does.
-fn is_gzip(facts: &UserDataFacts<'_>, fault: &Fault) -> bool {
-    let bytes = facts.sources.get(fault.at.file).bytes();
-    bytes.is_some_and(|bytes| bytes.starts_with(&[0x1F, 0x8B]))
 }
 
 /// Nothing is lost with a part that holds nothing.

@@ -106,7 +106,8 @@ fn pair((key, value): (&Key, &Node)) -> Option<(Key, Key)> {
     }
 }
 
-fn carries_all(document: &Document, selector: &Selector) -> bool {
+/// Whether a document has all labels of a selector.
+pub(super) fn carries_all(document: &Document, selector: &Selector) -> bool {
     selector.labels.iter().all(|(key, wanted)| {
         document.labels.get(key).is_some_and(|label| label.value.equals_in_python(&wanted.value))
     })

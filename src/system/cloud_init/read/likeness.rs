@@ -1,9 +1,7 @@
 //! What a text that cloud-init cannot use was probably meant to be.
 
-use super::{decoding, mime, sniff};
+use super::{decoding, is_gzip, mime, sniff};
 use crate::system::cloud_init::part::Likeness;
-
-const GZIP: &[u8] = &[0x1F, 0x8B];
 
 /// What a text looks like of which no first line says what it is.
 pub(super) fn likeness(text: &str, content_type: &str) -> Likeness {
@@ -32,5 +30,5 @@ pub(super) fn is_base64_of_user_data(text: &str) -> bool {
         return false;
     }
     let is_known = str::from_utf8(&read.bytes).is_ok_and(|it| sniff::content_type(it).is_some());
-    is_known || read.bytes.starts_with(GZIP) || mime::is_message(&read.bytes)
+    is_known || is_gzip(&read.bytes) || mime::is_message(&read.bytes)
 }

@@ -53,6 +53,11 @@ pub enum Included {
 /// fetched from elsewhere, and adds what it finds to the map, each file once.
 pub type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 'a;
 
+/// Whether bytes begin as gzip does.
+pub fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1F, 0x8B])
+}
+
 /// Takes user-data apart. What had to be decoded is added to `sources`.
 pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) -> UserData {
     read_with(file, Vec::new(), sources, include)
@@ -153,9 +158,8 @@ impl Reader<'_> {
 
     /// The file, or what it is once decompressed.
     fn unpacked(&mut self, file: FileId, faults: &mut Vec<Fault>) -> Result<FileId, Fault> {
-        const MAGIC: &[u8] = &[0x1F, 0x8B];
         let source = self.sources.get(file);
-        let Some(bytes) = source.bytes().filter(|it| it.starts_with(MAGIC)) else {
+        let Some(bytes) = source.bytes().filter(|it| is_gzip(it)) else {
             return Ok(file);
         };
         let at = Span::point(file, 0);

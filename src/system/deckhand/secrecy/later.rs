@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use crate::source::{RepoPath, Span};
 use crate::system::deckhand::document::{Document, Substitution};
+use crate::system::deckhand::parents::carries_all;
 use crate::yaml::emit::scalar_text;
 use crate::yaml::path::{Location, Path, children, inside};
 use crate::yaml::{Mapping, Node, Value, Whole};
@@ -328,10 +329,7 @@ fn candidates<'l, 'a>(
 
 /// Whether the selector of `child` matches the labels of `parent`.
 fn selects(child: &Document, parent: &Document) -> bool {
-    child.parent_selector.as_ref().is_some_and(|selector| {
-        let mut wanted = selector.labels.iter();
-        wanted.all(|(key, value)| parent.labels.get(key).is_some_and(|it| it.value == value.value))
-    })
+    child.parent_selector.as_ref().is_some_and(|selector| carries_all(parent, selector))
 }
 
 /// Whether one of two paths leads to the other's place, or into it.
