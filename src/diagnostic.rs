@@ -391,6 +391,11 @@ impl Diagnostic {
         self
     }
 
+    /// Whether a report lists it: one that follows from another only where `each` is listed.
+    pub fn is_listed(&self, each: bool) -> bool {
+        each || self.because_of.is_none()
+    }
+
     /// Whether `--fix` removes it without `--unsafe-fixes`.
     pub fn has_safe_fix(&self) -> bool {
         self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)

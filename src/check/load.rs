@@ -199,8 +199,8 @@ impl Loaded {
         let is_unread = on_sides(&|file| self.is_faulty(file) || self.breaks_off(file));
         let is_unknown =
             |file| self.is_faulty(file) || (self.breaks_off(file) && !self.file(file).has_parts);
-        let is_known = !on_sides(&is_unknown).contains(&true) && is_unread != [true; 2];
-        (!is_known).then_some(is_unread)
+        let is_unknown = on_sides(&is_unknown).contains(&true) || is_unread == [true; 2];
+        is_unknown.then_some(is_unread)
     }
 
     /// Whether documents of a file are lost, for they cannot be read.

@@ -312,8 +312,7 @@ fn tell(
     }
     let findings = &*checked.findings.reported(look.lists_each(), &checked.sources);
     let semantics = configuration::chosen_semantics(configured, selection.meaning);
-    let totals = totals(checked, semantics, elapsed);
-    let totals = report::terminal::Totals { counts: findings.counts(), ..totals };
+    let totals = totals(checked, findings.counts(), semantics, elapsed);
     let view = view(checked);
     let shown = match look.ignored {
         Ignored::Counted => findings.clone(),

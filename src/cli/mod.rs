@@ -38,7 +38,7 @@ use layercake::report::{self, ChosenSemantics, Format, Ignored, Style, View};
 use layercake::rules::RULES;
 use layercake::source::{Source, text_at, write_file, write_own_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
-use layercake::triage::Suppressed;
+use layercake::triage::{Counts, Suppressed};
 
 use self::arguments::{
     Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, NamedBy, Output, RenderFormat,
@@ -612,12 +612,17 @@ fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
 }
 
-fn totals<T>(checked: &Checked<T>, semantics: ChosenSemantics, elapsed: Duration) -> Totals {
+fn totals<T>(
+    checked: &Checked<T>,
+    counts: Counts,
+    semantics: ChosenSemantics,
+    elapsed: Duration,
+) -> Totals {
     Totals {
         sites: checked.sites.iter().filter(|site| site.name.is_some()).count(),
         documents: checked.documents,
         outputs: checked.sites.iter().map(|site| site.outputs).sum(),
-        counts: checked.findings.counts(),
+        counts,
         suppressed: Suppressed::of(&checked.findings.suppressed),
         semantics: Some(semantics),
         elapsed,

@@ -199,14 +199,19 @@ fn unlisted_words(unlisted: Unlisted) -> Option<String> {
 /// The first few of `sites` and how many more there are, and before them a word
 /// for what they are: with how many in all, where not all are named.
 fn some_sites(sites: &[Arc<str>]) -> (String, String) {
-    const FEW: usize = 3;
-    let shown = if sites.len() > FEW { FEW - 1 } else { sites.len() };
-    let names: Vec<_> = sites[..shown].iter().map(|site| printable::clean(site)).collect();
-    let names = names.join(", ");
-    match sites.len() - shown {
+    let (names, more) = first_few(sites, |site| printable::clean(site).into_owned());
+    match more {
         0 => ("sites".to_owned(), names),
         more => (format!("in {} sites", sites.len()), format!("{names} and {more} more")),
     }
+}
+
+/// The names of the first of `items`, or of all if they are few, and how many more there are.
+fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
+    const FEW: usize = 3;
+    let shown = if items.len() > FEW { FEW - 1 } else { items.len() };
+    let names: Vec<String> = items[..shown].iter().map(name).collect();
+    (names.join(", "), items.len() - shown)
 }
 
 /// `text` in lines of at most `width` columns, `first` before the first and

@@ -21,7 +21,7 @@ use super::counted;
 use super::excerpt::{Excerpt, excerpts};
 use super::printable::clean;
 use super::signs::Signs;
-use super::{ChosenSemantics, Style, View, some_sites, wrap};
+use super::{ChosenSemantics, Style, View, first_few, some_sites, wrap};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
 use crate::source::FileId;
 use crate::triage::{Counts, Findings, Suppressed};
@@ -331,12 +331,8 @@ fn kind_text(told: &Told<'_>) -> String {
 
 /// The first of the places at which is the same as at the primary one.
 fn places_text(labels: &[&Label], view: &View<'_>) -> String {
-    /// Maximum number of places that are named.
-    const MAX_NAMED: usize = 3;
-    let shown = if labels.len() > MAX_NAMED { MAX_NAMED - 1 } else { labels.len() };
-    let places: Vec<String> = labels[..shown].iter().map(|it| place_text(it, view)).collect();
-    let places = places.join(", ");
-    match labels.len() - shown {
+    let (places, more) = first_few(labels, |label| place_text(label, view));
+    match more {
         0 => places,
         more => format!("{places} and {}", counted(more, "more place")),
     }

@@ -25,18 +25,11 @@ impl Findings {
     /// The findings that reports list: those that follow from one absent thing as one, unless
     /// `each` is listed, and one for each kind of those that are too many.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
-        let groups = Some(&self.diagnostics).filter(|_| !each).and_then(|it| absent::groups(it));
-        if groups.is_none() && !needs_cap(&self.diagnostics) && !needs_cap(&self.suppressed) {
+        if !is_to_be_shortened(&self.diagnostics, each) && !needs_cap(&self.suppressed) {
             return Cow::Borrowed(self);
         }
-        let diagnostics = match groups {
-            Some(groups) => {
-                groups.iter().map(|group| absent::joined(group, &self.diagnostics)).collect()
-            }
-            None => self.diagnostics.clone(),
-        };
         Cow::Owned(Self {
-            diagnostics: capped(&diagnostics, sources).0,
+            diagnostics: shortened(&self.diagnostics, each, sources).0,
             suppressed: capped(&self.suppressed, sources).0,
         })
     }
@@ -44,27 +37,46 @@ impl Findings {
 
 impl Compared {
     /// As [`Findings::reported`], for both sides.
-    #[must_use]
-    pub fn reported(&self, each: bool, sources: &SourceMap) -> Self {
-        let new = &self.new.diagnostics;
-        let groups = absent::groups(new).filter(|_| !each);
-        let groups = groups.unwrap_or_else(|| (0..new.len()).map(|at| vec![at]).collect());
-        let joined: Vec<Diagnostic> =
-            groups.iter().map(|group| absent::joined(group, new)).collect();
-        let (new, listed) = capped(&joined, sources);
-        let causes_of = |at: usize| {
-            let causes = groups[at].iter().filter_map(|at| self.causes.get(*at)).flatten();
+    pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
+        let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
+        if !lists.into_iter().any(|it| is_to_be_shortened(it, each)) && !needs_cap(&self.suppressed)
+        {
+            return Cow::Borrowed(self);
+        }
+        let (new, listed) = shortened(&self.new.diagnostics, each, sources);
+        let causes_of = |group: Vec<usize>| {
+            let causes = group.into_iter().filter_map(|at| self.causes.get(at)).flatten();
             causes.copied().collect::<BTreeSet<EditId>>().into_iter().collect()
         };
-        Self {
+        Cow::Owned(Self {
             new: Findings { diagnostics: new, suppressed: Vec::new() },
             causes: listed.into_iter().map(causes_of).collect(),
             unchanged: self.unchanged.reported(each, sources).into_owned(),
             fixed: self.fixed.reported(each, sources).into_owned(),
             suppressed: capped(&self.suppressed, sources).0,
             added_ignores: self.added_ignores,
-        }
+        })
     }
+}
+
+/// Whether reports list fewer findings than these, or shorter texts.
+fn is_to_be_shortened(diagnostics: &[Diagnostic], each: bool) -> bool {
+    needs_cap(diagnostics) || (!each && absent::groups(diagnostics).is_some())
+}
+
+/// The list that reports have, and for each entry the indices in `diagnostics` of the findings
+/// that are listed as one, or of the first that it represents.
+fn shortened(
+    diagnostics: &[Diagnostic],
+    each: bool,
+    sources: &SourceMap,
+) -> (Vec<Diagnostic>, Vec<Vec<usize>>) {
+    let alone = || (0..diagnostics.len()).map(|at| vec![at]).collect();
+    let mut groups = absent::groups(diagnostics).filter(|_| !each).unwrap_or_else(alone);
+    let joined: Vec<Diagnostic> =
+        groups.iter().map(|group| absent::joined(group, diagnostics)).collect();
+    let (capped, listed) = capped(&joined, sources);
+    (capped, listed.into_iter().map(|at| std::mem::take(&mut groups[at])).collect())
 }
 
 /// Whether a list may have to be capped: whether it is long, or a text of it is.

@@ -310,11 +310,11 @@ impl Findings {
 
     /// Those that are listed: without what follows from another finding, unless `each` is.
     pub fn listed(&self, each: bool) -> Cow<'_, Self> {
-        let is_listed = |it: &Diagnostic| each || it.because_of.is_none();
-        if self.diagnostics.iter().all(is_listed) {
+        if self.diagnostics.iter().all(|it| it.is_listed(each)) {
             return Cow::Borrowed(self);
         }
-        let diagnostics = self.diagnostics.iter().filter(|it| is_listed(it)).cloned().collect();
+        let listed = self.diagnostics.iter().filter(|it| it.is_listed(each));
+        let diagnostics = listed.cloned().collect();
         Cow::Owned(Self { diagnostics, suppressed: self.suppressed.clone() })
     }
 

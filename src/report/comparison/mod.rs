@@ -129,9 +129,7 @@ pub(super) struct FindingsTold<'a> {
 impl<'a> FindingsTold<'a> {
     fn of(findings: &'a triage::Compared, unchanged: Unchanged) -> Self {
         let new = findings.new.diagnostics.iter().zip(&findings.causes);
-        let is_listed =
-            |finding: &Diagnostic| finding.because_of.is_none() || unchanged == Unchanged::Shown;
-        let listed = new.filter(|(finding, _)| is_listed(finding));
+        let listed = new.filter(|(finding, _)| finding.is_listed(unchanged == Unchanged::Shown));
         let (new, causes) =
             listed.map(|(finding, causes)| (Told::from(finding), causes.as_slice())).unzip();
         Self {
