@@ -4,7 +4,7 @@
 
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
-use crate::yaml::path::Location;
+use crate::yaml::path::{Item, Location};
 
 /// One of the edits between two sides; their numbers follow path and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,8 @@ pub struct Edit {
     pub part: Part,
     /// Where in that part: on the head side if it is there.
     pub location: Location,
+    /// Items of lists on the way there that are known by a key.
+    pub items: Vec<Item>,
     /// What was there.
     pub base: Option<Text>,
     /// What is there now.
@@ -49,6 +51,9 @@ pub enum EditKind {
     Value,
     /// A key, or an item of a list, came or went.
     Key,
+    /// The items that a list has on both sides are in another order. The values are what these
+    /// items are known by.
+    Order,
     /// A document came or went.
     Document,
     /// A document moved: to where other sites have it, or to the other side of
@@ -81,7 +86,8 @@ pub struct Text {
     /// The place to point at.
     pub at: Span,
     /// All the text that says it, the place to point at included: an alias
-    /// stands for text elsewhere.
+    /// stands for text elsewhere. Of an order only the texts by which the items are known, as
+    /// the values inside of these say nothing of it.
     pub covers: Vec<Span>,
     /// The value; none for a whole document.
     pub node: Option<Node>,

@@ -136,7 +136,8 @@ pub fn compare_with<T: Send>(
     let pairs = sides.pairs();
     let edits = lap(Stage::Pair, || {
         let files = sides.file_edits(&pairs, &sources.edited);
-        edits(sources.base, sources.head, &sources.unedited, files)
+        let keys = settings.keys.clone();
+        edits(sources.base, sources.head, &sources.unedited, files, keys)
     });
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);

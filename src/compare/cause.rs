@@ -17,9 +17,9 @@ use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
 use crate::render::{Outcome, ProblemKind, Rendered};
 use crate::source::{DocKey, Span};
-use crate::yaml::diff::{Difference, ListKeys, Place, differences, same};
-use crate::yaml::path::{Location, inside};
-use crate::yaml::{Node, Whole};
+use crate::yaml::diff::{self, Difference, ListKeys, Place, differences, same};
+use crate::yaml::path::{Location, Piece, inside};
+use crate::yaml::{Key, Node, Whole};
 
 /// How much is rendered to be sure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,17 +266,18 @@ impl Attributing<'_> {
             _ => FEW_LEAVES,
         };
         let mut is_cut = false;
-        let mut of = |side: Option<&Side<'_>>, doc: Option<DocId>, place: &Option<Place>| {
+        let mut of = |at: usize, side: Option<&Side<'_>>, doc: Option<DocId>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
+            let place = [&difference.base, &difference.head][at];
             let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
-            let leaves = Replay::leaves(&place.node, most);
-            is_cut |= leaves.more;
-            let leaves = leaves.locations.into_iter();
+            let (leaves, more) = leaves(&difference.kind, at, place, most);
+            is_cut |= more;
+            let leaves = leaves.into_iter();
             side.replay.trace_all(doc, leaves.map(|leaf| place.location.joined(&leaf)))
         };
         let sides = [
-            of(self.question.base, change.output.base, &difference.base),
-            of(self.question.head, change.output.head, &difference.head),
+            of(0, self.question.base, change.output.base),
+            of(1, self.question.head, change.output.head),
         ];
         Trails { sides, is_cut }
     }
@@ -412,6 +413,23 @@ const MAX_LEAVES_OF_SITE: usize = 1_000_000;
 /// Number of values that are followed of very many, of which only the texts are compared.
 const FEW_LEAVES: usize = 20;
 
+/// Places below that of a difference, on the side at this index, whose values make the
+/// difference what it is: at most so many, and whether there are more.
+fn leaves(kind: &diff::Kind, side: usize, place: &Place, most: usize) -> (Vec<Location>, bool) {
+    match kind {
+        diff::Kind::Value => {
+            let leaves = Replay::leaves(&place.node, most);
+            (leaves.locations, leaves.more)
+        }
+        diff::Kind::Order { key, indexes } => {
+            let key = Piece::Key(Key::string(&**key, place.node.span));
+            let of_item = |index: &usize| Location(vec![Piece::Index(*index), key.clone()]);
+            let indexes = &indexes[side];
+            (indexes.iter().take(most).map(of_item).collect(), indexes.len() > most)
+        }
+    }
+}
+
 /// What a unit of the data of an output differs in.
 fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> {
     match (unit, &change.data[..]) {
@@ -455,7 +473,10 @@ pub(super) fn first_hop(edit: &Edit) -> Hop {
         (EditKind::Policy | EditKind::Site, ..) => Via::Policy,
         (EditKind::Document, None, _) => Via::Added,
         (EditKind::Document, Some(_), _) => Via::Removed,
-        (EditKind::Value | EditKind::Key | EditKind::Moved | EditKind::File, ..) => Via::Edited,
+        (
+            EditKind::Value | EditKind::Key | EditKind::Order | EditKind::Moved | EditKind::File,
+            ..,
+        ) => Via::Edited,
     };
     let location = (edit.part == Part::Data).then(|| edit.location.clone());
     Hop { via, document: edit.document.clone(), location, at: vec![edit.at()] }
@@ -710,6 +731,19 @@ impl<'a> Search<'a> {
 fn touches(left: &Difference, asked: &Difference) -> bool {
     let around =
         |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
+    // An order is none of the values in the list, and these are none of its order.
+    match (&left.kind, &asked.kind) {
+        (diff::Kind::Value, diff::Kind::Value) => {}
+        (diff::Kind::Order { .. }, diff::Kind::Order { .. }) => {
+            return left.location() == asked.location();
+        }
+        (diff::Kind::Order { .. }, diff::Kind::Value) => {
+            return left.location().starts_with(asked.location());
+        }
+        (diff::Kind::Value, diff::Kind::Order { .. }) => {
+            return asked.location().starts_with(left.location());
+        }
+    }
     match (&asked.head, &asked.base) {
         (Some(asked), _) => around(left.location(), &asked.location),
         (None, Some(asked)) => match (&left.base, &left.head) {

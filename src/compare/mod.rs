@@ -332,7 +332,8 @@ pub fn not_comparable(
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
     let place =
         |node: &Node| diff::Place { location: Location::root(), key: None, node: node.clone() };
-    Difference { base: base.map(place), head: head.map(place), unlisted: 0 }
+    let (base, head) = (base.map(place), head.map(place));
+    Difference { kind: diff::Kind::Value, base, head, items: Vec::new(), unlisted: 0 }
 }
 
 impl Change {

@@ -210,9 +210,10 @@ fn drop_passed_shields(reach: &mut EditReach, outputs: &[Change]) {
     reach.shields.retain(|shield| {
         let change = changed.get(&(shield.site.as_ref(), &shield.document));
         !change.is_some_and(|change| {
-            let mut places = change.data.iter().map(Difference::location);
-            places.any(|place| {
-                place.starts_with(&shield.location) || shield.location.starts_with(place)
+            change.data.iter().any(|difference| {
+                let place = difference.location();
+                place.starts_with(&shield.location)
+                    || (difference.kind == diff::Kind::Value && shield.location.starts_with(place))
             })
         })
     });
@@ -271,7 +272,16 @@ fn text_of(difference: &Difference) -> String {
     let side = |place: &Option<crate::yaml::diff::Place>| {
         place.as_ref().map_or_else(|| "-".to_owned(), |place| format!("+{}", text(&place.node)))
     };
-    format!("{}\0{}\0{}", difference.location(), side(&difference.base), side(&difference.head))
+    let what = match &difference.kind {
+        diff::Kind::Value => String::new(),
+        diff::Kind::Order { key, .. } => format!("order by {key}\0"),
+    };
+    format!(
+        "{what}{}\0{}\0{}",
+        difference.location(),
+        side(&difference.base),
+        side(&difference.head)
+    )
 }
 
 impl Comparison {

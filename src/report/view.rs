@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, offset};
 use crate::yaml::emit::HIDDEN;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::{Item, Location, Piece};
 
 /// The texts of a run, with what of them may be shown.
 #[derive(Debug)]
@@ -202,6 +202,16 @@ impl<'a> View<'a> {
         let is_index = |piece: &&Piece| matches!(piece, Piece::Index(_));
         let items = pieces[..secret].iter().rev().take_while(is_index).count();
         Location(pieces[..secret - items].to_vec())
+    }
+
+    /// The same with items of lists by their names, as far as these may be shown.
+    pub(super) fn shown_path(&self, location: &Location, items: &[Item]) -> String {
+        let is_shown = |item: &&Item| {
+            let name = item.name.span;
+            self.secret_after(name.file, name.start).is_none()
+        };
+        let items: Vec<Item> = items.iter().filter(is_shown).cloned().collect();
+        self.shown_location(location).with_items(&items).to_string()
     }
 
     /// Where a span is: in a file, also where its text is decoded from one.

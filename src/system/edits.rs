@@ -18,8 +18,8 @@ use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::source::{DocKey, FileId, RepoPath, Span, Triple};
-use crate::yaml::diff::{self, Difference, ListKeys, Side, same};
-use crate::yaml::path::{Location, Piece, inside};
+use crate::yaml::diff::{self, Difference, Kind, ListKeys, Side, same};
+use crate::yaml::path::{Item, Location, Piece, inside};
 use crate::yaml::{Node, Value};
 
 /// A document and where it lies.
@@ -95,6 +95,7 @@ pub struct Edits<'a> {
     pub edits: Vec<Edit>,
     pairs: Vec<Pair<'a>>,
     files: Vec<(FileEdit<'a>, EditId)>,
+    keys: ListKeys,
 }
 
 /// An edit that is known by its file, and not by values of documents.
@@ -169,12 +170,14 @@ impl Version<'_> {
 
 /// The edits that lead from the documents `base` to the documents `head`,
 /// each those of the files that are not the same on both sides; `unedited` are
-/// those of the others. `files` are edits that documents may not tell.
+/// those of the others. `files` are edits that documents may not tell; items of lists are
+/// known by `keys`.
 pub fn edits<'a>(
     base: Vec<Located<'a>>,
     head: Vec<Located<'a>>,
     unedited: &[Located<'a>],
     files: Vec<FileEdit<'a>>,
+    keys: ListKeys,
 ) -> Edits<'a> {
     let mut drafts = Vec::new();
     let mut pairs = pair(base, head);
@@ -186,7 +189,7 @@ pub fn edits<'a>(
     let pairs: Vec<Pair<'a>> = pairs
         .into_iter()
         .zip(moved)
-        .map(|(pair, moved)| pair.drafted(moved, &unread, &mut drafts))
+        .map(|(pair, moved)| pair.drafted(moved, &unread, &keys, &mut drafts))
         .collect();
     let is_told = |file: &FileEdit<'_>| {
         [0, 1].into_iter().any(|side| unread.edit_of(file.path, side).is_some())
@@ -198,7 +201,7 @@ pub fn edits<'a>(
         let draft = Draft::file(&file, &pairs);
         files.push((file, add(&mut drafts, draft)));
     }
-    numbered(drafts, pairs, files)
+    numbered(drafts, pairs, files, keys)
 }
 
 /// The edits of files that cannot be read. What a document of such a file is on the side that
@@ -314,7 +317,7 @@ impl<'a> Edits<'a> {
             .map(|located| (Rank::of(located), located.path, Version::Written(located.document)))
             .collect();
         let edited = self.pairs.iter().filter_map(|pair| {
-            let (located, version) = pair.version(chosen, known)?;
+            let (located, version) = pair.version(chosen, &self.keys, known)?;
             let [without, with] = &pair.ranks;
             let rank = if pair.whole.is_some_and(chosen) { with } else { without };
             membership.has(&located).then(|| (rank.clone(), located.path, version))
@@ -539,6 +542,7 @@ impl<'a> Pair<'a> {
     fn version(
         &self,
         chosen: &dyn Fn(EditId) -> bool,
+        keys: &ListKeys,
         known: &mut Known,
     ) -> Option<(Located<'a>, Version<'a>)> {
         let whole = self.whole.is_some_and(chosen);
@@ -563,7 +567,7 @@ impl<'a> Pair<'a> {
             let root = diff::combine(
                 &base.document.root(),
                 &head.document.root(),
-                &ListKeys::default(),
+                &keys.of_document(&head.document.key().schema),
                 |_| {
                     let edit = *parts.next().expect("the differences are found as before");
                     if chosen(edit) { Side::Head } else { Side::Base }
@@ -586,7 +590,13 @@ impl<'a> Pair<'a> {
 
     /// The pair with the edits that lead from one side to the other, which
     /// have no numbers yet: they are counted in `drafts`.
-    fn drafted(mut self, moved: Moved, unread: &Unread<'_>, drafts: &mut Vec<Draft>) -> Self {
+    fn drafted(
+        mut self,
+        moved: Moved,
+        unread: &Unread<'_>,
+        keys: &ListKeys,
+        drafts: &mut Vec<Draft>,
+    ) -> Self {
         let of_file = unread.edit_of_pair(&self);
         let (base, head) = match (&self.base, &self.head) {
             (Some(base), Some(head)) => (base, head),
@@ -608,8 +618,8 @@ impl<'a> Pair<'a> {
             let draft = Draft::whole(EditKind::Moved, head, at_base, at_head);
             self.whole = Some(add(drafts, draft));
         }
-        let found =
-            diff::differences(&base.document.root(), &head.document.root(), &ListKeys::default());
+        let keys = keys.of_document(&head.document.key().schema);
+        let found = diff::differences(&base.document.root(), &head.document.root(), &keys);
         // Text that an anchor makes stand in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
         for difference in found {
@@ -654,17 +664,21 @@ impl Draft {
     ) -> Self {
         let document = located.document.key().clone();
         let (part, location) = (Section::Whole, Location::root());
-        Self::new(located, Edit { kind, document, part, location, base, head, unlisted: 0 })
+        let items = Vec::new();
+        Self::new(located, Edit { kind, document, part, location, items, base, head, unlisted: 0 })
     }
 
     fn part(head: &Located<'_>, difference: &Difference) -> Self {
         let (part, location) = part_of(difference.location());
-        let text = |place: &Option<diff::Place>| place.as_ref().map(text_of);
+        let outside = difference.location().0.len() - location.0.len();
+        let items = difference.items.iter();
+        let text = |place: &Option<diff::Place>| place.as_ref().map(|it| text_of(it, difference));
         let edit = Edit {
             kind: kind_of(head, difference, part, &location),
             document: head.document.key().clone(),
             part,
             location,
+            items: items.map(|item| Item { at: item.at - outside, ..item.clone() }).collect(),
             base: text(&difference.base),
             head: text(&difference.head),
             unlisted: difference.unlisted,
@@ -699,8 +713,8 @@ impl Draft {
         );
         let text = |at: Option<Span>| at.map(|at| Text { at, covers: vec![at], node: None });
         let (base, head) = (text(file.base), text(file.head));
-        let (part, location) = (Section::Whole, Location::root());
-        let edit = Edit { kind, document, part, location, base, head, unlisted: 0 };
+        let (part, location, items) = (Section::Whole, Location::root(), Vec::new());
+        let edit = Edit { kind, document, part, location, items, base, head, unlisted: 0 };
         Self { order: (None, file.path.clone(), 0, false, 0, part, String::new()), edit }
     }
 
@@ -718,6 +732,7 @@ fn numbered<'a>(
     drafts: Vec<Draft>,
     mut pairs: Vec<Pair<'a>>,
     mut files: Vec<(FileEdit<'a>, EditId)>,
+    keys: ListKeys,
 ) -> Edits<'a> {
     let mut drafts: Vec<(usize, Draft)> = drafts.into_iter().enumerate().collect();
     drafts.sort_by(|(_, one), (_, other)| one.order.cmp(&other.order));
@@ -729,7 +744,8 @@ fn numbered<'a>(
     for edit in of_pairs.chain(files.iter_mut().map(|(_, edit)| edit)) {
         *edit = ids[edit.index()];
     }
-    Edits { edits: drafts.into_iter().map(|(_, draft)| draft.edit).collect(), pairs, files }
+    let edits = drafts.into_iter().map(|(_, draft)| draft.edit).collect();
+    Edits { edits, pairs, files, keys }
 }
 
 /// The key that a location begins with, if that is text.
@@ -766,6 +782,7 @@ fn kind_of(
         {
             EditKind::Site
         }
+        _ if matches!(difference.kind, Kind::Order { .. }) => EditKind::Order,
         _ if difference.base.is_some() && difference.head.is_some() => EditKind::Value,
         _ => EditKind::Key,
     }
@@ -775,8 +792,12 @@ fn whole_text(document: Written<'_>) -> Text {
     Text { at: document.heading(), covers: vec![document.span()], node: None }
 }
 
-fn text_of(place: &diff::Place) -> Text {
+fn text_of(place: &diff::Place, difference: &Difference) -> Text {
     let node = &place.node;
+    if let Kind::Order { .. } = difference.kind {
+        let covers = inside(node).map(|name| name.span).collect();
+        return Text { at: node.span, covers, node: Some(node.clone()) };
+    }
     let at = match place.key {
         Some(key) if key.file == node.span.file && key.end <= node.span.start => key.to(node.span),
         Some(key) => key,

@@ -8,8 +8,9 @@
 //! Items of lists are matched by identity where they have one: a `name`, an
 //! `id`, or another key that the caller knows ([`ListKeys`]); other items by
 //! equality. An item put in front of others is one difference, not as many as
-//! there are items. A secret is compared whole, so that not even the keys
-//! inside it show.
+//! there are items, and so is another order of items that have an identity
+//! ([`Kind::Order`]). A secret is compared whole, so that not even the keys
+//! inside it show, and is no identity.
 //!
 //! Values are shared, and a small text can stand for millions of them. So the
 //! places that are listed are bounded ([`MAX_DIFFERENCES`]), and shared values are
@@ -24,19 +25,39 @@ use std::sync::{Arc, LazyLock};
 use globset::GlobMatcher;
 
 use super::Places;
-use super::path::{Location, Piece};
+use super::path::{Item, Location, Piece};
 use super::{Key, Mapping, Node, Size, Value, emit};
 use crate::source::Span;
 
 /// A place at which two values differ; on at least one side there is one.
 #[derive(Clone, Debug)]
 pub struct Difference {
+    /// What differs there.
+    pub kind: Kind,
     /// What is there on the base side.
     pub base: Option<Place>,
     /// What is there on the head side.
     pub head: Option<Place>,
+    /// Items of lists on the way there that are known by a key.
+    pub items: Vec<Item>,
     /// How many places differ in there that are not listed one by one; zero where all are.
     pub unlisted: u64,
+}
+
+/// What differs at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The value, which may be there on one side only.
+    Value,
+    /// The order of the items that a list has on both sides. The nodes of the sides are the
+    /// values at `key` by which these items are known, in their order; what else differs in
+    /// the list are differences of their own.
+    Order {
+        /// The key by which the items are known.
+        key: Arc<str>,
+        /// Indexes of these items in the list of the base and of the head.
+        indexes: [Vec<usize>; 2],
+    },
 }
 
 /// Maximum number of places that are listed between two values. Where more differ, each
@@ -77,6 +98,8 @@ pub struct ListKeys {
     special: Vec<SpecialKey>,
     /// Those of the document at hand, which stand above all others.
     here: Vec<SpecialKey>,
+    /// Whether the values that are compared are whole documents, with data in them.
+    has_envelope: bool,
 }
 
 /// The key by which items of some lists are known.
@@ -100,7 +123,8 @@ impl ListKeys {
     /// `name`, `id`, and before them these.
     pub fn with<'a>(further: impl IntoIterator<Item = &'a str>) -> Self {
         let keys = further.into_iter().chain(["name", "id"]);
-        Self { keys: keys.map(str::to_owned).collect(), special: Vec::new(), here: Vec::new() }
+        let keys = keys.map(str::to_owned).collect();
+        Self { keys, special: Vec::new(), here: Vec::new(), has_envelope: false }
     }
 
     /// These, and in some lists others before them.
@@ -118,12 +142,28 @@ impl ListKeys {
         if here.is_empty() {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(Self { keys: self.keys.clone(), special: Vec::new(), here })
+        let keys = self.keys.clone();
+        Cow::Owned(Self { keys, special: Vec::new(), here, has_envelope: false })
+    }
+
+    /// Those that hold for whole documents of `schema`.
+    #[must_use]
+    pub fn of_document(&self, schema: &str) -> Cow<'_, Self> {
+        match self.of_schema(schema) {
+            Cow::Owned(keys) => Cow::Owned(Self { has_envelope: true, ..keys }),
+            all @ Cow::Borrowed(_) => all,
+        }
     }
 
     /// The keys of the list at `place`, those first that are tried first.
-    fn at<'k>(&'k self, place: &'k Location) -> impl Iterator<Item = &'k str> {
-        let here = self.here.iter().filter(|key| key.path.leads_to(place));
+    fn at<'k, 'p>(&'k self, place: &'p Location) -> impl Iterator<Item = &'k str> + use<'k, 'p> {
+        let envelope = usize::from(self.has_envelope);
+        let is_data = place.0.first().is_some_and(|piece| piece.as_text() == Some("data"));
+        let leads_there = move |key: &&SpecialKey| match envelope {
+            0 => key.path.leads_to(place),
+            _ => is_data && key.path.leads_to(&Location(place.0[envelope..].to_vec())),
+        };
+        let here = self.here.iter().filter(leads_there);
         here.map(|key| &*key.key).chain(self.keys.iter().map(String::as_str))
     }
 }
@@ -261,22 +301,24 @@ struct Walk<'a> {
     take: &'a mut dyn FnMut(Difference) -> Side,
     base: Location,
     head: Location,
+    /// The items around that are known by a key: index of the piece, key, and its value.
+    items: Vec<(usize, &'a str, &'a Node)>,
     pairs: Pairs,
 }
 
 impl<'a> Walk<'a> {
     fn new(keys: &'a ListKeys, take: &'a mut dyn FnMut(Difference) -> Side) -> Self {
         let (base, head) = (Location::root(), Location::root());
-        Self { keys, take, base, head, pairs: Pairs::default() }
+        Self { keys, take, base, head, items: Vec::new(), pairs: Pairs::default() }
     }
 
-    fn all(&mut self, base: &Node, head: &Node, most: u64) -> Node {
+    fn all(&mut self, base: &'a Node, head: &'a Node, most: u64) -> Node {
         let nodes = Size::of(base).nodes() + Size::of(head).nodes();
         let room = if nodes <= most { Room::Any } else { Room::Places(most) };
         self.nodes(base, head, room)
     }
 
-    fn nodes(&mut self, base: &Node, head: &Node, room: Room) -> Node {
+    fn nodes(&mut self, base: &'a Node, head: &'a Node, room: Room) -> Node {
         if self.pairs.same(base, head) {
             return base.clone();
         }
@@ -300,8 +342,12 @@ impl<'a> Walk<'a> {
             (Value::Sequence(below), Value::Sequence(above)) => {
                 match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
                     Some(alignment) => {
+                        let takes_base_order =
+                            alignment.reordering.as_ref().is_some_and(|reordering| {
+                                self.order(base, head, reordering) == Side::Base
+                            });
                         let items = self.lists(below, above, &alignment, room);
-                        Value::from(items)
+                        Value::from(alignment.arranged(items, takes_base_order))
                     }
                     None => return self.whole(base, head, 0),
                 }
@@ -360,6 +406,9 @@ impl<'a> Walk<'a> {
                 let Some(alignment) = Alignment::of(below, above, keys, &mut self.pairs) else {
                     return look(self, None);
                 };
+                if alignment.reordering.is_some() {
+                    look(self, None);
+                }
                 for pair in &alignment.pairs {
                     match pair.base.zip(pair.head) {
                         Some((at_base, at_head)) => {
@@ -378,7 +427,8 @@ impl<'a> Walk<'a> {
 
     fn whole(&mut self, base: &Node, head: &Node, unlisted: u64) -> Node {
         let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
-        match (self.take)(Difference { base: Some(at_base), head: Some(at_head), unlisted }) {
+        let sides = (Some(at_base), Some(at_head));
+        match self.ask(Kind::Value, sides, unlisted) {
             Side::Base => base.clone(),
             Side::Head => head.clone(),
         }
@@ -386,7 +436,7 @@ impl<'a> Walk<'a> {
 
     fn only_base(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.base_place(node, key);
-        match (self.take)(Difference { base: Some(place), head: None, unlisted: 0 }) {
+        match self.ask(Kind::Value, (Some(place), None), 0) {
             Side::Base => Some(node.clone()),
             Side::Head => None,
         }
@@ -394,10 +444,40 @@ impl<'a> Walk<'a> {
 
     fn only_head(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.head_place(node, key);
-        match (self.take)(Difference { base: None, head: Some(place), unlisted: 0 }) {
+        match self.ask(Kind::Value, (None, Some(place)), 0) {
             Side::Base => None,
             Side::Head => Some(node.clone()),
         }
+    }
+
+    /// The side whose order a list takes.
+    fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) -> Side {
+        let Reordering { key, indexes, .. } = reordering;
+        let [base, head] = [(base, &indexes[0]), (head, &indexes[1])].map(|(list, indexes)| {
+            let items = list.as_sequence().unwrap_or_default();
+            let names = indexes.iter().filter_map(|at| items[*at].get(key)).cloned();
+            Node::new(Value::from(names.collect::<Vec<_>>()), list.span)
+        });
+        let sides = (Some(self.base_place(&base, None)), Some(self.head_place(&head, None)));
+        let kind = Kind::Order { key: (*key).into(), indexes: indexes.clone() };
+        self.ask(kind, sides, 0)
+    }
+
+    /// The side that is taken of a difference at the place at hand.
+    fn ask(
+        &mut self,
+        kind: Kind,
+        (base, head): (Option<Place>, Option<Place>),
+        unlisted: u64,
+    ) -> Side {
+        /// Maximum length in bytes of the name of an item: longer ones would fill reports.
+        const MAX_NAME_BYTES: usize = 100;
+        let items = self.items.iter().filter_map(|(at, key, name)| {
+            let is_short = name.as_str()?.len() <= MAX_NAME_BYTES;
+            is_short.then(|| Item { at: *at, key: (*key).into(), name: (*name).clone() })
+        });
+        let items = items.collect();
+        (self.take)(Difference { kind, base, head, items, unlisted })
     }
 
     fn base_place(&self, node: &Node, key: Option<Span>) -> Place {
@@ -408,7 +488,7 @@ impl<'a> Walk<'a> {
         Place { location: self.head.clone(), key, node: node.clone() }
     }
 
-    fn mappings(&mut self, base: &Mapping, head: &Mapping, room: Room) -> Mapping {
+    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, room: Room) -> Mapping {
         let mut combined = Mapping::new();
         for (key, node) in base.iter() {
             let kept = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
@@ -434,17 +514,23 @@ impl<'a> Walk<'a> {
         combined
     }
 
+    /// For each pair of an alignment the item that is taken of it, if one is.
     fn lists(
         &mut self,
-        base: &[Node],
-        head: &[Node],
-        alignment: &Alignment,
+        base: &'a [Node],
+        head: &'a [Node],
+        alignment: &Alignment<'a>,
         room: Room,
-    ) -> Vec<Node> {
-        let mut combined = Vec::with_capacity(head.len());
+    ) -> Vec<Option<Node>> {
+        let mut taken = Vec::with_capacity(alignment.pairs.len());
         for pair in &alignment.pairs {
             let (at_base, at_head) = (pair.base.map(Piece::Index), pair.head.map(Piece::Index));
-            let item = self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
+            let known = alignment.key.and_then(|key| {
+                let item = pair.head.map(|at| &head[at]).or(pair.base.map(|at| &base[at]));
+                Some((self.base.0.len(), key, item?.get(key)?))
+            });
+            self.items.extend(known);
+            taken.push(self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
                 match (pair.base, pair.head) {
                     (Some(below), Some(above)) => {
                         Some(walk.nodes(&base[below], &head[above], room))
@@ -453,10 +539,10 @@ impl<'a> Walk<'a> {
                     (None, Some(above)) => walk.only_head(&head[above], None),
                     (None, None) => None,
                 }
-            });
-            combined.extend(item);
+            }));
+            self.items.truncate(self.items.len() - usize::from(known.is_some()));
         }
-        combined
+        taken
     }
 
     /// `look`, one step further inside on the sides for which a step is given.
@@ -492,21 +578,34 @@ impl Mapping {
     }
 }
 
-/// Which items of two lists belong together, in the order to tell them in.
-struct Alignment {
+/// Which items of two lists belong together.
+struct Alignment<'k> {
+    /// In the order to tell them in, which is that of the head.
     pairs: Vec<Pair>,
+    /// The key by which the items are known, if they are.
+    key: Option<&'k str>,
+    /// How the items that both lists have change their order, if they do.
+    reordering: Option<Reordering<'k>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Pair {
     base: Option<usize>,
     head: Option<usize>,
 }
 
-impl Alignment {
-    /// None where the items that both lists have stand in another order: then
-    /// the lists differ as a whole.
-    fn of<'k>(
+/// Another order of items that are known by a key.
+struct Reordering<'k> {
+    key: &'k str,
+    /// Indexes of the items that both lists have, in the base and in the head.
+    indexes: [Vec<usize>; 2],
+    /// For each pair its place in the order of the base.
+    in_base: Vec<usize>,
+}
+
+impl<'k> Alignment<'k> {
+    /// None where an item is secret: then the lists differ as a whole.
+    fn of(
         base: &[Node],
         head: &[Node],
         mut keys: impl Iterator<Item = &'k str>,
@@ -517,36 +616,100 @@ impl Alignment {
             // Which of the items changed would be told otherwise.
             return None;
         }
-        let anchors = match keys.find_map(|key| by_identity(base, head, key)) {
-            Some(anchors) => {
-                let in_order = anchors.windows(2).all(|pair| pair[0].1 < pair[1].1);
-                return in_order.then(|| Self::between(&anchors, base, head, Gap::Apart));
-            }
-            None => by_equality(base, head, known),
+        let known_by = keys.find_map(|key| Some((key, by_identity(base, head, key)?)));
+        let Some((key, anchors)) = known_by else {
+            let pairs = between(&by_equality(base, head, known), base, head, Gap::InTurn);
+            return Some(Self { pairs, key: None, reordering: None });
         };
-        Some(Self::between(&anchors, base, head, Gap::InTurn))
+        if anchors.windows(2).all(|pair| pair[0].1 < pair[1].1) {
+            let pairs = between(&anchors, base, head, Gap::Apart);
+            return Some(Self { pairs, key: Some(key), reordering: None });
+        }
+        let (pairs, reordering) = reordered(anchors, base.len(), head.len(), key);
+        Some(Self { pairs, key: Some(key), reordering: Some(reordering) })
     }
 
-    /// The items between anchors are told in turn.
-    fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Self {
-        let mut pairs = Vec::with_capacity(base.len().max(head.len()));
-        let (mut at_base, mut at_head) = (0, 0);
-        let end = (base.len(), head.len());
-        for &(below, above) in anchors.iter().chain([&end]) {
-            while at_base < below && at_head < above && gap.pairs(&base[at_base], &head[at_head]) {
-                pairs.push(Pair { base: Some(at_base), head: Some(at_head) });
-                at_base += 1;
-                at_head += 1;
+    /// What was taken of the pairs as the items of one list.
+    fn arranged(&self, taken: Vec<Option<Node>>, takes_base_order: bool) -> Vec<Node> {
+        match self.reordering.as_ref().filter(|_| takes_base_order) {
+            None => taken.into_iter().flatten().collect(),
+            Some(Reordering { in_base, .. }) => {
+                let mut placed: Vec<_> = in_base.iter().zip(taken).collect();
+                placed.sort_unstable_by_key(|(place, _)| **place);
+                placed.into_iter().filter_map(|(_, item)| item).collect()
             }
-            pairs.extend((at_base..below).map(|at| Pair { base: Some(at), head: None }));
-            pairs.extend((at_head..above).map(|at| Pair { base: None, head: Some(at) }));
-            if (below, above) != end {
-                pairs.push(Pair { base: Some(below), head: Some(above) });
-            }
-            (at_base, at_head) = (below + 1, above + 1);
         }
-        Self { pairs }
     }
+}
+
+/// The pairs in the order of the anchors, which is the same in both lists; the items between
+/// anchors are told in turn.
+fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Vec<Pair> {
+    let mut pairs = Vec::with_capacity(base.len().max(head.len()));
+    let (mut at_base, mut at_head) = (0, 0);
+    let end = (base.len(), head.len());
+    for &(below, above) in anchors.iter().chain([&end]) {
+        while at_base < below && at_head < above && gap.pairs(&base[at_base], &head[at_head]) {
+            pairs.push(Pair { base: Some(at_base), head: Some(at_head) });
+            at_base += 1;
+            at_head += 1;
+        }
+        pairs.extend((at_base..below).map(|at| Pair { base: Some(at), head: None }));
+        pairs.extend((at_head..above).map(|at| Pair { base: None, head: Some(at) }));
+        if (below, above) != end {
+            pairs.push(Pair { base: Some(below), head: Some(above) });
+        }
+        (at_base, at_head) = (below + 1, above + 1);
+    }
+    pairs
+}
+
+/// The pairs in the order of the head, of lists of these lengths whose anchors, sorted by the
+/// base, are in another order there.
+fn reordered(
+    anchors: Vec<(usize, usize)>,
+    base: usize,
+    head: usize,
+    key: &str,
+) -> (Vec<Pair>, Reordering<'_>) {
+    let swapped: Vec<(usize, usize)> = anchors.iter().map(|(base, head)| (*head, *base)).collect();
+    let pairs: Vec<Pair> =
+        woven(&anchors, base, head).map(|(base, head)| Pair { base, head }).collect();
+    let in_base = woven(&swapped, head, base).map(|(head, base)| Pair { base, head });
+    let places: HashMap<Pair, usize, foldhash::fast::RandomState> =
+        in_base.enumerate().map(|(place, pair)| (pair, place)).collect();
+    let in_base = pairs.iter().map(|pair| places[pair]).collect();
+    let (of_base, mut of_head): (Vec<usize>, Vec<usize>) = anchors.into_iter().unzip();
+    of_head.sort_unstable();
+    (pairs, Reordering { key, indexes: [of_base, of_head], in_base })
+}
+
+/// Indexes of the items of two lists in the order of the second; an item that only the first
+/// has is behind the item of both lists that it is behind in the first.
+fn woven(
+    anchors: &[(usize, usize)],
+    first: usize,
+    second: usize,
+) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
+    let (mut to_second, mut to_first) = (vec![None; first], vec![None; second]);
+    for (of_first, of_second) in anchors {
+        to_second[*of_first] = Some(*of_second);
+        to_first[*of_second] = Some(*of_first);
+    }
+    let mut behind: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+    let mut last = None;
+    for (at, counterpart) in to_second.into_iter().enumerate() {
+        match counterpart {
+            Some(_) => last = counterpart,
+            None => behind.entry(last).or_default().push(at),
+        }
+    }
+    let places = std::iter::once(None).chain((0..second).map(Some));
+    places.flat_map(move |place| {
+        let own = place.map(|at| (to_first[at], place));
+        let followers = behind.remove(&place).unwrap_or_default();
+        own.into_iter().chain(followers.into_iter().map(|at| (Some(at), None)))
+    })
 }
 
 /// What becomes of items that nothing says belong together.
@@ -570,7 +733,7 @@ impl Gap {
 }
 
 /// The items of the same `key`, where all items of both lists are mappings
-/// with one of their own.
+/// with one of their own that is not secret.
 fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, usize)>> {
     let places = identities(head, key)?;
     let known = identities(base, key)?;
@@ -583,7 +746,8 @@ fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, us
 fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<&'a str, usize>> {
     let mut places = HashMap::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        if places.insert(item.get(key)?.as_str()?, at).is_some() {
+        let name = item.get(key).filter(|name| !name.secret)?;
+        if places.insert(name.as_str()?, at).is_some() {
             return None;
         }
     }

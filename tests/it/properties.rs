@@ -5,6 +5,7 @@ mod changing;
 mod cloud_init;
 mod comparison;
 mod edits;
+mod lists;
 mod matching;
 mod mending;
 mod merging;

@@ -55,7 +55,7 @@ impl Names {
         let name = Some(self.document(&edit.document)).filter(|name| *name != file);
         let document = || name.iter().fold("document".to_owned(), |all, it| all + " " + it);
         match edit.kind {
-            EditKind::Value | EditKind::Key => name.unwrap_or_default(),
+            EditKind::Value | EditKind::Key | EditKind::Order => name.unwrap_or_default(),
             EditKind::Policy => format!("layers {}", name.unwrap_or_default()),
             EditKind::Site => format!("site definition {}", name.unwrap_or_default()),
             EditKind::File => "file that is not read to its end: its content is unknown".to_owned(),
@@ -90,14 +90,15 @@ impl Names {
 /// Where in its document an edit is; nothing where it is all of it.
 pub(super) fn path(edit: &Edit, view: &View<'_>) -> String {
     let location = view.shown_location(&edit.location);
-    let text = location.to_string();
+    let text = view.shown_path(&edit.location, &edit.items);
     let path = match edit.part {
         Part::Whole => String::new(),
         Part::Data | Part::Root => text,
         Part::Metadata if location.is_root() => "metadata".to_owned(),
         Part::Metadata => format!("metadata{text}"),
     };
-    clean(&path).into_owned()
+    let path = clean(&path);
+    if edit.kind == EditKind::Order { format!("{path} (order changed)") } else { path.into_owned() }
 }
 
 /// The beginnings of the parts of each name, as long as it takes for no two

@@ -18,6 +18,7 @@ use crate::report::printable::clean;
 use crate::report::terminal::Ink;
 use crate::report::wrap;
 use crate::source::Triple;
+use crate::yaml::diff::{Difference, Kind};
 use crate::yaml::path::Location;
 
 const INDENT: &str = "    ";
@@ -471,12 +472,19 @@ pub(super) fn places_of_change(change: &Change, view: &View<'_>) -> Vec<String> 
     if let Some(word) = word {
         return vec![word.to_owned()];
     }
+    let place = |it: &Difference| {
+        let path = clean(&view.shown_path(it.location(), &it.items)).into_owned();
+        match it.kind {
+            Kind::Value => path,
+            Kind::Order { .. } => format!("{path} (order changed)"),
+        }
+    };
     let data = change.data.iter().map(|it| match it.unlisted {
-        0 => shown(it.location(), view),
-        places => format!("{} ({places} places)", shown(it.location(), view)),
+        0 => place(it),
+        places => format!("{} ({places} places)", place(it)),
     });
     // What is left of a place that may not be shown can be the root.
-    let metadata = change.metadata.iter().map(|it| match &*shown(it.location(), view) {
+    let metadata = change.metadata.iter().map(|it| match &*place(it) {
         "." => "metadata".to_owned(),
         place => format!("metadata{place}"),
     });

@@ -16,7 +16,7 @@ use crate::report::view::Decoded;
 use crate::report::{Compared, Extent, SideText, View};
 use crate::source::Span;
 use crate::yaml::Node;
-use crate::yaml::diff::{Difference, Place};
+use crate::yaml::diff::{Difference, Kind, Place};
 use crate::yaml::path::{Location, Piece};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -381,7 +381,7 @@ impl EditForm {
             document: DocumentName::new(&edit.document),
             part: words::of_part(edit.part).to_owned(),
             pointer: pointer(&location),
-            path: location.to_string(),
+            path: view.shown_path(&edit.location, &edit.items),
             at: SidesAt { from: at(edit.base.as_ref()), to: at(edit.head.as_ref()) },
             before: value(edit.base.as_ref()),
             after: value(edit.head.as_ref()),
@@ -477,8 +477,8 @@ impl ChangeForm {
         Self {
             part: part.to_owned(),
             pointer: pointer(&location),
-            path: Some(location.to_string()),
-            op: operation_word(base.is_some(), head.is_some()).to_owned(),
+            path: Some(view.shown_path(difference.location(), &difference.items)),
+            op: operation_word(difference).to_owned(),
             at: SidesAt { from: at(base), to: at(head) },
             before: value(base.filter(|_| !is_whole).map(|it| &it.node), sensitive, longest),
             after: value(head.filter(|_| !is_whole).map(|it| &it.node), sensitive, longest),
@@ -488,12 +488,13 @@ impl ChangeForm {
     }
 }
 
-/// What is done to a place that is there on these sides.
-fn operation_word(is_in_base: bool, is_in_head: bool) -> &'static str {
-    match (is_in_base, is_in_head) {
-        (false, _) => "add",
-        (true, false) => "remove",
-        (true, true) => "replace",
+/// What is done to a place.
+fn operation_word(difference: &Difference) -> &'static str {
+    match (&difference.kind, &difference.base, &difference.head) {
+        (Kind::Order { .. }, ..) => "reorder",
+        (Kind::Value, None, _) => "add",
+        (Kind::Value, Some(_), None) => "remove",
+        (Kind::Value, Some(_), Some(_)) => "replace",
     }
 }
 

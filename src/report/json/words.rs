@@ -7,9 +7,10 @@ use crate::compare::{Proof, Via};
 use crate::edit::{EditKind, Part};
 use crate::report::SideKind;
 
-const KINDS: [EditKind; 7] = [
+const KINDS: [EditKind; 8] = [
     EditKind::Value,
     EditKind::Key,
+    EditKind::Order,
     EditKind::Document,
     EditKind::Moved,
     EditKind::Policy,
@@ -25,7 +26,7 @@ const SIDES: [SideKind; 4] =
     [SideKind::Nothing, SideKind::Commit, SideKind::Index, SideKind::Worktree];
 
 /// What is done to a place.
-const OPERATIONS: [&str; 3] = ["add", "remove", "replace"];
+const OPERATIONS: [&str; 4] = ["add", "remove", "replace", "reorder"];
 
 /// The parts of an output in which it can change.
 const CHANGED_PARTS: [&str; 2] = ["data", "metadata"];
@@ -37,6 +38,7 @@ pub(super) fn of_edit_kind(kind: EditKind) -> &'static str {
     match kind {
         EditKind::Value => "value",
         EditKind::Key => "key",
+        EditKind::Order => "order",
         EditKind::Document => "document",
         EditKind::Moved => "moved",
         EditKind::Policy => "policy",

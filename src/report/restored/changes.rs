@@ -18,8 +18,8 @@ use crate::report::json::{
 };
 use crate::report::{Extent, SideText, Sides};
 use crate::source::DocKey;
-use crate::yaml::diff::{Difference, Place};
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::diff::{Difference, Kind, Place};
+use crate::yaml::path::{Item, Location, Piece};
 use crate::yaml::{Key, Node, Value};
 
 /// The two sides; what people call the repository is not kept.
@@ -115,12 +115,14 @@ fn edit_reach(form: &EditForm, texts: &Texts) -> Result<EditReach, Unreadable> {
             Text { at, covers: vec![at], node }
         })
     };
+    let (location, items) = place(&form.pointer, Some(&form.path));
     Ok(EditReach {
         edit: Edit {
             kind: words::edit_kind(&form.kind)?,
             document: key(&form.document),
             part: words::part(&form.part)?,
-            location: location(&form.pointer, Some(&form.path)),
+            location,
+            items,
             base: text(&form.at.from, &form.before),
             head: text(&form.at.to, &form.after),
             unlisted: form.unlisted,
@@ -158,10 +160,15 @@ fn change(form: &OutputForm, group: Option<&GroupForm>) -> Change {
 
 /// A place at which an output changed; what was and is there is not told of it.
 fn difference(form: &ChangeForm) -> Difference {
-    let location = location(&form.pointer, form.path.as_deref());
+    let (location, items) = place(&form.pointer, form.path.as_deref());
     let node = Node::new(Value::Null, NOWHERE);
     let place = Place { location, key: None, node };
     Difference {
+        kind: match &*form.op {
+            "reorder" => Kind::Order { key: "".into(), indexes: [Vec::new(), Vec::new()] },
+            _ => Kind::Value,
+        },
+        items,
         base: (form.op != "add").then(|| place.clone()),
         head: (form.op != "remove").then_some(place),
         unlisted: form.unlisted,
@@ -210,13 +217,24 @@ fn shield(form: &ShieldForm, texts: &Texts) -> Result<Shield, Unreadable> {
 /// A place from its pointer. Of the keys and indexes that look alike there, those
 /// are taken that read as `path`, where that is known.
 fn location(pointer: &str, path: Option<&str>) -> Location {
+    place(pointer, path).0
+}
+
+/// The same, and the items that are named in `path`.
+fn place(pointer: &str, path: Option<&str>) -> (Location, Vec<Item>) {
     let mut rest = path;
+    let mut items = Vec::new();
     let tokens = pointer.split('/').skip(1).map(|it| it.replace("~1", "/").replace("~0", "~"));
     let pieces = tokens.enumerate().map(|(at, token)| {
         let candidates = candidates(&token);
         let told = rest.and_then(|path| {
             // The path of an item of the outermost list begins with a dot.
             let path = if at == 0 && path.starts_with(".[") { &path[1..] } else { path };
+            if let (Piece::Index(_), Some((item, behind))) = (&candidates[0], item_of(at, path)) {
+                items.push(item);
+                rest = Some(behind);
+                return Some((candidates[0].clone(), behind));
+            }
             let told = candidates
                 .iter()
                 .find_map(|piece| Some((piece.clone(), path.strip_prefix(&piece.to_string())?)));
@@ -225,7 +243,33 @@ fn location(pointer: &str, path: Option<&str>) -> Location {
         });
         told.map_or_else(|| candidates[0].clone(), |(piece, _)| piece)
     });
-    Location(pieces.collect())
+    (Location(pieces.collect()), items)
+}
+
+/// The item that a path begins with as `[name=text]`, and the rest of the path.
+fn item_of(at: usize, path: &str) -> Option<(Item, &str)> {
+    let (key, rest) = text_of(path.strip_prefix('[')?)?;
+    let (name, rest) = text_of(rest.strip_prefix('=')?)?;
+    let name = Node::new(Value::String(name.into()), NOWHERE);
+    Some((Item { at, key: key.into(), name }, rest.strip_prefix(']')?))
+}
+
+/// The text that a path begins with, in quotes or not, and the rest of the path.
+fn text_of(path: &str) -> Option<(String, &str)> {
+    let Some(quoted) = path.strip_prefix('\'') else {
+        let end = path.find(['=', ']'])?;
+        return Some((path[..end].to_owned(), &path[end..]));
+    };
+    let mut text = String::new();
+    let mut letters = quoted.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\'' => return Some((text, &quoted[at + 1..])),
+            '\\' => text.push(letters.next()?.1),
+            other => text.push(other),
+        }
+    }
+    None
 }
 
 /// What a part of a pointer can stand for; at least one.

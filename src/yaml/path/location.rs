@@ -22,6 +22,17 @@ pub enum Piece {
     Index(usize),
 }
 
+/// An item of a list on the way to a place, by the key that it is known by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Index of its piece among those of the place.
+    pub at: usize,
+    /// The key.
+    pub key: Arc<str>,
+    /// The text at the key, which no other item of the list has there.
+    pub name: Node,
+}
+
 /// What stands directly inside a mapping or list, in order, and where in it.
 pub fn children(node: &Node) -> impl Iterator<Item = (Piece, &Node)> {
     let entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
@@ -149,6 +160,11 @@ impl Location {
         Self(pieces.collect())
     }
 
+    /// Shows as `.a[name=b].c`, with these items by their names; others by their indexes.
+    pub fn with_items<'l>(&'l self, items: &'l [Item]) -> impl fmt::Display + use<'l> {
+        WithItems { location: self, items }
+    }
+
     /// The node here.
     pub fn get<'a>(&self, data: &'a Node) -> Option<&'a Node> {
         at(&self.0, data)
@@ -209,14 +225,38 @@ fn at_key<'a>(mapping: &'a Mapping, key: &Key) -> Option<&'a Node> {
 
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_root() {
+        self.with_items(&[]).fmt(formatter)
+    }
+}
+
+struct WithItems<'l> {
+    location: &'l Location,
+    items: &'l [Item],
+}
+
+impl fmt::Display for WithItems<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pieces = &self.location.0;
+        if pieces.is_empty() {
             return formatter.write_str(".");
         }
         // A path cannot begin with a bracket and be written to.
-        if matches!(self.0.first(), Some(Piece::Index(_))) {
+        if matches!(pieces.first(), Some(Piece::Index(_))) {
             formatter.write_str(".")?;
         }
-        self.0.iter().try_for_each(|piece| piece.fmt(formatter))
+        pieces.iter().enumerate().try_for_each(|(at, piece)| {
+            let item = self.items.iter().find(|item| item.at == at);
+            match item.and_then(|item| Some((&item.key, item.name.as_str()?))) {
+                None => piece.fmt(formatter),
+                Some((key, name)) => {
+                    formatter.write_str("[")?;
+                    write_text(key, formatter)?;
+                    formatter.write_str("=")?;
+                    write_text(name, formatter)?;
+                    formatter.write_str("]")
+                }
+            }
+        })
     }
 }
 
@@ -232,13 +272,17 @@ impl fmt::Display for Piece {
     }
 }
 
+fn write_text(text: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if parse::is_bare_name(text) {
+        return formatter.write_str(text);
+    }
+    let escaped = text.replace('\\', "\\\\").replace('\'', "\\'");
+    write!(formatter, "'{escaped}'")
+}
+
 fn write_key(key: &Key, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     match &key.value {
-        Value::String(text) if parse::is_bare_name(text) => formatter.write_str(text),
-        Value::String(text) => {
-            let escaped = text.replace('\\', "\\\\").replace('\'', "\\'");
-            write!(formatter, "'{escaped}'")
-        }
+        Value::String(text) => write_text(text, formatter),
         Value::Null => formatter.write_str("null"),
         Value::Bool(bool) => write!(formatter, "{bool}"),
         Value::Int(int) => write!(formatter, "{int}"),

@@ -33,7 +33,7 @@ use crate::source::Span;
 
 use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
-pub use location::{Location, Piece, children, first_inside, inside};
+pub use location::{Item, Location, Piece, children, first_inside, inside};
 pub(crate) use location::{at, child, hashes};
 use parse::Expression;
 

@@ -3,6 +3,7 @@
 
 mod explain_since;
 mod limits;
+mod orders;
 mod parts;
 mod refusals;
 

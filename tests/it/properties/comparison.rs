@@ -19,6 +19,7 @@ use layercake::system::deckhand::read::{Reading, Surroundings, read};
 use layercake::system::deckhand::secrecy::{Folder, SecretKinds};
 use layercake::system::deckhand::{Options, Site};
 use layercake::system::edits::{Edits, Located, Membership, SitePair, Version, edits};
+use layercake::yaml::diff::ListKeys;
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -260,8 +261,8 @@ impl Files {
     /// again is what is rendered anew.
     fn check(&self, site: &str, semantics: Semantics) -> Result<(), TestCaseError> {
         let unedited = self.located([true, true]);
-        let edits =
-            edits(self.located([true, false]), self.located([false, true]), &unedited, Vec::new());
+        let (base, head) = (self.located([true, false]), self.located([false, true]));
+        let edits = edits(base, head, &unedited, Vec::new(), ListKeys::default());
         let membership = |side: usize| {
             let site_type = self.types[side].get(site)?;
             Some(Membership {

@@ -107,6 +107,8 @@ fn list() -> impl Strategy<Value = &'static str> {
         "[{name: c}, {name: a, x: 3}, {name: b, x: 2}]",
         "[{x: 1}, {x: 1}, {x: 2}]",
         "[{x: 1}, {x: 2}]",
+        "[{name: b, x: 2}, {name: a, x: 1}]",
+        "[{name: b, x: 4}, {name: c}, {name: a, x: 1}]",
     ])
 }
 

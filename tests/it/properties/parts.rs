@@ -23,6 +23,7 @@ use layercake::system::cloud_init::{Given, OUTPUT, Set, Sets, Source, SourceKind
 use layercake::system::deckhand::known::Known;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::edits::{Edits, Located, Membership, SitePair, edits};
+use layercake::yaml::diff::ListKeys;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::strategy::ValueTree;
@@ -322,7 +323,8 @@ proptest! {
         let mut sources = SourceMap::new();
         let base = Read::of(&edited.base, &mut sources);
         let head = Read::of(&edited.head, &mut sources);
-        let found = edits(base.located(), head.located(), &[], Vec::new());
+        let keys = ListKeys::default();
+        let found = edits(base.located(), head.located(), &[], Vec::new(), keys);
         let pair = SitePair {
             base: Some(membership()),
             head: Some(membership()),

@@ -8,7 +8,7 @@ use layercake::report::Style;
 use layercake::report::comparison::{Grouping, Look, Unchanged};
 use layercake::source::DocKey;
 use layercake::triage::{self, Findings};
-use layercake::yaml::diff::{Difference, Place};
+use layercake::yaml::diff::{Difference, Kind, Place};
 
 use super::world::{Side, World, look};
 use super::{plain, rule};
@@ -441,6 +441,8 @@ fn as_difference(edit: &Edit) -> Difference {
         node: text.node.clone().expect("a value was edited"),
     };
     Difference {
+        kind: Kind::Value,
+        items: Vec::new(),
         base: edit.base.as_ref().map(place),
         head: edit.head.as_ref().map(place),
         unlisted: 0,

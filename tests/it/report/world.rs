@@ -12,7 +12,7 @@ use layercake::report::comparison::{self, Grouping, Look, Unchanged};
 use layercake::report::{Compared, Extent, SideKind, SideText, Sides, Style, Timing, View, json};
 use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span};
 use layercake::triage;
-use layercake::yaml::diff::{Difference, Place};
+use layercake::yaml::diff::{Difference, Kind, Place};
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Key, Node, parse};
 
@@ -146,6 +146,7 @@ impl World {
             document: self.key(document),
             part,
             location,
+            items: Vec::new(),
             base,
             head,
             unlisted: 0,
@@ -171,6 +172,7 @@ impl World {
             document: self.key(document),
             part,
             location,
+            items: Vec::new(),
             base,
             head,
             unlisted: 0,
@@ -223,7 +225,13 @@ impl World {
         };
         let (base, head) = (place(Side::Base), place(Side::Head));
         assert!(base.is_some() || head.is_some(), "{source} is nowhere in {file}");
-        self.comparison.outputs[output].data.push(Difference { base, head, unlisted: 0 });
+        self.comparison.outputs[output].data.push(Difference {
+            kind: Kind::Value,
+            base,
+            head,
+            items: Vec::new(),
+            unlisted: 0,
+        });
     }
 
     /// Gives an output a cause.

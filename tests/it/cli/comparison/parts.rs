@@ -38,7 +38,7 @@ fn repository(files: &[(&str, &str)]) -> Sandbox {
 
 /// What a comparison with the commit says; twice, since proven causes are the
 /// same, and edits that are taken one by one explain as much.
-fn compared(sandbox: &Sandbox) -> Json {
+pub(super) fn compared(sandbox: &Sandbox) -> Json {
     let report = sandbox.told(&["diff", "HEAD"]);
     let proven = sandbox.told(&["diff", "HEAD", "--verify-attribution"]);
     for report in [&report, &proven] {

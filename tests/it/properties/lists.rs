@@ -1,0 +1,105 @@
+//! Lists whose items are known by a key: what differs between two of them leads from one to
+//! the other, and another order is one difference.
+
+use layercake::source::FileId;
+use layercake::yaml::diff::{Difference, Kind, ListKeys, Side, combine, differences, same};
+use layercake::yaml::path::first_inside;
+use layercake::yaml::{Node, parse};
+use proptest::prelude::*;
+
+/// Items with distinct names, each with a value, in some order.
+type Items = Vec<(u8, u8)>;
+
+fn items() -> impl Strategy<Value = Items> {
+    prop::collection::btree_map(0..7u8, 0..3u8, 0..7)
+        .prop_map(|items| items.into_iter().collect::<Items>())
+        .prop_shuffle()
+}
+
+fn list(items: &[(u8, u8)]) -> Node {
+    let items: Vec<String> =
+        items.iter().map(|(name, value)| format!("{{name: n{name}, value: {value}}}")).collect();
+    let text = format!("list: [{}]\n", items.join(", "));
+    parse(FileId::default(), &text).documents.remove(0).root
+}
+
+fn names(difference: &Difference) -> [Vec<String>; 2] {
+    [&difference.base, &difference.head].map(|place| {
+        let items = place.iter().flat_map(|place| place.node.as_sequence().unwrap());
+        items.map(|name| name.as_str().unwrap().to_owned()).collect()
+    })
+}
+
+fn is_order(difference: &Difference) -> bool {
+    matches!(difference.kind, Kind::Order { .. })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn differences_of_keyed_lists_lead_from_one_side_to_the_other(
+        base in items(),
+        head in items(),
+        chosen in any::<u64>(),
+    ) {
+        let keys = ListKeys::default();
+        let (below, above) = (list(&base), list(&head));
+        let none = combine(&below, &above, &keys, |_| Side::Base);
+        prop_assert!(same(&none, &below), "{none:?}");
+        let all = combine(&below, &above, &keys, |_| Side::Head);
+        prop_assert!(same(&all, &above), "{all:?}");
+
+        // With some of them, the others are what is left to the head.
+        let mut at = 0;
+        let mut left = Vec::new();
+        let some = combine(&below, &above, &keys, |difference| {
+            at += 1;
+            if chosen & (1 << at) == 0 {
+                left.push(difference);
+                return Side::Base;
+            }
+            Side::Head
+        });
+        let told: Vec<Difference> = differences(&some, &above, &keys);
+        let paths = |all: &[Difference]| -> Vec<String> {
+            let values = all.iter().filter(|it| !is_order(it));
+            let path = |it: &Difference| it.location().with_items(&it.items).to_string();
+            let mut paths: Vec<String> = values.map(path).collect();
+            paths.sort();
+            paths
+        };
+        prop_assert_eq!(paths(&told), paths(&left));
+        prop_assert_eq!(told.iter().any(is_order), left.iter().any(is_order));
+    }
+
+    #[test]
+    fn another_order_is_one_difference(base in items(), head in items()) {
+        let found = differences(&list(&base), &list(&head), &ListKeys::default());
+        let has = |items: &[(u8, u8)], name: u8| items.iter().any(|(own, _)| *own == name);
+        let shared = |of: &[(u8, u8)], other: &[(u8, u8)]| -> Vec<String> {
+            let shared = of.iter().filter(|(name, _)| has(other, *name));
+            shared.map(|(name, _)| format!("n{name}")).collect()
+        };
+        let (before, after) = (shared(&base, &head), shared(&head, &base));
+        let orders: Vec<[Vec<String>; 2]> =
+            found.iter().filter(|it| is_order(it)).map(names).collect();
+        let expected = if before == after { Vec::new() } else { vec![[before, after]] };
+        prop_assert_eq!(orders, expected);
+        // All else is of one item, by its name.
+        for difference in found.iter().filter(|it| !is_order(it)) {
+            prop_assert!(difference.items.len() == 1, "{difference:?}");
+        }
+    }
+}
+
+#[test]
+fn items_with_secret_names_are_not_told_apart_by_them() {
+    let mut base = list(&[(1, 1), (2, 2)]);
+    let head = list(&[(2, 2), (1, 1)]);
+    let first = first_inside(&base, |node, _| node.as_str() == Some("n1"));
+    first.unwrap().get_mut(&mut base).unwrap().secret = true;
+    let found = differences(&base, &head, &ListKeys::default());
+    assert!(!found.is_empty());
+    assert!(found.iter().all(|it| !is_order(it) && it.items.is_empty()), "{found:?}");
+}
