@@ -56,6 +56,8 @@ pub enum EditKind {
     Order,
     /// A document came or went.
     Document,
+    /// A document has another name; what else changed in it are edits of their own.
+    Renamed,
     /// A document moved: to where other sites have it, or to the other side of
     /// a document between which and it the order decides.
     Moved,

@@ -15,8 +15,8 @@ use super::side::{OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, Work, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
 use crate::compare::{
-    Attributed, Attribution, Limits, Proof, Question, Status, Texts, Trial, Wanted, attribute,
-    compare as changes_of, edits_meeting, not_comparable, shields,
+    Attributed, Attribution, Limits, Proof, Question, Renames, Status, Texts, Trial, Wanted,
+    attribute, compare as changes_of, edits_meeting, not_comparable, shields,
 };
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, EditKind};
@@ -600,8 +600,10 @@ impl<'a> SiteRun<'_, 'a> {
             trying.with(&is_chosen, &extent, trial)
         };
         let keys = &self.sides.settings.keys;
-        let mut changes =
-            lap(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), keys, self.limits));
+        let renames = Renames::of(&self.edits.edits, &concerned);
+        let mut changes = lap(Stage::Differ, || {
+            changes_of(before.as_ref(), after.as_ref(), &renames, keys, self.limits)
+        });
         did(Stage::Differ, || changes.len());
         let sides = before.iter().chain(&after);
         let documents = sides.map(|side| side.graph.recipes.len()).max().unwrap_or_default();
@@ -611,6 +613,7 @@ impl<'a> SiteRun<'_, 'a> {
             edits: &self.edits.edits,
             concerned: &concerned,
             rerender: &rerender,
+            renames: &renames,
             keys,
             attribution: self.sides.settings.attribution_of(documents),
             limits: self.limits,
@@ -620,7 +623,7 @@ impl<'a> SiteRun<'_, 'a> {
         let (mut shields, unlisted_shields) = lap(Stage::Route, || shields(&question));
         let unread = self.unread();
         if !unread.is_empty() {
-            changes = not_comparable(before.as_ref(), after.as_ref(), changes, &unread);
+            changes = not_comparable(before.as_ref(), after.as_ref(), &renames, changes, &unread);
             let reaches = changes.iter().flat_map(|change| &change.causes);
             let reaches: BTreeSet<EditId> = reaches.map(|cause| cause.edit).collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();

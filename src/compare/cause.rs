@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::texts::{Texts, edits_meeting};
-use super::{Cause, Change, Hop, Limits, Proof, Side, Status, Via, matched};
+use super::{Cause, Change, Hop, Limits, Proof, Renames, Side, Status, Via, matched};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
@@ -47,6 +47,8 @@ pub struct Question<'a> {
     /// Renders the base side with some of the edits: at least the documents
     /// that are asked for, and those they need.
     pub rerender: &'a dyn Fn(&[EditId], Wanted<'_>) -> Trial,
+    /// The documents that were renamed.
+    pub renames: &'a Renames,
     /// How items of lists are matched.
     pub keys: &'a ListKeys,
     /// How much is rendered.
@@ -474,7 +476,12 @@ pub(super) fn first_hop(edit: &Edit) -> Hop {
         (EditKind::Document, None, _) => Via::Added,
         (EditKind::Document, Some(_), _) => Via::Removed,
         (
-            EditKind::Value | EditKind::Key | EditKind::Order | EditKind::Moved | EditKind::File,
+            EditKind::Value
+            | EditKind::Key
+            | EditKind::Order
+            | EditKind::Renamed
+            | EditKind::Moved
+            | EditKind::File,
             ..,
         ) => Via::Edited,
     };
@@ -518,7 +525,7 @@ impl Attempt {
         let written = trial.written.iter().collect();
         let side = Side::new(&trial.graph, &trial.rendered, written);
         let with = |other: Option<&Side<'_>>| -> BTreeMap<DocId, DocId> {
-            let outputs = matched(other, Some(&side)).into_iter();
+            let outputs = matched(other, Some(&side), question.renames).into_iter();
             outputs.filter_map(|output| output.base.zip(output.head)).collect()
         };
         let (by_head, by_base) = (with(question.head), with(question.base));

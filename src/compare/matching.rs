@@ -1,16 +1,28 @@
 //! Which output of one side is which of the other: by schema and name, and by layer too
-//! where that is not unique on a side.
+//! where that is not unique on a side; and of what is left, by documents that were renamed.
 
 use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
-use super::{Output, Side};
+use super::{Output, Renames, Side};
 use crate::graph::DocId;
 use crate::source::DocKey;
 
 /// The outputs of both sides; a side is none where the site is not there.
-pub(super) fn matched(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
+pub(super) fn matched(
+    base: Option<&Side<'_>>,
+    head: Option<&Side<'_>>,
+    renames: &Renames,
+) -> Vec<Output> {
+    let matched = matched_by_key(base, head);
+    match base.zip(head) {
+        Some((base, head)) if !renames.is_empty() => renames.joined(matched, base, head),
+        Some(_) | None => matched,
+    }
+}
+
+fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
     let (base, head) = (outputs(base), outputs(head));
     // Nearly all stand in the same order on both sides: nobody has to look for them.
     let is_same = |(base, head): &(&Known<'_>, &Known<'_>)| base.1 == head.1;

@@ -11,6 +11,7 @@
 mod cause;
 mod matching;
 pub mod reach;
+mod renames;
 mod shield;
 mod texts;
 
@@ -19,6 +20,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use cause::{Attributed, Attribution, Question, Trial, Wanted, attribute};
+pub use renames::Renames;
 pub use shield::shields;
 pub use texts::{Texts, edits_meeting};
 
@@ -163,16 +165,19 @@ impl Limits {
 
 /// The outputs that differ between two sides of a site, by schema, name and
 /// layer, without their causes; a side is none where the site is not there.
-/// Items of lists are matched by `keys`. Where the outputs differ at more places than
+/// An output of a document that was renamed is the one of its old name. Items of lists are
+/// matched by `keys`. Where the outputs differ at more places than
 /// may be listed, each has an equal share.
 pub fn compare(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
+    renames: &Renames,
     keys: &ListKeys,
     limits: Limits,
 ) -> Vec<Change> {
     let comparing = |output| Comparing { base, head, keys, output };
-    let outputs: Vec<Comparing<'_>> = matched(base, head).into_iter().map(comparing).collect();
+    let outputs = matched(base, head, renames).into_iter();
+    let outputs: Vec<Comparing<'_>> = outputs.map(comparing).collect();
     let mut changes = changes_within(&outputs, diff::MAX_DIFFERENCES, limits.differences)
         .or_else(|| changes_within(&outputs, equal_share(&outputs, limits), usize::MAX))
         .unwrap_or_default();
@@ -206,6 +211,17 @@ pub struct Output {
     pub head: Option<DocId>,
 }
 
+impl Output {
+    /// What it was called before, if it is there on both sides by different names.
+    fn renamed_from(self, base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Option<DocKey> {
+        let key = |doc: Option<DocId>, side: Option<&Side<'_>>| {
+            Some(side?.graph.recipe(doc?).key.clone())
+        };
+        let (before, after) = (key(self.base, base)?, key(self.head, head)?);
+        (before.name != after.name).then_some(before)
+    }
+}
+
 /// One output while it is compared.
 struct Comparing<'a> {
     base: Option<&'a Side<'a>>,
@@ -235,6 +251,7 @@ impl<'a> Comparing<'a> {
     fn change(&self, most: u64) -> Option<Change> {
         let base = self.output.base.zip(self.base);
         let head = self.output.head.zip(self.head);
+        let renamed_from = self.output.renamed_from(self.base, self.head);
         let data = |side: Option<(DocId, &'a Side<'a>)>| {
             side.map(|(doc, side)| match side.rendered.outcome(doc) {
                 Outcome::Ready(data) => Some(data),
@@ -245,7 +262,7 @@ impl<'a> Comparing<'a> {
             (Some(Some(base)), Some(Some(head))) => {
                 let keys = self.keys.of_schema(self.schema());
                 let differences = diff::differences_within(base, head, &keys, most);
-                let unchanged = differences.is_empty();
+                let unchanged = differences.is_empty() && renamed_from.is_none();
                 (if unchanged { Status::Metadata } else { Status::Changed }, differences)
             }
             (Some(Some(base)), None) => (Status::Removed, vec![only(Some(base), None)]),
@@ -269,6 +286,7 @@ impl<'a> Comparing<'a> {
         Some(Change {
             site: None,
             key: recipe.key.clone(),
+            renamed_from,
             status,
             at: recipe.span,
             output: self.output,
@@ -285,6 +303,7 @@ impl<'a> Comparing<'a> {
 pub fn not_comparable(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
+    renames: &Renames,
     mut found: Vec<Change>,
     edits: &[(EditId, &Edit)],
 ) -> Vec<Change> {
@@ -303,7 +322,7 @@ pub fn not_comparable(
     let is_rendered = |doc: Option<DocId>, side: Option<&Side<'_>>| {
         doc.zip(side).is_some_and(|(doc, side)| side.rendered.data(doc).is_some())
     };
-    let unknown = matched(base, head).into_iter().filter(|output| {
+    let unknown = matched(base, head, renames).into_iter().filter(|output| {
         !known.contains(output)
             && (is_rendered(output.base, base) || is_rendered(output.head, head))
     });
@@ -314,6 +333,7 @@ pub fn not_comparable(
             Some(Change {
                 site: None,
                 key: recipe.key.clone(),
+                renamed_from: output.renamed_from(base, head),
                 status: Status::NotComparable,
                 at: recipe.span,
                 output,
@@ -349,6 +369,8 @@ pub struct Change {
     pub site: Option<Arc<str>>,
     /// What a user calls the output, on the head side if it is there.
     pub key: DocKey,
+    /// What it was called on the base side, where that is another name.
+    pub renamed_from: Option<DocKey>,
     /// What became of it.
     pub status: Status,
     /// The text of the document that is rendered, on the head side if it is
@@ -377,7 +399,7 @@ impl Change {
 /// What became of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Its data is another.
+    /// Its data is another, or its name.
     Changed,
     /// There is one that was not there.
     Added,

@@ -1,7 +1,7 @@
 //! `unexpected-change`: an edit that changes outputs which were to stay as
 //! they are.
 
-use super::{Gates, Reached};
+use super::{Gates, Reached, Unchanged};
 use crate::compare::{Change, Status};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
@@ -13,7 +13,7 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> 
     let changed: Vec<_> = reached
         .outputs()
         .filter(|change| change.status != Status::Metadata)
-        .filter(|change| expected.has(change.site.as_deref(), &change.key))
+        .filter(|change| is_expected(change, expected))
         .collect();
     // An edit of unknown content that is in no site's outputs may have kept them away.
     let is_unknown = reached.reach.edit.kind == EditKind::File && reached.reach.outputs.is_empty();
@@ -39,10 +39,16 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> 
     Some(finding)
 }
 
+/// Whether an output was expected to stay, by its name or the one that it had.
+fn is_expected(change: &Change, expected: &Unchanged) -> bool {
+    let mut keys = std::iter::once(&change.key).chain(&change.renamed_from);
+    keys.any(|key| expected.has(change.site.as_deref(), key))
+}
+
 /// A change that no edit explains is as little expected as any other.
 pub(super) fn check_unexplained(change: &Change, gates: &Gates) -> Option<Diagnostic> {
     let expected = gates.unchanged.as_ref()?;
-    if change.status == Status::Metadata || !expected.has(change.site.as_deref(), &change.key) {
+    if change.status == Status::Metadata || !is_expected(change, expected) {
         return None;
     }
     let message = format!("`{}` was expected to stay unchanged", change.key.name);

@@ -782,6 +782,11 @@ fn kind_of(
         {
             EditKind::Site
         }
+        (Section::Metadata, Some("name"))
+            if located.document.deckhand().is_some() && location.0.len() == 1 =>
+        {
+            EditKind::Renamed
+        }
         _ if matches!(difference.kind, Kind::Order { .. }) => EditKind::Order,
         _ if difference.base.is_some() && difference.head.is_some() => EditKind::Value,
         _ => EditKind::Key,
@@ -857,7 +862,8 @@ fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>)
 /// Which documents of the two sides are one: those of one file with one
 /// identity; then those of one place; then, where there is one on each side,
 /// those that moved elsewhere; then parts that say the same in files with
-/// other names; and last those of one file that are alike.
+/// other names; then those of one file that are alike; and last those of one place that were
+/// renamed.
 fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
     let mut open = Open {
         base: base.into_iter().map(Some).collect(),
@@ -873,8 +879,9 @@ fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
         Meet::InTurn,
     );
     open.pair_by(|it| Some(it.document.key().clone()), Meet::Alone);
-    open.pair_renamed();
+    open.pair_parts_of_other_files();
     open.pair_alike();
+    open.pair_renamed();
     let Open { base, head, mut pairs } = open;
     pairs.extend(base.into_iter().flatten().map(|only| Pair::of(Some(only), None)));
     pairs.extend(head.into_iter().flatten().map(|only| Pair::of(None, Some(only))));
@@ -938,7 +945,7 @@ impl<'a> Open<'a> {
     }
 
     /// A file of parts that was renamed holds the parts that it held.
-    fn pair_renamed(&mut self) {
+    fn pair_parts_of_other_files(&mut self) {
         /// With so many that look alike from afar a part is compared at most.
         const MOST: usize = 100;
         let mut known: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
@@ -990,6 +997,133 @@ impl<'a> Open<'a> {
                 self.pairs.push(Pair::of(below.take(), self.head[at].take()));
             }
         }
+    }
+}
+
+impl Open<'_> {
+    /// A document of another name is the one it was, where most of its values are; where it has
+    /// none that may be compared, the one at its place in its file.
+    fn pair_renamed(&mut self) {
+        self.pair_by(
+            |it| {
+                let values = values_of(it).filter(|values| !values.is_empty())?;
+                Some((naming_place(it), values))
+            },
+            Meet::InTurn,
+        );
+        let (base, head) = (Nameless::by_place(&self.base), Nameless::by_place(&self.head));
+        let mut renamings: Vec<Renaming> = base
+            .iter()
+            .filter_map(|(place, below)| Some((below, head.get(place)?)))
+            .flat_map(|(below, above)| Renaming::between(below, above))
+            .collect();
+        renamings.sort_unstable();
+        for renaming in renamings {
+            let (below, above) = (&mut self.base[renaming.base], &mut self.head[renaming.head]);
+            if below.is_some() && above.is_some() {
+                self.pairs.push(Pair::of(below.take(), above.take()));
+            }
+        }
+    }
+}
+
+/// Repository, place, schema and layer: what a renamed document keeps.
+type NamingPlace = (Option<usize>, (u8, Arc<str>), Arc<str>, Arc<str>);
+
+fn naming_place(located: &Located<'_>) -> NamingPlace {
+    let Triple { schema, layer, .. } = &**located.document.key();
+    (located.repository, place_name(located.place), schema.clone(), layer.clone())
+}
+
+/// Values of a document by which it is known again under another name.
+fn values_of(located: &Located<'_>) -> Option<Vec<u64>> {
+    /// Maximum number of values of a document that are compared.
+    const MAX_VALUES: usize = 1_000;
+    located.document.deckhand()?;
+    let data = located.document.data();
+    let is_empty = match &data.value {
+        Value::Null => true,
+        Value::Mapping(entries) => entries.is_empty(),
+        Value::Sequence(items) => items.is_empty(),
+        _ => false,
+    };
+    Some(if is_empty { Vec::new() } else { diff::shown_values(data, MAX_VALUES) })
+}
+
+/// A document without its name.
+struct Nameless<'a> {
+    /// Its index among those of its side.
+    at: usize,
+    /// Its file, and its index in that.
+    position: (&'a RepoPath, usize),
+    values: Vec<u64>,
+}
+
+impl<'a> Nameless<'a> {
+    fn by_place(side: &[Option<Located<'a>>]) -> BTreeMap<NamingPlace, Vec<Self>> {
+        let mut by_place: BTreeMap<NamingPlace, Vec<Self>> = BTreeMap::new();
+        for (at, located) in side.iter().enumerate() {
+            let Some(located) = located else { continue };
+            let Some(values) = values_of(located) else { continue };
+            let position = (located.path, located.index);
+            by_place.entry(naming_place(located)).or_default().push(Self { at, position, values });
+        }
+        by_place
+    }
+
+    /// How many thousandths of the values two documents have in common, if they are enough.
+    fn likeness(&self, other: &Self) -> Option<usize> {
+        let is_in_place = self.position == other.position;
+        let most = self.values.len().max(other.values.len());
+        if most == 0 {
+            return is_in_place.then_some(1000);
+        }
+        if self.values.len().min(other.values.len()) * 2 < most {
+            return None;
+        }
+        let shared = count_shared(&self.values, &other.values);
+        (shared * 2 >= most).then_some(shared * 1000 / most)
+    }
+}
+
+/// How many numbers two sorted lists have in common.
+fn count_shared(one: &[u64], other: &[u64]) -> usize {
+    let (mut rest, mut shared) = (other, 0);
+    for number in one {
+        while rest.first().is_some_and(|first| first < number) {
+            rest = &rest[1..];
+        }
+        if rest.first() == Some(number) {
+            (rest, shared) = (&rest[1..], shared + 1);
+        }
+    }
+    shared
+}
+
+/// Two documents that may be one of another name; the most alike are sorted first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Renaming {
+    /// How many thousandths of their values differ, and whether they are at different places of
+    /// files.
+    difference: (usize, bool),
+    base: usize,
+    head: usize,
+}
+
+impl Renaming {
+    fn between(base: &[Nameless<'_>], head: &[Nameless<'_>]) -> Vec<Self> {
+        /// Maximum distance of two documents that are compared, among those of their place.
+        const MAX_DISTANCE: usize = 25;
+        let mut found = Vec::new();
+        for (at, below) in base.iter().enumerate() {
+            let near = at.saturating_sub(MAX_DISTANCE)..head.len().min(at + MAX_DISTANCE + 1);
+            for above in head.get(near).unwrap_or_default() {
+                let Some(likeness) = below.likeness(above) else { continue };
+                let difference = (1000 - likeness, below.position != above.position);
+                found.push(Self { difference, base: below.at, head: above.at });
+            }
+        }
+        found
     }
 }
 

@@ -218,6 +218,30 @@ pub fn shown_hash(node: &Node) -> u64 {
     Hashes { hides_secrets: true, ..Hashes::default() }.of(node)
 }
 
+/// Hashes of the values in a node that are not secret, each with its place, in order: values that
+/// are the [same] at the same keys have equal ones. Items of a list are at one place. Of more
+/// values than `most` only so many are looked at.
+pub fn shown_values(node: &Node, most: usize) -> Vec<u64> {
+    let hasher = &*HASHER;
+    let mut hashes = Hashes::default();
+    let (mut found, mut open) = (Vec::new(), vec![(0, node)]);
+    while let Some((place, node)) = open.pop().filter(|_| found.len() < most) {
+        match &node.value {
+            _ if node.secret => {}
+            Value::Mapping(entries) if !entries.is_empty() => {
+                let of = |(key, node)| (hasher.hash_one((place, key)), node);
+                open.extend(entries.iter().map(of));
+            }
+            Value::Sequence(items) if !items.is_empty() => {
+                open.extend(items.iter().map(|item| (hasher.hash_one(place), item)));
+            }
+            _ => found.push(hasher.hash_one((place, hashes.of(node)))),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 /// Whether two mappings are the [same], in whatever order their entries are.
 pub fn same_entries(left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
     Pairs::default().same_entries(left, right)

@@ -60,6 +60,7 @@ impl Names {
             EditKind::Site => format!("site definition {}", name.unwrap_or_default()),
             EditKind::File => "file that is not read to its end: its content is unknown".to_owned(),
             EditKind::Moved => format!("{} moved", document()),
+            EditKind::Renamed => format!("{} renamed", document()),
             EditKind::Document => match (&edit.base, &edit.head) {
                 (_, None) => format!("{} removed", document()),
                 (None, Some(_)) => format!("{} added", document()),

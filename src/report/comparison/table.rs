@@ -484,11 +484,15 @@ pub(super) fn places_of_change(change: &Change, view: &View<'_>) -> Vec<String> 
         places => format!("{} ({places} places)", place(it)),
     });
     // What is left of a place that may not be shown can be the root.
-    let metadata = change.metadata.iter().map(|it| match &*place(it) {
+    let is_name =
+        |it: &&Difference| change.renamed_from.is_some() && it.location().to_string() == ".name";
+    let metadata = change.metadata.iter().filter(|it| !is_name(it)).map(|it| match &*place(it) {
         "." => "metadata".to_owned(),
         place => format!("metadata{place}"),
     });
-    data.chain(metadata).collect()
+    let renamed = change.renamed_from.iter();
+    let renamed = renamed.map(|key| format!("(renamed from {})", clean(&key.name)));
+    renamed.chain(data).chain(metadata).collect()
 }
 
 fn shown(location: &Location, view: &View<'_>) -> String {

@@ -183,6 +183,8 @@ pub(in crate::report) struct OutputForm {
     pub(in crate::report) schema: String,
     pub(in crate::report) name: String,
     pub(in crate::report) layer: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) renamed_from: Option<String>,
     pub(in crate::report) status: StatusForm,
     pub(in crate::report) group: Option<String>,
     pub(in crate::report) causes: Vec<CauseForm>,
@@ -548,6 +550,7 @@ impl OutputForm {
             schema: change.key.schema.to_string(),
             name: change.key.name.to_string(),
             layer: change.key.layer.to_string(),
+            renamed_from: change.renamed_from.as_ref().map(|key| key.name.to_string()),
             status: change.status.into(),
             group: group.map(group_name),
             causes,

@@ -7,11 +7,12 @@ use crate::compare::{Proof, Via};
 use crate::edit::{EditKind, Part};
 use crate::report::SideKind;
 
-const KINDS: [EditKind; 8] = [
+const KINDS: [EditKind; 9] = [
     EditKind::Value,
     EditKind::Key,
     EditKind::Order,
     EditKind::Document,
+    EditKind::Renamed,
     EditKind::Moved,
     EditKind::Policy,
     EditKind::Site,
@@ -40,6 +41,7 @@ pub(super) fn of_edit_kind(kind: EditKind) -> &'static str {
         EditKind::Key => "key",
         EditKind::Order => "order",
         EditKind::Document => "document",
+        EditKind::Renamed => "renamed",
         EditKind::Moved => "moved",
         EditKind::Policy => "policy",
         EditKind::Site => "site",

@@ -148,6 +148,10 @@ fn change(form: &OutputForm, group: Option<&GroupForm>) -> Change {
     Change {
         site: form.site.as_deref().map(Arc::from),
         key: DocKey::new(&*form.schema, &*form.layer, &*form.name),
+        renamed_from: form
+            .renamed_from
+            .as_deref()
+            .map(|name| DocKey::new(&*form.schema, &*form.layer, name)),
         status: form.status.into(),
         at: NOWHERE,
         output: Output { base: None, head: None },

@@ -6,6 +6,7 @@ mod limits;
 mod orders;
 mod parts;
 mod refusals;
+mod renames;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -117,6 +117,14 @@ fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
     let mut outputs = Outputs::new();
     let changes = compared.comparison.outputs.iter().filter(|change| change.site == site.site);
     for change in changes {
+        // An output of another name was recorded as one that went and one that came.
+        if let Some(before) = &change.renamed_from {
+            for (word, key) in [("removed", before), ("added", &change.key)] {
+                let names = [key.schema.to_string(), key.name.to_string()];
+                outputs.entry(word).or_default().push(names);
+            }
+            continue;
+        }
         let word = match change.status {
             Status::Changed | Status::Broken | Status::Repaired => "changed",
             Status::Added => "added",

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use layercake::check::Compared;
 use layercake::compare::{Change, Status};
 use layercake::report::json::canonical;
+use layercake::source::Triple;
 use layercake::yaml::diff::{Difference, Place};
 
 fn value(place: &Place) -> String {
@@ -30,9 +31,15 @@ pub fn seen(change: &Change, is_swapped: bool) -> String {
     let told = |differences: &[Difference]| {
         differences.iter().map(|it| both(it, is_swapped)).collect::<BTreeSet<_>>()
     };
-    let (key, data, metadata) = (&change.key, told(&change.data), told(&change.metadata));
+    let (data, metadata) = (told(&change.data), told(&change.metadata));
+    let (key, from) = match &change.renamed_from {
+        Some(from) if is_swapped => (from, Some(&change.key)),
+        from => (&change.key, from.as_ref()),
+    };
+    let from = from.map(|key| &key.name);
     let site = change.site.as_deref().unwrap_or_default();
-    format!("{site} {} {} {}: {data:?} {metadata:?}", key.schema, key.name, status.as_str())
+    let Triple { schema, name, .. } = &**key;
+    format!("{site} {schema} {name} {} {from:?}: {data:?} {metadata:?}", status.as_str())
 }
 
 pub fn all_seen(compared: &Compared, is_swapped: bool) -> Vec<String> {

@@ -28,7 +28,7 @@ fn tree(documents: &[Document]) -> MemoryTree {
         let layer = LAYERS[*layer];
         format!(
             "---\nschema: example/Thing/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: \
-             n{name}\n  layeringDefinition: {{abstract: false, layer: {layer}}}\ndata: {{a: \
+             n{name}\n  layeringDefinition: {{abstract: false, layer: {layer}}}\ndata: {{n{name}: \
              {data}}}\n"
         )
     });

@@ -198,6 +198,7 @@ impl World {
         self.comparison.outputs.push(Change {
             site: Some(site).filter(|it| !it.is_empty()).map(Arc::from),
             key: self.key(key),
+            renamed_from: None,
             status,
             output: Output { base: None, head: None },
             at: self.line(side, file, 1),

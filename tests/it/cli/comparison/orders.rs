@@ -23,7 +23,7 @@ fn with_app() -> Sandbox {
 }
 
 /// `kind path: before -> after` of each edit.
-fn edited(report: &Json) -> Vec<String> {
+pub(super) fn edited(report: &Json) -> Vec<String> {
     let edits = report["edits"].as_array().unwrap().iter();
     let value = |value: &Json| value["value"].to_string();
     edits

@@ -19,7 +19,7 @@ pub(super) struct Files {
 }
 
 /// Kinds whose cost is to grow as their size does.
-pub(super) const KINDS: [Kind; 32] = [
+pub(super) const KINDS: [Kind; 34] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
     Kind { name: "missing keys", size: 4_000, make: missing_keys },
@@ -39,6 +39,8 @@ pub(super) const KINDS: [Kind; 32] = [
     Kind { name: "a mapping of other values", size: 2_000, make: other_values },
     Kind { name: "edits that are stopped", size: 1_000, make: stopped_edits },
     Kind { name: "documents with other names", size: 400, make: other_names },
+    Kind { name: "renamed and edited documents", size: 400, make: renamed_documents },
+    Kind { name: "a list in another order", size: 4_000, make: other_order },
     Kind { name: "new findings", size: 300, make: new_findings },
     Kind { name: "collections inside each other", size: 30_000, make: deep },
     Kind { name: "parts of a message", size: 2_000, make: mime_parts },
@@ -293,6 +295,25 @@ fn stopped_edits(size: usize) -> Files {
         "abstract: false, layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]";
     let child = document("child", layering, "", &format!("{{{own}}}"));
     compared(parent("x") + &child, parent("y") + &child)
+}
+
+/// All are as like to each other as to what they are renamed to.
+fn renamed_documents(size: usize) -> Files {
+    let values = joined(40, |at| format!("k{at}: v"));
+    let side = |side: &str| {
+        documents(size, |at| {
+            plain(&format!("{side}{at}"), &format!("{{{values}, own: {side}{at}}}"))
+        })
+    };
+    compared(side("a"), side("b"))
+}
+
+fn other_order(size: usize) -> Files {
+    let list = |items: &mut dyn Iterator<Item = usize>| {
+        let items: Vec<String> = items.map(|at| format!("{{name: n{at}, v: 1}}")).collect();
+        plain("a", &format!("{{l: [{}]}}", items.join(", ")))
+    };
+    compared(list(&mut (0..size)), list(&mut (0..size).rev()))
 }
 
 fn other_names(size: usize) -> Files {
