@@ -65,6 +65,10 @@ pub enum EditKind {
     Policy,
     /// What a site definition says about which files make the site.
     Site,
+    /// A site came, with the documents that no other site has.
+    SiteAdded,
+    /// A site went, with the documents that no other site has.
+    SiteRemoved,
     /// A file that cannot be read is another one: what was edited in it is unknown.
     File,
 }

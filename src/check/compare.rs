@@ -32,7 +32,9 @@ use crate::system::Written;
 use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::layout::Place;
-use crate::system::edits::{Edits, FileEdit, FileEditCause, Located, Membership, SitePair, edits};
+use crate::system::edits::{
+    Edits, FileEdit, FileEditCause, Located, Membership, SiteFiles, SitePair, edits,
+};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
 use crate::yaml::{Node, Value, Whole};
@@ -280,9 +282,55 @@ impl SetPair<'_> {
         }
     }
 
+    /// The site with the numbers of its outputs.
+    fn reach(&self, base: Option<usize>, head: Option<usize>) -> SiteReach {
+        let site_type = self.head.or(self.base).and_then(|set| set.site_type.clone());
+        SiteReach { site: self.name.clone(), site_type, base, head }
+    }
+
     /// What tells that layercake itself failed at the site.
     fn word_internal(&self, undone: Undone) -> Option<Diagnostic> {
         Some(self.head.or(self.base)?.word_internal(undone))
+    }
+}
+
+/// Which sites read which files, on both sides together.
+struct Readers<'a> {
+    sites: BTreeSet<&'a str>,
+    by_type: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    by_part: BTreeMap<&'a RepoPath, BTreeSet<&'a str>>,
+    /// Whether there are sites of which it is not known what they read.
+    are_unknown: bool,
+}
+
+impl<'a> Readers<'a> {
+    fn of(sides: [&'a LoadedSide; 2]) -> Self {
+        let are_unknown = sides.iter().any(|side| side.unread_definitions().next().is_some());
+        let (sites, by_type, by_part) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        let mut readers = Self { sites, by_type, by_part, are_unknown };
+        for set in sides.into_iter().flat_map(|side| &side.sets) {
+            let Some(name) = set.name.as_deref() else { continue };
+            readers.sites.insert(name);
+            let site_type = set.site_type.as_deref().unwrap_or_default();
+            readers.by_type.entry(site_type).or_default().insert(name);
+            for path in &set.part_paths {
+                readers.by_part.entry(path).or_default().insert(name);
+            }
+        }
+        readers
+    }
+
+    /// The files that only the site of `set` reads.
+    fn alone(&self, set: &SetFiles) -> SiteFiles {
+        let is_alone = |readers: Option<&BTreeSet<&str>>| {
+            !self.are_unknown && readers.is_some_and(|readers| readers.len() == 1)
+        };
+        let own = set.name.clone().map(Place::Site);
+        let of_type = set.site_type.clone().filter(|name| is_alone(self.by_type.get(&**name)));
+        let global = is_alone(Some(&self.sites)).then_some(Place::Global);
+        let places = own.into_iter().chain(of_type.map(Place::Type)).chain(global);
+        let parts = set.part_paths.iter().filter(|path| is_alone(self.by_part.get(path)));
+        SiteFiles { places: places.collect(), parts: parts.cloned().collect() }
     }
 }
 
@@ -321,17 +369,23 @@ impl<'a> Sides<'a> {
     /// Edits that no document shows: of site definitions whose sites are made of other files
     /// on each side, and of files that cannot be read.
     fn file_edits(&self, pairs: &[SetPair<'a>], edited: &BTreeSet<FileId>) -> Vec<FileEdit<'a>> {
+        let readers = LazyCell::new(|| Readers::of([self.base, self.head]));
         let defined = pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
             let name = pair.name.as_deref()?;
             let [base, head] = [self.base, self.head]
                 .map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
-            (base != head).then_some((FileEditCause::Definition, base, head))
-        });
-        let defined = defined.filter_map(|(cause, base, head)| {
+            let (cause, alone) = match (pair.base, pair.head, base, head) {
+                (None, Some(set), None, Some(_)) => (FileEditCause::SiteAdded, readers.alone(set)),
+                (Some(set), None, Some(_), None) => {
+                    (FileEditCause::SiteRemoved, readers.alone(set))
+                }
+                _ => (FileEditCause::Definition, SiteFiles::default()),
+            };
             let path = self.loaded.sources.get(head.or(base)?).path();
-            let [base, head] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
+            let [start, end] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
             let (is_unread, places) = ([false; 2], Vec::new());
-            Some(FileEdit { path, cause, base, head, is_unread, places })
+            let edit = FileEdit { path, cause, base: start, head: end, is_unread, places, alone };
+            (base != head).then_some(edit)
         });
         defined.chain(self.unread(edited)).collect()
     }
@@ -356,7 +410,8 @@ impl<'a> Sides<'a> {
             let is_unread = self.loaded.unread_sides(sides)?;
             let cause = FileEditCause::Unread;
             let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
-            Some(FileEdit { path, cause, base, head, is_unread, places })
+            let alone = SiteFiles::default();
+            Some(FileEdit { path, cause, base, head, is_unread, places, alone })
         });
         unread.collect()
     }
@@ -373,7 +428,7 @@ impl<'a> Sides<'a> {
         let outcome = guarded(Guarded::Site(name), || run.run(per_site));
         self.plan.progress.sites_rendered.fetch_add(1, Relaxed);
         outcome.unwrap_or_else(|| {
-            let reach = SiteReach { site: pair.name.clone(), base: None, head: None };
+            let reach = pair.reach(None, None);
             let compared = ComparedSite {
                 checked: None,
                 found: SiteChanges::nothing(reach),
@@ -400,8 +455,9 @@ impl<'a> Sides<'a> {
         }
         let reported: BTreeSet<EditId> = findings.causes.iter().flatten().copied().collect();
         let is_given = |edit: &Edit| {
-            let mut texts = edit.base.iter().chain(&edit.head);
-            texts.any(|text| self.plan.concerns(self.loaded.sources.path_of(text.at)))
+            let texts = edit.base.iter().chain(&edit.head);
+            let mut places = texts.flat_map(|text| std::iter::once(&text.at).chain(&text.covers));
+            places.any(|place| self.plan.concerns(self.loaded.sources.path_of(*place)))
         };
         let in_site = |id: EditId| self.plan.sites.is_none() || concerned.contains(&id);
         let numbers =
@@ -482,7 +538,9 @@ impl<'e> EditsInFiles<'e> {
         let mut by_path: BTreeMap<&RepoPath, Vec<EditId>> = BTreeMap::new();
         for id in ids {
             let edit = &edits[id.index()];
-            let paths = edit.base.iter().chain(&edit.head).map(|text| sources.path_of(text.at));
+            let texts = edit.base.iter().chain(&edit.head);
+            let places = texts.flat_map(|text| std::iter::once(&text.at).chain(&text.covers));
+            let paths = places.map(|place| sources.path_of(*place));
             for path in paths.collect::<BTreeSet<_>>() {
                 by_path.entry(path).or_default().push(id);
             }
@@ -575,8 +633,7 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     fn reach(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> SiteReach {
-        let outputs = |side: Option<&OneSide<'_>>| side.map(OneSide::outputs);
-        SiteReach { site: self.pair.name.clone(), base: outputs(base), head: outputs(head) }
+        self.pair.reach(base.map(OneSide::outputs), head.map(OneSide::outputs))
     }
 
     fn compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
@@ -693,7 +750,7 @@ impl<'a> SiteRun<'_, 'a> {
     /// A site of the same files on both sides.
     fn unchanged(&self, set: &'a SetFiles, side: &OneSide<'a>) -> ComparedSite {
         let outputs = Some(side.outputs());
-        let reach = SiteReach { site: self.pair.name.clone(), base: outputs, head: outputs };
+        let reach = self.pair.reach(outputs, outputs);
         ComparedSite {
             checked: Some(side.checked(set, Some(()))),
             found: SiteChanges::nothing(reach),

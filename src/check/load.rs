@@ -688,7 +688,7 @@ impl Side {
     }
 
     /// The sites whose definitions cannot be read.
-    fn unread_definitions(&self) -> impl Iterator<Item = (&Arc<str>, FileId)> {
+    pub(super) fn unread_definitions(&self) -> impl Iterator<Item = (&Arc<str>, FileId)> {
         self.layout_problems.iter().filter_map(|problem| match problem {
             LayoutProblem::UnreadDefinition { site, file } => Some((site, *file)),
             _ => None,

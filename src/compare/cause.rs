@@ -187,11 +187,21 @@ impl Attributing<'_> {
     /// Follows every unit of all changes back.
     fn follow(&self, changes: &[Change]) -> Followed {
         let mut followed = Followed::default();
+        let site = self.edit_of_site();
         for (index, change) in changes.iter().enumerate() {
             for unit in units(change) {
+                if let ([only], Some(_)) = (self.question.concerned, site) {
+                    // Fast path: there is nothing to be followed.
+                    followed.by_candidates.entry(vec![*only]).or_default().push((index, unit));
+                    continue;
+                }
                 let trails = self.trails(change, unit);
                 let [base, head] = self.texts(change, unit, &trails);
-                let candidates = self.meeting(&base, &head);
+                let mut candidates = self.meeting(&base, &head);
+                if let Some(site) = site.filter(|site| !candidates.contains(site)) {
+                    candidates.push(site);
+                    candidates.sort_unstable();
+                }
                 if let [only] = candidates[..] {
                     let route = || (unit, self.route(&trails, only));
                     followed.routes.entry((index, only)).or_insert_with(route);
@@ -200,6 +210,23 @@ impl Attributing<'_> {
             }
         }
         followed
+    }
+
+    /// The edit with which the site came or went, which is a cause of all that came or went in it.
+    fn edit_of_site(&self) -> Option<EditId> {
+        let is_of_site = |id: &&EditId| match self.question.edits[id.index()].kind {
+            EditKind::SiteAdded | EditKind::SiteRemoved => true,
+            EditKind::Value
+            | EditKind::Key
+            | EditKind::Order
+            | EditKind::Document
+            | EditKind::Renamed
+            | EditKind::Moved
+            | EditKind::Policy
+            | EditKind::Site
+            | EditKind::File => false,
+        };
+        self.question.concerned.iter().find(is_of_site).copied()
     }
 
     /// The edits that meet one of these texts of the base or of the head.
@@ -340,6 +367,10 @@ impl Attributing<'_> {
     fn route(&self, trails: &Trails, edit: EditId) -> Vec<Hop> {
         let edit = &self.question.edits[edit.index()];
         let mut route = vec![first_hop(edit)];
+        // Which of its documents hold a value says nothing about why the site is there.
+        if matches!(edit.kind, EditKind::SiteAdded | EditKind::SiteRemoved) {
+            return route;
+        }
         let [base, head] = &trails.sides;
         let question = self.question;
         let sides = [(question.head, &edit.head, head), (question.base, &edit.base, base)];
@@ -473,8 +504,8 @@ fn units(change: &Change) -> Vec<Unit> {
 pub(super) fn first_hop(edit: &Edit) -> Hop {
     let via = match (edit.kind, &edit.base, &edit.head) {
         (EditKind::Policy | EditKind::Site, ..) => Via::Policy,
-        (EditKind::Document, None, _) => Via::Added,
-        (EditKind::Document, Some(_), _) => Via::Removed,
+        (EditKind::Document, None, _) | (EditKind::SiteAdded, ..) => Via::Added,
+        (EditKind::Document, Some(_), _) | (EditKind::SiteRemoved, ..) => Via::Removed,
         (
             EditKind::Value
             | EditKind::Key

@@ -117,6 +117,8 @@ pub struct Group {
 pub struct SiteReach {
     /// Its name; none for a set without layout.
     pub site: Option<Arc<str>>,
+    /// Its type, on the head side if it is there.
+    pub site_type: Option<Arc<str>>,
     /// Outputs on the base side; none where the site was not there.
     pub base: Option<usize>,
     /// Outputs on the head side; none where the site is not there any more.

@@ -114,6 +114,17 @@ pub struct FileEdit<'a> {
     /// Further repository and place of it as a file of documents, on each side on which it is
     /// one.
     pub places: Vec<(Option<usize>, Option<&'a Place>)>,
+    /// The files that came or went with the site that it defines; none for other causes.
+    pub alone: SiteFiles,
+}
+
+/// Files that one site has and no other, on either side.
+#[derive(Clone, Debug, Default)]
+pub struct SiteFiles {
+    /// Places of documents.
+    pub places: BTreeSet<Place>,
+    /// Files of parts.
+    pub parts: BTreeSet<RepoPath>,
 }
 
 impl FileEdit<'_> {
@@ -127,9 +138,12 @@ impl FileEdit<'_> {
 /// Why an edit is known by its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEditCause {
-    /// It defines a site that is another on each side, or on one side only. Left out where
-    /// other edits say so.
+    /// It defines a site that is another on each side. Left out where other edits say so.
     Definition,
+    /// It defines a site that came.
+    SiteAdded,
+    /// It defines a site that went.
+    SiteRemoved,
     /// It cannot be read on one of the sides.
     Unread,
 }
@@ -180,25 +194,29 @@ pub fn edits<'a>(
     keys: ListKeys,
 ) -> Edits<'a> {
     let mut drafts = Vec::new();
-    let mut pairs = pair(base, head);
-    let moved = moved(&pairs, unedited);
-    rank(&mut pairs, &moved);
-    let (unread, definitions): (Vec<_>, Vec<_>) =
+    let (unread, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| file.cause == FileEditCause::Unread);
     let unread = Unread::drafted(unread, &mut drafts);
+    let (definitions, sites): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|file| file.cause == FileEditCause::Definition);
+    let sites = Sites::drafted(sites, &unread, base.iter().chain(&head), &mut drafts);
+    let mut pairs = pair(base, head, &sites);
+    let moved = moved(&pairs, unedited);
+    rank(&mut pairs, &moved);
     let pairs: Vec<Pair<'a>> = pairs
         .into_iter()
         .zip(moved)
-        .map(|(pair, moved)| pair.drafted(moved, &unread, &keys, &mut drafts))
+        .map(|(pair, moved)| pair.drafted(moved, (&unread, &sites), &keys, &mut drafts))
         .collect();
     let is_told = |file: &FileEdit<'_>| {
-        [0, 1].into_iter().any(|side| unread.edit_of(file.path, side).is_some())
-            || pairs.iter().any(|pair| pair.defines(file.path, &drafts))
+        unread.has(file.path) || pairs.iter().any(|pair| pair.defines(file.path, &drafts))
     };
     let untold: Vec<FileEdit<'a>> = definitions.into_iter().filter(|it| !is_told(it)).collect();
     let mut files = unread.files;
+    files.extend(sites.files);
     for file in untold {
-        let draft = Draft::file(&file, &pairs);
+        let mut sides = pairs.iter().flat_map(|pair| pair.head.iter().chain(&pair.base));
+        let draft = Draft::file(&file, sides.find(|located| located.path == file.path));
         files.push((file, add(&mut drafts, draft)));
     }
     numbered(drafts, pairs, files, keys)
@@ -215,10 +233,14 @@ impl<'a> Unread<'a> {
     fn drafted(files: Vec<FileEdit<'a>>, drafts: &mut Vec<Draft>) -> Self {
         let by_path = files.iter().enumerate().map(|(at, file)| (file.path, at)).collect();
         let files = files.into_iter().map(|file| {
-            let draft = Draft::file(&file, &[]);
+            let draft = Draft::file(&file, None);
             (file, add(drafts, draft))
         });
         Self { files: files.collect(), by_path }
+    }
+
+    fn has(&self, path: &RepoPath) -> bool {
+        [0, 1].into_iter().any(|side| self.edit_of(path, side).is_some())
     }
 
     /// The edit by which it is unknown what is at `path` on a side, the base being 0.
@@ -247,6 +269,70 @@ impl<'a> Unread<'a> {
     }
 }
 
+/// The edits of sites that came or went, of which the documents that no other site has are part.
+struct Sites<'a> {
+    files: Vec<(FileEdit<'a>, EditId)>,
+    /// The edits by the places of documents and by the files of parts.
+    by_place: BTreeMap<Place, usize>,
+    by_part: BTreeMap<RepoPath, usize>,
+}
+
+impl<'a> Sites<'a> {
+    /// Those whose definitions are read.
+    fn drafted<'l>(
+        mut files: Vec<FileEdit<'a>>,
+        unread: &Unread<'_>,
+        documents: impl Iterator<Item = &'l Located<'a>>,
+        drafts: &mut Vec<Draft>,
+    ) -> Self
+    where
+        'a: 'l,
+    {
+        files.retain(|file| !unread.has(file.path));
+        if files.is_empty() {
+            return Self { files: Vec::new(), by_place: BTreeMap::new(), by_part: BTreeMap::new() };
+        }
+        let first = documents.filter(|it| it.index == 0 && it.repository.is_none());
+        let first: HashMap<&RepoPath, &Located<'a>> = first.map(|it| (it.path, it)).collect();
+        let files: Vec<(FileEdit<'a>, EditId)> = files
+            .into_iter()
+            .map(|file| {
+                let draft = Draft::file(&file, first.get(file.path).copied());
+                (file, add(drafts, draft))
+            })
+            .collect();
+        let alone = || files.iter().enumerate().map(|(at, (file, _))| (at, &file.alone));
+        let places = alone().flat_map(|(at, alone)| alone.places.iter().map(move |it| (it, at)));
+        let parts = alone().flat_map(|(at, alone)| alone.parts.iter().map(move |it| (it, at)));
+        let by_place = places.map(|(place, at)| (place.clone(), at)).collect();
+        let by_part = parts.map(|(path, at)| (path.clone(), at)).collect();
+        Self { files, by_place, by_part }
+    }
+
+    /// The site that came or went and alone has the file of this document.
+    fn having(&self, located: &Located<'_>) -> Option<&(FileEdit<'a>, EditId)> {
+        let at = match located.document {
+            Written::Part(_) => self.by_part.get(located.path),
+            Written::Deckhand(_) => located
+                .place
+                .filter(|_| located.repository.is_none())
+                .and_then(|place| self.by_place.get(place)),
+        };
+        at.map(|at| &self.files[*at])
+    }
+
+    /// The edit of a site with which a document came or went.
+    fn edit_of_pair(&self, pair: &Pair<'_>) -> Option<EditId> {
+        let (located, with) = match (&pair.base, &pair.head) {
+            (Some(base), None) => (base, FileEditCause::SiteRemoved),
+            (None, Some(head)) => (head, FileEditCause::SiteAdded),
+            (Some(_), Some(_)) | (None, None) => return None,
+        };
+        let (_, edit) = self.having(located).filter(|(file, _)| file.cause == with)?;
+        Some(*edit)
+    }
+}
+
 /// Whether this stands for a file of parts without any.
 fn is_nothing(located: &Located<'_>) -> bool {
     match located.document {
@@ -261,7 +347,9 @@ impl<'a> Edits<'a> {
         let of = self.pairs.iter().filter(|pair| pair.is_first_of(definition));
         let edits = of.flat_map(Pair::edits);
         let files = self.files.iter().filter(|(file, _)| match file.cause {
-            FileEditCause::Definition => file.path == definition,
+            FileEditCause::Definition | FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
+                file.path == definition
+            }
             FileEditCause::Unread => file.holds(definition),
         });
         edits
@@ -593,11 +681,11 @@ impl<'a> Pair<'a> {
     fn drafted(
         mut self,
         moved: Moved,
-        unread: &Unread<'_>,
+        (unread, sites): (&Unread<'_>, &Sites<'_>),
         keys: &ListKeys,
         drafts: &mut Vec<Draft>,
     ) -> Self {
-        let of_file = unread.edit_of_pair(&self);
+        let of_file = unread.edit_of_pair(&self).or_else(|| sites.edit_of_pair(&self));
         let (base, head) = match (&self.base, &self.head) {
             (Some(base), Some(head)) => (base, head),
             (Some(only), None) | (None, Some(only)) => {
@@ -698,20 +786,28 @@ impl Draft {
         edit
     }
 
-    /// An edit of a file, called after its first document where it has one.
-    fn file(file: &FileEdit<'_>, pairs: &[Pair<'_>]) -> Self {
-        let (kind, named) = match file.cause {
-            FileEditCause::Definition => {
-                let mut sides = pairs.iter().flat_map(|pair| pair.head.iter().chain(&pair.base));
-                (EditKind::Site, sides.find(|located| located.path == file.path))
-            }
-            FileEditCause::Unread => (EditKind::File, None),
+    /// An edit of a file, called after its first document where one is given.
+    fn file(file: &FileEdit<'_>, named: Option<&Located<'_>>) -> Self {
+        let kind = match file.cause {
+            FileEditCause::Definition => EditKind::Site,
+            FileEditCause::SiteAdded => EditKind::SiteAdded,
+            FileEditCause::SiteRemoved => EditKind::SiteRemoved,
+            FileEditCause::Unread => EditKind::File,
         };
         let document = named.map_or_else(
             || DocKey::new("", "", file.path.as_str()),
             |located| located.document.key().clone(),
         );
-        let text = |at: Option<Span>| at.map(|at| Text { at, covers: vec![at], node: None });
+        let heading = match file.cause {
+            FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
+                named.map(|located| located.document.heading())
+            }
+            FileEditCause::Definition | FileEditCause::Unread => None,
+        };
+        let text = |start: Option<Span>| {
+            let (at, covers) = (heading.or(start)?, vec![start?]);
+            Some(Text { at, covers, node: None })
+        };
         let (base, head) = (text(file.base), text(file.head));
         let (part, location, items) = (Section::Whole, Location::root(), Vec::new());
         let edit = Edit { kind, document, part, location, items, base, head, unlisted: 0 };
@@ -864,7 +960,7 @@ fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>)
 /// those that moved elsewhere; then parts that say the same in files with
 /// other names; then those of one file that are alike; and last those of one place that were
 /// renamed.
-fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
+fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>, sites: &Sites<'a>) -> Vec<Pair<'a>> {
     let mut open = Open {
         base: base.into_iter().map(Some).collect(),
         head: head.into_iter().map(Some).collect(),
@@ -878,7 +974,8 @@ fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>) -> Vec<Pair<'a>> {
         |it| Some((it.repository, place_name(it.place), it.document.key().clone())),
         Meet::InTurn,
     );
-    open.pair_by(|it| Some(it.document.key().clone()), Meet::Alone);
+    // What came or went with a site did not move.
+    open.pair_by(|it| sites.having(it).is_none().then(|| it.document.key().clone()), Meet::Alone);
     open.pair_parts_of_other_files();
     open.pair_alike();
     open.pair_renamed();

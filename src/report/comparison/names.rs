@@ -57,6 +57,8 @@ impl Names {
         match edit.kind {
             EditKind::Value | EditKind::Key | EditKind::Order => name.unwrap_or_default(),
             EditKind::Policy => format!("layers {}", name.unwrap_or_default()),
+            EditKind::SiteAdded => format!("site {} added", name.unwrap_or(file.into_owned())),
+            EditKind::SiteRemoved => format!("site {} removed", name.unwrap_or(file.into_owned())),
             EditKind::Site => format!("site definition {}", name.unwrap_or_default()),
             EditKind::File => "file that is not read to its end: its content is unknown".to_owned(),
             EditKind::Moved => format!("{} moved", document()),

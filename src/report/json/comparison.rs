@@ -60,6 +60,8 @@ pub(in crate::report) enum ExtentForm {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::report) struct SiteForm {
     pub(in crate::report) site: Option<String>,
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::report) site_type: Option<String>,
     pub(in crate::report) from: Option<usize>,
     pub(in crate::report) to: Option<usize>,
 }
@@ -281,8 +283,9 @@ impl ComparisonForm {
 
 impl SiteForm {
     pub(super) fn new(reach: &SiteReach) -> Self {
-        let SiteReach { site, base, head } = reach;
-        Self { site: site.as_deref().map(str::to_owned), from: *base, to: *head }
+        let SiteReach { site, site_type, base, head } = reach;
+        let [site, site_type] = [site, site_type].map(|name| name.as_deref().map(str::to_owned));
+        Self { site, site_type, from: *base, to: *head }
     }
 }
 

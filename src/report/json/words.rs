@@ -7,7 +7,7 @@ use crate::compare::{Proof, Via};
 use crate::edit::{EditKind, Part};
 use crate::report::SideKind;
 
-const KINDS: [EditKind; 9] = [
+const KINDS: [EditKind; 11] = [
     EditKind::Value,
     EditKind::Key,
     EditKind::Order,
@@ -16,6 +16,8 @@ const KINDS: [EditKind; 9] = [
     EditKind::Moved,
     EditKind::Policy,
     EditKind::Site,
+    EditKind::SiteAdded,
+    EditKind::SiteRemoved,
     EditKind::File,
 ];
 
@@ -45,6 +47,8 @@ pub(super) fn of_edit_kind(kind: EditKind) -> &'static str {
         EditKind::Moved => "moved",
         EditKind::Policy => "policy",
         EditKind::Site => "site",
+        EditKind::SiteAdded => "site added",
+        EditKind::SiteRemoved => "site removed",
         EditKind::File => "file",
     }
 }

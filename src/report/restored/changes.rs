@@ -85,6 +85,7 @@ pub(super) fn comparison(report: &Report, texts: &Texts) -> Result<Comparison, U
     }
     let sites = report.sites.iter().map(|form| SiteReach {
         site: form.site.as_deref().map(Arc::from),
+        site_type: form.site_type.as_deref().map(Arc::from),
         base: form.from,
         head: form.to,
     });

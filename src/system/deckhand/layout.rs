@@ -43,7 +43,7 @@ pub struct LayerFile {
 }
 
 /// Where below a repository's root a file is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// `global/`: for every site.
     Global,

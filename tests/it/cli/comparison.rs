@@ -7,6 +7,7 @@ mod orders;
 mod parts;
 mod refusals;
 mod renames;
+mod sites;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

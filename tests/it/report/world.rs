@@ -69,7 +69,12 @@ impl World {
         }
         world.comparison.sites = sites
             .iter()
-            .map(|site| SiteReach { site: Some((*site).into()), base: Some(300), head: Some(300) })
+            .map(|site| SiteReach {
+                site: Some((*site).into()),
+                site_type: None,
+                base: Some(300),
+                head: Some(300),
+            })
             .collect();
         world
     }

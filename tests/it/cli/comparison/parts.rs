@@ -64,7 +64,7 @@ fn told(report: &Json) -> Vec<String> {
 }
 
 /// The edits: where they are, what they are of, and of which kind.
-fn edited(report: &Json) -> Vec<String> {
+pub(super) fn edited(report: &Json) -> Vec<String> {
     let edits = report["edits"].as_array().unwrap().iter();
     edits
         .map(|edit| {

@@ -19,7 +19,7 @@ pub(super) struct Files {
 }
 
 /// Kinds whose cost is to grow as their size does.
-pub(super) const KINDS: [Kind; 34] = [
+pub(super) const KINDS: [Kind; 35] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
     Kind { name: "missing keys", size: 4_000, make: missing_keys },
@@ -41,6 +41,7 @@ pub(super) const KINDS: [Kind; 34] = [
     Kind { name: "documents with other names", size: 400, make: other_names },
     Kind { name: "renamed and edited documents", size: 400, make: renamed_documents },
     Kind { name: "a list in another order", size: 4_000, make: other_order },
+    Kind { name: "documents of a site that came", size: 800, make: new_site },
     Kind { name: "new findings", size: 300, make: new_findings },
     Kind { name: "collections inside each other", size: 30_000, make: deep },
     Kind { name: "parts of a message", size: 2_000, make: mime_parts },
@@ -306,6 +307,32 @@ fn renamed_documents(size: usize) -> Files {
         })
     };
     compared(side("a"), side("b"))
+}
+
+/// What it reads beside its own documents was edited, too.
+fn new_site(size: usize) -> Files {
+    let shared = |value: &str| {
+        documents(size, |at| {
+            document(
+                &format!("g{at}"),
+                "abstract: false, layer: global",
+                "",
+                &format!("{{a: {value}}}"),
+            )
+        })
+    };
+    let side = |value: &str| {
+        let mut files = site_files(plain("a", "{}"));
+        files.push(("global/documents.yaml".into(), shared(value)));
+        files
+    };
+    let mut head = side("2");
+    head.push(("site/new/site-definition.yaml".into(), definition("new")));
+    head.push((
+        "site/new/documents.yaml".into(),
+        documents(size, |at| plain(&format!("n{at}"), "{a: 1}")),
+    ));
+    Files { base: side("1"), head: Some(head) }
 }
 
 fn other_order(size: usize) -> Files {

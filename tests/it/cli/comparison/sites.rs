@@ -1,0 +1,183 @@
+//! A site that came or went is one edit, with the documents that no other site has.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value as Json;
+
+use super::parts::{compared, edited};
+use super::{Sandbox, broken, definition, document};
+
+impl Sandbox {
+    /// A site of this name and type, with two documents of its own.
+    fn add_site(&self, site: &str, site_type: &str) {
+        let text =
+            definition(site, "").replace("site_type: small", &format!("site_type: {site_type}"));
+        self.write(&format!("site/{site}/site-definition.yaml"), text);
+        let data = format!("{{of: {site}}}");
+        self.write(&format!("site/{site}/only.yaml"), document("only", "site", &data));
+        self.write(&format!("site/{site}/more/own.yaml"), document("own", "site", &data));
+    }
+
+    fn remove_folder(&self, path: &str) {
+        fs::remove_dir_all(self.path(path)).unwrap();
+    }
+}
+
+/// `site status: edits` of the outputs, each once.
+fn outputs(report: &Json) -> BTreeSet<String> {
+    let outputs = report["outputs"].as_array().unwrap().iter();
+    let told = |it: &Json| {
+        let causes = it["causes"].as_array().unwrap().iter();
+        let edits: Vec<&str> = causes.map(|cause| cause["edit"].as_str().unwrap()).collect();
+        let [site, status] = ["site", "status"].map(|key| it[key].as_str().unwrap());
+        format!("{site} {status}: {}", edits.join(","))
+    };
+    outputs.map(told).collect()
+}
+
+fn set(texts: &[&str]) -> BTreeSet<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn site_that_came_or_went_is_one_edit() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.add_site("harbor", "small");
+    let report = compared(&sandbox);
+    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site added whole ."]);
+    assert_eq!(outputs(&report), set(&["harbor added: e1"]));
+    let sites = report["sites"].as_array().unwrap();
+    let harbor = sites.iter().find(|it| it["site"] == "harbor").unwrap();
+    assert_eq!((&harbor["type"], &harbor["from"]), (&Json::from("small"), &Json::Null));
+    assert_eq!(harbor["to"], 6);
+    let ran = sandbox.run(&["diff", "HEAD"]);
+    assert!(ran.stdout.contains("site harbor (site) added"), "{}", ran.stdout);
+
+    sandbox.commit();
+    sandbox.remove_folder("site/harbor");
+    sandbox.remove_folder("site/lab");
+    let report = compared(&sandbox);
+    assert_eq!(
+        edited(&report),
+        [
+            "site/harbor/site-definition.yaml:5 site removed whole .",
+            "site/lab/site-definition.yaml:5 site removed whole ."
+        ]
+    );
+    assert_eq!(outputs(&report), set(&["harbor removed: e1", "lab removed: e2"]));
+}
+
+#[test]
+fn files_that_other_sites_have_are_edits_of_their_own() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.add_site("harbor", "small");
+    sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
+    sandbox.write("type/small/ntp.yaml", document("ntp", "type", "{server: 10.0.0.2}"));
+    let report = compared(&sandbox);
+    assert_eq!(
+        edited(&report),
+        [
+            "global/chart.yaml:8 value data .values.replicas",
+            "site/harbor/site-definition.yaml:5 site added whole .",
+            "type/small/ntp.yaml:5 document whole .",
+        ]
+    );
+    let told = outputs(&report);
+    for site in ["lab", "prod"] {
+        assert!(told.contains(&format!("{site} changed: e1")), "{told:?}");
+        assert!(told.contains(&format!("{site} added: e3")), "{told:?}");
+    }
+    // What is in the new site is there because of it.
+    let mut of_harbor = told.iter().filter(|it| it.starts_with("harbor"));
+    assert!(of_harbor.all(|it| it.contains("e2")), "{told:?}");
+}
+
+#[test]
+fn type_of_one_site_comes_and_goes_with_it_and_one_of_two_sites_does_not() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.add_site("harbor", "large");
+    sandbox.write("type/large/dns.yaml", document("dns", "type", "{server: 10.0.0.3}"));
+    let report = compared(&sandbox);
+    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site added whole ."]);
+
+    sandbox.add_site("ocean", "large");
+    let report = compared(&sandbox);
+    assert_eq!(
+        edited(&report),
+        [
+            "site/harbor/site-definition.yaml:5 site added whole .",
+            "site/ocean/site-definition.yaml:5 site added whole .",
+            "type/large/dns.yaml:5 document whole .",
+        ]
+    );
+    let ran = sandbox.run(&["diff", "HEAD", "-o", "json", "--verify-attribution"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn site_of_another_name_is_one_that_went_and_one_that_came() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.add_site("harbor", "small");
+    sandbox.commit();
+    sandbox.git(&["mv", "site/harbor", "site/ocean"]);
+    sandbox.write("site/ocean/site-definition.yaml", definition("ocean", ""));
+    // One of its documents is one of all sites now, which is an edit of its own.
+    sandbox.git(&["mv", "site/ocean/more/own.yaml", "global/own.yaml"]);
+    let report = compared(&sandbox);
+    assert_eq!(
+        edited(&report),
+        [
+            "global/own.yaml:5 document whole .",
+            "site/harbor/site-definition.yaml:5 site removed whole .",
+            "site/ocean/site-definition.yaml:5 site added whole .",
+        ]
+    );
+    let told = outputs(&report);
+    assert!(told.contains("harbor removed: e2"), "{told:?}");
+    assert!(told.contains("ocean added: e3"), "{told:?}");
+    assert!(told.contains("lab added: e1"), "{told:?}");
+}
+
+#[test]
+fn parts_of_a_site_come_with_it_and_its_findings_are_caused_by_it() {
+    let sandbox = Sandbox::with_sites();
+    let parts = "cloud-config:\n  - name: genesis\n    parts: [\"global/cloud/*\", \"site/{site}/cloud/*\"]\n";
+    sandbox.write("layercake.yaml", parts);
+    sandbox.write("global/cloud/base.yaml", "#cloud-config\npackages: [a]\n");
+    sandbox.commit();
+    sandbox.add_site("harbor", "small");
+    sandbox.write("site/harbor/cloud/own.yaml", "#cloud-config\npackages: [b]\n");
+    sandbox.write("site/harbor/broken.yaml", broken());
+    let report = compared(&sandbox);
+    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site added whole ."]);
+    assert_eq!(outputs(&report), set(&["harbor added: e1"]));
+    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let findings = report["findings"].as_array().unwrap().iter();
+    let mut sources = findings.filter(|it| it["rule"] == "missing-source");
+    assert_eq!(sources.next().unwrap()["caused_by"], Json::from(vec!["e1"]), "{report:#}");
+}
+
+#[test]
+fn folder_that_becomes_a_site_covers_what_came_with_it_alone() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.add_site("harbor", "small");
+    fs::remove_file(sandbox.path("site/harbor/site-definition.yaml")).unwrap();
+    sandbox.commit();
+    sandbox.add_site("harbor", "small");
+    fs::remove_file(sandbox.path("site/harbor/more/own.yaml")).unwrap();
+    sandbox.write("site/harbor/only.yaml", document("only", "site", "{of: another}"));
+    let report = compared(&sandbox);
+    assert_eq!(
+        edited(&report),
+        [
+            "site/harbor/more/own.yaml:5 document whole .",
+            "site/harbor/only.yaml:8 value data .of",
+            "site/harbor/site-definition.yaml:5 site added whole .",
+        ]
+    );
+    assert!(outputs(&report).iter().all(|it| it.starts_with("harbor added: ")), "{report:#}");
+}
