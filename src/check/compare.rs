@@ -52,6 +52,18 @@ pub struct Settings {
     pub alike: Alike,
     /// The work on each side.
     pub work: Work,
+    /// What was there before the head.
+    pub before: Before,
+}
+
+/// What a head is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Before {
+    /// The base of the plan.
+    #[default]
+    Base,
+    /// Nothing, as before a first commit: nobody edited anything, all that is found is new.
+    Nothing,
 }
 
 impl Settings {
@@ -82,7 +94,7 @@ impl Default for Settings {
         // look at named texts of the other side, they would find otherwise than
         // they do where that side stands alone.
         let (keys, alike, work) = (ListKeys::default(), Alike::Text, Work::Judge);
-        Self { keys, attribution, alike, work }
+        Self { keys, attribution, alike, work, before: Before::Base }
     }
 }
 
@@ -137,9 +149,14 @@ pub fn compare_with<T: Send>(
     let sources = lap(Stage::Pair, || Documents::of(&sides));
     let pairs = sides.pairs();
     let edits = lap(Stage::Pair, || {
-        let files = sides.file_edits(&pairs, &sources.edited);
         let keys = settings.keys.clone();
-        edits(sources.base, sources.head, &sources.unedited, files, keys)
+        match settings.before {
+            Before::Base => {
+                let files = sides.file_edits(&pairs, &sources.edited);
+                edits(sources.base, sources.head, &sources.unedited, files, keys)
+            }
+            Before::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
+        }
     });
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
@@ -486,6 +503,10 @@ impl<'a> Sides<'a> {
             }
         }
         base.extend(self.loaded.configuration_findings(self.plan, self.base));
+        if self.settings.before == Before::Nothing {
+            // What is found in an empty folder was not there before.
+            base.clear();
+        }
         head.extend(self.loaded.configuration_findings(self.plan, self.head));
         head.extend(self.loaded.configured.change());
         let (internal, base): (Vec<_>, Vec<_>) = base.into_iter().partition(rules::is_internal);
@@ -512,7 +533,10 @@ impl<'a> Sides<'a> {
             let edit = &edits[id.index()];
             edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
         });
-        let added_ignores = self.loaded.added_ignores();
+        let added_ignores = match self.settings.before {
+            Before::Base => self.loaded.added_ignores(),
+            Before::Nothing => 0,
+        };
         (triage::Compared { added_ignores, ..compared }, has_failed)
     }
 }
@@ -593,6 +617,14 @@ impl<'a> SiteRun<'_, 'a> {
     ) -> (ComparedSite, T, Option<OneSide<'a>>) {
         let like = self.like.map(|like| (like, Alike::Text));
         let sources = &self.sides.loaded.sources;
+        if let (Before::Nothing, Some(head)) = (self.sides.settings.before, self.pair.head) {
+            let side = self.one_side(self.sides.head, head, like);
+            let taken = take(&BothSides { base: None, head: Some(side.at_hand(sources)) });
+            let reach = self.reach(None, Some(&side));
+            let compared =
+                ComparedSite { base_findings: Vec::new(), ..self.unchanged(head, &side, reach) };
+            return (compared, taken, Some(side));
+        }
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
             && base.files == head.files
             && base.parts == head.parts
@@ -601,7 +633,8 @@ impl<'a> SiteRun<'_, 'a> {
             let side = self.one_side(self.sides.head, head, like);
             let at_hand = || Some(side.at_hand(sources));
             let taken = take(&BothSides { base: at_hand(), head: at_hand() });
-            return (self.unchanged(head, &side), taken, Some(side));
+            let reach = self.reach(Some(&side), Some(&side));
+            return (self.unchanged(head, &side, reach), taken, Some(side));
         }
         let head = self.pair.head.map(|set| self.one_side(self.sides.head, set, like));
         let same = head.as_ref().map(|head| (head, self.sides.settings.alike));
@@ -748,9 +781,7 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     /// A site of the same files on both sides.
-    fn unchanged(&self, set: &'a SetFiles, side: &OneSide<'a>) -> ComparedSite {
-        let outputs = Some(side.outputs());
-        let reach = self.pair.reach(outputs, outputs);
+    fn unchanged(&self, set: &'a SetFiles, side: &OneSide<'a>, reach: SiteReach) -> ComparedSite {
         ComparedSite {
             checked: Some(side.checked(set, Some(()))),
             found: SiteChanges::nothing(reach),

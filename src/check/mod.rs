@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub use compare::{BothSides, Compared, Settings, compare, compare_with};
+pub use compare::{Before, BothSides, Compared, Settings, compare, compare_with};
 pub use configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
 pub use load::baseline;
 pub use sets::{DeclaredSet, SecretFiles};

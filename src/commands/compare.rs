@@ -7,7 +7,7 @@ use std::path::Path;
 use super::configuration::{self, Found, Place};
 use super::sides::{self, Environment, Side, Wanted};
 use super::{Selection, Workspace, globs};
-use crate::check::{self, Compared, Progress, Settings};
+use crate::check::{self, Before, Compared, Progress, Settings};
 use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
@@ -90,7 +90,12 @@ pub fn run_in(
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
     let plan = workspace.plan(progress);
-    let mut compared = check::compare(&plan, &settings(request, config))?;
+    let before = match chosen.from {
+        Side::Nothing => Before::Nothing,
+        Side::Commit { .. } | Side::Index | Side::WorkTree => Before::Base,
+    };
+    let settings = Settings { before, ..settings(request, config) };
+    let mut compared = check::compare(&plan, &settings)?;
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.policy.levelled(finding, path.as_str(), None) {

@@ -58,6 +58,13 @@ pub enum Extent {
     Asked,
 }
 
+impl Sides {
+    /// Whether nothing was there before, so that there are no edits and all findings are new.
+    pub fn is_first(&self) -> bool {
+        self.from.kind == SideKind::Nothing
+    }
+}
+
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideText {

@@ -19,6 +19,10 @@ impl Page<'_> {
 
     fn closing_words(&self) -> String {
         let comparison = self.comparison();
+        if self.compared.sides.is_first() {
+            return "first commit: nothing to compare with, the present state is checked"
+                .to_owned();
+        }
         let edits = counted(comparison.edits.len(), "edit");
         if comparison.outputs.is_empty() {
             return format!("{edits}, 0 rendered documents changed");

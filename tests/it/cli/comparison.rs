@@ -367,33 +367,72 @@ fn diff_takes_its_sides_in_all_ways() {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
 }
 
-/// Before the first commit there was nothing, and that is what the index is
-/// compared with. No limit of reach is put before it: everything reaches
-/// everywhere.
+/// Nothing was there before, so that nobody edited anything: the present state is checked.
 #[test]
-fn the_first_commit_is_compared_with_nothing() {
+fn first_commit_has_no_edits_and_no_changed_outputs() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", "reach: {max-sites: 1, max-outputs: 1}\n");
     sandbox.write("site/lab/untracked.yaml", broken());
     sandbox.git(&["add", "--all", "--", ".", ":!site/lab/untracked.yaml"]);
     let report = sandbox.told(&["lint", "--staged"]);
-    let added: Vec<String> = outputs(&report);
-    assert!(!added.is_empty() && added.iter().all(|it| it.ends_with(" added")), "{added:?}");
+    for key in ["edits", "outputs", "groups", "routes", "shields", "unexplained"] {
+        assert_eq!(report[key].as_array().unwrap().len(), 0, "{key}: {report:#}");
+    }
+    let sites: Vec<(&Json, &Json)> =
+        report["sites"].as_array().unwrap().iter().map(|it| (&it["from"], &it["to"])).collect();
+    assert_eq!(sites, vec![(&Json::Null, &Json::from(5)); 2]);
     let base = &report["comparison"]["from"];
     assert_eq!((&base["kind"], &base["sha"]), (&Json::from("nothing"), &Json::Null));
     assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
     let ran = sandbox.run(&["lint", "--staged", "--max-sites", "1"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains("\nbase  nothing\n"), "{}", ran.stdout);
+    let closing = "first commit: nothing to compare with, the present state is checked\n";
+    assert!(ran.stdout.contains(closing), "{}", ran.stdout);
     let brief = sandbox.run(&["diff", "--staged", "--brief"]);
     assert_eq!(brief.code, 0, "{brief:?}");
-    assert_eq!(sandbox.run(&["diff", "--staged", "--expect-unchanged"]).code, 1);
+    assert_eq!(sandbox.run(&["diff", "--staged", "--exit-code"]).code, 0);
 
     sandbox.git(&["add", "--all"]);
     let ran = sandbox.run(&["lint", "--staged"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stdout.contains("[missing-source]"), "{}", ran.stdout);
     assert_eq!(sandbox.run(&["lint", "--staged", "--config-from-base"]).code, 1);
+}
+
+/// Findings of files, of sites, of the configuration and of the layout, also in what is accepted
+/// or ignored, and of files that cannot be read.
+#[test]
+fn findings_of_a_first_commit_count_as_without_a_comparison() {
+    let sandbox = Sandbox::with_sites();
+    let configuration = "sites: {labb: {missing-substitution-source: warning}}\n";
+    sandbox.write("layercake.yaml", configuration);
+    sandbox.write("site/lab/broken.yaml", broken());
+    sandbox.write("site/lab/accepted.yaml", broken().replace("name: broken", "name: accepted"));
+    assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
+    sandbox.write("site/prod/broken.yaml", broken());
+    sandbox.write("global/twice.yaml", document("twice", "global", "{a: 1, a: 2}"));
+    sandbox.write("type/small/torn.yaml", document("torn", "type", "{a: 1"));
+    sandbox.write("site/empty/only.yaml", document("only", "site", "{}"));
+    sandbox.git(&["add", "--all"]);
+    let told = |arguments: &[&str]| {
+        let report = sandbox.told(arguments);
+        let findings = report["findings"].as_array().unwrap().iter();
+        let text = |it: &Json| {
+            let primary = &it["primary"];
+            let keys =
+                [&it["rule"], &it["severity"], &it["message"], &it["sites"], &it["suppressed"]];
+            format!("{}:{} {keys:?}", primary["file"], primary["line"])
+        };
+        findings.map(text).collect::<std::collections::BTreeSet<String>>()
+    };
+    let (alone, first) =
+        (told(&["lint", "--show-ignored"]), told(&["lint", "--staged", "--show-ignored"]));
+    assert!(alone.len() > 4, "{alone:#?}");
+    assert_eq!(first, alone);
+    assert_eq!(sandbox.run(&["lint", "--staged"]).code, sandbox.run(&["lint"]).code);
+    let ran = sandbox.run(&["lint", "--staged"]);
+    assert!(!ran.stdout.contains("new ignore comment"), "{}", ran.stdout);
 }
 
 /// What is wanted for a hook that only tells: neither a change nor a gate
