@@ -452,10 +452,12 @@ fn unreadable(outcome: &Outcome, view: &View<'_>, terminal: &Terminal) -> std::i
     if !diagnostics.is_empty() {
         let unreadable = Findings { diagnostics, ..Findings::default() };
         report::terminal::write_concise(&unreadable, view, &terminal.style, &mut text)?;
-        writeln!(
-            text,
-            "note: what cannot be read is not compared; its documents count as removed"
-        )?;
+        if !outcome.sides.is_first() {
+            writeln!(
+                text,
+                "note: what cannot be read is not compared; its documents count as removed"
+            )?;
+        }
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -433,6 +433,10 @@ fn findings_of_a_first_commit_count_as_without_a_comparison() {
     assert_eq!(sandbox.run(&["lint", "--staged"]).code, sandbox.run(&["lint"]).code);
     let ran = sandbox.run(&["lint", "--staged"]);
     assert!(!ran.stdout.contains("new ignore comment"), "{}", ran.stdout);
+    let ran = sandbox.run(&["diff", "--staged"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains("[invalid-yaml]"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("count as removed"), "{}", ran.stderr);
 }
 
 /// What is wanted for a hook that only tells: neither a change nor a gate
