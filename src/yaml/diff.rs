@@ -497,7 +497,7 @@ impl<'a> Walk<'a> {
         /// Maximum length in bytes of the name of an item: longer ones would fill reports.
         const MAX_NAME_BYTES: usize = 100;
         let items = self.items.iter().filter_map(|(at, key, name)| {
-            let is_short = name.as_str()?.len() <= MAX_NAME_BYTES;
+            let is_short = name.as_str().is_none_or(|text| text.len() <= MAX_NAME_BYTES);
             is_short.then(|| Item { at: *at, key: (*key).into(), name: (*name).clone() })
         });
         let items = items.collect();
@@ -767,11 +767,28 @@ fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, us
     Some(anchors)
 }
 
-fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<&'a str, usize>> {
+/// The value of a key by which an item is known.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity<'a> {
+    Text(&'a str),
+    Number(i64),
+}
+
+impl<'a> Identity<'a> {
+    fn of(name: &'a Node) -> Option<Self> {
+        match &name.value {
+            _ if name.secret => None,
+            Value::String(text) => Some(Self::Text(text)),
+            Value::Int(number) => Some(Self::Number(*number)),
+            _ => None,
+        }
+    }
+}
+
+fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<Identity<'a>, usize>> {
     let mut places = HashMap::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        let name = item.get(key).filter(|name| !name.secret)?;
-        if places.insert(name.as_str()?, at).is_some() {
+        if places.insert(Identity::of(item.get(key)?)?, at).is_some() {
             return None;
         }
     }

@@ -254,8 +254,12 @@ fn place(pointer: &str, path: Option<&str>) -> (Location, Vec<Item>) {
 /// The item that a path begins with as `[name=text]`, and the rest of the path.
 fn item_of(at: usize, path: &str) -> Option<(Item, &str)> {
     let (key, rest) = text_of(path.strip_prefix('[')?)?;
-    let (name, rest) = text_of(rest.strip_prefix('=')?)?;
-    let name = Node::new(Value::String(name.into()), NOWHERE);
+    let rest = rest.strip_prefix('=')?;
+    // A text of digits is in quotes.
+    let is_text = rest.starts_with('\'');
+    let (name, rest) = text_of(rest)?;
+    let number = name.parse().ok().filter(|_| !is_text).map(Value::Int);
+    let name = Node::new(number.unwrap_or_else(|| Value::String(name.into())), NOWHERE);
     Some((Item { at, key: key.into(), name }, rest.strip_prefix(']')?))
 }
 

@@ -29,7 +29,7 @@ pub struct Item {
     pub at: usize,
     /// The key.
     pub key: Arc<str>,
-    /// The text at the key, which no other item of the list has there.
+    /// The text or number at the key, which no other item of the list has there.
     pub name: Node,
 }
 
@@ -246,16 +246,12 @@ impl fmt::Display for WithItems<'_> {
         }
         pieces.iter().enumerate().try_for_each(|(at, piece)| {
             let item = self.items.iter().find(|item| item.at == at);
-            match item.and_then(|item| Some((&item.key, item.name.as_str()?))) {
-                None => piece.fmt(formatter),
-                Some((key, name)) => {
-                    formatter.write_str("[")?;
-                    write_text(key, formatter)?;
-                    formatter.write_str("=")?;
-                    write_text(name, formatter)?;
-                    formatter.write_str("]")
-                }
-            }
+            let Some(Item { key, name, .. }) = item else { return piece.fmt(formatter) };
+            formatter.write_str("[")?;
+            write_text(key, formatter)?;
+            formatter.write_str("=")?;
+            write_value(&name.value, formatter)?;
+            formatter.write_str("]")
         })
     }
 }
@@ -266,7 +262,7 @@ impl fmt::Display for Piece {
             Piece::Index(index) => write!(formatter, "[{index}]"),
             Piece::Key(key) => {
                 formatter.write_str(".")?;
-                write_key(key, formatter)
+                write_value(&key.value, formatter)
             }
         }
     }
@@ -280,8 +276,8 @@ fn write_text(text: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(formatter, "'{escaped}'")
 }
 
-fn write_key(key: &Key, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match &key.value {
+fn write_value(value: &Value, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
         Value::String(text) => write_text(text, formatter),
         Value::Null => formatter.write_str("null"),
         Value::Bool(bool) => write!(formatter, "{bool}"),
@@ -300,6 +296,6 @@ fn write_key(key: &Key, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         | Value::Set(_)
         | Value::Pairs(_)
         | Value::Sequence(_)
-        | Value::Mapping(_) => write!(formatter, "<{}>", key.value.kind()),
+        | Value::Mapping(_) => write!(formatter, "<{}>", value.kind()),
     }
 }

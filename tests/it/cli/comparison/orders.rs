@@ -134,6 +134,22 @@ fn configured_keys_name_items_in_sources_and_outputs() {
 }
 
 #[test]
+fn items_may_be_known_by_numbers() {
+    let sandbox = with_app();
+    let ids = |items: &[&str]| with_list(items).replace("name: i", "i");
+    sandbox.write("global/app.yaml", ids(&["id: 7, v: 1", "id: 8, v: 1"]));
+    sandbox.commit();
+    sandbox.write("global/app.yaml", ids(&["id: 8, v: 2", "id: 7, v: 1"]));
+    let report = compared(&sandbox);
+    assert_eq!(edited(&report), ["order .env: [7,8] -> [8,7]", "value .env[id=8].v: 1 -> 2"]);
+    assert_eq!(changed(&report), ["reorder .env", "replace .env[id=8].v"]);
+    let saved = sandbox.beside("report.json").display().to_string();
+    sandbox.run(&["diff", "HEAD", "-o", &format!("json={saved}")]);
+    let again = sandbox.run(&["report", &saved, "-o", "full"]);
+    assert!(again.stdout.contains(".env[id=8].v"), "{}", again.stdout);
+}
+
+#[test]
 fn names_of_items_that_are_no_words_are_quoted() {
     let sandbox = with_app();
     let item = |value: u32| with_list(&[&format!("'a b]=''c', value: {value}")]);
