@@ -13,7 +13,7 @@ use crate::source::{DocKey, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::deckhand::schema::{self, Refusal, refused};
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Mapping, Node, Value};
 
 super::rule!(
     "schema-violation",
@@ -109,8 +109,8 @@ fn word(
     let data = facts.rendered.data(by_schema.doc).expect("only what is rendered is validated");
     let refused = Refused { facts, data, violation };
     let hop = replay.trace(by_schema.doc, refused.place());
-    let schema = &document.key.schema;
-    let message = format!("{} of `{schema}` {}", refused.subject_in_words(), refused.headline());
+    let name = facts.name(owner(&hop));
+    let message = format!("`{name}`: {} {}", refused.subject_in_words(), refused.headline());
     let mut finding =
         Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
     if refused.tells_of_secret() {
@@ -238,15 +238,24 @@ impl Refused<'_> {
             Wrong::UnknownKey { key: None, .. } => "has a key that it may not have".into(),
             Wrong::KeyNoText => "has a key that is no string".into(),
             Wrong::DeadReference => "has a schema whose `$ref` cannot be resolved".into(),
-            Wrong::NotOneOf { .. } => "is none of the values that are allowed".into(),
-            Wrong::Unmatched { pattern } => format!("does not match `{pattern}`"),
+            Wrong::NotOneOf { options, count, .. } => match &self.violation.found {
+                Some(found) => format!("is `{found}`; allowed {}", listed(options, *count)),
+                None => format!("is not allowed; allowed {}", listed(options, *count)),
+            },
+            Wrong::Unmatched { pattern } => match &self.violation.found {
+                Some(found) => format!("is `{found}`, which does not match `{pattern}`"),
+                None => format!("does not match `{pattern}`"),
+            },
             Wrong::TooManySteps { pattern } => {
                 format!("cannot be matched with `{pattern}` in reasonable time")
             }
-            Wrong::Beyond { bound, limit } => beyond(*bound, limit),
-            Wrong::NoMultiple { of } => format!("is no multiple of {of}"),
+            Wrong::Beyond { bound, limit } => self.beyond(*bound, limit),
+            Wrong::NoMultiple { of } => match &self.violation.found {
+                Some(found) => format!("is {found}, which is no multiple of {of}"),
+                None => format!("is no multiple of {of}"),
+            },
             Wrong::RepeatedItem => "has an item twice".into(),
-            Wrong::MoreItems { most } => format!("may have {most} items at most"),
+            Wrong::MoreItems { most } => self.beyond(Bound::MaxItems, &most.to_string()),
             Wrong::NoAlternative { alternatives, .. } => {
                 format!("fits none of the {alternatives} alternatives of its schema")
             }
@@ -257,6 +266,38 @@ impl Refused<'_> {
             Wrong::Unfinished => "takes too much work to be validated".into(),
             Wrong::Other => "is not as the schema says".into(),
         }
+    }
+
+    /// What is there, and what is allowed.
+    fn beyond(&self, bound: Bound, limit: &str) -> String {
+        let many = |count: usize, what: &str| match count {
+            1 => format!("has 1 {what}"),
+            count => format!("has {count} {what}s"),
+        };
+        let node = self.node();
+        let found = match bound {
+            Bound::Minimum | Bound::ExclusiveMinimum | Bound::Maximum | Bound::ExclusiveMaximum => {
+                format!("is {}", self.violation.found.as_deref().unwrap_or("a number"))
+            }
+            Bound::MinLength | Bound::MaxLength => {
+                many(node.as_str().map_or(0, |text| text.chars().count()), "character")
+            }
+            Bound::MinItems | Bound::MaxItems => {
+                many(node.as_sequence().map_or(0, <[Node]>::len), "item")
+            }
+            Bound::MinProperties | Bound::MaxProperties => {
+                many(node.as_mapping().map_or(0, Mapping::len), "key")
+            }
+        };
+        let allowed = match bound {
+            Bound::Minimum | Bound::MinLength | Bound::MinItems | Bound::MinProperties => {
+                "at least"
+            }
+            Bound::Maximum | Bound::MaxLength | Bound::MaxItems | Bound::MaxProperties => "at most",
+            Bound::ExclusiveMinimum => "more than",
+            Bound::ExclusiveMaximum => "less than",
+        };
+        format!("{found}, {allowed} {limit} allowed")
     }
 
     fn type_in_words(&self, expected: &[&'static str], found: &str) -> String {
@@ -274,10 +315,6 @@ impl Refused<'_> {
             return "the schema refuses this".into();
         }
         match (&self.violation.wrong, &self.violation.found) {
-            (Wrong::NotOneOf { options, count, .. }, found) => {
-                let found = found.as_ref().map(|found| format!("`{found}`: "));
-                format!("{}allowed {}", found.unwrap_or_default(), listed(options, *count))
-            }
             (Wrong::MissingKey { .. }, _) => "it is missing here".into(),
             (Wrong::UnknownKey { .. }, _) => "the schema does not know this key".into(),
             (_, Some(found)) => format!("this is `{found}`"),
@@ -353,6 +390,16 @@ impl Refused<'_> {
     }
 }
 
+/// The document at whose path the value stands: an ancestor, where it is inherited as it is.
+fn owner(mut hop: &Hop) -> DocId {
+    while matches!(hop.via, Via::Inherited | Via::Replaced | Via::Layered { .. })
+        && let Some(from) = hop.from.first()
+    {
+        hop = from;
+    }
+    hop.doc
+}
+
 /// Numbers of alternatives in words.
 fn numbers(numbers: &[usize]) -> String {
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
@@ -378,21 +425,6 @@ fn in_words(name: &str) -> &str {
         "object" => "a mapping",
         "string" => "a string",
         other => other,
-    }
-}
-
-fn beyond(bound: Bound, limit: &str) -> String {
-    match bound {
-        Bound::Minimum => format!("is below {limit}"),
-        Bound::ExclusiveMinimum => format!("is not above {limit}"),
-        Bound::Maximum => format!("is above {limit}"),
-        Bound::ExclusiveMaximum => format!("is not below {limit}"),
-        Bound::MinLength => format!("is shorter than {limit}"),
-        Bound::MaxLength => format!("is longer than {limit}"),
-        Bound::MinItems => format!("has fewer items than {limit}"),
-        Bound::MaxItems => format!("has more items than {limit}"),
-        Bound::MinProperties => format!("has fewer keys than {limit}"),
-        Bound::MaxProperties => format!("has more keys than {limit}"),
     }
 }
 
