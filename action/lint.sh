@@ -151,12 +151,13 @@ if [[ $INPUT_UPLOAD_SARIF == true && $trusted == false ]]; then
 fi
 
 # What came, went or has other data; other metadata alone is no change.
-outputs='[.outputs[] | select(.status != "metadata")]'
-sites="[${outputs}[].site | select(. != null)] | unique"
+outputs='.totals | .changed_outputs - .by_status.metadata + .by_status.not_comparable'
+sites='.sites as $sites | .site_sets as $sets | [.outputs[] | select(.status != "metadata")
+    | $sets[.sites[1:] | tonumber - 1].sites[] | $sites[.].name | select(. != null)] | unique'
 new='[.findings[] | select(.suppressed == null and (.state == "new" or .state == null))]'
-many='map(.count // 1) | add // 0'
-output_checked outputs-changed '[0-9]+' "$(count "$outputs | length")"
-output_checked changed 'true|false' "$(count "$outputs | length > 0")"
+many='map(.count) | add // 0'
+output_checked outputs-changed '[0-9]+' "$(count "$outputs")"
+output_checked changed 'true|false' "$(count "$outputs > 0")"
 output_checked sites-changed '[0-9]+' "$(count "$sites | length")"
 # A control character is an escape in JSON, so that this is one line of printed characters.
 output_checked sites '\[("([^"\\]|\\.)*"(,"([^"\\]|\\.)*")*)?\]' "$(jq -c "$sites" "$json" | tr -d '\r')"
@@ -169,8 +170,8 @@ commit='([0-9a-f]{40}|[0-9a-f]{64})?'
 # was committed is found, and of a saved report a folder without any.
 if [[ -n $INPUT_REPORT ]] || ! checkout=$(checkout_root "$INPUT_PATH"); then checkout=$folder; fi
 output checkout "$checkout"
-output_checked base-sha "$commit" "$(count '.comparison.from.sha // ""')"
-head=$(count '.comparison.to.sha // ""')
+output_checked base-sha "$commit" "$(count '.comparison.base.commit // ""')"
+head=$(count '.comparison.head.commit // ""')
 if [[ -z $head && $checkout != "$folder" ]]; then
     head=$(in_checkout rev-parse --quiet --verify HEAD || true)
 fi

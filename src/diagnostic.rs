@@ -19,7 +19,10 @@ pub enum Level {
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
     Note,
@@ -107,6 +110,10 @@ pub enum Trait {
     /// What stands where it finds something was not read, so that a comparison
     /// knows nothing of it.
     Unreadable,
+    /// Documents of its sites are not known: what seems absent may be among them.
+    UnknownDocuments,
+    /// It finds that something is absent.
+    Absence,
     /// What it finds is told whatever is configured, selected, asked for or was
     /// accepted before.
     Always,
@@ -195,7 +202,10 @@ pub struct Fix {
 }
 
 /// Whether a fix can do harm; a run applies fixes up to one of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Safety {
     /// It changes nothing but the fault.
     Safe,

@@ -45,7 +45,10 @@ pub struct Edit {
 }
 
 /// What kind of change an [`Edit`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum EditKind {
     /// A value became another.
     Value,
@@ -74,7 +77,10 @@ pub enum EditKind {
 }
 
 /// The part of a document that was edited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// All of it.
     Whole,

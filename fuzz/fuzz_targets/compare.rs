@@ -6,10 +6,8 @@
 
 #![no_main]
 
-use layercake::check::{Compared, Settings};
+use layercake::check::Settings;
 use layercake::compare::Attribution;
-use layercake::report::json::Report;
-use layercake::report::{self, Extent, SideKind, SideText, Sides as SidesText, Timing, View};
 use layercake_fuzz::files::{Sides, tree};
 use layercake_fuzz::forms::in_every_form;
 use layercake_fuzz::laws::comparing::{all_seen, unexplained};
@@ -32,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(there) = compared(&base, &head, semantics, FOLLOWED) else { return };
     assert_eq!(unexplained(&there), Vec::<String>::new());
     saved::check_compared(&there);
-    in_every_form(&reported(&there));
+    in_every_form(&saved::of_compared(&there));
     // Each side has its own configuration, and the head says whether there are
     // sites: only where both are the same, the same is seen from both.
     let Some(back) = compared(&head, &base, semantics, FOLLOWED) else { return };
@@ -48,30 +46,4 @@ fn base_and_head_are_configured_alike(bytes: &[u8]) -> bool {
     let [base_has_sites, head_has_sites] =
         [&base, &head].map(|files| files.keys().any(|path| path.starts_with("site/")));
     base_has_sites == head_has_sites && !base.keys().chain(head.keys()).any(|path| odd(&path))
-}
-
-fn reported(compared: &Compared) -> Report {
-    let checked = &compared.checked;
-    let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-    let side = |kind| SideText { kind, commit: None, tree: None, name: "main".to_owned() };
-    let sides = SidesText {
-        nested_at: None,
-        repository: String::new(),
-        from: side(SideKind::Index),
-        to: side(SideKind::Worktree),
-        chosen_by: "since".to_owned(),
-        reason: "merge-base of main and HEAD".to_owned(),
-        shallow: false,
-        edited_files: compared.edited_files.len(),
-        extent: Extent::Asked,
-    };
-    let told = report::Compared {
-        comparison: &compared.comparison,
-        sides: &sides,
-        findings: Some(&compared.findings),
-        outputs: 12,
-        semantics: None,
-        timing: Timing::default(),
-    };
-    Report::of_comparison(&told, &view)
 }

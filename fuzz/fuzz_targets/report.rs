@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use layercake::report::json::read;
+use layercake::report::model::read;
 use layercake_fuzz::forms::in_every_form;
 use libfuzzer_sys::fuzz_target;
 

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use layercake::check::{Checked, RenderedSite};
 use layercake::merge::deckhand::Semantics;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, Tree};
 use layercake::yaml::path::children;
 use layercake::yaml::{Node, Origin, Value};

@@ -18,7 +18,7 @@ use crate::compare::{
     Attributed, Attribution, Limits, Proof, Question, Renames, Status, Texts, Trial, Wanted,
     attribute, compare as changes_of, edits_meeting, not_comparable, shields,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId, EditKind};
 use crate::ending::give_back;
 use crate::error::Error;
@@ -116,6 +116,20 @@ pub struct Compared {
     pub damaged_baseline: Option<String>,
 }
 
+impl Compared {
+    /// The findings without which a comparison would mislead: what could not be read, and what
+    /// the gates say.
+    pub fn without_rules(&self) -> triage::Compared {
+        let is_gated = |diagnostic: &Diagnostic| {
+            let mut gated = self.gated.diagnostics.iter();
+            gated.any(|it| {
+                (it.rule.name, &it.message) == (diagnostic.rule.name, &diagnostic.message)
+            })
+        };
+        self.findings.retained(|it| it.rule.is(Trait::Unreadable) || is_gated(it))
+    }
+}
+
 /// A site on the sides where it is there, while both are at hand.
 pub struct BothSides<'a> {
     /// As it was.
@@ -162,7 +176,7 @@ pub fn compare_with<T: Send>(
     plan.progress.sites.store(pairs.len(), Relaxed);
     let limits = Limits::of_each(pairs.len());
     let unedited = &sources.unedited[..];
-    let site_type = |pair: &SetPair<'_>| pair.head.or(pair.base).map(|set| set.site_type.clone());
+    let site_type = |pair: &SetPair<'_>| pair.site_type();
     let sites = after_its_like(&pairs, site_type, |pair, like| {
         let run = SiteRun { sides: &sides, pair, edits: &edits, unedited, like, limits };
         let (compared, taken, head) = sides.site(&run, &per_site);
@@ -299,10 +313,14 @@ impl SetPair<'_> {
         }
     }
 
-    /// The site with the numbers of its outputs.
-    fn reach(&self, base: Option<usize>, head: Option<usize>) -> SiteReach {
-        let site_type = self.head.or(self.base).and_then(|set| set.site_type.clone());
-        SiteReach { site: self.name.clone(), site_type, base, head }
+    /// Its type, on the head side if it is there.
+    fn site_type(&self) -> Option<Arc<str>> {
+        self.head.or(self.base)?.site_type.clone()
+    }
+
+    /// The site with its number of outputs on the base side and on the head side.
+    fn reach(&self, [base, head]: [Option<usize>; 2]) -> SiteReach {
+        SiteReach { site: self.name.clone(), site_type: self.site_type(), base, head }
     }
 
     /// What tells that layercake itself failed at the site.
@@ -445,7 +463,7 @@ impl<'a> Sides<'a> {
         let outcome = guarded(Guarded::Site(name), || run.run(per_site));
         self.plan.progress.sites_rendered.fetch_add(1, Relaxed);
         outcome.unwrap_or_else(|| {
-            let reach = pair.reach(None, None);
+            let reach = pair.reach([None, None]);
             let compared = ComparedSite {
                 checked: None,
                 found: SiteChanges::nothing(reach),
@@ -529,10 +547,11 @@ impl<'a> Sides<'a> {
             |findings, side: &LoadedSide| triage::Side { findings, sites: side.site_names() };
         let (base, head) = (of_side(base, self.base), of_side(head, self.head));
         let mut compared = triage::Compared::new(base, head, sources, only, &causes);
-        compared.mark_consequences(&|id| {
+        let unread = |id: EditId| {
             let edit = &edits[id.index()];
             edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
-        });
+        };
+        compared.mark_consequences(&unread, sources);
         let added_ignores = match self.settings.before {
             Before::Base => self.loaded.added_ignores(),
             Before::Nothing => 0,
@@ -666,7 +685,8 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     fn reach(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> SiteReach {
-        self.pair.reach(base.map(OneSide::outputs), head.map(OneSide::outputs))
+        let outputs = |side: Option<&OneSide<'_>>| side.map(OneSide::outputs);
+        self.pair.reach([base, head].map(outputs))
     }
 
     fn compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {

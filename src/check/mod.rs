@@ -348,7 +348,7 @@ fn run<T: Send>(
         if let Some(globs) = &plan.sites {
             diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
         }
-        Findings::new(diagnostics, &loaded.sources, &plan.only)
+        Findings::new(diagnostics, &loaded.sources, &plan.only).with_consequences(&loaded.sources)
     });
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &wanted);

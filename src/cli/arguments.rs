@@ -18,7 +18,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::report::{Format, Links};
 use layercake::triage::Counts;
 
-use super::comparison::{DiffArgs, ReachArgs};
+use super::comparison::{DiffArgs, LookArgs, ReachArgs};
 use super::hygiene::{BaselineArgs, BaselineVerb, MendArgs};
 use super::named_configuration;
 use super::saved::ReportArgs;
@@ -63,7 +63,7 @@ Examples:
   layercake diff main                what is different from main itself
   layercake diff --since main        what this branch and its edits changed
   layercake diff v1.8 v1.9           between two revisions
-  layercake diff --staged --brief    the next commit, one line for each edit
+  layercake diff --staged --stat     the next commit in figures, by site
   layercake diff main --expect-unchanged    prove that a refactoring is one
 
 Exit codes: 0 compared, 1 a gate failed, or with `--exit-code` something changed, \
@@ -376,6 +376,9 @@ pub(super) enum Verb {
         /// Print how many findings there are of each rule, instead of the findings
         #[arg(long, help_heading = "Output")]
         statistics: bool,
+
+        #[command(flatten)]
+        look: LookArgs,
 
         #[command(flatten)]
         outputs: OutputArgs,

@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use layercake::check::Checked;
 use layercake::commands::cloud_config::{merge, merge_declared};
 use layercake::error::{Error, ErrorKind};
-use layercake::report::{self, DocumentsLook, Style, View};
-use layercake::triage::Findings;
+use layercake::report::{
+    self, ChosenBy, ChosenSemantics, Detail, DocumentsLook, Listing, Look, Meaning, Style, model,
+};
 
 use super::arguments::{CloudConfigArgs, RenderFormat};
+use super::comparison::{Judge, report_of_one};
 use super::terminal::{PAGE, Terminal};
 use super::{Failure, complain, print, problems, standard_input, verdict, view};
 
@@ -42,29 +46,32 @@ pub(super) fn cloud_config(
     let view = view(&checked);
     print(|out| match format {
         RenderFormat::Yaml => report::cloud_config::write(&merged, &view, look, out),
-        RenderFormat::Json => report::json::rendered(&merged, look, out),
+        RenderFormat::Json => report::model::rendered(&merged, look, out),
     })?;
     if merged.iter().all(|site| site.documents.is_empty()) {
         complain("no set that is asked for has a file in these sites\n");
     }
     if are_named {
         // No other command could show them.
-        complain(&findings(&checked.findings, &view)?);
+        complain(&findings(&checked)?);
     } else {
-        complain(&problems(&checked)?);
+        complain(&problems(&checked));
     }
     Ok(verdict(&checked))
 }
 
 /// What was found, in full.
-fn findings(findings: &Findings, view: &View<'_>) -> io::Result<String> {
+fn findings<T>(checked: &Checked<T>) -> io::Result<String> {
     let style = Style { width: PAGE, color: false, unicode: true, links: false };
+    let verdict = Judge::USUAL.verdict(model::Outcome::Passed);
+    let semantics = ChosenSemantics { meaning: Meaning::Documented, chosen_by: ChosenBy::Default };
+    let listing = Listing::default();
+    let report = report_of_one(checked, verdict, listing, semantics, Duration::ZERO);
+    let look = Look { listing, limit: Look::USUAL_LIMIT, detail: Detail::Usual };
     let mut text = Vec::new();
-    report::terminal::write(findings, view, &style, &mut text)?;
-    let counts = findings.counts();
-    if counts.errors + counts.warnings + counts.notes > 0 {
-        report::terminal::write_counts(&counts, &mut text)?;
-        writeln!(text)?;
+    report::terminal::write_findings(&report, look, &style, &mut text)?;
+    if checked.findings.counts().all() > 0 {
+        writeln!(text, "{}", report::counts_words(checked.findings.counts()))?;
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,34 +1,35 @@
 //! `lint` and `diff` over two sides: what they ask for, and what of the answer
 //! goes where.
 
-use std::cell::LazyCell;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use layercake::check::{Checked, CheckedSite};
 use layercake::commands::compare::{Outcome, Request, Verify};
 use layercake::commands::configuration::{self, Found};
 use layercake::commands::lint::Linted;
 use layercake::commands::mend::Writing;
 use layercake::commands::sides::Wanted;
 use layercake::commands::{self, Selection};
-use layercake::diagnostic::Trait;
+use layercake::compare::reach::SiteReach;
+use layercake::diagnostic::Severity;
 use layercake::error::{Error, ErrorKind};
-use layercake::report::comparison::{Grouping, Look, Unchanged};
-use layercake::report::json::Report;
-use layercake::report::{self, Compared, Format, Ignored, Links, Listing, Manner, Timing, View};
+use layercake::report::model::{
+    self, CheckedSides, Comparison, Judges, Report, Run, Timing, Verdict,
+};
+use layercake::report::{self, ChosenSemantics, Detail, Format, Links, Listing, Look};
 use layercake::rules::RULES;
 use layercake::stopwatch::times;
-use layercake::triage::Findings;
+use layercake::triage;
 
 use super::arguments::{
     ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, RepositoryArgs, SelectionArgs,
 };
 use super::hygiene::{self, MendArgs};
 use super::terminal::Terminal;
-use super::{Failure, complain, deliver, environment, outputs, print, totals, view};
+use super::{Failure, complain, deliver, environment, outputs, print, view};
 
 /// What is asked of a comparison, whichever two sides it has.
 #[derive(Debug, Args)]
@@ -56,14 +57,6 @@ pub(super) struct ReachArgs {
     /// Prove every cause by rendering with and without its edits
     #[arg(long, help_heading = "Comparison")]
     verify_attribution: bool,
-
-    /// Show every output by itself, also those that changed alike
-    #[arg(long, help_heading = "Output")]
-    no_group: bool,
-
-    /// Show so many entries of each list
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    limit: Option<usize>,
 }
 
 impl ReachArgs {
@@ -93,19 +86,40 @@ impl ReachArgs {
             || self.verify_attribution
             || !self.list_key.is_empty()
     }
+}
 
-    pub(super) fn look(&self, unchanged: Unchanged, terminal: &Terminal) -> Look {
-        let usual = if terminal.is_shown { Look::ON_TERMINAL } else { Look::KEPT };
-        Look {
-            grouping: if self.no_group { Grouping::Apart } else { Grouping::Alike },
-            limit: self.limit.unwrap_or(usual),
-            unchanged,
-        }
+/// How much of a report is written for people.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct LookArgs {
+    /// Print all entries of each list, and all of each value
+    #[arg(short, long, conflicts_with = "limit")]
+    verbose: bool,
+
+    /// Print at most N entries of each list; all with 0
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Print nothing if the run passes and has no new warnings
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+}
+
+impl LookArgs {
+    pub(super) fn look(self, listing: Listing) -> Look {
+        let detail = match (self.verbose, self.quiet) {
+            (true, _) => Detail::Whole,
+            (false, true) => Detail::OnlyFaults,
+            (false, false) => Detail::Usual,
+        };
+        let limit = if self.verbose { 0 } else { self.limit.unwrap_or(Look::USUAL_LIMIT) };
+        Look { listing, limit, detail }
     }
 }
 
 /// What `diff` is told.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct DiffArgs {
     /// The earlier revision, as `--from`
     #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto"])]
@@ -129,9 +143,16 @@ pub(super) struct DiffArgs {
     #[arg(long, conflicts_with = "exit_code", help_heading = "Comparison")]
     exit_zero: bool,
 
-    /// One line for each edit
+    /// Print all differences of rendered documents
+    #[arg(short, long, conflicts_with = "stat", help_heading = "Output")]
+    patch: bool,
+
+    /// Print the figures and the table of sites alone
     #[arg(long, help_heading = "Output")]
-    brief: bool,
+    stat: bool,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     #[command(flatten)]
     outputs: OutputArgs,
@@ -152,66 +173,109 @@ pub(super) struct DiffArgs {
 }
 
 impl DiffArgs {
-    fn verdict(&self) -> Verdict {
+    fn judge(&self) -> Judge {
         match (self.exit_code, self.exit_zero) {
-            (true, _) => Verdict::Changes,
-            (false, true) => Verdict::Nothing,
-            (false, false) => Verdict::Gates,
+            (true, _) => Judge { fail_on: FailOn::Error, judges: Judges::Changes },
+            (false, true) => Judge { fail_on: FailOn::Never, judges: Judges::Gates },
+            (false, false) => Judge { fail_on: FailOn::Error, judges: Judges::Gates },
         }
     }
-}
 
-/// What fails a run of `diff`.
-#[derive(Clone, Copy)]
-enum Verdict {
-    /// Gates that are violated.
-    Gates,
-    /// These, and changes.
-    Changes,
-    /// None of that.
-    Nothing,
+    fn look(&self) -> Look {
+        // `diff` looks for no findings but those without which it would mislead.
+        let look = self.look.look(Listing { all: true, ignored: false });
+        match (self.patch, self.stat) {
+            (true, _) => Look { limit: 0, detail: Detail::Whole, ..look },
+            (_, true) => Look { detail: Detail::Figures, ..look },
+            (false, false) => look,
+        }
+    }
 }
 
 /// What is asked of `lint`, beside what to read.
 pub(super) struct Asked {
     pub(super) request: Request,
-    pub(super) look: LintLook,
+    pub(super) look: Look,
+    /// Whether only the number of findings of each rule is printed.
+    pub(super) statistics: bool,
     pub(super) mend: MendArgs,
     pub(super) fail_on: FailOn,
     /// The reports; those of the configuration where none is given.
     pub(super) outputs: OutputArgs,
 }
 
-/// How findings are told.
+impl Asked {
+    fn judge(&self) -> Judge {
+        let all = self.look.listing.all;
+        let judges = if all { Judges::AllFindings } else { Judges::NewFindings };
+        Judge { fail_on: self.fail_on, judges }
+    }
+}
+
+/// What decides whether a run passes.
 #[derive(Clone, Copy)]
-pub(super) struct LintLook {
-    pub(super) comparison: Look,
-    pub(super) ignored: Ignored,
-    pub(super) told: Told,
+pub(super) struct Judge {
+    pub(super) fail_on: FailOn,
+    pub(super) judges: Judges,
 }
 
-/// What is told of findings in a report for people.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
-    Findings,
-    Statistics,
+impl Judge {
+    /// `lint` with nothing else asked for.
+    pub(super) const USUAL: Self = Self { fail_on: FailOn::Error, judges: Judges::NewFindings };
+
+    pub(super) fn verdict(self, outcome: model::Outcome) -> Verdict {
+        let fail_on = match self.fail_on {
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Note => Some(Severity::Note),
+            FailOn::Never => None,
+        };
+        Verdict { outcome, fail_on, judges: self.judges }
+    }
+
+    fn of_linted(self, linted: &Linted, request: &Request) -> Verdict {
+        match linted {
+            Linted::One(checked, _) if checked.internal_error => {
+                self.verdict(model::Outcome::InternalError)
+            }
+            Linted::One(checked, _) => {
+                self.verdict(failed_if(self.fail_on.is_reached(checked.findings.counts())))
+            }
+            Linted::Two(outcome) => self.of_comparison(outcome, request),
+        }
+    }
+
+    /// Fails with findings since the base, or with any where all are wanted; with changes where
+    /// these are to fail.
+    fn of_comparison(self, outcome: &Outcome, request: &Request) -> Verdict {
+        let compared = &outcome.compared;
+        let unproven = request.verify == Verify::All && compared.comparison.unexplained() > 0;
+        if unproven || compared.checked.internal_error {
+            return self.verdict(model::Outcome::InternalError);
+        }
+        let is_reached = |findings: &triage::Findings| self.fail_on.is_reached(findings.counts());
+        let findings = &compared.findings;
+        self.verdict(failed_if(match self.judges {
+            Judges::NewFindings => is_reached(&findings.new),
+            Judges::AllFindings => is_reached(&findings.new) || is_reached(&findings.unchanged),
+            Judges::Gates => is_reached(&compared.gated),
+            Judges::Changes => {
+                is_reached(&compared.gated) || !compared.comparison.outputs.is_empty()
+            }
+        }))
+    }
 }
 
-impl LintLook {
-    /// Whether findings are listed that others stand for.
-    fn lists_each(self) -> bool {
-        self.comparison.unchanged == Unchanged::Shown
-    }
+fn failed_if(is_failed: bool) -> model::Outcome {
+    if is_failed { model::Outcome::Failed } else { model::Outcome::Passed }
+}
 
-    /// How `diff` tells what it compared: it looks for no findings.
-    fn of_diff(comparison: Look) -> Self {
-        Self { comparison, ignored: Ignored::Counted, told: Told::Findings }
-    }
-
-    fn manner(self) -> Manner<'static> {
-        let listing = Listing { unchanged: self.comparison.unchanged, ignored: self.ignored };
-        Manner { listing, rules: RULES }
-    }
+fn exit_code(verdict: Verdict) -> ExitCode {
+    ExitCode::from(match verdict.outcome {
+        model::Outcome::Passed => 0,
+        model::Outcome::Failed => 1,
+        model::Outcome::InternalError => 2,
+    })
 }
 
 impl OutputArgs {
@@ -257,7 +321,7 @@ pub(super) fn lint(
         Writing::Files => tell(&mended.linted, asked, selection, start.elapsed(), terminal)?,
         Writing::Nothing => {
             print(|out| report::difference::write(&mended.files, &terminal.style, out))?;
-            code(&mended.linted, asked)
+            exit_code(asked.judge().of_linted(&mended.linted, request))
         }
     };
     hygiene::tell_mended(&mended, &mending, mend.writing());
@@ -278,16 +342,6 @@ fn tell_damage(linted: &Linted) {
     }
 }
 
-fn code(linted: &Linted, asked: &Asked) -> ExitCode {
-    match linted {
-        Linted::One(checked, _) if checked.internal_error => ExitCode::from(2),
-        Linted::One(checked, _) => {
-            ExitCode::from(u8::from(asked.fail_on.is_reached(checked.findings.counts())))
-        }
-        Linted::Two(outcome) => lint_verdict(outcome, asked),
-    }
-}
-
 /// Writes the reports, and gives the exit code.
 fn tell(
     linted: &Linted,
@@ -296,107 +350,108 @@ fn tell(
     elapsed: Duration,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
-    let look = asked.look;
-    let (checked, configured) = match linted {
-        Linted::One(checked, configured) => (checked, configured),
-        Linted::Two(outcome) => {
-            write_lint(outcome, asked, selection, elapsed, terminal)?;
-            return Ok(code(linted, asked));
-        }
+    let configured = match linted {
+        Linted::One(_, configured) => configured,
+        Linted::Two(outcome) => &outcome.configured,
     };
-    let outputs =
-        outputs::wanted(&asked.outputs.output, configured, selection, &asked.request.wanted)?;
-    let links = asked.outputs.links(configured);
-    if asked.request.wanted.auto {
+    let wanted = &asked.request.wanted;
+    let outputs = outputs::wanted(&asked.outputs.output, configured, selection, wanted)?;
+    if wanted.auto && matches!(linted, Linted::One(..)) {
         complain("nothing says with what to compare: only the present state is checked\n");
     }
-    let findings = &*checked.findings.reported(look.lists_each(), &checked.sources);
-    let semantics = configuration::chosen_semantics(configured, selection.meaning);
-    let totals = totals(checked, findings.counts(), semantics, elapsed);
-    let view = view(checked);
-    let shown = match look.ignored {
-        Ignored::Counted => findings.clone(),
-        Ignored::Shown => findings.with_suppressed(&checked.sources),
-    };
-    let statistics = report::statistics::of_findings(findings);
-    let report = LazyCell::new(|| {
-        Report::of_findings(findings, &totals, &view).with_links(links).with_times(times())
-    });
-    let manner = look.manner();
-    deliver(&outputs, &selection.directory, terminal, |format, style, out| {
-        match (format, look.told) {
-            (Format::Full, told) => {
-                match told {
-                    Told::Findings => report::terminal::write(&shown, &view, style, out)?,
-                    Told::Statistics => report::statistics::write(&statistics, style, out)?,
-                }
-                report::terminal::write_totals(&totals, style, out)
-            }
-            (Format::Concise, Told::Findings) => {
-                report::terminal::write_concise(&shown, &view, style, out)
-            }
-            (Format::Concise, Told::Statistics) => {
-                report::statistics::write(&statistics, style, out)
-            }
-            (Format::Of(form), _) => form.write(&report, &manner, out),
+    let verdict = asked.judge().of_linted(linted, &asked.request);
+    let report = report_of(linted, verdict, asked.look.listing, selection, elapsed);
+    let report = report.with_links(asked.outputs.links(configured));
+    deliver(&outputs, &selection.directory, terminal, |format, style, out| match format {
+        Format::Full | Format::Concise if asked.statistics => {
+            report::statistics::write(&report, style, out)
+        }
+        Format::Full | Format::Concise | Format::Of(_) => {
+            format.write(&report, (asked.look, style), RULES, out)
         }
     })?;
-    Ok(code(linted, asked))
+    Ok(exit_code(verdict))
 }
 
-fn write_lint(
-    outcome: &Outcome,
-    asked: &Asked,
+/// The report of `lint`.
+fn report_of(
+    linted: &Linted,
+    verdict: Verdict,
+    listing: Listing,
     selection: &Selection,
     elapsed: Duration,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
-    let look = asked.look;
-    let outputs = outputs::wanted(
-        &asked.outputs.output,
-        &outcome.configured,
-        selection,
-        &asked.request.wanted,
-    )?;
-    let links = asked.outputs.links(&outcome.configured);
-    let sources = &outcome.compared.checked.sources;
-    let findings = &outcome.compared.findings.reported(look.lists_each(), sources);
-    let compared = Compared { findings: Some(findings), ..told(outcome, selection, elapsed) };
-    let view = view(&outcome.compared.checked);
-    let suppressed = match look.ignored {
-        Ignored::Counted => Findings::default(),
-        Ignored::Shown => {
-            Findings { diagnostics: findings.suppressed.clone(), ..Findings::default() }
+) -> Report {
+    match linted {
+        Linted::One(checked, configured) => {
+            let semantics = configuration::chosen_semantics(configured, selection.meaning);
+            report_of_one(checked, verdict, listing, semantics, elapsed)
         }
+        Linted::Two(outcome) => {
+            let sources = &outcome.compared.checked.sources;
+            let findings = outcome.compared.findings.reported(listing.all, sources);
+            report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
+        }
+    }
+}
+
+/// The report of a run without a comparison.
+pub(super) fn report_of_one<T>(
+    checked: &Checked<T>,
+    verdict: Verdict,
+    listing: Listing,
+    semantics: ChosenSemantics,
+    elapsed: Duration,
+) -> Report {
+    let findings = checked.findings.reported(listing.all, &checked.sources);
+    let run = Run {
+        verdict,
+        checked: CheckedSides::One {
+            documents: checked.documents,
+            sites: checked.sites.iter().map(reach).collect(),
+            findings: &findings,
+        },
+        outputs: checked.sites.iter().map(|site| site.outputs).sum(),
+        semantics,
+        timing: Timing::new(elapsed, times().as_ref()),
+        ..Run::of_findings(&findings)
     };
-    let statistics = report::statistics::of_comparison(findings);
-    let report = LazyCell::new(|| {
-        Report::of_comparison(&compared, &view).with_links(links).with_times(times())
-    });
-    let manner = look.manner();
-    deliver(&outputs, &selection.directory, terminal, |format, style, out| {
-        match (format, look.told) {
-            (Format::Full, Told::Findings) => {
-                report::comparison::write(&compared, look.comparison, &view, style, out)?;
-                report::terminal::write(&suppressed, &view, style, out)
-            }
-            (Format::Full | Format::Concise, Told::Statistics) => {
-                report::statistics::write(&statistics, style, out)
-            }
-            (Format::Concise, Told::Findings) => {
-                let new = findings.new.listed(look.lists_each());
-                report::terminal::write_concise(&new, &view, style, out)?;
-                match look.comparison.unchanged {
-                    Unchanged::Counted => {}
-                    Unchanged::Shown => {
-                        report::terminal::write_concise(&findings.unchanged, &view, style, out)?;
-                    }
-                }
-                report::terminal::write_concise(&suppressed, &view, style, out)
-            }
-            (Format::Of(form), _) => form.write(&report, &manner, out),
-        }
-    })
+    Report::new(run, &view(checked))
+}
+
+fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
+    SiteReach {
+        site: site.name.clone(),
+        site_type: site.site_type.clone(),
+        base: None,
+        head: Some(site.outputs),
+    }
+}
+
+/// The report of a comparison with these findings.
+pub(super) fn report_of_comparison(
+    outcome: &Outcome,
+    findings: Option<&triage::Compared>,
+    verdict: Verdict,
+    selection: &Selection,
+    elapsed: Duration,
+) -> Report {
+    let comparison = &outcome.compared.comparison;
+    let run = Run {
+        verdict,
+        repository: Some(outcome.repository.clone()),
+        outputs: outcome.outputs,
+        semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
+        timing: Timing::new(elapsed, times().as_ref()),
+        ..Run::of_comparison(outcome.sides.clone(), comparison, findings)
+    };
+    Report::new(run, &view(&outcome.compared.checked))
+}
+
+/// The report of `lint` over two sides with nothing else asked for.
+pub(super) fn usual_report(outcome: &Outcome, selection: &Selection, elapsed: Duration) -> Report {
+    let verdict = Judge::USUAL.of_comparison(outcome, &Request::default());
+    let findings = outcome.compared.findings.reported(false, &outcome.compared.checked.sources);
+    report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
 }
 
 pub(super) fn diff(
@@ -404,9 +459,8 @@ pub(super) fn diff(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
-    let look = arguments.reach.look(Unchanged::Counted, terminal);
-    let verdict = arguments.verdict();
-    let DiffArgs { a, b, comparison, reach, brief, outputs, .. } = arguments;
+    let (look, judge) = (arguments.look(), arguments.judge());
+    let DiffArgs { a, b, comparison, reach, outputs, .. } = arguments;
     let comparison =
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
     let request = reach.request(comparison)?;
@@ -422,116 +476,25 @@ pub(super) fn diff(
     let outcome =
         terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
     let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
-    let compared = told(&outcome, &selection, start.elapsed());
-    let view = view(&outcome.compared.checked);
-    let links = outputs.links(&outcome.configured);
-    let report = LazyCell::new(|| {
-        Report::of_comparison(&compared, &view).with_links(links).with_times(times())
-    });
-    let manner = LintLook::of_diff(look).manner();
+    let outcome = Outcome { sides: Comparison { linted: false, ..outcome.sides }, ..outcome };
+    let verdict = judge.of_comparison(&outcome, &request);
+    let findings = outcome.compared.without_rules();
+    let report =
+        report_of_comparison(&outcome, Some(&findings), verdict, &selection, start.elapsed());
+    let report = report.with_links(outputs.links(&outcome.configured));
     let outputs = outputs::or_full(outputs.output);
-    deliver(&outputs, &selection.directory, terminal, |format, style, out| match format {
-        Format::Full if brief => {
-            report::comparison::write_brief(&compared, look, &view, style, out)
-        }
-        Format::Full => report::comparison::write(&compared, look, &view, style, out),
-        Format::Concise => report::comparison::write_brief(&compared, look, &view, style, out),
-        Format::Of(form) => form.write(&report, &manner, out),
+    deliver(&outputs, &selection.directory, terminal, |format, style, out| {
+        format.write(&report, (look, style), RULES, out)
     })?;
-    complain(&unreadable(&outcome, &view, terminal)?);
-    Ok(diff_verdict(&outcome, &request, verdict, &view, terminal)?)
-}
-
-/// What of the head could not be read, for `diff`, which looks for no other findings:
-/// nothing that it tells of these files is certain.
-fn unreadable(outcome: &Outcome, view: &View<'_>, terminal: &Terminal) -> std::io::Result<String> {
-    let findings = &outcome.compared.findings;
-    let head = findings.new.diagnostics.iter().chain(&findings.unchanged.diagnostics);
-    let diagnostics: Vec<_> = head.filter(|it| it.rule.is(Trait::Unreadable)).cloned().collect();
-    let mut text = Vec::new();
-    if !diagnostics.is_empty() {
-        let unreadable = Findings { diagnostics, ..Findings::default() };
-        report::terminal::write_concise(&unreadable, view, &terminal.style, &mut text)?;
-        if !outcome.sides.is_first() {
-            writeln!(
-                text,
-                "note: what cannot be read is not compared; its documents count as removed"
-            )?;
-        }
-    }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(exit_code(verdict))
 }
 
 fn nothing_to_compare(request: &Request) -> Error {
     let message = if request.wanted.auto {
         "nothing around here says with what to compare"
     } else {
-        "it is not said what to compare"
+        "no base revision given"
     };
     let help = "name a revision: `layercake diff main`, or see `layercake diff --help`";
     Error::new(ErrorKind::Usage, message).with_help(help)
-}
-
-/// A comparison as reports are told of it.
-pub(super) fn told<'a>(
-    outcome: &'a Outcome,
-    selection: &Selection,
-    elapsed: Duration,
-) -> Compared<'a> {
-    let semantics = configuration::chosen_semantics(&outcome.configured, selection.meaning);
-    Compared {
-        comparison: &outcome.compared.comparison,
-        sides: &outcome.sides,
-        findings: None,
-        outputs: outcome.outputs,
-        semantics: Some(semantics),
-        timing: Timing { total: Some(elapsed), ..Timing::default() },
-    }
-}
-
-/// 2 where layercake itself failed, or was asked to prove what it could not
-/// explain; 1 with findings since the base that fail the run, or any such where
-/// all are wanted.
-fn lint_verdict(outcome: &Outcome, asked: &Asked) -> ExitCode {
-    if has_failed(outcome, &asked.request) {
-        return ExitCode::from(2);
-    }
-    let findings = &outcome.compared.findings;
-    let is_old_reached = match asked.look.comparison.unchanged {
-        Unchanged::Counted => false,
-        Unchanged::Shown => asked.fail_on.is_reached(findings.unchanged.counts()),
-    };
-    let is_reached = asked.fail_on.is_reached(findings.new.counts());
-    ExitCode::from(u8::from(is_reached || is_old_reached))
-}
-
-/// As [`lint_verdict`], but only what the gates say counts as an error, a
-/// change where that is wanted, and neither where nothing is to fail the run.
-fn diff_verdict(
-    outcome: &Outcome,
-    request: &Request,
-    verdict: Verdict,
-    view: &View<'_>,
-    terminal: &Terminal,
-) -> std::io::Result<ExitCode> {
-    let gated = &outcome.compared.gated;
-    let mut text = Vec::new();
-    report::terminal::write_concise(gated, view, &terminal.style, &mut text)?;
-    complain(&String::from_utf8_lossy(&text));
-    if has_failed(outcome, request) {
-        return Ok(ExitCode::from(2));
-    }
-    let is_gated = gated.counts().errors > 0;
-    let has_changes = !outcome.compared.comparison.outputs.is_empty();
-    let fails = match verdict {
-        Verdict::Gates => is_gated,
-        Verdict::Changes => is_gated || has_changes,
-        Verdict::Nothing => false,
-    };
-    Ok(ExitCode::from(u8::from(fails)))
-}
-
-fn has_failed(outcome: &Outcome, request: &Request) -> bool {
-    let unproven = request.verify == Verify::All && outcome.compared.comparison.unexplained() > 0;
-    unproven || outcome.compared.checked.internal_error
 }

@@ -11,6 +11,7 @@ use layercake::config::SCHEMA;
 use layercake::report;
 
 use super::arguments::{ConfigVerb, TextFormat};
+use super::terminal::Terminal;
 use super::{Failure, print};
 
 pub(super) fn rules(
@@ -18,11 +19,12 @@ pub(super) fn rules(
     place: &Place,
     selectors: Selectors,
     format: TextFormat,
+    terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let found = commands::config::find(directory, place)?;
     let rows = commands::rules::run(&selectors, &found)?;
     print(|out| match format {
-        TextFormat::Text => report::rules::write(&rows, out),
+        TextFormat::Text => report::rules::write(&rows, &terminal.style, out),
         TextFormat::Json => report::rules::write_rules_json(&rows, out),
     })?;
     Ok(ExitCode::SUCCESS)

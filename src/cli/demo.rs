@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use layercake::commands::demo::{self, Demo, EDIT, Place, SINCE};
 use layercake::error::{Error, ErrorKind, shell_word};
-use layercake::report::comparison::{Grouping, Look, Unchanged};
-use layercake::report::{self, Compared};
+use layercake::report::{Detail, Format, Listing, Look};
+use layercake::rules::RULES;
 
-use super::{Failure, RepositoryArgs, Terminal, comparison, complain, print, view};
+use super::{Failure, RepositoryArgs, Terminal, comparison, complain, print};
 
 /// Makes the repository in `folder`, or in a new folder of those that are
 /// there for a time, and tells what its edit reaches.
@@ -26,14 +26,12 @@ pub(super) fn demo(folder: Option<PathBuf>, terminal: &Terminal) -> Result<ExitC
     let start = Instant::now();
     let compared = terminal.watch(|progress| demo::compare(&demo, &selection, progress));
     let outcome = compared?.ok_or_else(|| gone(&demo))?;
-    let findings = Some(&outcome.compared.findings);
-    let compared = Compared { findings, ..comparison::told(&outcome, &selection, start.elapsed()) };
-    let view = view(&outcome.compared.checked);
-    let limit = if terminal.is_shown { Look::ON_TERMINAL } else { Look::KEPT };
-    let look = Look { grouping: Grouping::Alike, limit, unchanged: Unchanged::Counted };
+    let report = comparison::usual_report(&outcome, &selection, start.elapsed());
+    let look =
+        Look { listing: Listing::default(), limit: Look::USUAL_LIMIT, detail: Detail::Usual };
     print(|out| {
         write_begin(&demo.folder, out)?;
-        report::comparison::write(&compared, look, &view, &terminal.style, out)?;
+        Format::Full.write(&report, (look, &terminal.style), RULES, out)?;
         write_next(&demo.folder, out)
     })?;
     if !is_on_path() {

@@ -18,7 +18,6 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
@@ -31,20 +30,16 @@ use layercake::commands::{self, Selection};
 use layercake::ending;
 use layercake::error::{Error, ErrorKind};
 use layercake::guard::{self, Place};
-use layercake::report::comparison::Unchanged;
 use layercake::report::provenance::SiteValue;
-use layercake::report::terminal::Totals;
-use layercake::report::{self, ChosenSemantics, Format, Ignored, Style, View};
+use layercake::report::{self, Format, Listing, Style, View};
 use layercake::rules::RULES;
 use layercake::source::{Source, text_at, write_file, write_own_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
-use layercake::triage::{Counts, Suppressed};
 
 use self::arguments::{
     Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, NamedBy, Output, RenderFormat,
     RepositoryArgs, SitesFormat, TextFormat, Verb,
 };
-use self::comparison::{LintLook, Told};
 use self::terminal::{PAGE, Terminal};
 
 /// Runs the command line.
@@ -162,23 +157,20 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             all_findings,
             show_ignored,
             statistics,
+            look,
             outputs,
         } => {
             let request = reach.request(comparison)?;
             comparison::refuse_revision(&selection, &request.wanted)?;
-            let unchanged = if all_findings { Unchanged::Shown } else { Unchanged::Counted };
-            let look = LintLook {
-                comparison: reach.look(unchanged, &terminal),
-                ignored: if show_ignored { Ignored::Shown } else { Ignored::Counted },
-                told: if statistics { Told::Statistics } else { Told::Findings },
-            };
+            let listing = Listing { all: all_findings, ignored: show_ignored };
+            let look = look.look(listing);
             let (selectors, baseline) = (rules.selectors(), baseline.choice());
             let selection = selection.selection(directory);
             let configuration =
                 if config_from_base { ConfigurationPlace::Base } else { selection.configuration };
             let selection = Selection { selectors, baseline, configuration, ..selection };
             let fail_on = if exit_zero { FailOn::Never } else { fail_on };
-            let asked = comparison::Asked { request, look, mend, fail_on, outputs };
+            let asked = comparison::Asked { request, look, statistics, mend, fail_on, outputs };
             comparison::lint(&selection, &asked, &terminal)
         }
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
@@ -213,15 +205,16 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             demo::demo(folder.map(inside), &terminal)
         }
         Verb::Explain { rule } => {
-            let text = match rule {
-                Some(rule) => commands::explain::page(&rule)?,
-                None => commands::explain::list(),
-            };
-            print(|out| out.write_all(text.as_bytes()))?;
+            let style = &terminal.style;
+            let rules = rule.map(|name| commands::explain::rules_of(&name)).transpose()?;
+            print(|out| match rules.as_deref() {
+                Some([rule]) => report::page::write(rule, style, out),
+                rules => report::rules::write_list(rules.unwrap_or(RULES), style, out),
+            })?;
             Ok(ExitCode::SUCCESS)
         }
         Verb::Rules { rules, config, format } => {
-            config::rules(&directory, &config.place(), rules.selectors(), format)
+            config::rules(&directory, &config.place(), rules.selectors(), format, &terminal)
         }
         Verb::Config(verb) => config::config(&directory, verb),
         Verb::Init => config::init(&directory),
@@ -255,10 +248,6 @@ fn deliver(
     write: impl Fn(Format, &Style, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let page = Style { width: PAGE, color: false, unicode: true, links: false };
-    let write = |format, style: &Style, out: &mut dyn Write| match format {
-        Format::Full | Format::Concise => to_people(out, |out| write(format, style, out)),
-        Format::Of(_) => write(format, style, out),
-    };
     for output in outputs {
         let Some(file) = &output.file else { continue };
         let mut bytes = Vec::new();
@@ -306,10 +295,10 @@ fn render(
     let (checked, sites) = (&rendering.checked, &rendering.sites);
     print(|out| match format {
         RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
-        RenderFormat::Json => report::json::rendered(sites, look, out),
+        RenderFormat::Json => report::model::rendered(sites, look, out),
     })?;
     complain(&not_rendered(&rendering));
-    complain(&problems(checked)?);
+    complain(&problems(checked));
     if checked.internal_error {
         return Ok(ExitCode::from(2));
     }
@@ -345,8 +334,10 @@ fn sites(
 ) -> Result<ExitCode, Failure> {
     let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
     print(|out| match format {
-        SitesFormat::Table => to_people(out, |out| report::sites::write(&listed.rows, out)),
-        SitesFormat::Json => report::json::sites(&listed.rows, out),
+        SitesFormat::Table => {
+            to_people(out, |out| report::sites::write(&listed.rows, &terminal.style, out))
+        }
+        SitesFormat::Json => report::model::site_rows(&listed.rows, out),
     })?;
     for site in &listed.undefined {
         complain(&format!(
@@ -604,29 +595,12 @@ fn graph(
         GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
         GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
     })?;
-    complain(&problems(&checked)?);
+    complain(&problems(&checked));
     Ok(told(&checked))
 }
 
 fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
-}
-
-fn totals<T>(
-    checked: &Checked<T>,
-    counts: Counts,
-    semantics: ChosenSemantics,
-    elapsed: Duration,
-) -> Totals {
-    Totals {
-        sites: checked.sites.iter().filter(|site| site.name.is_some()).count(),
-        documents: checked.documents,
-        outputs: checked.sites.iter().map(|site| site.outputs).sum(),
-        counts,
-        suppressed: Suppressed::of(&checked.findings.suppressed),
-        semantics: Some(semantics),
-        elapsed,
-    }
 }
 
 /// 0 without errors, 1 with errors, 2 where layercake itself failed.
@@ -639,14 +613,12 @@ fn verdict<T>(checked: &Checked<T>) -> ExitCode {
 
 /// A line that says that what was printed is not the whole story; nothing
 /// where it is.
-fn problems<T>(checked: &Checked<T>) -> io::Result<String> {
+fn problems<T>(checked: &Checked<T>) -> String {
     let counts = checked.findings.counts();
     if counts.errors + counts.warnings == 0 {
-        return Ok(String::new());
+        return String::new();
     }
-    let mut line = Vec::new();
-    report::terminal::write_counts(&counts, &mut line)?;
-    Ok(format!("{}; `layercake lint` shows them\n", String::from_utf8_lossy(&line)))
+    format!("{}; `layercake lint` shows them\n", report::counts_words(counts))
 }
 
 /// Writes to standard output, to its end or until its reader closes it.

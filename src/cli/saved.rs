@@ -1,21 +1,19 @@
 //! `report`: a saved report in other formats.
 
-use std::cell::LazyCell;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use layercake::error::{Error, ErrorKind};
-use layercake::report::comparison::{Grouping, Look, Unchanged};
-use layercake::report::json::{self, Report};
-use layercake::report::{Format, Ignored, Listing, Manner, Restored};
+use layercake::report::Listing;
+use layercake::report::model::{self, Report};
 use layercake::rules::RULES;
 use layercake::schema::{JsonFault, json_fault};
 use layercake::source::bytes_at;
 use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 
 use super::arguments::OutputArgs;
+use super::comparison::LookArgs;
 use super::terminal::Terminal;
 use super::{Failure, deliver, outputs, standard_input};
 
@@ -37,28 +35,8 @@ pub(super) struct ReportArgs {
     #[arg(long, help_heading = "Output")]
     show_ignored: bool,
 
-    /// Show every output by itself, also those that changed alike
-    #[arg(long, help_heading = "Output")]
-    no_group: bool,
-
-    /// Show so many entries of each list
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    limit: Option<usize>,
-}
-
-impl ReportArgs {
-    fn look(&self, terminal: &Terminal) -> Look {
-        let usual = if terminal.is_shown { Look::ON_TERMINAL } else { Look::KEPT };
-        Look {
-            grouping: if self.no_group { Grouping::Apart } else { Grouping::Alike },
-            limit: self.limit.unwrap_or(usual),
-            unchanged: if self.all_findings { Unchanged::Shown } else { Unchanged::Counted },
-        }
-    }
-
-    fn ignored(&self) -> Ignored {
-        if self.show_ignored { Ignored::Shown } else { Ignored::Counted }
-    }
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 /// Writes a saved report in other formats. What it says was judged when it was
@@ -68,8 +46,8 @@ pub(super) fn report(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
-    let (look, ignored) = (arguments.look(terminal), arguments.ignored());
-    let ReportArgs { file, outputs, .. } = arguments;
+    let ReportArgs { file, outputs, all_findings, show_ignored, look } = arguments;
+    let look = look.look(Listing { all: all_findings, ignored: show_ignored });
     outputs::allow(&outputs.output, &directory, &[])?;
     let is_piped = file.as_os_str() == "-";
     let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };
@@ -81,19 +59,9 @@ pub(super) fn report(
         if is_secret { unreadable(&name, NOT_SHOWN) } else { error }
     });
     let report = report?.with_links(outputs.links);
-    let manner = Manner { listing: Listing { unchanged: look.unchanged, ignored }, rules: RULES };
     let outputs = outputs::or_full(outputs.output);
-    let restored = LazyCell::new(|| Restored::of(&report));
-    if outputs.iter().any(|it| matches!(it.format, Format::Full | Format::Concise))
-        && let Err(fault) = &*restored
-    {
-        return Err(unreadable(&name, &fault.to_string()).into());
-    }
-    let people = || restored.as_ref().map_err(|fault| io::Error::other(fault.to_string()));
-    deliver(&outputs, &directory, terminal, |format, style, out| match format {
-        Format::Full => people()?.write(look, ignored, style, out),
-        Format::Concise => people()?.write_concise(look, ignored, style, out),
-        Format::Of(form) => form.write(&report, &manner, out),
+    deliver(&outputs, &directory, terminal, |format, style, out| {
+        format.write(&report, (look, style), RULES, out)
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -102,12 +70,12 @@ pub(super) fn report(
 /// schema says.
 fn saved(bytes: &[u8], name: &str) -> Result<Report, Error> {
     let read = match std::str::from_utf8(bytes) {
-        Ok(text) => json::read(text).map_err(|fault| fault.to_string()),
+        Ok(text) => model::read(text).map_err(|fault| fault.to_string()),
         Err(fault) => Err(fault.to_string()),
     };
     let report = read.map_err(|fault| unreadable(name, &fault))?;
     let value = serde_json::from_slice(bytes).expect("it was read as JSON before");
-    match json_fault(json::SCHEMA_TEXT, &value) {
+    match json_fault(model::SCHEMA_TEXT, &value) {
         None => Ok(report),
         Some(JsonFault { pointer, reason }) => {
             let shown: String = reason.chars().take(MAX_REASON).collect();

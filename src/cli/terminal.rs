@@ -14,8 +14,6 @@ use super::complain;
 /// What is known of the terminal.
 pub(super) struct Terminal {
     pub(super) style: Style,
-    /// Whether standard output is one.
-    pub(super) is_shown: bool,
     progress: bool,
 }
 
@@ -35,7 +33,7 @@ impl Terminal {
             links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
         };
         let progress = !no_progress && io::stderr().is_terminal();
-        Self { style, is_shown: terminal, progress }
+        Self { style, progress }
     }
 
     /// Does `work`, and shows on standard error how far it is where it takes

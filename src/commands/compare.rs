@@ -11,7 +11,7 @@ use crate::check::{self, Before, Compared, Progress, Settings};
 use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
-use crate::report::{Extent, SideKind, SideText, Sides};
+use crate::report::model::{self, SideKind};
 use crate::rules::{Gates, Unchanged, word_reach};
 use crate::source::{Repository, Spanned, WorkTree};
 use crate::stopwatch::{Stage, lap};
@@ -50,8 +50,10 @@ pub enum Verify {
 pub struct Outcome {
     /// What came of it.
     pub compared: Compared,
+    /// The repository.
+    pub repository: model::Repository,
     /// The two sides.
-    pub sides: Sides,
+    pub sides: model::Comparison,
     /// How many documents the head side renders to.
     pub outputs: usize,
     /// What is configured.
@@ -102,15 +104,21 @@ pub fn run_in(
             compared.add_gated(finding, edit);
         }
     }
-    let limited = workspace.is_limited();
-    let sides = Sides {
+    let sides = model::Comparison {
+        base: side(repository, &chosen.from)?,
+        head: side(repository, &chosen.to)?,
+        chosen_by: chosen.chosen.code.to_owned(),
+        reason: chosen.chosen.sentence.clone(),
+        shallow: repository.is_shallow(),
         edited_files: compared.edited_files.len(),
-        extent: if limited { Extent::Asked } else { Extent::Whole },
-        ..sides_text(repository, &chosen)?
+        limited: workspace.is_limited(),
+        linted: true,
+        added_ignores: compared.findings.added_ignores,
     };
+    let described = describe_repository(repository);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = workspace.configured;
-    Ok(Some(Outcome { compared, sides, outputs, configured }))
+    Ok(Some(Outcome { compared, repository: described, sides, outputs, configured }))
 }
 
 /// Opens the two sides that are asked for; none where nothing asks for a
@@ -210,35 +218,21 @@ fn against(base: &Side, gates: Gates) -> Gates {
     }
 }
 
-fn sides_text(repository: &Repository, chosen: &sides::Sides) -> Result<Sides, Error> {
-    let (repository_name, nested_at) = describe_repository(repository);
-    Ok(Sides {
-        repository: repository_name,
-        nested_at,
-        from: side_text(repository, &chosen.from)?,
-        to: side_text(repository, &chosen.to)?,
-        chosen_by: chosen.chosen.code.to_owned(),
-        reason: chosen.chosen.sentence.clone(),
-        shallow: repository.is_shallow(),
-        edited_files: 0,
-        extent: Extent::Whole,
-    })
-}
-
-/// Name of the repository, and its path in the one that it is inside of: started in a
-/// submodule, layercake does not compare what the other repository has.
-fn describe_repository(repository: &Repository) -> (String, Option<String>) {
-    let name = repository.name();
+/// The repository, and its path in the one that it is inside of: started in a submodule,
+/// layercake does not compare what the other repository has.
+fn describe_repository(repository: &Repository) -> model::Repository {
+    let (name, branch) = (repository.name(), repository.branch());
     match repository.enclosing() {
-        Some((outer, path)) => {
-            let name = format!("{name} (inside of `{}`)", outer.name());
-            (name, Some(path.as_str().to_owned()))
-        }
-        None => (name, None),
+        Some((outer, path)) => model::Repository {
+            name: format!("{name} (inside of `{}`)", outer.name()),
+            branch,
+            nested_at: Some(path.as_str().to_owned()),
+        },
+        None => model::Repository { name, branch, nested_at: None },
     }
 }
 
-fn side_text(repository: &Repository, side: &Side) -> Result<SideText, Error> {
+fn side(repository: &Repository, side: &Side) -> Result<model::Side, Error> {
     let (kind, commit, name) = match side {
         Side::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
         Side::Nothing => (SideKind::Nothing, None, String::new()),
@@ -246,5 +240,6 @@ fn side_text(repository: &Repository, side: &Side) -> Result<SideText, Error> {
         Side::WorkTree => (SideKind::Worktree, None, String::new()),
     };
     let tree = commit.as_ref().map(|id| repository.tree_of(id)).transpose()?;
-    Ok(SideText { kind, commit, tree, name })
+    let date = commit.as_ref().and_then(|id| repository.date_of(id));
+    Ok(model::Side { kind, commit, tree, date, name })
 }

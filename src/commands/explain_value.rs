@@ -5,15 +5,17 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use super::impact::site_name;
 use super::provenance::{self, Line, Question};
 use super::{Selection, Workspace};
-use crate::check::{Checked, CheckedSite, Progress, RenderedSite, render_sites};
+use crate::check::{Checked, Progress, RenderedSite, render_sites};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
 use crate::near::nearest;
 use crate::render::flow::flow;
 use crate::render::replay::{Hop, Replay, Via};
+use crate::report::impact::SiteName;
 use crate::report::provenance::{Reach, SiteValue, Way, WayChange, WhyNot};
 use crate::source::{RepoPath, SourceMap, Span};
 use crate::yaml::Node;
@@ -49,7 +51,7 @@ pub fn one(
         render_sites(&workspace.plan(progress), Some(site), asked)?.without_taken();
     let answer = answer.into_inner().unwrap_or_else(|| Err(no_site(&checked, site)));
     let (mut way, candidates) = answer?;
-    let sites: Vec<SiteOf> = checked.sites.iter().map(SiteOf::new).collect();
+    let sites: Vec<SiteName> = checked.sites.iter().map(site_name).collect();
     way.changes = changes(&way, &candidates, &sites, &reaches);
     Ok((checked, way))
 }
@@ -255,24 +257,12 @@ fn add_places_of(
     }
 }
 
-/// A site's name and type.
-struct SiteOf {
-    name: Option<Arc<str>>,
-    site_type: Option<Arc<str>>,
-}
-
-impl SiteOf {
-    fn new<T>(site: &CheckedSite<T>) -> Self {
-        Self { name: site.name.clone(), site_type: site.site_type.clone() }
-    }
-}
-
 /// Where the value could be changed, from the fewest sites to the most; of
 /// documents that the same sites read, the one that is nearest to the value first.
 fn changes(
     way: &Way,
     candidates: &[Candidate],
-    sites: &[SiteOf],
+    sites: &[SiteName],
     reaches: &[Vec<(bool, usize)>],
 ) -> Vec<WayChange> {
     let mut changes: Vec<WayChange> = Vec::new();
@@ -297,7 +287,7 @@ fn changes(
     changes
 }
 
-fn scope(way: &Way, sites: &[SiteOf], reading: &[usize]) -> String {
+fn scope(way: &Way, sites: &[SiteName], reading: &[usize]) -> String {
     let Some(asked) = &way.site else { return "here".into() };
     let of_type = |wanted: &Option<Arc<str>>| -> Vec<usize> {
         (0..sites.len()).filter(|site| sites[*site].site_type == *wanted).collect()

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::provenance::{self, Line};
 use super::{Selection, Workspace};
-use crate::check::{Checked, Progress, RenderedSite, render_sites};
+use crate::check::{Checked, CheckedSite, Progress, RenderedSite, render_sites};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Step};
 use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered};
 use crate::render::replay::{Replay, Via};
-use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, TextKind};
+use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, SiteName, TextKind};
 use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::Document;
 use crate::yaml::Key;
@@ -38,7 +38,8 @@ pub fn run(
     let plan = workspace.plan(progress);
     let checked = render_sites(&plan, None, |site| of_site(site, &given, line))?;
     let (checked, sites) = checked.without_taken();
-    let impact = gather(place, line, sites);
+    let names = checked.sites.iter().map(site_name).collect();
+    let impact = Impact { sites: names, ..gather(place, line, sites) };
     if impact.sites_reading == 0 {
         return Err(Error::new(ErrorKind::Usage, format!("no site reads `{place}`")));
     }
@@ -47,6 +48,10 @@ pub fn run(
         return Err(Error::new(ErrorKind::Usage, message));
     }
     Ok((checked, impact))
+}
+
+pub(super) fn site_name<T>(site: &CheckedSite<T>) -> SiteName {
+    SiteName { name: site.name.clone(), site_type: site.site_type.clone() }
 }
 
 /// What one site says.
@@ -366,12 +371,8 @@ impl Steering {
 /// What all sites say, as one.
 fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -> Impact {
     let (mut outputs, mut stops) = (BTreeMap::new(), BTreeMap::new());
-    let mut impact = Impact {
-        place: place.to_owned(),
-        has_line: line.is_some(),
-        sites: sites.len(),
-        ..Impact::default()
-    };
+    let mut impact =
+        Impact { place: place.to_owned(), has_line: line.is_some(), ..Impact::default() };
     for site in sites {
         impact.sites_reading += usize::from(site.reads);
         impact.more |= site.more;

@@ -16,8 +16,9 @@ use crate::check::{Checked, Progress};
 use crate::diagnostic::{Diagnostic, Safety, Severity, TextEdit};
 use crate::error::{Error, ErrorKind};
 use crate::fix::{fixed, with_ignores};
+use crate::report::View;
 use crate::report::difference::{Texts, shown};
-use crate::report::{SideKind, View};
+use crate::report::model::SideKind;
 use crate::rules;
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_files};
 
@@ -82,7 +83,7 @@ pub fn run(
     let run = Run { selection, request, tree: &tree, progress };
     let first = run.lint(&BTreeMap::new())?;
     if let Linted::Two(outcome) = &first
-        && outcome.sides.to.kind != SideKind::Worktree
+        && outcome.sides.head.kind != SideKind::Worktree
     {
         let message = "what is compared is not the working tree, whose files alone can be changed";
         return Err(Error::new(ErrorKind::Usage, message).with_help("leave `--auto` out"));

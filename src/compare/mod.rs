@@ -289,6 +289,7 @@ impl<'a> Comparing<'a> {
             renamed_from,
             status,
             at: recipe.span,
+            touched: false,
             output: self.output,
             data,
             metadata,
@@ -336,6 +337,7 @@ pub fn not_comparable(
                 renamed_from: output.renamed_from(base, head),
                 status: Status::NotComparable,
                 at: recipe.span,
+                touched: false,
                 output,
                 data: Vec::new(),
                 metadata: Vec::new(),
@@ -376,6 +378,8 @@ pub struct Change {
     /// The text of the document that is rendered, on the head side if it is
     /// there.
     pub at: Span,
+    /// Whether the file of that text differs between the sides.
+    pub touched: bool,
     /// The document in the graphs of the two sides.
     pub output: Output,
     /// What changed in its data; for an output that came or went the whole.
@@ -397,7 +401,10 @@ impl Change {
 }
 
 /// What became of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Its data is another, or its name.
     Changed,
@@ -485,7 +492,10 @@ pub struct Hop {
 }
 
 /// How a change came to a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Via {
     /// It was made here.
     Edited,
@@ -542,7 +552,10 @@ impl Via {
 }
 
 /// How sure the causes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// Found by following the values back.
     Followed,

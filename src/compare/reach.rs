@@ -71,7 +71,10 @@ pub struct Shield {
 }
 
 /// How an edit was stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// The document sets the value again.
     SetAgain,
@@ -184,11 +187,12 @@ pub fn gather(
     }
     outputs.sort_by(|one, other| order(one).cmp(&order(other)));
     sites.sort_by(|one, other| one.site.cmp(&other.site));
-    for (index, change) in outputs.iter().enumerate() {
+    for (index, change) in outputs.iter_mut().enumerate() {
+        change.touched = is_edited(change.at.file);
         for cause in &change.causes {
             let reach = &mut reaches[cause.edit.index()];
             reach.outputs.push(index);
-            reach.untouched += usize::from(!is_edited(change.at.file));
+            reach.untouched += usize::from(!change.touched);
         }
     }
     for reach in &mut reaches {

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use similar::{ChangeTag, TextDiff};
 
-use super::terminal::Ink;
+use super::terminal::painted;
+use super::text::Role;
 use super::{Style, View};
 use crate::source::{FileId, RepoPath};
 
@@ -44,14 +45,14 @@ fn write_file(file: &Texts, style: &Style, out: &mut dyn Write) -> io::Result<()
     for hunk in difference.unified_diff().context_radius(CONTEXT).iter_hunks() {
         writeln!(out, "{}", hunk.header())?;
         for change in hunk.iter_changes() {
-            let (sign, ink) = match change.tag() {
+            let (sign, role) = match change.tag() {
                 ChangeTag::Equal => (' ', None),
-                ChangeTag::Delete => ('-', Some(Ink::Red)),
-                ChangeTag::Insert => ('+', Some(Ink::Green)),
+                ChangeTag::Delete => ('-', Some(Role::Error)),
+                ChangeTag::Insert => ('+', Some(Role::Good)),
             };
             let text = change.value().trim_end_matches(['\n', '\r']);
             let line = format!("{sign}{}", super::printable::clean(text));
-            let painted = ink.map_or(line.clone(), |ink| ink.paint(&line, style.color));
+            let painted = role.map_or(line.clone(), |role| painted(&line, role, style));
             writeln!(out, "{painted}")?;
             if change.missing_newline() {
                 writeln!(out, "\\ No newline at end of file")?;

@@ -1,14 +1,13 @@
 //! Which formats there are, and what is written in each.
 //!
-//! Two are for people and look at the run itself. All others are forms of one
-//! [`Report`], so that a saved one says in any of them what the run would have
-//! said.
+//! All are functions of one [`Report`], so that a saved one says in any of them what the run
+//! would have said.
 
 use std::io::{self, Write};
 
-use super::comparison::Unchanged;
-use super::json::Report;
-use super::{github, gitlab, html, json, junit, markdown, sarif};
+use super::model::{self, Report};
+use super::terminal::{self, Look};
+use super::{Listing, Style, github, gitlab, html, junit, markdown, sarif};
 use crate::diagnostic::Rule;
 
 /// What `--output` can ask for.
@@ -80,24 +79,6 @@ impl Format {
     }
 }
 
-/// Which findings are listed, beside those that always are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listing {
-    /// What becomes of those that both sides of a comparison have.
-    pub unchanged: Unchanged,
-    /// What becomes of those that a comment or the baseline suppresses.
-    pub ignored: Ignored,
-}
-
-/// What is told of findings that a comment or the baseline suppresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ignored {
-    /// They are counted.
-    Counted,
-    /// They are listed.
-    Shown,
-}
-
 /// How a report is written, whatever is in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner<'a> {
@@ -140,6 +121,27 @@ pub(super) fn page(rule: &Rule) -> String {
     page
 }
 
+impl Format {
+    /// Writes a report in this format, for people as `look` and `style` say.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(
+        self,
+        report: &Report,
+        (look, style): (Look, &Style),
+        rules: &[&'static Rule],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let manner = Manner { listing: look.listing, rules };
+        match self {
+            Format::Full => terminal::write(report, look, style, out),
+            Format::Concise => terminal::write_concise(report, look, style, out),
+            Format::Of(form) => form.write(report, &manner, out),
+        }
+    }
+}
+
 impl Form {
     /// Writes a report in this form.
     ///
@@ -152,14 +154,14 @@ impl Form {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self {
-            Form::Json => json::write(report, out),
+            Form::Json => model::write(report, out),
             Form::Github => github::write(report, manner, out),
             Form::Markdown => markdown::write(report, manner, markdown::Budget::SUMMARY, out),
             Form::Comment => markdown::write(report, manner, markdown::Budget::COMMENT, out),
+            Form::Html => html::write(report, manner, out),
             Form::Sarif => sarif::write(report, manner, out),
             Form::Junit => junit::write(report, manner, out),
             Form::Gitlab => gitlab::write(report, manner, out),
-            Form::Html => html::write(report, manner, out),
         }
     }
 }

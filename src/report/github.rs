@@ -1,54 +1,61 @@
-//! Workflow commands of GitHub, which become annotations of a run and of the
-//! lines of a pull request.
+//! Workflow commands of GitHub, which become annotations of a run and of the lines of a pull
+//! request.
 //!
-//! There is one for each finding that is listed and one for each edit, at the
-//! edited line; edits with the same reach share one, and so do an edit and a
-//! finding on its line that it caused. A finding in a file that nobody edited
-//! stands at the edit that caused it, since GitHub folds away what lies outside
-//! of the difference. Neither outputs nor places of the base are annotated:
-//! they are no lines of the head.
+//! There is one for each finding that is listed and one for each entry of edits, at the edited
+//! line; an edit and a finding on its line that it caused share one. A finding in a file that
+//! nobody edited is at the edit that caused it, since GitHub folds what lies outside of the
+//! difference. Neither outputs nor places of the base are annotated: they are not lines of the
+//! head.
 //!
-//! GitHub keeps ten annotations of a level and step and drops the others
-//! without a word. So the last of ten says how many were left out.
+//! GitHub keeps ten annotations of a level and step and drops the others silently. So the last of
+//! ten says how many were left out.
 //!
-//! Texts are escaped as `escapeData` and `escapeProperty` of the package
-//! `@actions/core` do it. No text can begin a line or end a command.
+//! Texts are escaped as `escapeData` and `escapeProperty` of the package `@actions/core` do it. No
+//! text can begin a line or end a command.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::json::{EditForm, Finding, LabelForm, Level, Report, State};
+use super::model::{Edit, EditRef, Finding, LabelledPlace, Report, State};
 use super::printable::{clean, is_harmful};
-use super::{Manner, counted, prose};
+use super::story::{Entry, FindingEntry, Sign, Story, edit_numbers, labelled, place_words};
+use super::{Manner, counted};
+use crate::diagnostic::Severity;
 
-/// So many annotations of a level GitHub keeps of a step.
-const MOST: usize = 10;
+/// Maximum number of annotations of a level that GitHub keeps of a step.
+const MAX_ANNOTATIONS: usize = 10;
 
-/// So many UTF-16 units of a message are kept: the runner's own
-/// `_maxIssueMessageLength`, which counts without saying what it cut.
-const LONGEST: usize = 4096;
+/// Maximum number of UTF-16 units of a message that are kept: the runner's own
+/// `_maxIssueMessageLength`, which cuts silently.
+const MAX_MESSAGE_UNITS: usize = 4096;
+
+/// Maximum number of places, groups and lines that one annotation names of each.
+const MAX_NAMED: usize = 5;
 
 /// Writes a report.
 ///
 /// # Errors
 /// Those of `out`.
 pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut findings: Vec<Annotation> = Vec::new();
-    let edited = edited_files(report);
-    findings.extend(report.listed(manner.listing).map(|it| of_finding(it, report, &edited)));
-    let mut folds = folds(report);
+    let story = Story::new(report, manner.listing);
+    let edited: BTreeSet<&str> =
+        report.edits.iter().filter_map(|edit| edit.at.head.as_ref()).map(|at| &*at.file).collect();
+    let findings = story.errors.iter().chain(&story.others);
+    let mut findings: Vec<Annotation> =
+        findings.map(|entry| of_finding(entry, report, &edited)).collect();
+    let mut entries: Vec<&Entry<'_>> = story.entries.iter().collect();
     for command in [Command::Error, Command::Warning] {
         let mut kept: Vec<Annotation> = unexplained(report, command).into_iter().collect();
         kept.extend(findings.extract_if(.., |it| it.command == command));
         let left_out = cut(&mut kept);
-        share(&mut kept, &mut folds);
-        write_all(&kept, left_out, command, out)?;
+        share(&mut kept, &mut entries, &story);
+        write_all(&kept, &left_out, command, out)?;
     }
     let mut notices = findings;
-    notices.extend(folds.iter().map(|fold| of_edits(fold, report)));
+    notices.extend(entries.iter().map(|entry| of_entry(entry, &story)));
     let left_out = cut(&mut notices);
-    write_all(&notices, left_out, Command::Notice, out)
+    write_all(&notices, &left_out, Command::Notice, out)
 }
 
 /// The commands that annotate.
@@ -73,7 +80,7 @@ impl Command {
 struct Annotation {
     command: Command,
     rank: Rank,
-    /// The line it is shown at; none where it is of no line of the head.
+    /// The line it is shown at; none where it is not of a line of the head.
     at: Option<At>,
     title: String,
     lines: Vec<String>,
@@ -83,32 +90,22 @@ struct Annotation {
 /// What an annotation is of.
 enum Subject {
     /// A finding, and the edits behind it.
-    Finding(Vec<String>),
-    /// So many edits.
+    Finding(Vec<EditRef>),
+    /// A number of edits.
     Edits(usize),
     /// The run.
     Run,
 }
 
-impl Subject {
-    fn causes(&self) -> &[String] {
-        match self {
-            Subject::Finding(causes) => causes,
-            Subject::Edits(_) | Subject::Run => &[],
-        }
-    }
-}
-
-/// What comes first where not all can be kept: what has no place elsewhere,
-/// edits by how much they change, what is new on lines that a reviewer sees.
+/// What comes first where not all can be kept: root causes, edits by how much they change, what
+/// is new on lines that a reviewer sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    Unexplained,
+    Root,
     Edit(Reverse<usize>),
     InEditedFile,
     Elsewhere,
     Unchanged,
-    InertEdit,
     Suppressed,
 }
 
@@ -118,24 +115,24 @@ struct At {
     file: String,
     line: usize,
     column: usize,
-    /// None where what is meant goes on in further lines: GitHub takes columns
-    /// of one line alone, and shows an annotation below the last of its lines,
-    /// which may lie outside of the difference.
+    /// None where what is meant goes on in further lines: GitHub takes columns of one line alone,
+    /// and shows an annotation below the last of its lines, which may lie outside of the
+    /// difference.
     end_column: Option<usize>,
 }
 
 impl At {
-    /// The place of a label; none where it is in no file, or in one whose name
-    /// cannot be printed as it is: a changed name would be another file.
-    fn of_label(label: &LabelForm) -> Option<Self> {
+    /// The place of a label; none where it is in no file, or in one whose name cannot be printed
+    /// as it is: a changed name would be another file.
+    fn of_label(label: &LabelledPlace) -> Option<Self> {
         let end_column = (label.end_line == label.line).then_some(label.end_column);
         Self::new(&label.file, label.line, label.column, end_column)
     }
 
     /// The edited place on the head side, if it is there.
-    fn of_edit(edit: &EditForm) -> Option<Self> {
-        let place = edit.at.to.as_ref()?;
-        Self::new(&place.file, place.line, place.col, None)
+    fn of_edit(edit: &Edit) -> Option<Self> {
+        let place = edit.at.head.as_ref()?;
+        Self::new(&place.file, place.line, place.column, None)
     }
 
     fn new(file: &str, line: usize, column: usize, end_column: Option<usize>) -> Option<Self> {
@@ -148,163 +145,113 @@ impl At {
     }
 }
 
-/// The files in which an edit can be seen on the head side.
-fn edited_files(report: &Report) -> BTreeSet<&str> {
-    report.edits.iter().filter_map(|edit| edit.at.to.as_ref()).map(|at| &*at.file).collect()
-}
-
-fn of_finding(finding: &Finding, report: &Report, edited: &BTreeSet<&str>) -> Annotation {
+fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>) -> Annotation {
+    let finding = entry.finding;
     let is_in_edited = edited.contains(&*finding.primary.file);
+    let is_root = report
+        .findings
+        .iter()
+        .any(|other| other.because_of.as_deref() == Some(&*finding.fingerprint));
     let rank = match (&finding.suppressed, finding.state) {
         (Some(_), _) => Rank::Suppressed,
         (None, Some(State::Unchanged)) => Rank::Unchanged,
+        (None, Some(State::New | State::Fixed) | None) if is_root => Rank::Root,
         (None, Some(State::New | State::Fixed) | None) if is_in_edited => Rank::InEditedFile,
         (None, Some(State::New | State::Fixed) | None) => Rank::Elsewhere,
     };
     let own = At::of_label(&finding.primary).filter(|_| !is_of_base(finding, report));
-    let mut edits = finding.caused_by.iter().filter_map(|id| report.edit(id));
+    let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
     let at_edit = if is_in_edited { None } else { edits.find_map(At::of_edit) };
-    let message = clean(&finding.message);
-    let label = clean(&finding.primary.label);
-    let is_told = at_edit.is_none() && own.is_some() && finding.primary.decoded.is_none();
-    let mut lines = match (is_told, &*label) {
-        (true, "") => vec![message.into_owned()],
-        (true, label) => vec![message.into_owned(), label.to_owned()],
-        (false, "") => vec![format!("{}: {message}", prose::place(&finding.primary))],
-        (false, _) => vec![message.into_owned(), prose::labelled(&finding.primary)],
+    let (message, label) = (&finding.message, &finding.primary.label);
+    let is_at_place = at_edit.is_none() && own.is_some() && finding.primary.decoded.is_none();
+    let mut lines = match (is_at_place, &**label) {
+        (true, "") => vec![message.clone()],
+        (true, label) => vec![message.clone(), label.to_owned()],
+        (false, "") => vec![format!("{}: {message}", place_words(&finding.primary))],
+        (false, _) => vec![message.clone(), labelled(&finding.primary)],
     };
-    lines.extend(prose::lines(finding, report));
+    lines.extend(entry.lines(MAX_NAMED));
     Annotation {
         command: command(finding),
         rank,
         at: at_edit.or(own),
-        title: clean(&finding.rule).into_owned(),
+        title: finding.rule.clone(),
         lines,
         of: Subject::Finding(finding.caused_by.clone()),
     }
 }
 
-/// Whether a finding is of something that only the base has, such as an edit
-/// that removes it.
+/// Whether a finding is of something that only the base has, such as an edit that removes it.
 fn is_of_base(finding: &Finding, report: &Report) -> bool {
-    let place = &finding.primary;
-    let mut removed = finding.caused_by.iter().filter_map(|id| report.edit(id));
-    removed.any(|edit| match (&edit.at.from, &edit.at.to) {
-        (Some(at), None) => (&at.file, at.line, at.col) == (&place.file, place.line, place.column),
-        (_, Some(_)) | (None, None) => false,
-    })
+    let place = finding.primary.start();
+    let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
+    edits.any(|edit| edit.at.head.is_none() && edit.at.base.as_ref() == Some(&place))
 }
 
 /// What is suppressed fails nothing, and is not painted red.
 fn command(finding: &Finding) -> Command {
     match (&finding.suppressed, finding.severity) {
-        (None, Level::Error) => Command::Error,
-        (None, Level::Warning) => Command::Warning,
-        (None, Level::Note) | (Some(_), _) => Command::Notice,
+        (None, Severity::Error) => Command::Error,
+        (None, Severity::Warning) => Command::Warning,
+        (None, Severity::Note) | (Some(_), _) => Command::Notice,
     }
 }
 
-/// Edits that changed the same outputs and were stopped at the same documents,
-/// in the order of the first of each; at least one.
-struct Fold<'a> {
-    edits: Vec<&'a EditForm>,
-    /// Where they were stopped.
-    stops: Vec<String>,
-}
-
-fn folds(report: &Report) -> Vec<Fold<'_>> {
-    let reached = reached(report);
-    let stops = stops(report);
-    let mut known = BTreeMap::new();
-    let mut folds: Vec<Fold<'_>> = Vec::new();
-    for edit in &report.edits {
-        let outputs = reached.get(&*edit.id);
-        let stopped = stops.get(&*edit.id).cloned().unwrap_or_default();
-        let at = *known.entry((outputs, stopped.clone())).or_insert(folds.len());
-        match folds.get_mut(at) {
-            Some(fold) => fold.edits.push(edit),
-            None => folds.push(Fold { edits: vec![edit], stops: stopped }),
-        }
-    }
-    // Where one of them can be annotated, it stands for the others.
-    for fold in &mut folds {
-        fold.edits.sort_by_key(|edit| At::of_edit(edit).is_none());
-    }
-    folds
-}
-
-/// By edit, the outputs that it changed.
-fn reached(report: &Report) -> BTreeMap<&str, Vec<usize>> {
-    let mut reached: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, output) in report.outputs.iter().enumerate() {
-        for cause in &output.causes {
-            reached.entry(&cause.edit).or_default().push(at);
-        }
-    }
-    reached
-}
-
-/// By edit, in which sites and at which lines it was stopped.
-fn stops(report: &Report) -> BTreeMap<&str, Vec<String>> {
-    let mut stops: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for shield in &report.shields {
-        let by = format!("{}:{}", clean(&shield.by.file), shield.by.line);
-        let site = shield.site.iter().map(|site| format!("{} ", clean(site))).collect::<String>();
-        let stop = format!("{site}at {by} ({})", clean(&shield.why));
-        stops.entry(&shield.edit).or_default().push(stop);
-    }
-    stops
-}
-
-fn of_edits(fold: &Fold<'_>, report: &Report) -> Annotation {
-    let first = fold.edits[0];
-    let rank = match first.reach.outputs {
-        0 => Rank::InertEdit,
-        outputs => Rank::Edit(Reverse(outputs)),
-    };
+fn of_entry(entry: &Entry<'_>, story: &Story<'_>) -> Annotation {
+    let outputs: usize = entry.edits.iter().map(|edit| edit.reach.outputs).sum();
     Annotation {
         command: Command::Notice,
-        rank,
-        at: At::of_edit(first),
-        title: match report.edits.len() {
-            1 => "the edit".to_owned(),
-            all => format!("{} of {all} edits", fold.edits.len()),
-        },
-        lines: edit_lines(fold),
-        of: Subject::Edits(fold.edits.len()),
+        rank: Rank::Edit(Reverse(outputs)),
+        at: entry.edits.iter().find_map(|edit| At::of_edit(edit)),
+        title: edit_numbers(&entry.edits),
+        lines: entry_lines(entry, story),
+        of: Subject::Edits(entry.edits.len()),
     }
 }
 
-fn edit_lines(fold: &Fold<'_>) -> Vec<String> {
-    let first = fold.edits[0];
-    let mut lines = vec![format!("{}: {}", prose::subject(first), prose::reach(first))];
-    if At::of_edit(first).is_none() {
-        lines[0] = format!("{}: {}", prose::edit_place(first), lines[0]);
+/// What was edited, with the values before and after, and what came of it.
+fn entry_lines(entry: &Entry<'_>, story: &Story<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in entry.changes.iter().take(MAX_NAMED) {
+        let edit = change.edits[0];
+        let more = match change.edits.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {}", counted(more, "more place")),
+        };
+        let place = match At::of_edit(edit) {
+            Some(_) => String::new(),
+            None => {
+                edit.at.last().map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default()
+            }
+        };
+        lines.push(format!("{place}{}{more}", story.names.subject(edit).words()));
+        let (shown, left_out) = change.delta.shortened(MAX_NAMED);
+        lines.extend(shown.iter().map(|line| match line.sign {
+            Sign::Removed => format!("- {}", line.text),
+            Sign::Added => format!("+ {}", line.text),
+            Sign::Same | Sign::Skipped => format!("  {}", line.text),
+        }));
+        if left_out > 0 {
+            lines.push(format!("  … {}", counted(left_out, "more line")));
+        }
     }
-    if !first.reach.sites.is_empty() {
-        lines.push(format!("in {}", prose::sites(&first.reach.sites)));
+    lines.push(entry.reach.words());
+    let groups = entry.groups.iter().take(MAX_NAMED).map(|group| group.title.words());
+    lines.extend(groups);
+    if entry.groups.len() > MAX_NAMED {
+        let more = counted(entry.groups.len() - MAX_NAMED, "more group");
+        lines.push(format!("and {more} of outputs"));
     }
-    match first.reach.indirect {
-        0 => {}
-        1 => lines.push("1 of them is written in a file that nobody edited".to_owned()),
-        more => lines.push(format!("{more} of them are written in files that nobody edited")),
-    }
-    if !fold.stops.is_empty() {
-        lines.push(format!("stops in {}", prose::few(&fold.stops, "place")));
-    }
-    let others: Vec<String> = fold.edits[1..].iter().map(|edit| prose::edit_place(edit)).collect();
-    if !others.is_empty() {
-        lines.push(format!("so do the edits at {}", prose::few(&others, "edit")));
-    }
+    lines.extend(entry.stops.iter().take(MAX_NAMED).map(super::text::Text::words));
     lines
 }
 
-/// What no edit explains is a fault of layercake, and always told.
+/// What no edit explains is a fault of layercake, and always said.
 fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
-    let count = report.unexplained.len();
+    let count = report.totals.unexplained;
     (command == Command::Warning && count > 0).then(|| Annotation {
         command,
-        rank: Rank::Unexplained,
+        rank: Rank::Root,
         at: None,
         title: "unexplained change".to_owned(),
         lines: vec![format!(
@@ -315,63 +262,60 @@ fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
     })
 }
 
-/// What there is no room for.
+/// How much is not annotated.
 #[derive(Default)]
 struct LeftOut {
     findings: usize,
     edits: usize,
 }
 
-impl LeftOut {
-    fn add(&mut self, annotation: &Annotation) {
-        match annotation.of {
-            Subject::Finding(_) => self.findings += 1,
-            Subject::Edits(edits) => self.edits += edits,
-            Subject::Run => {}
-        }
-    }
-}
-
-/// Brings annotations in their order, and takes out those that GitHub would
-/// drop and one more, whose place is for saying so.
+/// Sorts annotations, and removes those that GitHub would drop and one more, whose place is for
+/// saying so.
 fn cut(annotations: &mut Vec<Annotation>) -> LeftOut {
     annotations.sort_by_key(|annotation| annotation.rank);
     let mut left_out = LeftOut::default();
-    if annotations.len() > MOST {
-        annotations.drain(MOST - 1..).for_each(|annotation| left_out.add(&annotation));
+    if annotations.len() > MAX_ANNOTATIONS {
+        for annotation in annotations.drain(MAX_ANNOTATIONS - 1..) {
+            match annotation.of {
+                Subject::Finding(_) => left_out.findings += 1,
+                Subject::Edits(edits) => left_out.edits += edits,
+                Subject::Run => {}
+            }
+        }
     }
     left_out
 }
 
-/// Says of an edit at a finding on its line that it caused, and takes it out of
-/// those that are still to be told.
-fn share(kept: &mut [Annotation], folds: &mut Vec<Fold<'_>>) {
-    folds.retain(|fold| {
-        let first = fold.edits[0];
+/// Adds what is said of an edit to a finding on its line that it caused, and removes it from the
+/// entries that are still to be annotated.
+fn share(kept: &mut [Annotation], entries: &mut Vec<&Entry<'_>>, story: &Story<'_>) {
+    entries.retain(|entry| {
+        let first = entry.edits[0];
         let Some(at) = At::of_edit(first) else { return true };
         let host = kept.iter_mut().find(|annotation| {
-            let is_caused = annotation.of.causes().contains(&first.id);
+            let is_caused = match &annotation.of {
+                Subject::Finding(causes) => causes.contains(&first.id),
+                Subject::Edits(_) | Subject::Run => false,
+            };
             is_caused && annotation.at.as_ref().is_some_and(|it| it.is_on_line_of(&at))
         });
         let Some(host) = host else { return true };
-        let news: Vec<String> =
-            edit_lines(fold).into_iter().filter(|line| !host.lines.contains(line)).collect();
-        host.lines.extend(news);
+        let subject = story.names.subject(first).words();
+        host.lines.push(format!("{subject}: {}", entry.reach.words()));
         false
     });
 }
 
 fn write_all(
     annotations: &[Annotation],
-    left_out: LeftOut,
+    left_out: &LeftOut,
     command: Command,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for annotation in annotations {
         write_one(annotation, out)?;
     }
-    let LeftOut { findings, edits } = left_out;
-    let parts = [(findings, "more finding"), (edits, "more edit")].into_iter();
+    let parts = [(left_out.findings, "more finding"), (left_out.edits, "more edit")].into_iter();
     let parts = parts.filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
     let what = parts.collect::<Vec<_>>().join(" and ");
     if what.is_empty() {
@@ -379,8 +323,8 @@ fn write_all(
     }
     let word = command.as_str();
     let text = format!(
-        "{what} left out, since GitHub shows {MOST} {word} annotations of a step: every other \
-         report of this run has them"
+        "{what} left out, since GitHub shows {MAX_ANNOTATIONS} {word} annotations of a step: every \
+         other report of this run has them"
     );
     writeln!(out, "::{word} title=left out::{}", data(&text))
 }
@@ -393,17 +337,18 @@ fn write_one(annotation: &Annotation, out: &mut dyn Write) -> io::Result<()> {
             write!(out, "endColumn={end_column},")?;
         }
     }
-    let text = shortened(&annotation.lines.join("\n"));
-    writeln!(out, "title={}::{}", property(&annotation.title), data(&text))
+    let lines: Vec<_> = annotation.lines.iter().map(|line| clean(line)).collect();
+    let text = shortened(&lines.join("\n"));
+    writeln!(out, "title={}::{}", property(&clean(&annotation.title)), data(&text))
 }
 
-/// A message of no more than [`LONGEST`] units.
+/// A message of no more than [`MAX_MESSAGE_UNITS`].
 fn shortened(text: &str) -> String {
     const DOTS: char = '…';
-    if text.encode_utf16().count() <= LONGEST {
+    if text.encode_utf16().count() <= MAX_MESSAGE_UNITS {
         return text.to_owned();
     }
-    let mut room = LONGEST - DOTS.len_utf16();
+    let mut room = MAX_MESSAGE_UNITS - DOTS.len_utf16();
     let fits = |character: &char| {
         let left = room.checked_sub(character.len_utf16());
         room = left.unwrap_or(0);

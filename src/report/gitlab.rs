@@ -11,7 +11,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Manner;
-use super::json::{Finding, Fingerprints, Level, Report, write_json};
+use super::model::{Finding, Fingerprints, Report, write_json};
+use crate::diagnostic::Severity;
 
 /// Writes a report.
 ///
@@ -19,7 +20,7 @@ use super::json::{Finding, Fingerprints, Level, Report, write_json};
 /// Those of `out`.
 pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut fingerprints = Fingerprints::default();
-    let findings = report.listed(manner.listing);
+    let findings = report.findings.iter().filter(|it| manner.listing.has(it));
     let issues = findings.map(|finding| Issue::new(finding, fingerprints.next(finding)));
     write_json(&issues.collect::<Vec<_>>(), out)
 }
@@ -66,8 +67,8 @@ impl<'a> Issue<'a> {
 /// know; what is suppressed is for information.
 fn severity(finding: &Finding) -> &'static str {
     match (&finding.suppressed, finding.severity) {
-        (None, Level::Error) => "major",
-        (None, Level::Warning) => "minor",
-        (None, Level::Note) | (Some(_), _) => "info",
+        (None, Severity::Error) => "major",
+        (None, Severity::Warning) => "minor",
+        (None, Severity::Note) | (Some(_), _) => "info",
     }
 }

@@ -1,17 +1,19 @@
 //! The graph of documents: as a tree for people, as DOT and Mermaid for those
 //! who draw it, as JSON for programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::View;
-use super::json::{DocumentName, VERSION, write_json};
+use super::model::{VERSION, write_json};
 use super::printable::{clean, is_harmful};
 use super::provenance::{PlaceForm, places};
+use super::story::SiteNames;
 use crate::source::{DocKey, Span};
 
 /// The documents of one site.
@@ -84,28 +86,40 @@ impl EdgeKind {
 }
 
 /// Writes each site's documents as trees of parents and children, with what
-/// each substitutes.
+/// each substitutes; sites with the same trees together.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let names = SiteNames::of(graphs.iter().map(|graph| (graph.site.as_deref(), None)));
+    let mut alike: IndexMap<Vec<u8>, BTreeSet<usize>> = IndexMap::new();
     // Of files that are asked for, a site may have nothing.
-    let graphs = graphs.iter().filter(|graph| !graph.nodes.is_empty());
-    for (index, graph) in graphs.enumerate() {
+    for (at, graph) in graphs.iter().enumerate().filter(|(_, graph)| !graph.nodes.is_empty()) {
+        let mut tree = Vec::new();
+        write_tree(graph, view, &mut tree)?;
+        alike.entry(tree).or_default().insert(at);
+    }
+    for (index, (tree, sites)) in alike.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}", clean(graph.site.as_deref().unwrap_or("-")))?;
-        let tree = Tree::of(graph);
-        let mut schema = None;
-        for root in &tree.roots {
-            let of_root = &graph.nodes[*root].key.schema;
-            if schema != Some(of_root) {
-                writeln!(out, "  {}", clean(of_root))?;
-                schema = Some(of_root);
-            }
-            tree.write(*root, view, out)?;
+        let label = names.phrase(sites).words();
+        writeln!(out, "{}", if label.is_empty() { "-".into() } else { clean(&label) })?;
+        out.write_all(tree)?;
+    }
+    Ok(())
+}
+
+fn write_tree(graph: &DocumentGraph, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let tree = Tree::of(graph);
+    let mut schema = None;
+    for root in &tree.roots {
+        let of_root = &graph.nodes[*root].key.schema;
+        if schema != Some(of_root) {
+            writeln!(out, "  {}", clean(of_root))?;
+            schema = Some(of_root);
         }
+        tree.write(*root, view, out)?;
     }
     Ok(())
 }
@@ -323,7 +337,7 @@ struct SiteForm<'a> {
 
 #[derive(Serialize)]
 struct NodeForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     at: PlaceForm<'a>,
     is_output: bool,
     is_abstract: bool,
@@ -340,7 +354,7 @@ struct EdgeForm<'a> {
 impl<'a> NodeForm<'a> {
     fn new(node: &'a GraphNode, view: &View<'a>) -> Self {
         Self {
-            document: DocumentName::new(&node.key),
+            document: &node.key,
             at: PlaceForm::new(node.at, view),
             is_output: node.is_output,
             is_abstract: node.is_abstract,

@@ -1,14 +1,16 @@
 //! What a line could change, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::counted;
-use super::json::{DocumentName, VERSION, write_json};
+use super::model::{VERSION, write_json};
 use super::printable::clean;
-use super::provenance::{PlaceForm, names, places};
+use super::provenance::{PlaceForm, places};
+use super::story::SiteNames;
 use super::{Style, View, wrap};
 use crate::source::{DocKey, Span, Triple};
 
@@ -31,10 +33,19 @@ pub struct Impact {
     pub sites_reached: usize,
     /// How many sites read the file.
     pub sites_reading: usize,
-    /// How many sites there are.
-    pub sites: usize,
+    /// All sites.
+    pub sites: Vec<SiteName>,
     /// Whether it reaches more than was followed.
     pub more: bool,
+}
+
+/// A site and its type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteName {
+    /// Its name; none for a set without layout.
+    pub name: Option<Arc<str>>,
+    /// Its type, where it has one.
+    pub site_type: Option<Arc<str>>,
 }
 
 /// A text that somebody could change.
@@ -113,14 +124,13 @@ pub fn write(
     if impact.texts.iter().any(|text| text.kind == TextKind::Steering) && impact.has_line {
         writeln!(out, "  a line that steers: all that its document reaches could change")?;
     }
-    writeln!(
-        out,
-        "\nreaches {} in {} of {}",
-        counted(impact.outputs_reached, "output"),
-        impact.sites_reached,
-        counted(impact.sites, "site"),
-    )?;
-    impact.outputs.iter().take(MOST).try_for_each(|it| write_output(it, style, out))?;
+    let names = Names::new(&impact.sites);
+    let reached: Vec<Arc<str>> = impact.outputs.iter().flat_map(|it| it.sites.clone()).collect();
+    let place = names.phrase(&reached);
+    let place = if place.is_empty() { place } else { format!(" in {place}") };
+    let reaches = format!("reaches {}{place}", counted(impact.outputs_reached, "output"));
+    writeln!(out, "\n{}", wrap(&reaches, style.columns(), "", "  "))?;
+    impact.outputs.iter().take(MOST).try_for_each(|it| write_output(it, &names, style, out))?;
     write_rest(impact.outputs.len(), out)?;
     if impact.more {
         writeln!(out, "  … it reaches more than was followed")?;
@@ -128,8 +138,12 @@ pub fn write(
     if impact.stops.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nstops")?;
-    impact.stops.iter().take(MOST).try_for_each(|stop| write_stop(stop, view, style, out))?;
+    writeln!(out, "\nshielded")?;
+    impact
+        .stops
+        .iter()
+        .take(MOST)
+        .try_for_each(|stop| write_stop(stop, &names, view, style, out))?;
     write_rest(impact.stops.len(), out)
 }
 
@@ -140,7 +154,12 @@ fn write_rest(count: usize, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn write_output(output: &ImpactOutput, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_output(
+    output: &ImpactOutput,
+    names: &Names<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     const FEW: usize = 8;
     let Triple { schema, name, .. } = &*output.document;
     let columns = style.columns();
@@ -155,18 +174,44 @@ fn write_output(output: &ImpactOutput, style: &Style, out: &mut dyn Write) -> io
         let route = clean(&output.route.join(", ")).into_owned();
         writeln!(out, "{}", wrap(&route, columns, "    ", "    "))?;
     }
-    write_sites(&output.sites, columns, out)
+    write_sites(&output.sites, names, columns, out)
 }
 
-fn write_sites(sites: &[Arc<str>], columns: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_sites(
+    sites: &[Arc<str>],
+    names: &Names<'_>,
+    columns: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if sites.is_empty() {
         return Ok(());
     }
-    writeln!(out, "{}", wrap(&format!("in {}", names(sites)), columns, "    ", "    "))
+    writeln!(out, "{}", wrap(&format!("in {}", names.phrase(sites)), columns, "    ", "    "))
+}
+
+/// What sites are called, many of them together.
+struct Names<'a> {
+    all: SiteNames<'a>,
+    indices: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    fn new(sites: &'a [SiteName]) -> Self {
+        let names = || sites.iter().map(|site| site.name.as_deref());
+        let types = sites.iter().map(|site| site.site_type.as_deref());
+        let indices = names().enumerate().filter_map(|(at, name)| Some((name?, at)));
+        Self { all: SiteNames::of(names().zip(types)), indices: indices.collect() }
+    }
+
+    fn phrase(&self, sites: &[Arc<str>]) -> String {
+        let indices = sites.iter().filter_map(|site| self.indices.get(&**site));
+        clean(&self.all.phrase(&indices.copied().collect()).words()).into_owned()
+    }
 }
 
 fn write_stop(
     stop: &ImpactStop,
+    names: &Names<'_>,
     view: &View<'_>,
     style: &Style,
     out: &mut dyn Write,
@@ -174,7 +219,7 @@ fn write_stop(
     let of = format!("{} in {}", stop.why, stop.document.name_and_layer());
     writeln!(out, "{}", wrap(&clean(&of), style.columns(), "  ", "    "))?;
     writeln!(out, "    {}", places(&[stop.at], view))?;
-    write_sites(&stop.sites, style.columns(), out)
+    write_sites(&stop.sites, names, style.columns(), out)
 }
 
 /// Writes what a line could change for programs.
@@ -183,19 +228,19 @@ fn write_stop(
 /// Those of `out`.
 pub fn write_impact_json(impact: &Impact, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let texts = impact.texts.iter().map(|text| TextForm {
-        document: DocumentName::new(&text.document),
+        document: &text.document,
         what: &text.what,
         is_value: text.kind == TextKind::Value,
         writes: &text.writes,
     });
     let outputs = impact.outputs.iter().map(|output| OutputForm {
-        document: DocumentName::new(&output.document),
+        document: &output.document,
         places: &output.places,
         route: &output.route,
         sites: output.sites.iter().map(|site| &**site).collect(),
     });
     let stops = impact.stops.iter().map(|stop| StopForm {
-        document: DocumentName::new(&stop.document),
+        document: &stop.document,
         why: stop.why,
         at: PlaceForm::new(stop.at, view),
         sites: stop.sites.iter().map(|site| &**site).collect(),
@@ -227,7 +272,7 @@ struct ImpactReport<'a> {
 
 #[derive(Serialize)]
 struct TextForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     what: &'a str,
     is_value: bool,
     writes: &'a [String],
@@ -235,7 +280,7 @@ struct TextForm<'a> {
 
 #[derive(Serialize)]
 struct OutputForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     places: &'a [String],
     route: &'a [String],
     sites: Vec<&'a str>,
@@ -243,7 +288,7 @@ struct OutputForm<'a> {
 
 #[derive(Serialize)]
 struct StopForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     why: &'static str,
     at: PlaceForm<'a>,
     sites: Vec<&'a str>,

@@ -16,9 +16,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::json::{Finding, Level, Report};
+use super::Manner;
+use super::model::Report;
 use super::printable::clean;
-use super::{Manner, prose};
+use super::story::{FindingEntry, Story, labelled};
+use crate::diagnostic::Severity;
 
 /// Writes a report.
 ///
@@ -26,8 +28,9 @@ use super::{Manner, prose};
 /// Those of `out`.
 pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut suites: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
-    for finding in report.listed(manner.listing) {
-        suites.entry(&finding.rule).or_default().push(Case::of_finding(finding, report));
+    let story = Story::new(report, manner.listing);
+    for entry in story.findings_by_place() {
+        suites.entry(&entry.finding.rule).or_default().push(Case::of_finding(entry));
     }
     let all = || suites.values().flatten();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
@@ -42,6 +45,9 @@ pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -
     }
     writeln!(out, "</testsuites>")
 }
+
+/// Maximum number of places that are named of one finding beside its first.
+const MAX_PLACES: usize = 5;
 
 /// A test case, before it is escaped.
 struct Case {
@@ -69,18 +75,19 @@ impl Case {
         Self { name: "ran".to_owned(), verdict: Verdict::Passed }
     }
 
-    fn of_finding(finding: &Finding, report: &Report) -> Self {
+    fn of_finding(entry: &FindingEntry<'_>) -> Self {
+        let finding = entry.finding;
         let level = finding.severity.as_str();
-        let lines = std::iter::once(prose::labelled(&finding.primary));
-        let lines = lines.chain(prose::lines(finding, report)).collect::<Vec<_>>();
+        let lines = std::iter::once(labelled(&finding.primary)).chain(entry.lines(MAX_PLACES));
+        let lines: Vec<String> = lines.map(|line| clean(&line).into_owned()).collect();
         let message = clean(&finding.message).into_owned();
         let text = lines.join("\n");
         let name = format!("{}: {message}", clean(&finding.primary.file));
         let said = |kind: String| Said { kind, message, text };
         let verdict = match (&finding.suppressed, finding.severity) {
             (Some(_), _) => Verdict::Skipped(said(format!("ignored {level}"))),
-            (None, Level::Error) => Verdict::Failed(said(level.to_owned())),
-            (None, Level::Warning | Level::Note) => Verdict::Skipped(said(level.to_owned())),
+            (None, Severity::Error) => Verdict::Failed(said(level.to_owned())),
+            (None, Severity::Warning | Severity::Note) => Verdict::Skipped(said(level.to_owned())),
         };
         Self { name, verdict }
     }

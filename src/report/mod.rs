@@ -1,54 +1,40 @@
 //! Results to text: one file per format, all to a given writer.
 //!
-//! What may be shown is decided here and nowhere else: a [`View`] knows which
-//! stretches of which texts are secret, and every place and every excerpt
-//! comes through it. Standard output, the environment and the terminal's
-//! width are the caller's; how findings come about is not known here.
+//! What may be shown is decided here and nowhere else: a [`View`] knows which stretches of which
+//! texts are secret, and every place and every line comes through it. Standard output, the
+//! environment and the terminal's width are the caller's; how findings come about is not known
+//! here.
 //!
-//! | file | what |
+//! A run of `lint` or `diff` is reported in three steps: [`model`] is the report as a value, which
+//! is saved as JSON and read again; `story` says it in words, folded and in order; a format lays
+//! that out.
+//!
+//! | file | content |
 //! |---|---|
-//! | `terminal` | findings for people: in full, concise, and the closing line |
-//! | `excerpt` | lines of files with their labels, for `terminal` |
-//! | `baseline` | what a baseline accepts |
-//! | `comparison` | what changed between two sides, for people |
-//! | `github` | findings and edits as workflow commands |
+//! | `model` | the report: what a run has to say, as JSON too |
+//! | `story` | the same in words: verdict, sites, edits and what came of them, findings |
+//! | `text` | words and what they are, which each format shows in its own way |
+//! | `terminal` | for people at a terminal: in full, or a line for each finding |
 //! | `markdown` | a job summary, or a comment on a pull request |
+//! | `html` | a page to look around in |
+//! | `github` | findings and edits as workflow commands |
 //! | `sarif` | findings for code scanning |
 //! | `junit` | findings as test cases |
 //! | `gitlab` | findings as a code quality report |
-//! | `html` | a page to look around in |
-//! | `links` | addresses of lines of a repository |
 //! | `formats` | which formats there are, and what is written in each |
 //! | `recognize` | whether a file is a report of an earlier run |
-//! | `json` | findings, comparisons, rendered documents and sites for programs |
-//! | `difference` | what was, or would be, changed in files |
-//! | `documents` | rendered documents as YAML |
-//! | `cloud_config` | what cloud-init makes of its parts, as YAML |
-//! | `rules` | the rules, with their levels |
-//! | `settings` | what is configured, and where |
+//! | `statistics` | number of findings of each rule |
+//! | `links` | addresses of lines of a repository |
 //! | `semantics` | the meaning in which documents were rendered |
-//! | `sites` | the table of sites |
-//! | `statistics` | how many findings there are of each rule |
-//! | `timing` | where the time of a run went |
-//! | `compared` | what a verb says of a comparison |
-//! | `restored` | a saved report, for the reports for people |
-//! | `provenance` | where values come from, and where they could be changed |
-//! | `since` | one value's ways on both sides of a comparison |
-//! | `impact` | what a line could change |
-//! | `graph` | which document is made of which |
-//! | `form` | values as JSON says them |
-//! | `prose` | findings and edits in lines of plain text |
-//! | `printable` | text that cannot drive a terminal |
 //! | `view` | what may be shown, and where it is |
+//! | `printable` | text that cannot drive a terminal |
+//! | `baseline`, `cloud_config`, `difference`, `documents`, `graph`, `impact`, `page`, `provenance`, `rules`, `settings`, `since`, `sites`, `timing` | what one verb prints |
 
 pub mod baseline;
 pub mod cloud_config;
-mod compared;
-pub mod comparison;
 
 pub mod difference;
 pub mod documents;
-mod excerpt;
 mod form;
 mod formats;
 mod github;
@@ -56,15 +42,14 @@ mod gitlab;
 pub mod graph;
 mod html;
 pub mod impact;
-pub mod json;
 mod junit;
 mod links;
 mod markdown;
+pub mod model;
+pub mod page;
 mod printable;
-mod prose;
 pub mod provenance;
 mod recognize;
-mod restored;
 pub mod rules;
 mod sarif;
 mod semantics;
@@ -73,23 +58,27 @@ mod signs;
 pub mod since;
 pub mod sites;
 pub mod statistics;
+mod story;
 pub mod terminal;
+mod text;
 pub mod timing;
 mod view;
 
 pub use baseline::BaselineRow;
-pub use compared::{Compared, Extent, SideKind, SideText, Sides, Timing};
-pub use formats::{Form, Format, Ignored, Listing, Manner};
+pub use form::canonical;
+pub use formats::{Form, Format, Manner};
 pub use links::Links;
-pub use restored::Restored;
 pub use semantics::{ChosenBy, ChosenSemantics, Meaning};
+pub use story::Listing;
+pub use terminal::{Detail, Look};
 pub use view::View;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::compare::reach::Unlisted;
+use self::signs::Signs;
 use crate::source::{DocKey, RepoPath};
+use crate::triage::Counts;
 use crate::yaml::Node;
 
 /// What a terminal, or whatever stands for one, can show.
@@ -102,7 +91,7 @@ pub struct Style {
     pub color: bool,
     /// Whether lines are drawn with Unicode characters, or with ASCII.
     pub unicode: bool,
-    /// Whether text can be a link. Nothing has an address to link to yet.
+    /// Whether text can be a link.
     pub links: bool,
 }
 
@@ -180,30 +169,14 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     printable::without_commands(text)
 }
 
+/// How many findings there are, in words.
+pub fn counts_words(counts: Counts) -> String {
+    story::counts(counts, "").map_or_else(|| "no findings".to_owned(), |text| text.words())
+}
+
 /// So many of something, as text: `1 site`, `2 sites`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// How much of what changed a report does not list, as it is too much, if any.
-fn unlisted_words(unlisted: Unlisted) -> Option<String> {
-    let Unlisted { outputs, causes, shields } = unlisted;
-    let kinds: Vec<String> = [(outputs, "output"), (causes, "cause"), (shields, "shield")]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| counted(count, what))
-        .collect();
-    (!kinds.is_empty()).then(|| format!("{} too many to be listed", kinds.join(", ")))
-}
-
-/// The first few of `sites` and how many more there are, and before them a word
-/// for what they are: with how many in all, where not all are named.
-fn some_sites(sites: &[Arc<str>]) -> (String, String) {
-    let (names, more) = first_few(sites, |site| printable::clean(site).into_owned());
-    match more {
-        0 => ("sites".to_owned(), names),
-        more => (format!("in {} sites", sites.len()), format!("{names} and {more} more")),
-    }
 }
 
 /// The names of the first of `items`, or of all if they are few, and how many more there are.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::counted;
 use super::form::{Form, Order, canonical};
-use super::json::{DocumentName, VERSION, write_json};
+use super::model::{VERSION, write_json};
 use super::printable::clean;
 use super::{Style, View, wrap};
 use crate::source::{DocKey, Span};
@@ -297,8 +297,13 @@ fn change_text(change: &WayChange) -> String {
     format!("{set} (reaches {outputs}{sites}{shielded})")
 }
 
-pub(super) fn names(sites: &[Arc<str>]) -> String {
-    sites.iter().map(|site| clean(site)).collect::<Vec<_>>().join(", ")
+/// The names of the first sites, and how many more there are.
+fn names(sites: &[Arc<str>]) -> String {
+    let shown = sites.iter().take(MAX_SITES).map(|site| clean(site)).collect::<Vec<_>>();
+    match sites.len().saturating_sub(MAX_SITES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 fn site_name(site: Option<&str>) -> String {
@@ -326,16 +331,23 @@ pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) 
         let way = members.first().and_then(|member| member.way.as_ref());
         write!(out, "{}", way.map_or_else(|| "no such document\n".into(), value_text))?;
         let width = members.iter().map(|it| site_name(it.site.as_deref()).chars().count()).max();
-        for member in members {
+        for member in members.iter().take(MAX_SITES) {
             let site = site_name(member.site.as_deref());
             let at = member.way.as_ref().and_then(|way| way.set_at);
             let at = at.map(|at| places(&[at], view)).unwrap_or_default();
             let line = format!("  {site:width$}  {at}", width = width.unwrap_or(0));
             writeln!(out, "{}", line.trim_end())?;
         }
+        if members.len() > MAX_SITES {
+            let more = counted(members.len() - MAX_SITES, "more site");
+            writeln!(out, "  … {more} (`--format json` has all)")?;
+        }
     }
     Ok(())
 }
+
+/// Maximum number of sites with one value that are listed.
+const MAX_SITES: usize = 8;
 
 /// What is equal where values are. Whether secrets are equal is a secret.
 fn identity(way: &Way) -> String {
@@ -409,7 +421,7 @@ pub fn write_why_not_json(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let texts = texts.iter().map(|text| WhyNotForm {
-        document: DocumentName::new(&text.document),
+        document: &text.document,
         place: &text.place,
         at: PlaceForm::new(text.at, view),
         route: text.route.iter().map(|row| RowForm::new(row, view)).collect(),
@@ -433,11 +445,11 @@ struct SiteValueForm<'a> {
 
 #[derive(Serialize)]
 pub(super) struct WayForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     place: &'a str,
     there: bool,
     value: Option<Form<'a>>,
-    secret_of: Option<DocumentName<&'a str>>,
+    secret_of: Option<&'a DocKey>,
     set_at: Option<PlaceForm<'a>>,
     rows: Vec<RowForm<'a>>,
     changes: Vec<ChangeForm<'a>>,
@@ -454,7 +466,7 @@ pub(super) struct PlaceForm<'a> {
 
 #[derive(Serialize)]
 struct RowForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     step: &'a str,
     note: Option<&'a str>,
     at: Vec<PlaceForm<'a>>,
@@ -479,7 +491,7 @@ struct ReachForm<'a> {
 #[derive(Serialize)]
 struct LeafForm<'a> {
     place: &'a str,
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     at: Option<PlaceForm<'a>>,
 }
 
@@ -491,7 +503,7 @@ struct WhyNotReport<'a> {
 
 #[derive(Serialize)]
 struct WhyNotForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     place: &'a str,
     at: PlaceForm<'a>,
     route: Vec<RowForm<'a>>,
@@ -503,11 +515,11 @@ impl<'a> WayForm<'a> {
     pub(super) fn new(way: &'a Way, view: &View<'a>) -> Self {
         let form = |node| Form { node, order: Order::Document, show_secrets: false };
         Self {
-            document: DocumentName::new(&way.document),
+            document: &way.document,
             place: &way.place,
             there: way.value.is_some(),
             value: way.value.as_ref().map(form),
-            secret_of: way.secret_of.as_ref().map(DocumentName::new),
+            secret_of: way.secret_of.as_ref(),
             set_at: way.set_at.map(|at| PlaceForm::new(at, view)),
             rows: way.rows.iter().map(|row| RowForm::new(row, view)).collect(),
             changes: way.changes.iter().map(ChangeForm::new).collect(),
@@ -527,7 +539,7 @@ impl<'a> PlaceForm<'a> {
 impl<'a> RowForm<'a> {
     fn new(row: &'a WayRow, view: &View<'a>) -> Self {
         Self {
-            document: DocumentName::new(&row.document),
+            document: &row.document,
             step: &row.step,
             note: row.note,
             at: row.at.iter().map(|at| PlaceForm::new(*at, view)).collect(),
@@ -556,7 +568,7 @@ impl<'a> LeafForm<'a> {
     fn new(leaf: &'a LeafWriter, view: &View<'a>) -> Self {
         Self {
             place: &leaf.place,
-            document: DocumentName::new(&leaf.document),
+            document: &leaf.document,
             at: leaf.at.map(|at| PlaceForm::new(at, view)),
         }
     }

@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::json::write_json;
+use super::model::write_json;
+use super::terminal::painted;
+use super::text::Role;
+use super::{Style, wrap};
 use crate::diagnostic::{Level, Rule, Trait};
 
 /// One rule, as it counts.
@@ -26,30 +29,66 @@ impl RuleRow {
             Trait::OptIn => Some("opt-in"),
             Trait::Fixable => Some("fixable"),
             Trait::UnsafelyFixable => Some("unsafely-fixable"),
-            Trait::Everywhere | Trait::Refused | Trait::Unreadable | Trait::Always => None,
+            Trait::Everywhere
+            | Trait::Refused
+            | Trait::Unreadable
+            | Trait::UnknownDocuments
+            | Trait::Absence
+            | Trait::Always => None,
         };
         self.rule.traits.iter().filter_map(mark).collect()
     }
 }
 
-/// Writes one line for each rule: its name, its level, what is special about
-/// it with the codes it answers to, and what it finds.
+/// Writes each rule: its name, its level, what is special about it with the codes it answers to,
+/// and what it finds.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(rows: &[RuleRow], out: &mut dyn Write) -> io::Result<()> {
-    let told = |row: &RuleRow| {
+pub fn write(rows: &[RuleRow], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let marks = |row: &RuleRow| {
         let marks = row.marks().into_iter().chain(row.rule.aliases.iter().copied());
         marks.collect::<Vec<_>>().join(" ")
     };
-    let width = |of: &dyn Fn(&RuleRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
-    let (names, marks) = (width(&|row| row.rule.name.len()), width(&|row| told(row).len()));
-    for row in rows {
-        let (name, level, summary) = (row.rule.name, row.level.as_str(), row.rule.summary);
-        writeln!(out, "{name:names$}  {level:7}  {:marks$}  {summary}", told(row))?;
+    let lines = rows.iter().map(|row| (row.rule, row.level, marks(row)));
+    write_lines(&lines.collect::<Vec<_>>(), style, out)
+}
+
+/// Writes each rule: its name, its level where nothing is configured, and what it finds.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_list(rules: &[&'static Rule], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let lines = rules.iter().map(|rule| (*rule, rule.level(), String::new()));
+    write_lines(&lines.collect::<Vec<_>>(), style, out)
+}
+
+/// Writes a line for each rule; what it finds goes on below where the terminal is too narrow.
+fn write_lines(
+    lines: &[(&'static Rule, Level, String)],
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names = lines.iter().map(|(rule, ..)| rule.name.len()).max().unwrap_or(0);
+    let marks = lines.iter().map(|(.., marks)| marks.len()).max().unwrap_or(0);
+    let room = style.columns();
+    for (rule, level, mark) in lines {
+        let name = painted(&format!("{:names$}", rule.name), Role::Strong, style);
+        let space = if marks == 0 { String::new() } else { format!("  {mark:marks$}") };
+        let head = format!("{name}  {:7}{space}  ", level.as_str());
+        let width = names + 2 + 7 + 2 + if marks == 0 { 0 } else { marks + 2 };
+        let text = if width + MIN_SUMMARY <= room {
+            wrap(rule.summary, room, &head, &" ".repeat(width))
+        } else {
+            format!("{}\n{}", head.trim_end(), wrap(rule.summary, room, "    ", "    "))
+        };
+        writeln!(out, "{text}")?;
     }
     Ok(())
 }
+
+/// Minimum number of columns for what a rule finds beside its name.
+const MIN_SUMMARY: usize = 36;
 
 /// Writes the rules for programs.
 ///

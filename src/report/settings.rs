@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::json::write_json;
+use super::model::write_json;
 use super::printable::clean;
 
 /// One setting.

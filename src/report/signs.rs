@@ -8,8 +8,6 @@ pub(super) struct Signs {
     pub(super) between: &'static str,
     /// From one place to the next.
     pub(super) arrow: &'static str,
-    /// Between a number and what there is so often.
-    pub(super) times: &'static str,
     /// Where text was cut.
     pub(super) dots: &'static str,
 }
@@ -17,9 +15,9 @@ pub(super) struct Signs {
 impl Signs {
     pub(super) fn of(style: &Style) -> Self {
         if style.unicode {
-            Self { between: " · ", arrow: "→", dots: "…", times: "×" }
+            Self { between: " · ", arrow: "→", dots: "…" }
         } else {
-            Self { between: " | ", arrow: "->", dots: "...", times: "x" }
+            Self { between: " | ", arrow: "->", dots: "..." }
         }
     }
 }

@@ -7,12 +7,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::comparison::{edit_line, edit_path};
-use super::json::{DocumentName, VERSION, write_json};
+use super::model::{VERSION, write_json};
 use super::printable::clean;
 use super::provenance::{PlaceForm, Way, WayForm, write_way};
+use super::story::path_in;
 use super::{Style, View, wrap};
 use crate::edit::{Edit, Text};
+use crate::source::DocKey;
 
 /// A value's ways on both sides.
 #[derive(Clone, Debug)]
@@ -117,6 +118,19 @@ pub fn write_way_since_json(
     write_json(&report, out)
 }
 
+/// An edit in one line: where it is, and of what.
+fn edit_line(edit: &Edit, view: &View<'_>) -> String {
+    let place = view.place(edit.at());
+    let document = edit.document.name_and_layer();
+    let parts = [format!("{}:{}", place.path, place.line), document, edit_path(edit, view)];
+    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| clean(part));
+    parts.collect::<Vec<_>>().join("  ")
+}
+
+fn edit_path(edit: &Edit, view: &View<'_>) -> String {
+    path_in(edit.part, &view.shown_location(&edit.location).to_string())
+}
+
 #[derive(Serialize)]
 struct SinceReport<'a> {
     version: u32,
@@ -135,7 +149,7 @@ struct SideForm<'a> {
 
 #[derive(Serialize)]
 struct EditForm<'a> {
-    document: DocumentName<&'a str>,
+    document: &'a DocKey,
     path: String,
     base: Option<PlaceForm<'a>>,
     head: Option<PlaceForm<'a>>,
@@ -155,7 +169,7 @@ impl<'a> EditForm<'a> {
     fn new(edit: &'a Edit, view: &View<'a>) -> Self {
         let place = |text: &Option<Text>| text.as_ref().map(|it| PlaceForm::new(it.at, view));
         Self {
-            document: DocumentName::new(&edit.document),
+            document: &edit.document,
             path: edit_path(edit, view),
             base: place(&edit.base),
             head: place(&edit.head),

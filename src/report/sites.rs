@@ -1,51 +1,95 @@
 //! The table of sites.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::SiteRow;
 use super::printable::clean;
+use super::story::SiteNames;
+use super::{SiteRow, Style, wrap};
+
+/// Maximum number of sites that have a line each; of more, those alike have one.
+const MAX_SITES: usize = 40;
+
+/// Minimum width of the names of sites.
+const MIN_NAMES: usize = 20;
+
+/// A line: the sites, and what it says of each.
+type Line = (String, [String; 4]);
 
 /// Writes one line for each site under a line of headings; names to the left,
-/// figures to the right.
+/// figures to the right. Where there are many sites, those with the same figures have one line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(rows: &[SiteRow], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(rows: &[SiteRow], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(out, "no sites");
     }
-    let headings = ["site", "type", "files", "documents", "rendered"].map(String::from);
-    let lines: Vec<[String; 5]> = std::iter::once(headings).chain(rows.iter().map(cells)).collect();
-    let mut widths = [0; 5];
-    for line in &lines {
-        for (width, cell) in widths.iter_mut().zip(line) {
+    let headings =
+        ("site".to_owned(), ["type", "files", "documents", "rendered"].map(String::from));
+    let lines = if rows.len() > MAX_SITES { folded(rows) } else { rows.iter().map(line).collect() };
+    let lines: Vec<Line> = std::iter::once(headings).chain(lines).collect();
+    let mut widths = [0; 4];
+    for (_, cells) in &lines {
+        for (width, cell) in widths.iter_mut().zip(cells) {
             *width = cell.width().max(*width);
         }
     }
-    lines.iter().try_for_each(|line| write_line(line, widths, out))
+    let figures: usize = widths.iter().map(|width| width + 2).sum();
+    let room = style.columns().saturating_sub(figures).max(MIN_NAMES);
+    let names: Vec<String> = lines.iter().map(|(names, _)| wrap(names, room, "", "  ")).collect();
+    let widest = names.iter().flat_map(|names| names.lines()).map(UnicodeWidthStr::width).max();
+    for (names, (_, cells)) in names.iter().zip(&lines) {
+        write_line(names, widest.unwrap_or(0), (cells, widths), out)?;
+    }
+    if rows.len() > MAX_SITES {
+        writeln!(out, "{} sites; `--format json` lists each", rows.len())?;
+    }
+    Ok(())
 }
 
-fn write_line(line: &[String; 5], widths: [usize; 5], out: &mut dyn Write) -> io::Result<()> {
-    let [site, site_type, figures @ ..] = line;
-    let [site_width, type_width, figure_widths @ ..] = widths;
+/// Sites with the same type and figures together.
+fn folded(rows: &[SiteRow]) -> Vec<Line> {
+    let names = rows.iter().map(|row| (row.site.as_deref(), row.site_type.as_deref()));
+    let names = SiteNames::of(names);
+    let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        let key = (&row.site_type, row.outputs, row.documents, row.files);
+        alike.entry(key).or_default().insert(at);
+    }
+    let line = |sites: BTreeSet<usize>| {
+        let first = sites.first().expect("sites that are alike are some");
+        let (_, cells) = line(&rows[*first]);
+        (clean(&names.label(&sites).words()).into_owned(), cells)
+    };
+    alike.into_values().map(line).collect()
+}
+
+fn write_line(
+    names: &str,
+    widest: usize,
+    (cells, widths): (&[String; 4], [usize; 4]),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let [site_type, figures @ ..] = cells;
+    let [type_width, figure_widths @ ..] = widths;
     let padding = |cell: &str, width: usize| " ".repeat(width - cell.width());
-    write!(out, "{site}{}", padding(site, site_width))?;
+    let (first, rest) = names.split_once('\n').unwrap_or((names, ""));
+    write!(out, "{first}{}", padding(first, widest))?;
     write!(out, "  {site_type}{}", padding(site_type, type_width))?;
     for (cell, width) in figures.iter().zip(figure_widths) {
         write!(out, "  {}{cell}", padding(cell, width))?;
     }
-    writeln!(out)
+    writeln!(out)?;
+    if rest.is_empty() { Ok(()) } else { writeln!(out, "{rest}") }
 }
 
-fn cells(row: &SiteRow) -> [String; 5] {
+fn line(row: &SiteRow) -> Line {
     let name = |name: Option<&str>| clean(name.unwrap_or("-")).into_owned();
-    [
-        name(row.site.as_deref()),
-        name(row.site_type.as_deref()),
-        row.files.to_string(),
-        row.documents.to_string(),
-        row.outputs.to_string(),
-    ]
+    let site_type = name(row.site_type.as_deref());
+    let figures = [row.files, row.documents, row.outputs].map(|count| count.to_string());
+    let [files, documents, outputs] = figures;
+    (name(row.site.as_deref()), [site_type, files, documents, outputs])
 }

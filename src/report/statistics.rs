@@ -1,118 +1,102 @@
-//! How many findings there are of each rule, for people and for programs.
+//! How many findings there are of each rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use super::Style;
-use super::counted;
-use super::signs::Signs;
-use crate::diagnostic::{Diagnostic, Severity, Suppression};
-use crate::triage::{Compared, Findings};
+use serde::{Deserialize, Serialize};
+
+use super::model::{Finding, Report, State, SuppressionKind};
+use super::printable::clean;
+use super::{Signs, Style, counted};
+use crate::diagnostic::Severity;
 
 /// The findings of one rule in figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Row {
     /// The rule.
-    pub rule: &'static str,
-    /// The highest level of them.
+    pub rule: String,
+    /// The severity of the worst of them.
     pub level: Severity,
-    /// How many are reported, old ones of a comparison included.
+    /// Number of findings that are reported, those of both sides included.
     pub count: usize,
-    /// How many of these `--fix` would mend.
+    /// Number of these that `--fix` removes.
     pub fixable: usize,
-    /// How many are new; none without a comparison.
+    /// Number of those that are new; none without a comparison.
     pub new: Option<usize>,
-    /// How many were there before; none without a comparison.
+    /// Number of those of both sides; none without a comparison.
     pub unchanged: Option<usize>,
-    /// How many a comment suppresses.
+    /// Number of those that a comment suppresses.
     pub ignored: usize,
-    /// How many the baseline suppresses.
+    /// Number of those that the baseline suppresses.
     pub accepted: usize,
-    /// In how many sites those that are reported are.
+    /// Number of sites in which those that are reported are.
     pub sites: usize,
 }
 
-/// The findings of a run without a comparison, by rule.
-pub fn of_findings(findings: &Findings) -> Vec<Row> {
-    rows(&findings.diagnostics, &[], &findings.suppressed, None)
-}
-
-/// The findings of a comparison's head side, by rule.
-pub fn of_comparison(compared: &Compared) -> Vec<Row> {
-    let (new, old) = (&compared.new.diagnostics, &compared.unchanged.diagnostics);
-    rows(new, old, &compared.suppressed, Some(()))
+/// The findings of the head side by rule.
+pub(super) fn rows(report: &Report) -> Vec<Row> {
+    let is_compared = report.comparison.is_some();
+    let mut rows: BTreeMap<&str, (Row, BTreeSet<usize>)> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|it| it.state != Some(State::Fixed)) {
+        let entry = rows.entry(&finding.rule);
+        let (row, sites) =
+            entry.or_insert_with(|| (Row::new(finding, is_compared), BTreeSet::new()));
+        row.add(finding);
+        if finding.is_open() {
+            let set = finding.sites.and_then(|set| set.of(&report.site_sets));
+            sites.extend(set.into_iter().flat_map(|set| &set.sites));
+        }
+    }
+    rows.into_values().map(|(row, sites)| Row { sites: sites.len(), ..row }).collect()
 }
 
 /// Writes a table, the rule with most findings first.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(rows: &[Row], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let between = Signs::of(style).between;
-    let mut rows: Vec<&Row> = rows.iter().collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.count), row.rule));
+    let mut rows: Vec<&Row> = report.statistics.iter().collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.count), &row.rule));
     let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
     for row in rows {
-        let line = row.words().join(between);
-        writeln!(out, "{:>6}  {:widest$}  {:7}  {line}", row.count, row.rule, row.level.as_str())?;
+        let (rule, level) = (clean(&row.rule), row.level.as_str());
+        let words = row.words().join(between);
+        writeln!(out, "{:>6}  {rule:widest$}  {level:7}  {words}", row.count)?;
     }
     Ok(())
 }
 
-fn rows(
-    new: &[Diagnostic],
-    old: &[Diagnostic],
-    suppressed: &[Diagnostic],
-    compared: Option<()>,
-) -> Vec<Row> {
-    let mut rows: BTreeMap<&str, (Row, BTreeSet<Arc<str>>)> = BTreeMap::new();
-    for (diagnostic, is_new) in
-        new.iter().map(|it| (it, true)).chain(old.iter().map(|it| (it, false)))
-    {
-        let (row, sites) = row_of(&mut rows, diagnostic, compared);
-        row.count += diagnostic.count;
-        row.fixable += usize::from(diagnostic.has_safe_fix());
-        let figure = if is_new { &mut row.new } else { &mut row.unchanged };
-        *figure = figure.map(|count| count + diagnostic.count);
-        sites.extend(diagnostic.sites.iter().cloned());
-    }
-    for diagnostic in suppressed {
-        let (row, _) = row_of(&mut rows, diagnostic, compared);
-        match &diagnostic.suppressed {
-            Some(Suppression::Comment { .. }) => row.ignored += diagnostic.count,
-            Some(Suppression::Baseline { .. }) => row.accepted += diagnostic.count,
-            None => {}
-        }
-    }
-    let rows = rows.into_values();
-    rows.map(|(row, sites)| Row { sites: sites.len(), ..row }).collect()
-}
-
-fn row_of<'r>(
-    rows: &'r mut BTreeMap<&'static str, (Row, BTreeSet<Arc<str>>)>,
-    diagnostic: &Diagnostic,
-    compared: Option<()>,
-) -> &'r mut (Row, BTreeSet<Arc<str>>) {
-    let entry = rows.entry(diagnostic.rule.name).or_insert_with(|| {
-        let row = Row {
-            rule: diagnostic.rule.name,
-            level: diagnostic.severity,
+impl Row {
+    fn new(finding: &Finding, is_compared: bool) -> Self {
+        Self {
+            rule: finding.rule.clone(),
+            level: finding.severity,
             count: 0,
             fixable: 0,
-            new: compared.map(|()| 0),
-            unchanged: compared.map(|()| 0),
+            new: is_compared.then_some(0),
+            unchanged: is_compared.then_some(0),
             ignored: 0,
             accepted: 0,
             sites: 0,
-        };
-        (row, BTreeSet::new())
-    });
-    entry.0.level = entry.0.level.max(diagnostic.severity);
-    entry
-}
+        }
+    }
 
-impl Row {
+    fn add(&mut self, finding: &Finding) {
+        self.level = self.level.max(finding.severity);
+        match finding.suppressed.as_ref().map(|it| it.kind) {
+            Some(SuppressionKind::Comment) => self.ignored += finding.count,
+            Some(SuppressionKind::Baseline) => self.accepted += finding.count,
+            None => {
+                self.count += finding.count;
+                self.fixable += usize::from(finding.has_safe_fix());
+                let is_new = finding.state == Some(State::New);
+                let figure = if is_new { &mut self.new } else { &mut self.unchanged };
+                *figure = figure.map(|count| count + finding.count);
+            }
+        }
+    }
+
     /// What is said beside its count.
     fn words(&self) -> Vec<String> {
         let mut words = Vec::new();

@@ -166,18 +166,6 @@ impl<'a> View<'a> {
         secret.is_some_and(|(start, secret)| secret.start < start)
     }
 
-    /// The stretch to point at for `span`: moved to the start of a secret
-    /// that it begins in, cut to its first line, line break apart.
-    pub(super) fn first_line(&self, span: Span) -> (usize, Range<u32>) {
-        let source = self.source(span.file);
-        let start = self.moved_start(span);
-        let line = source.lines().line_of(start);
-        let content = self.line(span.file, line);
-        let end = span.end.min(content.end);
-        let start = start.min(content.end);
-        (line, start..end.max(start))
-    }
-
     /// The bytes of a line (zero-based), line break apart.
     pub(super) fn line(&self, file: FileId, line: usize) -> Range<u32> {
         let source = self.source(file);
@@ -237,12 +225,6 @@ impl<'a> View<'a> {
     fn ends(&self, span: Span) -> [(usize, usize); 2] {
         let start = self.moved_start(span);
         [start, self.moved_end(span, start)].map(|at| self.position(span.file, at))
-    }
-
-    /// Whether a span is told to be more than a point.
-    pub(super) fn is_stretch(&self, span: Span) -> bool {
-        let [start, end] = self.ends(span);
-        start != end || self.covers_secret(span)
     }
 
     fn covers_secret(&self, span: Span) -> bool {

@@ -9,7 +9,7 @@ use crate::system::deckhand::document::Source;
 
 super::rule!(
     "generated-source-missing",
-    Note,
+    Note[Absence],
     "substitution sources that the site's catalogs say are made at deploy time"
 );
 

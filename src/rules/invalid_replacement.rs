@@ -4,7 +4,7 @@ use super::{REFUSED, SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("invalid-replacement", Error [Refused], "a replacement that Deckhand refuses", was "P005");
+super::rule!("invalid-replacement", Error [Refused, Absence], "a replacement that Deckhand refuses", was "P005");
 
 pub(super) fn word_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);

@@ -6,7 +6,7 @@ use crate::graph::DocId;
 
 super::rule!(
     "missing-encryption-source",
-    Error [Refused],
+    Error [Refused, Absence],
     "an encrypted document whose secret cannot be looked up", was "P005"
 );
 

@@ -3,7 +3,7 @@
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 
-super::rule!("missing-layering-policy", Error [Refused], "a site has no LayeringPolicy", was "P005");
+super::rule!("missing-layering-policy", Error [Refused, Absence], "a site has no LayeringPolicy", was "P005");
 
 pub(super) fn word(facts: &SiteFacts<'_>) -> Diagnostic {
     let documents = &facts.site.documents;

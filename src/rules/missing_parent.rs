@@ -9,7 +9,7 @@ use crate::system::deckhand::document::{Document, Selector};
 use crate::yaml::emit::to_flow;
 use crate::yaml::{Key, Node, Value};
 
-super::rule!("missing-parent", Error, "no document matches a parentSelector");
+super::rule!("missing-parent", Error[Absence], "no document matches a parentSelector");
 
 pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     let document = facts.document(child);

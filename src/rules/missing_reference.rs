@@ -11,7 +11,11 @@ use crate::source::Span;
 use crate::system::deckhand::Site;
 use crate::yaml::{Node, Query};
 
-super::rule!("missing-reference", Error, "a rendered document names another that is not rendered");
+super::rule!(
+    "missing-reference",
+    Error[Absence],
+    "a rendered document names another that is not rendered"
+);
 
 /// Where documents of one schema name documents of another.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::merge::deckhand::Semantics;
 use crate::render::{Problem, ProblemKind};
 use crate::yaml::Value;
 
-super::rule!("missing-source", Error [Refused], "a substitution whose source is missing", was "P005");
+super::rule!("missing-source", Error [Refused, Absence], "a substitution whose source is missing", was "P005");
 
 pub(super) fn word_document(
     facts: &SiteFacts<'_>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Spanned;
 
-super::rule!("missing-type", Error, "a site's type has no folder", was "P003");
+super::rule!("missing-type", Error [Absence], "a site's type has no folder", was "P003");
 
 pub(super) fn word(site_type: &Spanned<Arc<str>>, near: Option<&str>) -> Diagnostic {
     let name = &site_type.value;

@@ -2,10 +2,15 @@
 
 use super::{Gates, Reached};
 use crate::diagnostic::{Diagnostic, Label};
+use crate::edit::EditKind;
 
 super::rule!("reach-over-limit", Error, "an edit that changes more sites or outputs than it may");
 
 pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Vec<Diagnostic> {
+    // Nothing that was there changes with a site that came.
+    if reached.reach.edit.kind == EditKind::SiteAdded {
+        return Vec::new();
+    }
     let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs.len());
     let limits = [
         Limit {

@@ -100,11 +100,13 @@ impl fmt::Display for RepoPath {
 ///
 /// Cheap to clone: every site that has the document, and every finding about it,
 /// names it by this.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
 pub struct DocKey(Arc<Triple>);
 
 /// What a [`DocKey`] says.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
 pub struct Triple {
     /// `schema`, e.g. `armada/Chart/v1`.
     pub schema: Arc<str>,

@@ -1,4 +1,4 @@
-//! The findings that reports list: what follows from one absent thing as one finding, and of too
+//! The findings that reports list: those that are alike as one (`joined`), and of too
 //! many each kind as one, so that a report does not grow with how often a file says the same.
 //!
 //! Exit codes, the baseline and fixes look at all findings.
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Findings, absent};
+use super::{Compared, Findings, joined};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
@@ -22,10 +22,9 @@ pub const MAX_LISTED: usize = 10_000;
 pub const MAX_TEXT: usize = 1_000;
 
 impl Findings {
-    /// The findings that reports list: those that follow from one absent thing as one, unless
-    /// `each` is listed, and one for each kind of those that are too many.
+    /// The findings that reports list: those that are alike as one, unless `each` is listed, and one for each kind of those that are too many.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
-        if !is_to_be_shortened(&self.diagnostics, each) && !needs_cap(&self.suppressed) {
+        if !is_to_be_shortened(&self.diagnostics, each, sources) && !needs_cap(&self.suppressed) {
             return Cow::Borrowed(self);
         }
         Cow::Owned(Self {
@@ -39,7 +38,8 @@ impl Compared {
     /// As [`Findings::reported`], for both sides.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
         let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
-        if !lists.into_iter().any(|it| is_to_be_shortened(it, each)) && !needs_cap(&self.suppressed)
+        if !lists.into_iter().any(|it| is_to_be_shortened(it, each, sources))
+            && !needs_cap(&self.suppressed)
         {
             return Cow::Borrowed(self);
         }
@@ -60,8 +60,8 @@ impl Compared {
 }
 
 /// Whether reports list fewer findings than these, or shorter texts.
-fn is_to_be_shortened(diagnostics: &[Diagnostic], each: bool) -> bool {
-    needs_cap(diagnostics) || (!each && absent::groups(diagnostics).is_some())
+fn is_to_be_shortened(diagnostics: &[Diagnostic], each: bool, sources: &SourceMap) -> bool {
+    needs_cap(diagnostics) || (!each && joined::groups(diagnostics, sources).is_some())
 }
 
 /// The list that reports have, and for each entry the indices in `diagnostics` of the findings
@@ -72,9 +72,10 @@ fn shortened(
     sources: &SourceMap,
 ) -> (Vec<Diagnostic>, Vec<Vec<usize>>) {
     let alone = || (0..diagnostics.len()).map(|at| vec![at]).collect();
-    let mut groups = absent::groups(diagnostics).filter(|_| !each).unwrap_or_else(alone);
+    let groups = joined::groups(diagnostics, sources).filter(|_| !each);
+    let mut groups = groups.unwrap_or_else(alone);
     let joined: Vec<Diagnostic> =
-        groups.iter().map(|group| absent::joined(group, diagnostics)).collect();
+        groups.iter().map(|group| joined::joined(group, diagnostics)).collect();
     let (capped, listed) = capped(&joined, sources);
     (capped, listed.into_iter().map(|at| std::mem::take(&mut groups[at])).collect())
 }

@@ -1,12 +1,12 @@
 //! From findings to a verdict: the same finding in several sites becomes one,
 //! and all stand in an order that depends on nothing but the input.
 
-mod absent;
 pub mod baseline;
 pub mod cap;
 mod comments;
 mod consequences;
 mod fingerprint;
+mod joined;
 mod policy;
 
 pub use baseline::{Baseline, Damage};
@@ -14,11 +14,10 @@ pub use comments::Unused;
 pub use fingerprint::fingerprint;
 pub use policy::{Findable, Judged, Levels, Policy, SitesOfFiles};
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Severity, Suppression, Trait};
+use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
@@ -96,6 +95,26 @@ impl Compared {
             fixed: of(fixed),
             suppressed: of(suppressed).suppressed,
             added_ignores: 0,
+        }
+    }
+
+    /// Those of the new and the unchanged findings that are wanted.
+    #[must_use]
+    pub fn retained(&self, is_wanted: impl Fn(&Diagnostic) -> bool) -> Self {
+        let new = self.new.diagnostics.iter().zip(&self.causes);
+        let (new, causes) = new
+            .filter(|(diagnostic, _)| is_wanted(diagnostic))
+            .map(|(diagnostic, causes)| (diagnostic.clone(), causes.clone()))
+            .unzip();
+        let unchanged = self.unchanged.diagnostics.iter().filter(|it| is_wanted(it));
+        Self {
+            new: Findings { diagnostics: new, ..Findings::default() },
+            causes,
+            unchanged: Findings {
+                diagnostics: unchanged.cloned().collect(),
+                ..Findings::default()
+            },
+            ..Self::default()
         }
     }
 
@@ -256,7 +275,7 @@ fn told(diagnostic: &Diagnostic, sources: &SourceMap) -> Told {
 }
 
 /// How many findings there are of each severity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct Counts {
     /// Errors.
     pub errors: usize,
@@ -266,56 +285,29 @@ pub struct Counts {
     pub notes: usize,
 }
 
-/// How many findings are suppressed, and by what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Suppressed {
-    /// By a comment.
-    pub ignored: usize,
-    /// By the baseline.
-    pub accepted: usize,
-}
-
-impl Suppressed {
-    /// How many of `diagnostics` are.
-    pub fn of(diagnostics: &[Diagnostic]) -> Self {
-        let mut counts = Self::default();
-        for diagnostic in diagnostics {
-            match &diagnostic.suppressed {
-                Some(Suppression::Comment { .. }) => counts.ignored += diagnostic.count,
-                Some(Suppression::Baseline { .. }) => counts.accepted += diagnostic.count,
-                None => {}
-            }
+impl Counts {
+    /// Adds findings.
+    pub fn add(&mut self, severity: Severity, count: usize) {
+        match severity {
+            Severity::Error => self.errors += count,
+            Severity::Warning => self.warnings += count,
+            Severity::Note => self.notes += count,
         }
-        counts
+    }
+
+    /// Findings of all severities.
+    pub fn all(&self) -> usize {
+        self.errors + self.warnings + self.notes
     }
 }
 
 impl Findings {
-    /// All of them, those that are suppressed in their places among the others.
-    #[must_use]
-    pub fn with_suppressed(&self, sources: &SourceMap) -> Self {
-        let mut diagnostics: Vec<Diagnostic> =
-            self.diagnostics.iter().chain(&self.suppressed).cloned().collect();
-        diagnostics.sort_by_key(|diagnostic| told(diagnostic, sources));
-        Self { diagnostics, suppressed: Vec::new() }
-    }
-
     /// Folds and sorts `diagnostics`; those that do not touch one of `paths`
     /// are left out, unless no paths are given.
     pub fn new(diagnostics: Vec<Diagnostic>, sources: &SourceMap, paths: &[RepoPath]) -> Self {
         let touching = diagnostics.into_iter().filter(|it| touches(it, sources, paths));
         let (suppressed, open): (Vec<_>, Vec<_>) = touching.partition(|it| it.suppressed.is_some());
         Self { diagnostics: folded(open, sources), suppressed: folded(suppressed, sources) }
-    }
-
-    /// Those that are listed: without what follows from another finding, unless `each` is.
-    pub fn listed(&self, each: bool) -> Cow<'_, Self> {
-        if self.diagnostics.iter().all(|it| it.is_listed(each)) {
-            return Cow::Borrowed(self);
-        }
-        let listed = self.diagnostics.iter().filter(|it| it.is_listed(each));
-        let diagnostics = listed.cloned().collect();
-        Cow::Owned(Self { diagnostics, suppressed: self.suppressed.clone() })
     }
 
     /// How many there are.

@@ -601,7 +601,7 @@ class Events(SitesCase):
         comparison = self.report(ran)["comparison"]
         if comparison is None:
             return None
-        return comparison["chosen_by"], comparison["from"]["sha"], comparison["to"]["sha"]
+        return comparison["chosen_by"], comparison["base"]["commit"], comparison["head"]["commit"]
 
     def test_pull_request(self):
         event, merge = self.pull_request()
@@ -1438,8 +1438,8 @@ class Hostile(SitesCase):
         event, merge = self.pull_request()
         ran = self.run_action(self.checkout(merge), "pull_request", event)
         report = json.loads(Path(ran.outputs["report-json"]).read_text())
-        report["comparison"]["from"]["sha"] = HOSTILE
-        report["comparison"]["to"]["sha"] = "../../x\nname=pwned"
+        report["comparison"]["base"]["commit"] = HOSTILE
+        report["comparison"]["head"]["commit"] = "../../x\nname=pwned"
         saved = self.folder / "saved.json"
         saved.write_text(json.dumps(report))
         workspace = self.folder / "empty"

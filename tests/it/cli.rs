@@ -23,6 +23,7 @@ mod nested;
 mod origin;
 mod outputs;
 mod provenance;
+pub mod screens;
 mod secret_changes;
 mod secret_mistakes;
 mod secret_parts;
@@ -35,6 +36,7 @@ mod verbs;
 #[cfg(unix)]
 mod writes;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -56,6 +58,9 @@ pub struct Sandbox {
     /// The folder `repository`, in which everything runs.
     pub root: PathBuf,
 }
+
+/// When all commits are made: reports have the date.
+const DATE: &str = "2026-01-31T12:00:00Z";
 
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -129,6 +134,7 @@ impl Sandbox {
         let mut command = Command::new("git");
         self.scrub(&mut command).current_dir(&self.root);
         command.args(["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]);
+        command.env("GIT_AUTHOR_DATE", DATE).env("GIT_COMMITTER_DATE", DATE);
         let output = command.args(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "git {arguments:?}: {errors}");
@@ -174,7 +180,7 @@ impl Sandbox {
 /// That a report is as its schema says.
 #[track_caller]
 fn assert_valid(report: &Json) {
-    let schema = serde_json::from_str(include_str!("../../docs/report-1.schema.json")).unwrap();
+    let schema = serde_json::from_str(include_str!("../../docs/report-2.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> =
         validator.iter_errors(report).map(|it| format!("{}: {it}", it.instance_path())).collect();
@@ -190,9 +196,69 @@ impl Ran {
         }
     }
 
+    /// What was printed, a report [`resolved`].
     pub fn json(&self) -> Json {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        let json = serde_json::from_str(&self.stdout);
+        let json: Json = json.unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        if !json["site_sets"].is_null() {
+            assert_valid(&json);
+        }
+        resolved(json)
     }
+}
+
+/// A report as a program reads it: sites by their names in the place of sets, and outputs and
+/// shields one for each site. What is not a report stays as it is.
+pub fn resolved(mut report: Json) -> Json {
+    if report["site_sets"].is_null() {
+        return report;
+    }
+    let name = |index: &Json| {
+        let index = usize::try_from(index.as_u64().unwrap()).unwrap();
+        report["sites"][index]["name"].clone()
+    };
+    let sets: BTreeMap<String, Vec<Json>> = report["site_sets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| {
+            let sites = set["sites"].as_array().unwrap().iter().map(name).collect();
+            (set["id"].as_str().unwrap().to_owned(), sites)
+        })
+        .collect();
+    let named = |set: &Json| set.as_str().map_or_else(Vec::new, |set| sets[set].clone());
+    for finding in report["findings"].as_array_mut().unwrap() {
+        finding["sites"] = named(&finding["sites"]).into();
+    }
+    for edit in report["edits"].as_array_mut().unwrap() {
+        let sites = named(&edit["reach"]["sites"]).into_iter().filter(|site| !site.is_null());
+        edit["reach"]["sites"] = sites.collect();
+    }
+    let outputs = report["outputs"].as_array().unwrap().iter().flat_map(|output| {
+        let of_site = |site| {
+            let mut output = output.clone();
+            output["site"] = site;
+            for key in ["schema", "layer", "name"] {
+                output[key] = output["document"][key].clone();
+            }
+            output
+        };
+        named(&output["sites"]).into_iter().map(of_site).collect::<Vec<_>>()
+    });
+    let outputs: Json = outputs.collect();
+    let shields = report["shields"].as_array().unwrap().iter().flat_map(|shield| {
+        let of_site = |(at, site): (usize, Json)| {
+            let by = shield["by"].as_array().unwrap();
+            let mut of_site = shield.clone();
+            of_site["site"] = site;
+            of_site["by"] = by.get(if by.len() == 1 { 0 } else { at }).unwrap().clone();
+            of_site
+        };
+        named(&shield["sites"]).into_iter().enumerate().map(of_site).collect::<Vec<_>>()
+    });
+    report["shields"] = shields.collect();
+    report["outputs"] = outputs;
+    report
 }
 
 /// The formats of reports, by name.
@@ -207,7 +273,8 @@ pub fn without_timing(report: &str) -> String {
     let Some((before, rest)) = report.split_once(TIMING) else { return report.to_owned() };
     let (timing, after) = rest.split_once('}').unwrap();
     let still: String = timing.chars().filter(|it| !it.is_ascii_digit()).collect();
-    format!("{before}{TIMING}{}}}{after}", still.replace(": ,", ": 0,"))
+    let still = still.replace(": ,", ": 0,").replace(": \n", ": 0\n");
+    format!("{before}{TIMING}{still}}}{after}")
 }
 
 /// A concrete document; `metadata` and `data` in flow style.

@@ -92,7 +92,7 @@ fn nothing_around_it_counts_and_nothing_around_it_changes() {
     command.env("HOME", sandbox.path("home")).env("PATH", "");
     let ran = Ran::of(&command.output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.contains("\nedit 1 of 1  global/config/"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nedit 1  global/config/"), "{}", ran.stdout);
     assert!(ran.stderr.starts_with("\nnote: a shell does not find `layercake`"), "{}", ran.stderr);
     assert_eq!(sandbox.git(&["-C", "made", "rev-parse", "main"]).trim(), COMMIT);
     fs::remove_dir_all(sandbox.path("made")).unwrap();

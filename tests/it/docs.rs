@@ -21,7 +21,7 @@ use layercake::merge::pattern::{
 use layercake::near;
 use layercake::render::replay::Replay;
 use layercake::render::{MAX_COPIES, MAX_DEPTH, MAX_WORK, flow};
-use layercake::report::comparison::Look;
+use layercake::report::Look;
 use layercake::rules::{MAX_VIOLATIONS, RULES, selected};
 use layercake::schema::{Schema, Violation};
 use layercake::source::{Repository, Source, StoredTree};
@@ -80,7 +80,12 @@ fn marks(rule: &Rule) -> String {
         Trait::OptIn => Some("opt-in".to_owned()),
         Trait::Fixable => Some("fixable".to_owned()),
         Trait::UnsafelyFixable => Some("unsafely fixable".to_owned()),
-        Trait::Everywhere | Trait::Refused | Trait::Unreadable | Trait::Always => None,
+        Trait::Everywhere
+        | Trait::Refused
+        | Trait::Unreadable
+        | Trait::UnknownDocuments
+        | Trait::Absence
+        | Trait::Always => None,
     });
     let aliases = rule.aliases.iter().map(|alias| format!("`{alias}`"));
     traits.chain(aliases).collect::<Vec<_>>().join(", ")
@@ -242,9 +247,8 @@ fn the_limits_of_comparisons_and_searches_are_those_of_the_code() {
 #[test]
 fn the_limits_of_lists_are_those_of_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
-    let (shown, kept) = (Look::ON_TERMINAL, Look::KEPT);
-    let told =
-        format!("{shown} entries of each list of a comparison on a terminal, {kept} elsewhere");
+    let limit = Look::USUAL_LIMIT;
+    let told = format!("{limit} entries of each list of a comparison");
     assert!(page.contains(&told), "{told}");
 }
 

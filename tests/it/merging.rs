@@ -12,7 +12,7 @@ use layercake::merge::pattern::MAX_OUTPUT;
 use layercake::merge::{
     Failure as LayFailure, Notice as LayNotice, Origin as From, Side, Strategy,
 };
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
 use layercake::yaml::{Mapping, Node, Origin, Value, parse};

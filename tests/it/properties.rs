@@ -18,8 +18,7 @@ use std::sync::Arc;
 
 use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
-use layercake::report::json::canonical;
-use layercake::report::{Style, View, json, terminal};
+use layercake::report::canonical;
 use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, SourceMap, Tree};
 use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::Path;
@@ -31,7 +30,7 @@ use rayon::ThreadPoolBuilder;
 use self::repository::{CANARY, Repository, data, repository};
 use crate::laws::reading::{same, spans, text_reads_as};
 use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
-use crate::support::{finding_text, options};
+use crate::support::{finding_text, options, saved};
 
 /// What a run says: the outputs by site and identity, and the findings.
 #[derive(Debug, PartialEq)]
@@ -264,16 +263,7 @@ proptest! {
 
 /// Everything that is written about findings.
 fn reports<T>(checked: &Checked<T>) -> [String; 2] {
-    let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-    let style = Style { width: 100, color: false, unicode: true, links: false };
-    let (mut full, mut as_json) = (Vec::new(), Vec::new());
-    terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
-    json::write(
-        &json::Report::of_findings(&checked.findings, &terminal::Totals::default(), &view),
-        &mut as_json,
-    )
-    .expect("memory can be written");
-    [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
+    saved::full_and_json(&saved::of_checked(checked))
 }
 
 /// Whether public parts of a value hold the canary.

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::diagnostic::{Diagnostic, Label, Rule};
-use layercake::report::{Style, View, terminal as format};
+use layercake::report::model::{Report, Run};
+use layercake::report::{Detail, Listing, Look, Style, View, terminal as format};
 use layercake::source::{FileId, RepoPath, Source, SourceMap, Span};
 use layercake::triage::Findings;
 
@@ -76,54 +77,40 @@ impl Files {
         Diagnostic::new(rule("missing-parent"), message, Label::new(self.at('a'), label))
     }
 
+    /// The findings in full.
     fn full(&self, diagnostics: Vec<Diagnostic>, style: Style) -> String {
+        let is_few = diagnostics.len() < 1000;
+        let report = self.report(diagnostics);
         // Of very many it would take a while.
-        if diagnostics.len() < 1000 {
-            self.check_saved(diagnostics.clone());
+        if is_few {
+            law::check_report(&report);
         }
         let mut out = Vec::new();
-        format::write(
-            &Findings { diagnostics, ..Findings::default() },
-            &self.view(),
-            &style,
-            &mut out,
-        )
-        .unwrap();
+        format::write_findings(&report, LOOK, &style, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
-    /// What is told of findings is told of them after they were saved, too.
-    fn check_saved(&self, diagnostics: Vec<Diagnostic>) {
-        let findings = Findings { diagnostics, ..Findings::default() };
-        let counts = findings.counts();
-        let totals = format::Totals { counts, documents: 3, ..format::Totals::default() };
-        law::check_findings(&findings, &totals, &self.sources, &self.view());
-    }
-
+    /// The findings, each on a line.
     fn concise(&self, diagnostics: Vec<Diagnostic>) -> String {
         let mut out = Vec::new();
-        format::write_concise(
-            &Findings { diagnostics, ..Findings::default() },
-            &self.view(),
-            &plain(80),
-            &mut out,
-        )
-        .unwrap();
+        let report = self.report(diagnostics);
+        format::write_concise(&report, LOOK, &plain(1000), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     fn json(&self, diagnostics: Vec<Diagnostic>) -> String {
-        let mut out = Vec::new();
-        let (findings, totals) =
-            (Findings { diagnostics, ..Findings::default() }, format::Totals::default());
-        layercake::report::json::write(
-            &layercake::report::json::Report::of_findings(&findings, &totals, &self.view()),
-            &mut out,
-        )
-        .unwrap();
-        String::from_utf8(out).unwrap()
+        law::json(&self.report(diagnostics))
+    }
+
+    fn report(&self, diagnostics: Vec<Diagnostic>) -> Report {
+        let findings = Findings { diagnostics, ..Findings::default() };
+        Report::new(Run::of_findings(&findings), &self.view())
     }
 }
+
+/// All of each finding.
+const LOOK: Look =
+    Look { listing: Listing { all: false, ignored: false }, limit: 0, detail: Detail::Whole };
 
 fn rule(name: &str) -> &'static Rule {
     layercake::rules::find(name).expect("a rule of this name")

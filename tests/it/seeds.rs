@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use layercake::check::Checked;
 use layercake::diagnostic::Severity;
 use layercake::merge::deckhand::Semantics;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::MemoryTree;
 use layercake::yaml::{Node, parse};
 

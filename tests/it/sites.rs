@@ -14,14 +14,13 @@ use std::path::{Path, PathBuf};
 
 use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::Semantics;
-use layercake::report::{Style, View, json, terminal};
 use layercake::source::{RepoPath, SourceMap, Span, Tree, WorkTree};
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::{Location, first_inside};
 use layercake::yaml::{self, Node, Value, Whole, emit};
 
-use crate::support::{finding_text, options};
+use crate::support::{finding_text, options, saved};
 
 /// What secrets of these repositories read; it may be seen nowhere.
 const SECRET: &str = "hunter2";
@@ -214,16 +213,7 @@ fn rendered(site: &RenderedSite<'_>) -> String {
 
 /// All that is printed about findings.
 fn reports<T>(checked: &Checked<T>) -> [String; 2] {
-    let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-    let style = Style { width: 100, color: false, unicode: true, links: false };
-    let (mut full, mut as_json) = (Vec::new(), Vec::new());
-    terminal::write(&checked.findings, &view, &style, &mut full).expect("memory can be written");
-    json::write(
-        &json::Report::of_findings(&checked.findings, &terminal::Totals::default(), &view),
-        &mut as_json,
-    )
-    .expect("memory can be written");
-    [full, as_json].map(|bytes| String::from_utf8(bytes).expect("reports are text"))
+    saved::full_and_json(&saved::of_checked(checked))
 }
 
 fn markers(folder: &Path) -> Places {

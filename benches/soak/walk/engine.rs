@@ -14,8 +14,8 @@ use layercake::diagnostic::Diagnostic;
 use layercake::error::Error;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
-use layercake::report::json::{Report, write};
-use layercake::report::{self, Extent, SideKind, SideText, Sides, Timing, View};
+use layercake::report::View;
+use layercake::report::model::{Comparison, Report, Run, SideKind, write};
 use layercake::source::{ContentId, Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::layout::Layout;
 
@@ -152,29 +152,15 @@ impl BothSeen {
     pub fn report(&self) -> String {
         let checked = &self.compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-        let side = |kind| SideText { kind, commit: None, tree: None, name: "side".to_owned() };
-        let sides = Sides {
-            repository: String::new(),
-            nested_at: None,
-            from: side(SideKind::Index),
-            to: side(SideKind::Worktree),
-            chosen_by: "since".to_owned(),
-            reason: "the one before it".to_owned(),
-            shallow: false,
+        let sides = Comparison {
             edited_files: self.compared.edited_files.len(),
-            extent: Extent::Asked,
+            limited: true,
+            ..Comparison::of_kinds(SideKind::Index, SideKind::Worktree)
         };
         let findings = self.compared.findings.reported(false, &checked.sources);
-        let compared = report::Compared {
-            comparison: &self.compared.comparison,
-            sides: &sides,
-            findings: Some(&findings),
-            outputs: 0,
-            semantics: None,
-            timing: Timing::default(),
-        };
+        let run = Run::of_comparison(sides, &self.compared.comparison, Some(&findings));
         let mut text = Vec::new();
-        write(&Report::of_comparison(&compared, &view), &mut text).expect("memory takes it");
+        write(&Report::new(run, &view), &mut text).expect("memory takes it");
         String::from_utf8(text).expect("reports are text")
     }
 }

@@ -1,283 +1,195 @@
-//! Edits in the order of their reach: what each was and is, what it reached,
-//! and where it stopped. What no edit explains stands before all of it.
+//! Edits, and what came of them: outputs that changed alike, the longest route, and shields.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::collections::BTreeSet;
 
-use super::escape::text;
-use super::fold::{Fold, Folds};
-use super::group::{self, Told};
-use super::place::{Side, at, decoded_words, document, place};
-use super::{Page, value};
+use super::escape::{text, words};
+use super::{Page, Section, diff, filter, fitting, folded, list, more, unfolded};
+use crate::compare::Status;
 use crate::report::counted;
-use crate::report::json::{EditForm, ShieldForm};
+use crate::report::model::{Edit, Group, Output, OutputChange};
+use crate::report::story::{
+    Delta, EditedValue, Entry, GroupEntry, RouteEntry, UNEXPLAINED, edit_numbers,
+};
+use crate::report::text::Text;
 
-/// Writes all edits, if this is a comparison.
-pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    if page.report.comparison.is_none() {
-        return Ok(());
-    }
-    let folds = Folds::new(page);
-    writeln!(out, "<section id=\"edits\" aria-labelledby=\"edits-title\">")?;
-    writeln!(out, "<h2 id=\"edits-title\">Edits</h2>")?;
-    if page.report.edits.is_empty() {
-        writeln!(out, "<p>No document was edited.</p>")?;
-    }
-    let mut written = Written::default();
-    for fold in &folds.told {
-        write_fold(page, fold, &mut written, out)?;
-    }
-    write_rest(page, &mut written, out)?;
-    write_inert(page, &folds.inert, out)?;
-    writeln!(out, "</section>")
-}
+/// Maximum number of bytes of all edits.
+const MAX_BYTES: usize = 2 << 20;
 
-/// Writes every output of which a change has no edit behind it.
-pub(super) fn write_unexplained(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let unexplained = &page.report.unexplained;
-    if unexplained.is_empty() {
-        return Ok(());
-    }
-    let (count, verb) = (unexplained.len(), if unexplained.len() == 1 { "has" } else { "have" });
-    let what = counted(count, "output");
-    writeln!(
-        out,
-        "<section id=\"unexplained\" class=\"alarm\" aria-labelledby=\"unexplained-title\">"
-    )?;
-    writeln!(
-        out,
-        "<h2 id=\"unexplained-title\">Unexplained: {what} {verb} changes that no edit explains</h2>"
-    )?;
-    writeln!(
-        out,
-        "<p>This is a fault of layercake, not of your documents: do not rely on the causes"
-    )?;
-    writeln!(out, "of these outputs, and please report it with the report as JSON.</p><ul>")?;
-    for it in unexplained {
-        let site = group::site_words(it.site.as_deref());
-        let (schema, name) = (text(&it.schema), text(&it.name));
-        let places = counted(it.differences, "place");
-        let group = it.group.as_deref().and_then(|it| page.group_at(it));
-        let group = group.map(|at| format!(", <a href=\"#g{0}\">what changed</a>", at + 1));
-        let group = group.unwrap_or_default();
-        writeln!(out, "<li>{site} <b>{name}</b> <small>{schema}</small>: {places}{group}</li>")?;
-    }
-    writeln!(out, "</ul></section>")
-}
+/// Maximum number of bytes of a list of one entry.
+const MAX_LIST_BYTES: usize = 256 << 10;
 
-/// What is told already.
-#[derive(Default)]
-struct Written {
-    groups: BTreeSet<usize>,
-    routes: Told,
-}
+/// Maximum number of bytes of a list of one group.
+const MAX_GROUP_BYTES: usize = 96 << 10;
 
-fn write_fold(
-    page: &Page<'_>,
-    fold: &Fold,
-    written: &mut Written,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let first = fold.first(page.report);
-    writeln!(out, "<article class=\"edit unit\">")?;
-    let more = match fold.edits.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    writeln!(out, "<h3>{}: {}{more}</h3>", numbers(&fold.edits), subject(first))?;
-    writeln!(out, "<p class=\"reach\">{}</p>", reach_words(first))?;
-    write_values(page, fold, out)?;
-    let (here, elsewhere): (Vec<usize>, Vec<usize>) =
-        fold.groups.iter().partition(|group| !written.groups.contains(group));
-    for group in here {
-        written.groups.insert(group);
-        group::write(page, group, &mut written.routes, out)?;
+/// Maximum number of entries of a list that are not folded.
+const MAX_UNFOLDED: usize = 5;
+
+impl<'r> Page<'_, 'r> {
+    /// Everything that changed, and what changed it.
+    pub(super) fn edits(&self) -> Section {
+        let story = self.story;
+        let (entries, left_out) = fitting(&story.entries, MAX_BYTES, |entry| self.entry(entry));
+        let left_out = story.entries[story.entries.len() - left_out..].iter();
+        let left_out = more(left_out.map(|entry| entry.edits.len()).sum(), "edit");
+        let unknown = self.listed("Content unknown", &story.unknown);
+        let inert = self.listed("Changes nothing", &story.inert);
+        let content = [entries.concat(), left_out, unknown, inert].concat();
+        Section { id: "edits", title: "Edits", count: story.report.edits.len(), content }
     }
-    if !elsewhere.is_empty() {
-        let links: Vec<String> = elsewhere.iter().map(|it| group::link(page, *it)).collect();
-        let links = links.join(", ");
-        writeln!(
-            out,
-            "<p class=\"elsewhere\">Told with another edit, which it took too: {links}</p>"
-        )?;
+
+    fn entry(&self, entry: &Entry<'r>) -> String {
+        let first = entry.edits[0];
+        let (id, name) = (self.id(&first.id.to_string()), first.id);
+        let place = match &entry.edits[..] {
+            [only] => self.place(only),
+            edits => format!("<span class=\"dim\">{}</span>", places(edits)),
+        };
+        let (numbers, attributes) =
+            (edit_numbers(&entry.edits), self.filter.of_edits(&entry.edits));
+        let reach = self.text(&entry.reach);
+        let changes = self.changes(entry);
+        let groups =
+            unfolded(&entry.groups, "group", (MAX_UNFOLDED, MAX_LIST_BYTES), |it| self.group(it));
+        let elsewhere = match self.text(&entry.elsewhere) {
+            words if words.is_empty() => words,
+            words => format!("<p class=\"elsewhere\">{words}</p>\n"),
+        };
+        let (route, stops) = (self.route(entry.route.as_ref()), self.stops(&entry.stops));
+        format!(
+            "<article class=\"entry\"{id} tabindex=\"-1\"{attributes}>\n<div class=\"bar\"><h3>\
+             <a class=\"self\" href=\"#{name}\">{numbers}</a></h3> {place}</div>\n{changes}\
+             <p class=\"reach\">{reach}</p>\n{groups}{elsewhere}{route}{stops}</article>\n"
+        )
     }
-    write_stops(page, fold, out)?;
-    writeln!(out, "</article>")
-}
 
-/// Edits by their numbers: `Edit 3`, `Edits 3 to 9, 12`.
-fn numbers(edits: &[usize]) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for number in edits.iter().map(|it| it + 1) {
-        match runs.last_mut() {
-            Some((_, end)) if *end + 1 == number => *end = number,
-            Some(_) | None => runs.push((number, number)),
-        }
+    fn place(&self, edit: &Edit) -> String {
+        let place = edit.at.last().map(|place| Text::place(place, edit.at.head.is_some()));
+        place.map(|place| self.text(&place)).unwrap_or_default()
     }
-    let words = runs.iter().map(|(start, end)| match end - start {
-        0 => start.to_string(),
-        1 => format!("{start}, {end}"),
-        _ => format!("{start} to {end}"),
-    });
-    let words: Vec<String> = words.collect();
-    format!("{} {}", if edits.len() == 1 { "Edit" } else { "Edits" }, words.join(", "))
-}
 
-/// What was edited.
-fn subject(edit: &EditForm) -> String {
-    let what = match &*edit.kind {
-        "document" if edit.at.from.is_none() => "added, ",
-        "document" if edit.at.to.is_none() => "removed, ",
-        "moved" => "moved, ",
-        _ => "",
-    };
-    let path = if edit.path == "." || edit.path.is_empty() {
-        String::new()
-    } else {
-        format!(" <code>{}</code>", text(&edit.path))
-    };
-    format!("{what}{}{path}", document(&edit.document))
-}
-
-fn reach_words(edit: &EditForm) -> String {
-    let reach = &edit.reach;
-    if reach.outputs == 0 {
-        return "Reaches nothing.".to_owned();
+    /// What was edited: each place, and the value once.
+    fn changes(&self, entry: &Entry<'r>) -> String {
+        let change = |change: &EditedValue<'r>| {
+            let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
+            let edits = unfolded(&change.edits, "place", max, |edit| self.edited(entry, edit));
+            format!("<div class=\"change\">{edits}{}</div>\n", diff::html(&change.delta, None, ""))
+        };
+        unfolded(&entry.changes, "change", (MAX_UNFOLDED, MAX_LIST_BYTES), change)
     }
-    let outputs = counted(reach.outputs, "output");
-    let sites = match reach.sites.len() {
-        0 => String::new(),
-        sites => format!(" in {}", counted(sites, "site")),
-    };
-    let indirect = match reach.indirect {
-        0 => String::new(),
-        count => format!("; {count} of them from files nobody edited"),
-    };
-    let proof = match &*edit.verified {
-        "counterfactual" => " Proven by rendering without it.",
-        _ => "",
-    };
-    format!("Reaches <b>{outputs}{sites}</b>{indirect}.{proof}")
-}
 
-/// What the edits of a fold were and are.
-fn write_values(page: &Page<'_>, fold: &Fold, out: &mut dyn Write) -> io::Result<()> {
-    match &*fold.edits {
-        [only] => write_value(page, *only, Heading::Told, out),
-        edits => {
-            writeln!(out, "<ul class=\"changes\">")?;
-            for edit in edits {
-                writeln!(out, "<li>")?;
-                write_value(page, *edit, Heading::Own, out)?;
-                writeln!(out, "</li>")?;
+    fn edited(&self, entry: &Entry<'r>, edit: &Edit) -> String {
+        let subject = self.text(&self.story.names.subject(edit));
+        match &entry.edits[..] {
+            [_] => format!("<p>{subject}</p>\n"),
+            _ => {
+                format!("<p{}>{} {subject}</p>\n", self.id(&edit.id.to_string()), self.place(edit))
             }
-            writeln!(out, "</ul>")
         }
     }
-}
 
-/// Whether it is said already what was edited.
-#[derive(Clone, Copy)]
-enum Heading {
-    Told,
-    Own,
-}
-
-fn write_value(
-    page: &Page<'_>,
-    at: usize,
-    heading: Heading,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let edit = &page.report.edits[at];
-    let subject = match heading {
-        Heading::Told => String::new(),
-        Heading::Own => format!("Edit {}: {} ", at + 1, subject(edit)),
-    };
-    writeln!(
-        out,
-        "<div id=\"e{}\" class=\"value\" tabindex=\"-1\"><p>{subject}{}</p>",
-        at + 1,
-        at_words(page, edit)
-    )?;
-    value::write(edit.before.as_ref(), edit.after.as_ref(), out)?;
-    writeln!(out, "</div>")
-}
-
-/// Where an edit is, on the side that has it.
-fn at_words(page: &Page<'_>, edit: &EditForm) -> String {
-    match (&edit.at.from, &edit.at.to) {
-        (_, Some(place)) => at(page.report, Side::Head, place),
-        (Some(place), None) => format!("{} of the base", at(page.report, Side::Base, place)),
-        (None, None) => String::new(),
-    }
-}
-
-/// Writes where a fold stopped: stops of one document for one reason at the
-/// same lines are one.
-fn write_stops(page: &Page<'_>, fold: &Fold, out: &mut dyn Write) -> io::Result<()> {
-    let stops = stops(page, fold);
-    if stops.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "<div class=\"stops\"><h4>Stops at</h4><ul>")?;
-    for (ShieldForm { why, by, .. }, sites) in stops {
-        let (document, decoded) = (document(&by.document), by.decoded.as_ref());
-        let decoded = decoded_words(decoded.map(|it| (&*it.name, it.line)));
-        let at = place(page.report, Side::Head, &by.file, by.line);
-        let sites: Vec<String> = sites.into_iter().map(group::site_words).collect();
-        let (sites, why) = (sites.join(" "), text(why));
-        writeln!(out, "<li>{why} by {document} at {at}{decoded}, in {sites}</li>")?;
-    }
-    writeln!(out, "</ul></div>")
-}
-
-/// The first shield at every line that stopped one of the edits, and in which
-/// sites it did.
-fn stops<'a>(page: &Page<'a>, fold: &Fold) -> Vec<(&'a ShieldForm, BTreeSet<Option<&'a str>>)> {
-    let mut known = BTreeMap::new();
-    let mut stops: Vec<(&'a ShieldForm, BTreeSet<Option<&'a str>>)> = Vec::new();
-    for edit in &fold.edits {
-        for shield in page.shields_of(*edit).iter().copied() {
-            let by = &shield.by;
-            let key = (&by.file, by.line, &shield.why, &by.document);
-            let at = *known.entry(key).or_insert(stops.len());
-            if at == stops.len() {
-                stops.push((shield, BTreeSet::new()));
+    fn group(&self, entry: &GroupEntry<'r>) -> String {
+        let (title, attributes) = (self.text(&entry.title), filter::of_group(entry));
+        let [first, others @ ..] = &entry.groups[..] else { return String::new() };
+        let (id, content) = match entry.status {
+            Status::Added | Status::Removed | Status::NotComparable if !others.is_empty() => {
+                let count = counted(entry.groups.len(), "document");
+                let outputs =
+                    list(&entry.groups, "document", MAX_GROUP_BYTES, |it| self.output(it));
+                let outputs = format!("<div class=\"outputs\">\n{outputs}</div>\n");
+                (String::new(), folded("rest", &count, &outputs))
             }
-            stops[at].1.insert(shield.site.as_deref());
-        }
+            _ => {
+                let id = self.id(&first.id.to_string());
+                let is_said = entry.deltas.is_empty();
+                let deltas = if is_said { String::new() } else { self.deltas(first) };
+                (id, deltas + &self.variants(others))
+            }
+        };
+        format!(
+            "<section class=\"group\"{id} tabindex=\"-1\"{attributes}>\n<h4>{title}</h4>\n\
+             {content}</section>\n"
+        )
     }
-    stops
+
+    /// An output that came or went.
+    fn output(&self, group: &Group) -> String {
+        let (name, schema) = (text(&group.name), text(&group.schema));
+        let id = self.id(&group.id.to_string());
+        let link = format!("<a class=\"self\" href=\"#{}\">{name}</a>", group.id);
+        format!("<p{id}>{link} <small>{schema}</small></p>\n")
+    }
+
+    /// Outputs that differ at the same places in other values.
+    fn variants(&self, groups: &[&'r Group]) -> String {
+        let variants = list(groups, "variant", MAX_GROUP_BYTES, |group| {
+            let sites = self.text(&self.story.site_names.phrase_of(group.sites));
+            let (id, name) = (self.id(&group.id.to_string()), group.id);
+            let link = format!("<a class=\"self\" href=\"#{name}\">{name}</a>");
+            format!("<div{id}><p>{link} in {sites}</p>\n{}</div>\n", self.deltas(group))
+        });
+        folded("rest", &counted(groups.len(), "more variant"), &variants)
+    }
+
+    fn deltas(&self, group: &Group) -> String {
+        let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
+        let changes = unfolded(&group.changes, "place", max, |change| self.changed(change));
+        format!("<div class=\"diff\">\n{changes}</div>\n")
+    }
+
+    /// What became of a place of an output, and where it is written.
+    fn changed(&self, change: &OutputChange) -> String {
+        let delta = Delta::of_change(change);
+        let place = change.at.last().map(|place| Text::place(place, change.at.head.is_some()));
+        let place = place.map(|place| format!(" <small>{}</small>", self.text(&place)));
+        diff::html(&delta, Some(&delta.path), &place.unwrap_or_default())
+    }
+
+    fn route(&self, route: Option<&RouteEntry>) -> String {
+        let Some(route) = route else { return String::new() };
+        let steps = route.steps.iter().map(|step| {
+            format!("<li>{}<br>{}</li>\n", self.text(&step.words), self.text(&step.places))
+        });
+        let steps: String = steps.collect();
+        folded("route", &self.text(&route.title), &format!("<ol>\n{steps}</ol>\n"))
+    }
+
+    fn stops(&self, stops: &[Text]) -> String {
+        let html = |stop| format!("<p class=\"stop\">{}</p>\n", self.text(stop));
+        let stops = unfolded(stops, "shield", (MAX_UNFOLDED, MAX_GROUP_BYTES), html);
+        if stops.is_empty() { stops } else { format!("<div class=\"stops\">\n{stops}</div>\n") }
+    }
+
+    fn listed(&self, title: &str, edits: &[&'r Edit]) -> String {
+        let html = |edit: &&'r Edit| {
+            let (id, subject) = (self.id(&edit.id.to_string()), self.story.names.subject(edit));
+            let (place, subject) = (self.place(edit), self.text(&subject));
+            let attributes = self.filter.of_edits(&[edit]);
+            format!("<p class=\"entry\"{id} tabindex=\"-1\"{attributes}>{place} {subject}</p>\n")
+        };
+        let title = format!("<b>{title}</b>: {}", counted(edits.len(), "edit"));
+        folded("listed", &title, &list(edits, "edit", MAX_LIST_BYTES, html))
+    }
+
+    pub(super) fn unexplained(&self) -> Section {
+        let report = self.story.report;
+        let outputs = report.outputs.iter().filter(|output| output.unexplained);
+        let outputs: Vec<(&Text, &Output)> = self.story.unexplained.iter().zip(outputs).collect();
+        let listed = list(&outputs, "output", MAX_LIST_BYTES, |(text, output)| {
+            let group = &report.groups[output.group.index()];
+            let id = self.id(&group.id.to_string());
+            format!("<div{id}><p>{}</p>\n{}</div>\n", self.text(text), self.deltas(group))
+        });
+        let content = match outputs.len() {
+            0 => String::new(),
+            _ => format!("<div class=\"alarm\">\n<p>{}</p>\n{listed}</div>\n", words(UNEXPLAINED)),
+        };
+        Section { id: "unexplained", title: "Unexplained", count: outputs.len(), content }
+    }
 }
 
-/// Writes the groups that no edit is told with, as all of their outputs are
-/// without a cause.
-fn write_rest(page: &Page<'_>, written: &mut Written, out: &mut dyn Write) -> io::Result<()> {
-    let rest: Vec<usize> =
-        (0..page.report.groups.len()).filter(|it| !written.groups.contains(it)).collect();
-    if rest.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "<article class=\"edit unit\"><h3>Without an edit that explains them</h3>")?;
-    for group in rest {
-        group::write(page, group, &mut written.routes, out)?;
-    }
-    writeln!(out, "</article>")
-}
-
-/// Writes edits that changed nothing, and that nothing stopped.
-fn write_inert(page: &Page<'_>, inert: &[usize], out: &mut dyn Write) -> io::Result<()> {
-    if inert.is_empty() {
-        return Ok(());
-    }
-    let count = counted(inert.len(), "edit");
-    writeln!(out, "<article class=\"edit unit\"><h3>Changes nothing: {count}</h3>")?;
-    writeln!(out, "<ul class=\"changes\">")?;
-    for edit in inert {
-        writeln!(out, "<li>")?;
-        write_value(page, *edit, Heading::Own, out)?;
-        writeln!(out, "</li>")?;
-    }
-    writeln!(out, "</ul></article>")
+/// In how many files edits are.
+fn places(edits: &[&Edit]) -> String {
+    let files = edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
+    let files: BTreeSet<&str> = files.collect();
+    format!("in {}", counted(files.len(), "file"))
 }

@@ -32,3 +32,19 @@ impl Display for Text<'_> {
         Ok(())
     }
 }
+
+/// Words with code in backticks.
+pub(super) fn words(words: &str) -> String {
+    let (mut html, mut rest) = (String::new(), words);
+    while let Some((before, after)) = rest.split_once('`')
+        && let Some((code, after)) = after.split_once('`')
+    {
+        html.push_str(&text(before).to_string());
+        html.push_str(&match code {
+            "" => "``".to_owned(),
+            code => format!("<code>{}</code>", text(code)),
+        });
+        rest = after;
+    }
+    html + &text(rest).to_string()
+}

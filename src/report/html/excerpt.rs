@@ -1,135 +1,103 @@
 //! Lines of files with what a label marks in them.
 
-use std::io::{self, Write};
 use std::ops::Range;
 
-use super::escape::text;
-use super::findings::label_place;
-use crate::report::json::{LabelForm, Line, Report};
+use super::Page;
+use super::escape::{text, words};
+use crate::report::model::{LabelledPlace, Line};
+use crate::report::text::Link;
 
 /// How much is shown around the line of a label.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surroundings {
     None,
     OneLine,
 }
 
-/// Writes where a label is, its line as far as the report has it, and what it
-/// says.
-pub(super) fn write(
-    report: &Report,
-    label: &LabelForm,
-    surroundings: Surroundings,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    writeln!(out, "<figure><figcaption>{}</figcaption>", label_place(report, label))?;
-    let at = label.decoded.as_ref().map_or(label.line, |it| it.line);
-    let is_wanted = |line: &&Line| match surroundings {
-        Surroundings::None => line.line == at,
-        Surroundings::OneLine => true,
-    };
-    let lines: Vec<&Line> = report.lines_around(label).into_iter().filter(is_wanted).collect();
-    if !lines.is_empty() {
-        write!(out, "<pre class=\"excerpt\">")?;
-        for line in &lines {
-            write_line(line, (line.line == at).then_some(label), out)?;
-        }
-        writeln!(out, "</pre>")?;
-    }
-    if report.text_of(label).is_some_and(|text| text.withheld) {
-        writeln!(out, "<p><i>not shown: may hold secrets</i></p>")?;
-    }
-    if !label.label.is_empty() {
-        writeln!(out, "<p class=\"said\">{}</p>", text(&label.label))?;
-    }
-    writeln!(out, "</figure>")
-}
-
-/// Writes a line, and marks what the label on it is about.
-fn write_line(line: &Line, label: Option<&LabelForm>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "<span class=\"number\">{}</span> ", line.line)?;
-    if line.column > 1 {
-        write!(out, "<i>…</i>")?;
-    }
-    let letters: Vec<char> = line.text.chars().collect();
-    let marked = label.map(|label| marked(line, &letters, label));
-    let window = window(line, letters.len(), marked.as_ref());
-    let mut at = window.start;
-    if window.start > 0 {
-        write!(out, "<i>…</i>")?;
-    }
-    for end in edges(line, &window, marked.as_ref()) {
-        let stretch: String = letters[at..end].iter().collect();
-        let is_hidden = line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at));
-        let is_marked = marked.as_ref().is_some_and(|it| it.contains(&at));
-        let stretch = if is_hidden {
-            format!("<span class=\"hidden\">{}</span>", text(&stretch))
-        } else {
-            text(&stretch).to_string()
+impl Page<'_, '_> {
+    /// Where a label is, its line as far as the report has it, and what it says.
+    pub(super) fn excerpt(&self, label: &LabelledPlace, surroundings: Surroundings) -> String {
+        let report = self.story.report;
+        let [(at, _), _] = label.ends();
+        let lines = report.lines_around(label).into_iter();
+        let lines = lines.filter(|it| surroundings == Surroundings::OneLine || it.line == at);
+        let lines: String = lines.map(|it| line(it, (it.line == at).then_some(label))).collect();
+        let withheld = report.text_of(label).is_some_and(|text| text.withheld);
+        let lines = match &*lines {
+            _ if withheld => "<p><i>not shown: may hold secrets</i></p>\n".to_owned(),
+            "" => String::new(),
+            lines => format!("<pre class=\"excerpt\">{lines}</pre>\n"),
         };
-        if is_marked {
-            write!(out, "<mark>{stretch}</mark>")?;
-        } else {
-            write!(out, "{stretch}")?;
+        let said = match &*label.label {
+            "" => String::new(),
+            said => format!("<p class=\"said\">{}</p>\n", words(said)),
+        };
+        format!(
+            "<figure><figcaption>{}</figcaption>\n{lines}{said}</figure>\n",
+            self.label_place(label)
+        )
+    }
+
+    fn label_place(&self, label: &LabelledPlace) -> String {
+        let place = format!("<code class=\"place\">{}:{}</code>", text(&label.file), label.line);
+        let place = match self.address(&Link::Head(label.file.clone(), label.line)) {
+            Some(address) => format!("<a href=\"{}\">{place}</a>", text(&address)),
+            None => place,
+        };
+        match &label.decoded {
+            Some(it) => format!("{place}, decoded <code>{}:{}</code>", text(&it.name), it.line),
+            None => place,
         }
-        at = end;
     }
-    if marked.is_some_and(|it| it.start >= letters.len()) {
-        write!(out, "<mark> </mark>")?;
-    }
-    let is_cut = line.cut || window.end < letters.len();
-    let cut = if is_cut { "<i>…</i>" } else { "" };
-    writeln!(out, "{cut}")
 }
 
-/// The characters of a line that are shown: all of it, or what is around the mark, so that
-/// many findings on one long line do not show all of it each.
-fn window(line: &Line, length: usize, marked: Option<&Range<usize>>) -> Range<usize> {
-    const MAX_WHOLE: usize = 800;
-    const AROUND: usize = 200;
-    if length <= MAX_WHOLE {
-        return 0..length;
-    }
-    let focus = marked.map_or(0, |it| it.start);
-    let (start, end) = (focus.saturating_sub(AROUND), (focus + AROUND).min(length));
-    // A part of what stands for a secret would look like text.
-    let met = |at: usize| line.hidden.iter().find(|[start, end]| *start < at && at < *end);
-    met(start).map_or(start, |it| it[0])..met(end).map_or(end, |it| it[1])
+/// A line, and in it what the label on it is about.
+fn line(line: &Line, label: Option<&LabelledPlace>) -> String {
+    let marked = label.map_or(0..0, |label| marked(line, label));
+    let letters = line.text.chars().enumerate();
+    let letters = letters.map(|(at, it)| (it, is_hidden(line, at), marked.contains(&at)));
+    let mut letters: Vec<(char, bool, bool)> = letters.collect();
+    // What is missing at the end of a line is marked there.
+    letters.extend((marked.end > letters.len()).then_some((' ', false, true)));
+    let stretches = letters.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2));
+    let stretches = stretches.map(|stretch| {
+        let words: String = stretch.iter().map(|(letter, ..)| letter).collect();
+        let words = text(&words);
+        match (stretch[0].1, stretch[0].2) {
+            (false, false) => words.to_string(),
+            (false, true) => format!("<mark>{words}</mark>"),
+            (true, false) => format!("<span class=\"hidden\">{words}</span>"),
+            (true, true) => format!("<mark class=\"hidden\">{words}</mark>"),
+        }
+    });
+    let [before, after] =
+        [line.column > 1, line.cut].map(|is_cut| if is_cut { "<i>…</i>" } else { "" });
+    let number = format!("<span class=\"number\">{}</span>", line.line);
+    format!("{number} {before}{}{after}\n", stretches.collect::<String>())
 }
 
-/// Where stretches of a line end that are shown alike.
-fn edges(line: &Line, window: &Range<usize>, marked: Option<&Range<usize>>) -> Vec<usize> {
-    let hidden = line.hidden.iter().flatten().copied();
-    let marked = marked.into_iter().flat_map(|it| [it.start, it.end]);
-    let mut edges: Vec<usize> = hidden.chain(marked).chain([window.end]).collect();
-    edges.retain(|edge| *edge > window.start && *edge <= window.end);
-    edges.sort_unstable();
-    edges.dedup();
-    edges
+fn is_hidden(line: &Line, at: usize) -> bool {
+    line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at))
 }
 
-/// What a label is about on the line it begins on, in characters.
-fn marked(line: &Line, letters: &[char], label: &LabelForm) -> Range<usize> {
-    let (start, end) = match &label.decoded {
-        Some(it) => ((it.line, it.column), (it.end_line, it.end_column)),
-        None => ((label.line, label.column), (label.end_line, label.end_column)),
-    };
-    let from = position(line, letters, start.1);
-    let to = if end.0 > start.0 { letters.len() } else { position(line, letters, end.1) };
+/// What a label is about on the line it begins on, in characters; at least one.
+fn marked(line: &Line, label: &LabelledPlace) -> Range<usize> {
+    let [start, end] = label.ends();
+    let from = position(line, start.1);
+    let to = if end.0 > start.0 { line.text.chars().count() } else { position(line, end.1) };
     let hidden = line.hidden.iter().find(|[start, _]| label.covers_hidden && *start == to);
-    let to = hidden.map_or(to, |[_, end]| *end).min(letters.len());
-    from..if to > from { to } else { from + 1 }
+    from..hidden.map_or(to, |[_, end]| *end).max(from + 1)
 }
 
-/// Where a column begins in the text that is kept of a line: columns of hidden
-/// texts count for nothing.
-fn position(line: &Line, letters: &[char], column: usize) -> usize {
-    let is_hidden = |at: &usize| line.hidden.iter().any(|[start, end]| (*start..*end).contains(at));
+/// Where a column begins in the text that is kept of a line: columns of hidden texts count for
+/// nothing.
+fn position(line: &Line, column: usize) -> usize {
+    let length = line.text.chars().count();
     match column.saturating_sub(line.column) {
         0 => 0,
         wanted => {
-            let mut counted = (0..letters.len()).filter(|at| !is_hidden(at));
-            counted.nth(wanted - 1).map_or(letters.len(), |at| at + 1)
+            let mut counted = (0..length).filter(|at| !is_hidden(line, *at));
+            counted.nth(wanted - 1).map_or(length, |at| at + 1)
         }
     }
 }

@@ -1,209 +1,127 @@
-//! Findings by file: what is wrong, on which lines, why, what to do, and
-//! which edits are behind it.
+//! Findings: what is wrong, on which lines, why, what to do, and which edits are behind it.
 
-use std::io::{self, Write};
+use indexmap::IndexMap;
 
-use super::Page;
-use super::escape::text;
-use super::excerpt::{self, Surroundings};
-use super::group::{edit_link, site_words};
-use super::place::{Side, decoded_words, document, place};
-use crate::diagnostic::Safety;
-use crate::report::comparison::Unchanged;
-use crate::report::json::{Finding, FixForm, LabelForm, Report, State};
-use crate::report::{Ignored, Listing};
+use super::escape::{text, words};
+use super::excerpt::Surroundings;
+use super::{Page, Section, filter, list, unfolded};
+use crate::report::model::{Finding, LabelledPlace, State};
+use crate::report::story::FindingEntry;
+use crate::report::text::Text;
 
-/// So many findings are unfolded; of more, the reader chooses.
-const MOST_UNFOLDED: usize = 30;
+/// Maximum number of bytes of all findings of a section.
+const MAX_BYTES: usize = 2 << 20;
 
-/// Writes all findings that are listed, if any were looked for.
-pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    if !page.is_linted() {
-        return Ok(());
-    }
-    writeln!(out, "<section id=\"findings\" aria-labelledby=\"findings-title\">")?;
-    writeln!(out, "<h2 id=\"findings-title\">Findings</h2>")?;
-    writeln!(out, "<p>{}</p>", listed_words(page))?;
-    let mut numbered: Vec<(usize, &Finding)> = page.findings.iter().copied().enumerate().collect();
-    numbered.sort_by(|(_, left), (_, right)| left.primary.file.cmp(&right.primary.file));
-    for file in numbered.chunk_by(|(_, one), (_, other)| one.primary.file == other.primary.file) {
-        write_file(page, file, out)?;
-    }
-    writeln!(out, "</section>")
-}
+/// Maximum number of bytes of the places of one finding.
+const MAX_PLACE_BYTES: usize = 32 << 10;
 
-/// How many findings are listed, and which others there are.
-fn listed_words(page: &Page<'_>) -> String {
-    let listed = match Finding::total(page.findings.iter().copied()) {
-        0 if page.report.comparison.is_some() => "No new finding.".to_owned(),
-        0 => "Nothing found.".to_owned(),
-        count => format!("{count} listed."),
-    };
-    let parts: Vec<String> = unlisted(page)
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if parts.is_empty() {
-        return listed;
-    }
-    format!("{listed} Not listed: {}.", parts.join(", "))
-}
+/// Maximum number of places of one finding that are not folded.
+const MAX_PLACES: usize = 4;
 
-/// Findings that are only counted, and what lists them.
-fn unlisted(page: &Page<'_>) -> [(usize, &'static str); 3] {
-    let Listing { unchanged, ignored } = page.manner.listing;
-    let count = |wanted: fn(&Finding) -> bool| {
-        Finding::total(page.report.findings.iter().filter(|it| wanted(it)))
-    };
-    [
-        match unchanged {
-            Unchanged::Counted => (
-                count(|it| is_in(it, State::Unchanged)),
-                "on both sides (<code>--all-findings</code>)",
-            ),
-            Unchanged::Shown => (0, ""),
-        },
-        (count(|it| is_in(it, State::Fixed)), "fixed"),
-        match ignored {
-            Ignored::Counted => {
-                (count(|it| it.suppressed.is_some()), "suppressed (<code>--show-ignored</code>)")
-            }
-            Ignored::Shown => (0, ""),
-        },
-    ]
-}
+/// Maximum number of documents of one finding that are named.
+const MAX_DOCUMENTS: usize = 8;
 
-fn is_in(finding: &Finding, state: State) -> bool {
-    finding.suppressed.is_none() && finding.state == Some(state)
-}
+/// Maximum number of findings that are unfolded at first.
+const MAX_UNFOLDED: usize = 20;
 
-fn write_file(
-    page: &Page<'_>,
-    findings: &[(usize, &Finding)],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let file = findings.first().map_or("", |(_, it)| &it.primary.file);
-    let count = Finding::total(findings.iter().map(|(_, finding)| *finding));
-    writeln!(out, "<section class=\"bunch\"><h3>{} <small>{count}</small></h3>", text(file))?;
-    for (at, finding) in findings {
-        write_finding(page, *at, finding, out)?;
-    }
-    writeln!(out, "</section>")
-}
-
-fn write_finding(
-    page: &Page<'_>,
-    at: usize,
-    finding: &Finding,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let open = if page.findings.len() > MOST_UNFOLDED { "" } else { " open" };
-    let (level, rule) = (finding.severity.as_str(), text(&finding.rule));
-    writeln!(
-        out,
-        "<details class=\"finding unit\" id=\"f{}\" data-level=\"{level}\" data-rule=\"{rule}\"{open}>",
-        at + 1
-    )?;
-    writeln!(
-        out,
-        "<summary><span class=\"badge {level}\">{level}</span>{} {} <code class=\"rule\">{rule}</code></summary>",
-        badges(finding),
-        text(&finding.message)
-    )?;
-    excerpt::write(page.report, &finding.primary, Surroundings::OneLine, out)?;
-    write_related(page, finding, out)?;
-    write_words(page, finding, out)?;
-    writeln!(out, "</details>")
-}
-
-/// What else is to be known at once.
-fn badges(finding: &Finding) -> &'static str {
-    match (&finding.suppressed, finding.state) {
-        (Some(_), _) => " <span class=\"badge\">suppressed</span>",
-        (None, Some(State::New)) => " <span class=\"badge\">new</span>",
-        (None, Some(State::Unchanged)) => " <span class=\"badge\">unchanged</span>",
-        (None, Some(State::Fixed)) => " <span class=\"badge\">fixed</span>",
-        (None, None) => "",
-    }
-}
-
-fn write_related(page: &Page<'_>, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    if finding.related.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "<ul class=\"related\">")?;
-    for label in &finding.related {
-        writeln!(out, "<li>")?;
-        excerpt::write(page.report, label, Surroundings::None, out)?;
-        writeln!(out, "</li>")?;
-    }
-    writeln!(out, "</ul>")
-}
-
-/// Writes all that is said beside the lines.
-fn write_words(page: &Page<'_>, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<dl>")?;
-    for note in &finding.notes {
-        writeln!(out, "<dt>note</dt><dd>{}</dd>", text(note))?;
-    }
-    if let Some(help) = &finding.help {
-        writeln!(out, "<dt>help</dt><dd>{}</dd>", text(help))?;
-    }
-    if let Some(fix) = &finding.fix {
-        write_fix(page, fix, out)?;
-    }
-    if !finding.caused_by.is_empty() {
-        let edits: Vec<String> = finding.caused_by.iter().map(|it| edit_link(page, it)).collect();
-        writeln!(out, "<dt>cause</dt><dd>{}</dd>", edits.join(", "))?;
-    }
-    if !finding.sites.is_empty() {
-        let sites: Vec<String> = finding.sites.iter().map(|it| site_words(Some(it))).collect();
-        writeln!(out, "<dt>sites</dt><dd>{}</dd>", sites.join(" "))?;
-    }
-    if !finding.documents.is_empty() {
-        let documents: Vec<String> = finding.documents.iter().map(document).collect();
-        writeln!(out, "<dt>documents</dt><dd>{}</dd>", documents.join(", "))?;
-    }
-    if let Some(it) = &finding.suppressed {
-        let (kind, at) = (text(&it.kind), place(page.report, Side::Head, &it.file, it.line));
-        let reason = match &*it.reason {
-            "" => String::new(),
-            reason => format!(": {}", text(reason)),
+impl<'r> Page<'_, 'r> {
+    pub(super) fn errors(&self) -> Section {
+        let errors = &self.story.errors;
+        let title = match self.story.report.comparison {
+            Some(_) => "New errors",
+            None => "Errors",
         };
-        writeln!(out, "<dt>suppressed</dt><dd>{kind} at {at}{reason}</dd>")?;
+        let open = open(errors.len());
+        let content = list(errors, "finding", MAX_BYTES, |it| self.finding(it, open));
+        Section { id: "errors", title, count: total(errors), content }
     }
-    writeln!(out, "<dt>rule</dt><dd>{}</dd></dl>", rule_link(page, &finding.rule))
-}
 
-/// What `--fix` would do.
-fn write_fix(page: &Page<'_>, fix: &FixForm, out: &mut dyn Write) -> io::Result<()> {
-    let flags = Safety::from(fix.safety).flags();
-    writeln!(out, "<dt><code>{flags}</code></dt><dd>{}", text(&fix.message))?;
-    for edit in &fix.edits {
-        writeln!(out, "<br>{}", place(page.report, Side::Head, &edit.file, edit.line))?;
-        if edit.text.trim().is_empty() {
-            continue;
+    /// Findings that are no new errors, by file.
+    pub(super) fn others(&self) -> Section {
+        let mut files: IndexMap<&str, Vec<&FindingEntry<'r>>> = IndexMap::new();
+        for entry in &self.story.others {
+            files.entry(&*entry.finding.primary.file).or_default().push(entry);
         }
-        write!(out, "<pre class=\"diff\">")?;
-        for line in edit.text.lines() {
-            writeln!(out, "<ins>+ {}</ins>", text(line))?;
+        let open = open(self.story.others.len());
+        let content = list(&files, "file", MAX_BYTES, |(file, entries)| {
+            let findings = list(entries, "finding", MAX_BYTES / 2, |it| self.finding(it, open));
+            let title = format!("<h3><code>{}</code></h3>\n", text(file));
+            format!("<section class=\"file\">{title}{findings}</section>\n")
+        });
+        let count = total(&self.story.others);
+        Section { id: "findings", title: "Other findings", count, content }
+    }
+
+    fn finding(&self, entry: &FindingEntry<'r>, open: &str) -> String {
+        let finding = entry.finding;
+        let name = format!("f{}", entry.index + 1);
+        let (id, attributes) = (self.id(&name), filter::of_finding(entry, self.story));
+        let level = finding.severity.as_str();
+        let (state, message) = (state(finding), words(&finding.message));
+        let (rule, place) = (text(&finding.rule), &finding.primary);
+        let place = format!("<small class=\"where\">{}:{}</small>", text(&place.file), place.line);
+        let primary = self.excerpt(&finding.primary, Surroundings::OneLine);
+        let (related, facts) = (self.related(&finding.related), self.facts(entry));
+        format!(
+            "<article class=\"finding\"{id} tabindex=\"-1\"{attributes}>\n<a class=\"self\" \
+             href=\"#{name}\" aria-label=\"link to {name}\"></a>\n<details{open}><summary>\
+             <span class=\"badge {level}\">{level}</span> {state}{message} <small \
+             class=\"rule\">{rule}</small> {place}</summary>\n{primary}{related}{facts}</details>\n</article>\n"
+        )
+    }
+
+    fn related(&self, labels: &[LabelledPlace]) -> String {
+        let html = |label| self.excerpt(label, Surroundings::None);
+        match unfolded(labels, "place", (MAX_PLACES, MAX_PLACE_BYTES), html) {
+            places if places.is_empty() => places,
+            places => format!("<div class=\"related\">\n{places}</div>\n"),
         }
-        writeln!(out, "</pre>")?;
     }
-    writeln!(out, "</dd>")
+
+    /// What is said beside the lines.
+    fn facts(&self, entry: &FindingEntry<'r>) -> String {
+        let finding = entry.finding;
+        let mut facts: Vec<(&str, String)> =
+            finding.notes.iter().map(|note| ("note", words(note))).collect();
+        facts.extend(finding.help.iter().map(|help| ("help", words(help))));
+        facts.extend(finding.fix.iter().map(|fix| (fix.safety.flags(), words(&fix.message))));
+        let documents = finding.documents.iter().take(MAX_DOCUMENTS);
+        let documents = documents.map(|it| self.story.names.document(it));
+        let documents = Text::list(documents, ", ").and(match finding.documents.len() {
+            count if count > MAX_DOCUMENTS => format!(" and {} more", count - MAX_DOCUMENTS),
+            _ => String::new(),
+        });
+        let texts = [
+            ("documents", &documents),
+            ("in", &entry.sites),
+            ("caused by", &entry.causes),
+            ("ignored", &entry.suppressed),
+        ];
+        let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        facts.extend(texts.map(|(word, text)| (word, self.text(text))));
+        facts.extend(self.manner.rule(&finding.rule).map(|rule| {
+            ("rule", format!("<a href=\"#rule-{0}\">{0}</a>: {1}", rule.name, words(rule.summary)))
+        }));
+        let facts = facts.iter().map(|(word, html)| format!("<dt>{word}</dt><dd>{html}</dd>\n"));
+        format!("<dl>\n{}</dl>\n", facts.collect::<String>())
+    }
 }
 
-/// A link to what a rule says of itself, where this layercake knows it.
-fn rule_link(page: &Page<'_>, name: &str) -> String {
-    match page.manner.rule(name) {
-        Some(rule) => format!("<a href=\"#rule-{0}\">{0}</a>: {1}", rule.name, text(rule.summary)),
-        None => text(name).to_string(),
-    }
+/// Number of findings, those too that entries stand for.
+fn total(entries: &[FindingEntry<'_>]) -> usize {
+    Finding::total(entries.iter().map(|entry| entry.finding))
 }
 
-/// Where a label is: in its file, and in what stands encoded there.
-pub(super) fn label_place(report: &Report, label: &LabelForm) -> String {
-    let decoded = label.decoded.as_ref().map(|it| (&*it.name, it.line));
-    format!("{}{}", place(report, Side::Head, &label.file, label.line), decoded_words(decoded))
+/// Of many findings the reader chooses which to unfold.
+fn open(count: usize) -> &'static str {
+    if count > MAX_UNFOLDED { "" } else { " open" }
+}
+
+/// Why a finding does not count.
+fn state(finding: &Finding) -> &'static str {
+    match (&finding.suppressed, finding.state) {
+        (Some(_), _) => "<span class=\"badge\">ignored</span> ",
+        (None, Some(State::Unchanged)) => "<span class=\"badge\">unchanged</span> ",
+        (None, Some(State::New | State::Fixed) | None) => "",
+    }
 }

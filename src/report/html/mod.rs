@@ -1,153 +1,235 @@
 //! A report as a page to look around in: one HTML file, complete in itself.
 //!
-//! Everything that is said stands in the HTML, folded with `<details>`, so
-//! that it can be read without JavaScript and printed. What `page.js` adds is
-//! ways around: searching, filtering, opening what a link leads to. Nothing is
-//! fetched from anywhere, and the page's own policy (CSP) allows no more than
-//! its one script and its one style sheet, by their hashes.
+//! All of it is in the HTML, folded with `<details>`, so that it can be read without JavaScript
+//! and printed. `page.js` searches, filters, and opens the part that a link leads to. Nothing is
+//! fetched, and the page's own policy (CSP) allows its one script and its one style sheet, by
+//! their hashes, and no more.
 //!
-//! Every text is taken for hostile, since a saved report can come from
-//! anybody: texts reach the page through [`escape::text`] alone, addresses
-//! through [`place::address`], and no text at all stands in the script.
+//! Every text is treated as hostile, since a saved report can come from anywhere: texts reach
+//! the page through [`escape`] alone, addresses through [`Page::address`], and no text of a
+//! report is in the script. Every list is limited by bytes, so that no report makes a page that
+//! a browser cannot open.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `head` | what the browser is told: the policy, the style sheet, the script |
-//! | `overview` | both sides, all of it in figures, and what happened in each site |
-//! | `edits` | edits in the order of their reach, what each reached and where it stopped |
-//! | `fold` | which edits are told as one |
-//! | `group` | outputs that changed alike, with their causes and the routes |
-//! | `value` | values as lines, and what differs between two |
-//! | `findings` | findings by file |
+//! | `head` | the policy, the style sheet, the script |
+//! | `overview` | verdict, figures, both sides, the table of sites |
+//! | `filter` | the choices of a reader, and the attributes that they look at |
+//! | `edits` | edits and what came of them |
+//! | `diff` | what became of values |
+//! | `findings` | findings with the lines that they are about |
 //! | `excerpt` | lines of files with their labels |
-//! | `pages` | what rules say of themselves |
-//! | `place` | places and documents, with links |
+//! | `pages` | the pages of rules |
 //! | `escape` | texts as HTML has them |
 
+mod diff;
 mod edits;
 mod escape;
 mod excerpt;
+mod filter;
 mod findings;
-mod fold;
-mod group;
 mod head;
 mod overview;
 mod pages;
-mod place;
-mod value;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
-use self::escape::text;
-use super::Manner;
-use super::json::{Finding, Report, RouteForm, ShieldForm};
+use self::filter::Filter;
+use super::model::Report;
+use super::story::Story;
+use super::text::{Link, Piece, Role, Text};
+use super::{Manner, counted};
 
 /// Writes a report.
 ///
 /// # Errors
 /// Those of `out`.
 pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let page = Page::new(report, manner);
-    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">")?;
-    head::write(&overview::headline(&page), out)?;
-    writeln!(out, "<body>")?;
-    overview::write_header(&page, out)?;
-    write_ways_around(&page, out)?;
-    writeln!(out, "<main>")?;
-    edits::write_unexplained(&page, out)?;
-    overview::write_sites(&page, out)?;
-    edits::write(&page, out)?;
-    findings::write(&page, out)?;
-    pages::write(&page, out)?;
-    writeln!(out, "</main>")?;
-    write_footer(report, out)?;
-    head::write_script(out)?;
-    writeln!(out, "</body>\n</html>")
+    let story = Story::new(report, manner.listing);
+    let page = Page {
+        filter: Filter::new(&story),
+        ids: RefCell::default(),
+        edits: None,
+        story: &story,
+        manner,
+    };
+    out.write_all(page.html().as_bytes())
 }
 
 /// All that the parts of a page look at.
-struct Page<'a> {
-    report: &'a Report,
+struct Page<'a, 'r> {
+    story: &'a Story<'r>,
     manner: &'a Manner<'a>,
-    /// The findings that are listed, in their order.
-    findings: Vec<&'a Finding>,
-    /// By edit, what stopped it.
-    shields: Vec<Vec<&'a ShieldForm>>,
+    filter: Filter<'r>,
+    /// The names of the parts of the page so far.
+    ids: RefCell<HashSet<String>>,
+    /// The names of edits and groups that the page has; none while these are written.
+    edits: Option<HashSet<String>>,
 }
 
-impl<'a> Page<'a> {
-    fn new(report: &'a Report, manner: &'a Manner<'a>) -> Self {
-        let mut shields = vec![Vec::new(); report.edits.len()];
-        for shield in &report.shields {
-            if let Some(edit) = report.edit_number(&shield.edit) {
-                shields[edit].push(shield);
+impl Page<'_, '_> {
+    fn html(mut self) -> String {
+        let (sites, edits, unexplained) = (self.sites(), self.edits(), self.unexplained());
+        self.edits = Some(names_in(&edits.content));
+        let sections = [sites, self.errors(), edits, unexplained, self.others(), self.rules()];
+        let sections = || sections.iter().filter(|section| !section.content.is_empty());
+        let main: String = sections().map(Section::html).collect();
+        let links: String = sections().map(Section::link).collect();
+        let (head, script) = (head::html(&self.title()), head::script());
+        let (header, tools, footer) = (self.header(), self.tools(), self.footer());
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n{head}<body>\n{header}<nav aria-label=\"parts of \
+             the report\">\n{links}</nav>\n{tools}<main>\n{main}</main>\n{footer}<script>{script}\
+             </script>\n</body>\n</html>\n"
+        )
+    }
+
+    fn text(&self, text: &Text) -> String {
+        let linked = text.pieces.chunk_by(|one, next| one.link == next.link);
+        let linked = linked.map(|pieces| {
+            let html: String = pieces.iter().map(piece).collect();
+            match pieces[0].link.as_ref().and_then(|link| self.address(link)) {
+                Some(address) => format!("<a href=\"{}\">{html}</a>", escape::text(&address)),
+                None => html,
             }
+        });
+        linked.collect()
+    }
+
+    /// Where a link leads: nowhere but to a part of the page or to the web, whatever a report
+    /// says.
+    fn address(&self, link: &Link) -> Option<String> {
+        let address = match link {
+            Link::Anchor(name) => {
+                let is_there = self.edits.as_ref().is_none_or(|names| names.contains(name));
+                return is_there.then(|| format!("#{name}"));
+            }
+            Link::Head(file, line) => self.story.report.link(file, *line),
+            Link::Base(file, line) => self.story.report.base_link(file, *line),
+        };
+        address.filter(|it| it.starts_with("https://") || it.starts_with("http://"))
+    }
+
+    /// The attribute that names a part; empty where another part has the name.
+    fn id(&self, name: &str) -> String {
+        let is_new = self.ids.borrow_mut().insert(name.to_owned());
+        if is_new { format!(" id=\"{}\"", escape::text(name)) } else { String::new() }
+    }
+}
+
+/// The names of edits and groups in HTML, in which quotes of texts are escaped.
+fn names_in(html: &str) -> HashSet<String> {
+    let names = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    names.map(str::to_owned).collect()
+}
+
+fn piece(piece: &Piece) -> String {
+    let words = escape::text(&piece.text);
+    match piece.role {
+        Role::Plain => escape::words(&piece.text),
+        Role::Strong => format!("<b>{words}</b>"),
+        Role::Name => format!("<code>{words}</code>"),
+        Role::Place => format!("<code class=\"place\">{words}</code>"),
+        Role::Good | Role::Error | Role::Warning | Role::Note => {
+            format!("<span class=\"{}\">{words}</span>", class(piece.role))
         }
-        Self { report, manner, findings: report.listed(manner.listing).collect(), shields }
-    }
-
-    /// Whether findings were looked for.
-    fn is_linted(&self) -> bool {
-        self.report.comparison.as_ref().is_none_or(|it| it.linted)
-    }
-
-    /// Where an edit is among the edits of the report. Names come from a file: in
-    /// the page, things are named by their place instead.
-    fn edit_at(&self, name: &str) -> Option<usize> {
-        self.report.edit_number(name)
-    }
-
-    /// What stopped the edit at this place.
-    fn shields_of(&self, edit: usize) -> &[&'a ShieldForm] {
-        &self.shields[edit]
-    }
-
-    /// A route, and where it is among the routes of the report.
-    fn route(&self, name: &str) -> Option<(usize, &'a RouteForm)> {
-        let at = self.report.route_number(name)?;
-        Some((at, &self.report.routes[at]))
-    }
-
-    /// Where a group is among the groups of the report.
-    fn group_at(&self, name: &str) -> Option<usize> {
-        self.report.group_number(name)
+        Role::Dim => format!("<small>{words}</small>"),
     }
 }
 
-/// Links to the parts of the page, and what the script uses. That is hidden
-/// until there is a script.
-fn write_ways_around(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<nav aria-label=\"parts of this report\"><ul>")?;
-    writeln!(out, "<li><a href=\"#sites\">Sites</a></li>")?;
-    if page.report.comparison.is_some() {
-        let edits = page.report.edits.len();
-        writeln!(out, "<li><a href=\"#edits\">Edits <b>{edits}</b></a></li>")?;
+/// The class of what has a role.
+fn class(role: Role) -> &'static str {
+    match role {
+        Role::Good => "good",
+        Role::Error => "error",
+        Role::Warning => "warning",
+        Role::Note => "note",
+        Role::Dim => "dim",
+        Role::Plain | Role::Strong | Role::Name | Role::Place => "",
     }
-    let findings = Finding::total(page.findings.iter().copied());
-    if page.is_linted() {
-        writeln!(out, "<li><a href=\"#findings\">Findings <b>{findings}</b></a></li>")?;
-    }
-    if !page.findings.is_empty() {
-        writeln!(out, "<li><a href=\"#rules\">Rules</a></li>")?;
-    }
-    writeln!(out, "</ul></nav>")?;
-    out.write_all(include_bytes!("tools.html"))
 }
 
-fn write_footer(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let (name, version) = (text(&report.tool.name), text(&report.tool.version));
-    writeln!(
-        out,
-        "<footer><p>{name} {version}. Secrets are hidden: neither their values nor their"
-    )?;
-    writeln!(out, "lengths stand in this file. It fetches nothing.</p>")?;
-    if let Some(unlisted) = super::unlisted_words(report.truncated.unlisted()) {
-        writeln!(out, "<p>{unlisted}.</p>")?;
+/// A part of the page with a title; without content it is left out.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    count: usize,
+    content: String,
+}
+
+impl Section {
+    fn html(&self) -> String {
+        let Self { id, title, count, content } = self;
+        format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title} \
+             <span class=\"count\">{count}</span></h2>\n{content}</section>\n"
+        )
     }
-    let values = report.truncated.values;
-    if values > 0 {
-        let values = super::counted(values, "value");
-        writeln!(out, "<p>Left out for being too long: {values}.</p>")?;
+
+    fn link(&self) -> String {
+        let Self { id, title, count, .. } = self;
+        format!("<a href=\"#{id}\">{title} <span class=\"count\">{count}</span></a>\n")
     }
-    writeln!(out, "</footer>")
+}
+
+/// Something that a reader can unfold; nothing where it has no content.
+fn folded(class: &str, summary: &str, content: &str) -> String {
+    if content.is_empty() {
+        return String::new();
+    }
+    format!("<details class=\"{class}\"><summary>{summary}</summary>\n{content}</details>\n")
+}
+
+/// The first of `items` that fit into `max_bytes`, and how many do not.
+fn fitting<T>(
+    items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+    max_bytes: usize,
+    html: impl Fn(T) -> String,
+) -> (Vec<String>, usize) {
+    let (mut all, mut bytes, mut items) = (Vec::new(), 0, items.into_iter());
+    while let Some(item) = items.next() {
+        let next = html(item);
+        bytes += next.len();
+        if bytes > max_bytes {
+            return (all, items.len() + 1);
+        }
+        all.push(next);
+    }
+    (all, 0)
+}
+
+/// A list that goes on with the number of `what` does not fit into `max_bytes`.
+fn list<T>(
+    items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+    what: &str,
+    max_bytes: usize,
+    html: impl Fn(T) -> String,
+) -> String {
+    let (items, left_out) = fitting(items, max_bytes, html);
+    items.concat() + &more(left_out, what)
+}
+
+/// A list of which all but the first entries are folded where there are more than `max`.
+fn unfolded<'l, T>(
+    items: &'l [T],
+    what: &str,
+    (max, max_bytes): (usize, usize),
+    html: impl Fn(&'l T) -> String,
+) -> String {
+    let unfolded = if items.len() <= max { items.len() } else { max - 1 };
+    let (mut first, left_out) = fitting(items, max_bytes, html);
+    let rest = first.split_off(first.len().min(unfolded)).concat() + &more(left_out, what);
+    let rest_count = counted(items.len() - first.len(), &format!("more {what}"));
+    first.concat() + &folded("rest", &rest_count, &rest)
+}
+
+/// That a list goes on; nothing where it does not.
+fn more(count: usize, what: &str) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    let what = counted(count, &format!("more {what}"));
+    format!("<p class=\"more\">… {what}: see the JSON report (<code>-o json</code>)</p>\n")
 }

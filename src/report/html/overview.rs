@@ -1,297 +1,155 @@
-//! What happened, in a sentence, in figures, and site by site.
+//! The verdict, the run in figures, what was compared, and the table of sites.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
-
-use super::Page;
 use super::escape::text;
-use super::group::site_words;
+use super::{Page, Section, class, fitting, folded, more};
 use crate::report::counted;
-use crate::report::json::{ComparisonForm, Finding, Level, Report, SideForm, State, StatusForm};
+use crate::report::links::encoded;
+use crate::report::model::Side;
+use crate::report::story::{Cell, SiteColumn, SiteTable, SiteTableRow, repository};
+use crate::report::text::Text;
 
-/// All of it in one sentence, as plain text.
-pub(super) fn headline(page: &Page<'_>) -> String {
-    let report = page.report;
-    let (edits, outputs) = (report.edits.len(), report.outputs.len());
-    match (&report.comparison, edits, outputs) {
-        (None, _, _) => severities(page.report),
-        (Some(_), 0, 0) => "no document differs".to_owned(),
-        (Some(_), _, 0) => format!("{}, 0 rendered documents changed", counted(edits, "edit")),
-        (Some(_), _, _) => {
-            let verb = if edits == 1 { "changes" } else { "change" };
-            let documents = counted(outputs, "rendered document");
-            format!("{} {verb} {documents}{}", counted(edits, "edit"), in_sites(report))
-        }
+/// Maximum number of bytes of the rows of the table of sites.
+const MAX_BYTES: usize = 256 << 10;
+
+impl Page<'_, '_> {
+    /// The verdict as plain text.
+    pub(super) fn title(&self) -> String {
+        let badge = self.story.headline.badge.map(|(badge, _)| format!("{badge} "));
+        badge.unwrap_or_default() + &self.reason().words().replace('`', "")
     }
-}
 
-/// In how many sites outputs changed, of all that there are on either side.
-fn in_sites(report: &Report) -> String {
-    let sites: BTreeSet<&str> = report.outputs.iter().filter_map(|it| it.site.as_deref()).collect();
-    let named = report.sites.iter().filter(|it| it.site.is_some()).count();
-    match (sites.len(), named.max(report.totals.sites)) {
-        (0, _) => String::new(),
-        (some, all) if some <= all => format!(" in {some} of {}", counted(all, "site")),
-        (some, _) => format!(" in {}", counted(some, "site")),
+    /// Why the run passed or failed; where that needs no reason, the first figures.
+    fn reason(&self) -> Text {
+        let headline = &self.story.headline;
+        let first = headline.figures.first().filter(|_| headline.reason.is_empty());
+        first.unwrap_or(&headline.reason).clone()
     }
-}
 
-/// How many findings count, by severity.
-fn severities(report: &Report) -> String {
-    let counting = report.findings.iter().filter(|it| it.suppressed.is_none());
-    words(&counting.collect::<Vec<_>>(), "").unwrap_or_else(|| "nothing found".to_owned())
-}
-
-/// How many there are of each level; none where there are none.
-fn words(findings: &[&Finding], kind: &str) -> Option<String> {
-    let parts = [Level::Error, Level::Warning, Level::Note].into_iter().filter_map(|level| {
-        let of_level = findings.iter().filter(|it| it.severity == level);
-        let count = Finding::total(of_level.copied());
-        (count > 0).then(|| counted(count, &format!("{kind}{}", level.as_str())))
-    });
-    let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-/// Writes what is looked at, and all of it in figures.
-pub(super) fn write_header(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let totals = &page.report.totals;
-    writeln!(out, "<header><p class=\"brand\">layercake</p>")?;
-    writeln!(out, "<h1>{}</h1>", text(&headline(page)))?;
-    let figures = [counted(totals.sites, "site"), counted(totals.outputs, "rendered document")];
-    let semantics = page.report.semantics.map(|it| it.to_string());
-    let all: Vec<String> = figures.into_iter().chain(semantics).collect();
-    match &page.report.comparison {
-        Some(comparison) => {
-            write_sides(comparison, out)?;
-            writeln!(out, "<p>{} · {}</p>", all.join(" · "), change_words(page.report))?;
-        }
-        None => writeln!(out, "<p>{}</p>", all.join(" · "))?,
-    }
-    if page.is_linted() {
-        writeln!(out, "<p>{}</p>", finding_words(page.report))?;
-    }
-    writeln!(out, "</header>")
-}
-
-fn write_sides(comparison: &ComparisonForm, out: &mut dyn Write) -> io::Result<()> {
-    let ComparisonForm { from, to, reason, shallow, edited_files, nested_at, .. } = comparison;
-    let shallow = if *shallow { ", of a history that is shallow" } else { "" };
-    writeln!(out, "<dl class=\"sides\"><dt>base</dt><dd>{}{shallow}</dd>", side(from))?;
-    let edited = counted(*edited_files, "file");
-    writeln!(out, "<dt>head</dt><dd>{}, {edited} changed</dd>", side(to))?;
-    // Often the reason says no more than the names do.
-    let is_told = reason.strip_prefix(&*from.name).is_some_and(|it| it.starts_with(" against "));
-    if !reason.is_empty() && !is_told {
-        writeln!(out, "<dt>why</dt><dd>{}</dd>", text(reason))?;
-    }
-    if let Some(path) = nested_at {
-        writeln!(
-            out,
-            "<dt>of</dt><dd>the repository <code>{}</code> inside of another one</dd>",
-            text(path)
-        )?;
-    }
-    writeln!(out, "</dl>")
-}
-
-/// A side as a person says it, with all digits of a commit.
-fn side(side: &SideForm) -> String {
-    let of = match (&*side.kind, &side.sha) {
-        ("index", _) => "index".to_owned(),
-        ("worktree", _) => "working tree".to_owned(),
-        (_, Some(sha)) => format!("<code>{}</code>", text(sha)),
-        (_, None) => String::new(),
-    };
-    let is_named = !side.name.is_empty() && side.sha.as_deref() != Some(&*side.name);
-    if is_named && !of.starts_with(&*side.name) {
-        return format!("{of} ({})", text(&side.name));
-    }
-    of
-}
-
-/// What changed, in figures.
-fn change_words(report: &Report) -> String {
-    let totals = &report.totals;
-    let outputs = counted(totals.changed, "output");
-    let groups = counted(totals.groups, "group");
-    let mut parts = vec![
-        counted(totals.edits, "edit"),
-        format!("{outputs} changed in {groups}"),
-        format!("{} added", totals.added),
-        format!("{} removed", totals.removed),
-    ];
-    let sometimes = [
-        (totals.broken, format!("{} broken", totals.broken)),
-        (totals.repaired, format!("{} repaired", totals.repaired)),
-        (totals.metadata, format!("{} with other metadata only", totals.metadata)),
-        (totals.inert_edits, format!("{} without effect", counted(totals.inert_edits, "edit"))),
-        (totals.unexplained, format!("{} UNEXPLAINED", totals.unexplained)),
-    ];
-    parts.extend(sometimes.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words));
-    let shielded: BTreeSet<&str> = shielded_sites(report);
-    if !shielded.is_empty() {
-        parts.push(format!("{} shielded", counted(shielded.len(), "site")));
-    }
-    parts.join(" · ")
-}
-
-/// Sites in which an edit was stopped and reached nothing.
-fn shielded_sites(report: &Report) -> BTreeSet<&str> {
-    let reached: BTreeMap<&str, BTreeSet<&str>> = report
-        .edits
-        .iter()
-        .map(|edit| (&*edit.id, edit.reach.sites.iter().map(|it| &**it).collect()))
-        .collect();
-    let stopped = report.shields.iter().filter(|it| {
-        let sites = reached.get(&*it.edit);
-        it.site.as_deref().is_some_and(|site| sites.is_some_and(|all| !all.contains(site)))
-    });
-    stopped.filter_map(|it| it.site.as_deref()).collect()
-}
-
-/// Findings in figures, those too that are not listed.
-fn finding_words(report: &Report) -> String {
-    let totals = &report.totals;
-    let state = |state| {
-        let counting = report.findings.iter().filter(|it| it.suppressed.is_none());
-        counting.filter(move |it| it.state == Some(state)).collect::<Vec<_>>()
-    };
-    let mut parts = match report.comparison {
-        None => vec![severities(report)],
-        Some(_) => vec![
-            words(&state(State::New), "new ").unwrap_or_else(|| "0 new".to_owned()),
-            format!("{} fixed", Finding::total(state(State::Fixed))),
-            format!("{} unchanged", Finding::total(state(State::Unchanged))),
-        ],
-    };
-    let sometimes = [
-        (totals.ignored, format!("{} ignored", totals.ignored)),
-        (totals.accepted, format!("{} in the baseline", totals.accepted)),
-        (totals.added_ignores, counted(totals.added_ignores, "new ignore comment")),
-    ];
-    parts.extend(sometimes.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words));
-    format!("Findings: {}", parts.join(" · "))
-}
-
-/// What happened in one site.
-#[derive(Default)]
-struct Row {
-    /// On which sides it is, where that is not both.
-    sides: &'static str,
-    outputs: BTreeMap<StatusForm, usize>,
-    /// How many edits were stopped there.
-    stopped: BTreeSet<usize>,
-    findings: BTreeMap<Level, usize>,
-}
-
-/// Writes what happened site by site.
-pub(super) fn write_sites(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let rows = rows(page);
-    writeln!(out, "<section id=\"sites\" aria-labelledby=\"sites-title\">")?;
-    writeln!(out, "<h2 id=\"sites-title\">Sites</h2>")?;
-    if rows.is_empty() {
-        writeln!(out, "<p>Nothing happened in any site.</p>")?;
-    } else {
-        write_table(page, &rows, out)?;
-    }
-    writeln!(out, "</section>")
-}
-
-fn rows<'a>(page: &Page<'a>) -> BTreeMap<Option<&'a str>, Row> {
-    let mut rows: BTreeMap<Option<&'a str>, Row> = BTreeMap::new();
-    for site in &page.report.sites {
-        rows.entry(site.site.as_deref()).or_default().sides = match (site.from, site.to) {
-            (None, Some(_)) => " <span class=\"badge added\">new</span>",
-            (Some(_), None) => " <span class=\"badge removed\">gone</span>",
-            (_, _) => "",
+    pub(super) fn header(&self) -> String {
+        let headline = &self.story.headline;
+        let badge = headline.badge.map(|(badge, role)| {
+            format!("<span class=\"verdict {}\">{badge}</span> ", class(role))
+        });
+        let (badge, reason) = (badge.unwrap_or_default(), self.text(&self.reason()));
+        let figures = headline.figures.iter().skip(headline.reason.is_empty().into());
+        let figures = figures.chain(&headline.findings);
+        let figures: String =
+            figures.map(|text| format!("<li>{}</li>\n", self.text(text))).collect();
+        let figures = match &*figures {
+            "" => String::new(),
+            figures => format!("<ul class=\"figures\">\n{figures}</ul>\n"),
         };
+        let sides = self.sides();
+        format!(
+            "<header>\n<p class=\"brand\">layercake</p>\n<h1>{badge}{reason}</h1>\n\
+             {figures}<dl class=\"sides\">\n{sides}</dl>\n</header>\n"
+        )
     }
-    for output in &page.report.outputs {
-        let row = rows.entry(output.site.as_deref()).or_default();
-        *row.outputs.entry(output.status).or_default() += 1;
+
+    /// What was looked at: the header of the story, with the time of each commit.
+    fn sides(&self) -> String {
+        let report = self.story.report;
+        let comparison = report.comparison.as_ref();
+        let alone = repository(report).filter(|_| comparison.is_none());
+        let rows = alone.iter().map(|text| ("repository", text));
+        let rows = rows.chain(self.story.header.iter().map(|(word, text)| (*word, text)));
+        let rows = rows.map(|(word, text)| {
+            let side = match word {
+                "base" => comparison.map(|it| &it.base),
+                "head" => comparison.map(|it| &it.head),
+                _ => None,
+            };
+            let date = side.map(date).unwrap_or_default();
+            format!("<div><dt>{word}</dt><dd>{}{date}</dd></div>\n", self.text(text))
+        });
+        rows.collect()
     }
-    for shield in &page.report.shields {
-        let row = rows.entry(shield.site.as_deref()).or_default();
-        row.stopped.extend(page.edit_at(&shield.edit));
-    }
-    for finding in &page.findings {
-        let sites = finding.sites.iter().map(|site| Some(&**site));
-        let none = finding.sites.is_empty().then_some(None);
-        for site in sites.chain(none) {
-            let row = rows.entry(site).or_default();
-            *row.findings.entry(finding.severity).or_default() += 1;
+
+    pub(super) fn sites(&self) -> Section {
+        let table = self.story.sites.as_ref();
+        let rows = table.iter().flat_map(|table| &table.rows);
+        Section {
+            id: "sites",
+            title: "Sites",
+            count: rows.map(|row| row.count).sum(),
+            content: table.map(|table| self.table(table)).unwrap_or_default(),
         }
     }
-    rows
+
+    fn table(&self, table: &SiteTable) -> String {
+        let columns = table.columns.iter();
+        let heads: String = columns
+            .map(|it| format!("<th scope=\"col\"{}>{}</th>", alignment(it), it.head))
+            .collect();
+        let (rows, left_out) = fitting(&table.rows, MAX_BYTES, |row| self.row(row, &table.columns));
+        let unchanged = match table.unchanged {
+            0 => String::new(),
+            count => format!("<p class=\"more\">{} unchanged</p>\n", counted(count, "site")),
+        };
+        let (rows, more) = (rows.concat(), more(left_out, "row"));
+        format!(
+            "<table class=\"sites\"><thead><tr><th scope=\"col\">sites</th>{heads}</tr></thead>\n\
+             <tbody>\n{rows}</tbody></table>\n{more}{unchanged}"
+        )
+    }
+
+    fn row(&self, row: &SiteTableRow, columns: &[SiteColumn]) -> String {
+        let sites = match &row.names[..] {
+            [only] => self.site(only),
+            names => {
+                let sites: String =
+                    names.iter().map(|name| format!("<li>{}</li>\n", self.site(name))).collect();
+                folded("names", &self.text(&row.sites), &format!("<ul>\n{sites}</ul>\n"))
+            }
+        };
+        let cells = columns.iter().zip(&row.cells);
+        let cells: String = cells.map(|(column, cell)| self::cell(column, cell)).collect();
+        format!("<tr><th scope=\"row\">{sites}</th>{cells}</tr>\n")
+    }
+
+    /// A site by its name, which links to itself.
+    fn site(&self, name: &str) -> String {
+        let anchor = format!("site-{}", encoded(name));
+        let id = self.id(&anchor);
+        format!("<a{id} class=\"self\" href=\"#{anchor}\">{}</a>", text(name))
+    }
+
+    pub(super) fn footer(&self) -> String {
+        let report = self.story.report;
+        let (name, version) = (text(&report.tool.name), text(&report.tool.version));
+        let values = match report.truncated.values {
+            0 => String::new(),
+            count => format!(" {} too long to be shown.", counted(count, "value")),
+        };
+        format!(
+            "<footer><p>{name} {version}. Secrets are hidden: neither their values nor their \
+             lengths are in this file. It fetches nothing.{values}</p></footer>\n"
+        )
+    }
 }
 
-/// What can become of outputs, in the order of columns.
-const STATUSES: [(StatusForm, &str); 7] = [
-    (StatusForm::Changed, "changed"),
-    (StatusForm::Added, "added"),
-    (StatusForm::Removed, "removed"),
-    (StatusForm::Broken, "broken"),
-    (StatusForm::Repaired, "repaired"),
-    (StatusForm::Metadata, "metadata only"),
-    (StatusForm::NotComparable, "not comparable"),
-];
-
-const LEVELS: [(Level, &str); 3] =
-    [(Level::Error, "errors"), (Level::Warning, "warnings"), (Level::Note, "notes")];
-
-fn write_table(
-    page: &Page<'_>,
-    rows: &BTreeMap<Option<&str>, Row>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let columns = columns(page, rows);
-    writeln!(
-        out,
-        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"figures by site\">"
-    )?;
-    write!(out, "<table class=\"figures\"><thead><tr><th scope=\"col\">site</th>")?;
-    for (name, _) in &columns {
-        write!(out, "<th scope=\"col\">{name}</th>")?;
+fn cell(column: &SiteColumn, cell: &Cell) -> String {
+    let (class, words) = (class(cell.role), text(&cell.text));
+    match &*cell.text {
+        "" => "<td></td>".to_owned(),
+        _ => format!(
+            "<td data-head=\"{}\"{}><span class=\"{class}\">{words}</span></td>",
+            column.head,
+            alignment(column)
+        ),
     }
-    writeln!(out, "</tr></thead><tbody>")?;
-    for (site, row) in rows {
-        write!(out, "<tr><th scope=\"row\">{}{}</th>", site_words(*site), row.sides)?;
-        for (_, count) in &columns {
-            match count(row) {
-                0 => write!(out, "<td class=\"none\">0</td>")?,
-                count => write!(out, "<td>{count}</td>")?,
-            }
-        }
-        writeln!(out, "</tr>")?;
-    }
-    writeln!(out, "</tbody></table></div>")?;
-    if page.report.sites.is_empty() {
-        writeln!(out, "<p><small>Sites without a finding are not listed.</small></p>")?;
-    }
-    Ok(())
 }
 
-type Column = (&'static str, Box<dyn Fn(&Row) -> usize>);
+/// The attribute of cells of a column that has words.
+fn alignment(column: &SiteColumn) -> &'static str {
+    if column.is_figures { "" } else { " class=\"words\"" }
+}
 
-/// The columns that have something to say; the first three always, where two
-/// sides are compared.
-fn columns(page: &Page<'_>, rows: &BTreeMap<Option<&str>, Row>) -> Vec<Column> {
-    const ALWAYS: usize = 3;
-    let mut columns: Vec<Column> = Vec::new();
-    if page.report.comparison.is_some() {
-        for (at, (status, name)) in STATUSES.into_iter().enumerate() {
-            if at < ALWAYS || rows.values().any(|row| row.outputs.contains_key(&status)) {
-                let count = move |row: &Row| row.outputs.get(&status).copied().unwrap_or(0);
-                columns.push((name, Box::new(count)));
-            }
-        }
-        columns.push(("edits stopped", Box::new(|row: &Row| row.stopped.len())));
-    }
-    let levels = LEVELS.into_iter().filter(|_| page.is_linted());
-    for (level, name) in levels {
-        let count = move |row: &Row| row.findings.get(&level).copied().unwrap_or(0);
-        columns.push((name, Box::new(count)));
-    }
-    columns
+/// The time of the commit of a side, behind its name.
+fn date(side: &Side) -> String {
+    let date = side.date.as_deref().map(|date| {
+        let words = date.replacen('T', " ", 1);
+        format!(" <time datetime=\"{}\">{}</time>", text(date), text(&words))
+    });
+    date.unwrap_or_default()
 }

@@ -1,88 +1,105 @@
-// Ways around in the page. Everything is there without this script; it hides,
-// opens and orders what there is, makes no markup of any text, and keeps
-// nothing.
+// Ways around in the page. All of it can be read without this script, which hides and unfolds
+// what there is, makes no markup of any text, and keeps nothing.
 (() => {
   'use strict';
 
-  const root = document.documentElement;
   const main = document.querySelector('main');
   const tools = document.getElementById('tools');
   const search = document.getElementById('search');
   const shown = document.getElementById('shown');
-  const order = document.getElementById('order');
-  const theme = document.getElementById('theme');
-  const levels = [...document.querySelectorAll('#levels input')];
-  const findings = [...document.querySelectorAll('.finding')];
-  const edits = [...document.querySelectorAll('.edit')];
-  const bunches = [...document.querySelectorAll('.bunch')];
+  const fold = document.getElementById('fold');
+  const choices = [...tools.querySelectorAll('select')];
+  const entries = [...main.querySelectorAll('.entry')];
+  const findings = [...main.querySelectorAll('.finding')];
   const texts = new WeakMap();
 
   // --- searching and filtering
 
-  function textOf(element) {
-    let text = texts.get(element);
-    if (text === undefined) {
-      text = element.textContent.toLowerCase();
-      texts.set(element, text);
+  function textOf(part) {
+    if (!texts.has(part)) {
+      texts.set(part, part.textContent.toLowerCase());
     }
-    return text;
+    return texts.get(part);
   }
 
-  function words() {
-    return search.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  // Whether a list such as `0-3 7-7` has a number.
+  function has(list, number) {
+    return list !== '' && list.split(' ').some((range) => {
+      const [start, end] = range.split('-').map(Number);
+      return start <= number && number <= end;
+    });
   }
 
-  function has(element, wanted) {
-    return wanted.length === 0 || wanted.every((word) => textOf(element).includes(word));
+  function isChosen(part) {
+    return choices.every(({ id, value }) => {
+      const of = part.dataset[id];
+      return value === '' || (id === 'site' ? has(of, Number(value)) : of.split('|').includes(value));
+    });
   }
 
-  function filterFindings(wanted) {
-    const chosen = new Set(levels.filter((box) => box.checked).map((box) => box.value));
-    let count = 0;
-    for (const finding of findings) {
-      const is = chosen.has(finding.dataset.level) && has(finding, wanted);
-      finding.hidden = !is;
-      count += is ? 1 : 0;
-    }
-    for (const bunch of main.querySelectorAll('.bunch')) {
-      bunch.hidden = bunch.querySelector('.finding:not([hidden])') === null;
-    }
-    return count;
+  function hasWords(part, words) {
+    return words.every((word) => textOf(part).includes(word));
   }
 
-  // Of an edit that has the words, the groups that have them too; all of its
-  // groups where the words are those of the edit itself.
-  function filterEdits(wanted) {
-    let count = 0;
-    for (const edit of edits) {
-      const is = has(edit, wanted);
-      edit.hidden = !is;
-      count += is ? 1 : 0;
-      const groups = [...edit.querySelectorAll('.group')];
-      const having = groups.filter((group) => has(group, wanted));
-      for (const group of groups) {
-        group.hidden = having.length > 0 && !having.includes(group) && wanted.length > 0;
+  function unfoldAround(part) {
+    for (let at = part; at !== null; at = at.parentElement) {
+      if (at instanceof HTMLDetailsElement) {
+        at.open = true;
       }
     }
-    return count;
+  }
+
+  // Of an entry that is shown, the groups that match; all that are chosen where the words are in
+  // no group alone.
+  function filterGroups(entry, words) {
+    const groups = [...entry.querySelectorAll('.group')];
+    const chosen = groups.filter(isChosen);
+    const found = chosen.filter((group) => hasWords(group, words));
+    const kept = new Set(found.length > 0 ? found : chosen);
+    for (const group of groups) {
+      group.hidden = !kept.has(group);
+      if (kept.has(group) && kept.size < groups.length) {
+        unfoldAround(group.parentElement);
+      }
+    }
   }
 
   function filter() {
-    const wanted = words();
-    const found = filterFindings(wanted);
-    const reached = filterEdits(wanted);
-    const isAll = wanted.length === 0 && found === findings.length;
-    const parts = [`${found} of ${findings.length} findings`];
-    if (edits.length > 0) {
-      parts.push(`${reached} of ${edits.length} edits`);
+    const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
+    const isFiltered = words.length > 0 || choices.some(({ value }) => value !== '');
+    const isKept = (part) => isChosen(part) && hasWords(part, words);
+    const counts = [[entries, 'entries'], [findings, 'findings']].map(([parts, name]) => {
+      const kept = parts.filter((part) => {
+        part.hidden = !isKept(part);
+        return !part.hidden;
+      });
+      return parts.length === 0 ? '' : `${kept.length} of ${parts.length} ${name}`;
+    });
+    for (const entry of entries.filter((it) => !it.hidden)) {
+      filterGroups(entry, words);
     }
-    shown.textContent = isAll ? '' : `${parts.join(' and ')} shown`;
+    for (const part of main.querySelectorAll('.file, .listed')) {
+      part.hidden = part.querySelector('.entry:not([hidden]), .finding:not([hidden])') === null;
+    }
+    shown.textContent = isFiltered ? counts.filter((it) => it !== '').join(', ') : '';
+  }
+
+  // The choices that there are not two of are left out.
+  function addChoices() {
+    for (const choice of choices) {
+      if (choice.id !== 'site') {
+        const lists = [...entries, ...findings].map((part) => part.dataset[choice.id].split('|'));
+        const values = [...new Set(lists.flat())].filter((it) => it !== '').sort();
+        choice.append(...values.map((value) => new Option(value, value)));
+      }
+      choice.hidden = choice.options.length < 3;
+    }
   }
 
   function showAll() {
     search.value = '';
-    for (const box of levels) {
-      box.checked = true;
+    for (const choice of choices) {
+      choice.value = '';
     }
     filter();
   }
@@ -92,54 +109,22 @@
     clearTimeout(waiting);
     waiting = setTimeout(filter, 120);
   });
-  for (const box of levels) {
-    box.addEventListener('change', filter);
+  for (const choice of choices) {
+    choice.addEventListener('change', filter);
   }
 
-  // --- findings by file, or by rule
+  // --- unfolding
 
-  const ofFile = new Map(bunches.map((bunch) => [bunch, [...bunch.querySelectorAll('.finding')]]));
-  let ofRule;
-
-  function bunchesByRule() {
-    const byRule = new Map();
-    for (const finding of findings) {
-      const rule = finding.dataset.rule;
-      byRule.has(rule) ? byRule.get(rule).push(finding) : byRule.set(rule, [finding]);
-    }
-    const section = document.getElementById('findings');
-    return new Map([...byRule.keys()].sort().map((rule) => {
-      const bunch = document.createElement('section');
-      const title = document.createElement('h3');
-      const count = document.createElement('small');
-      bunch.className = 'bunch';
-      count.textContent = byRule.get(rule).length;
-      title.append(rule, ' ', count);
-      bunch.append(title);
-      section.append(bunch);
-      return [bunch, byRule.get(rule)];
-    }));
-  }
-
-  order.addEventListener('change', () => {
-    ofRule ??= bunchesByRule();
-    for (const [bunch, all] of order.value === 'rule' ? ofRule : ofFile) {
-      bunch.append(...all);
-    }
-    filter();
-  });
-
-  // --- opening and closing
-
-  function setAll(isOpen) {
+  function unfoldAll(isOpen) {
     for (const details of main.querySelectorAll('details')) {
       details.open = isOpen;
     }
+    fold.setAttribute('aria-pressed', isOpen);
   }
-  document.getElementById('open').addEventListener('click', () => setAll(true));
-  document.getElementById('close').addEventListener('click', () => setAll(false));
+  fold.addEventListener('click', () => unfoldAll(fold.getAttribute('aria-pressed') === 'false'));
+  addEventListener('beforeprint', () => unfoldAll(true));
 
-  // Opens what the address leads to, and whatever it is folded into.
+  // Shows the part that the address leads to, whatever it is folded into.
   function follow() {
     const target = document.getElementById(location.hash.slice(1));
     if (target === null || !main.contains(target)) {
@@ -148,16 +133,16 @@
     if (target.closest('[hidden]') !== null) {
       showAll();
     }
-    for (let at = target; at !== null; at = at.parentElement) {
-      if (at instanceof HTMLDetailsElement) {
-        at.open = true;
-      }
+    unfoldAround(target);
+    const details = target.querySelector('details');
+    if (details !== null && target.matches('.finding, [id^="rule-"]')) {
+      details.open = true;
     }
     target.scrollIntoView({ block: 'start' });
-    (target.querySelector('summary') ?? target).focus({ preventScroll: true });
+    target.focus({ preventScroll: true });
   }
   addEventListener('hashchange', follow);
-  // A link to where the address leads already is no change of it.
+  // A link to where the address leads already does not change it.
   main.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (link !== null && link.hash === location.hash) {
@@ -165,10 +150,8 @@
     }
   });
 
-  // --- keys, and the theme
-
   document.addEventListener('keydown', (event) => {
-    const isTyping = event.target.matches('input[type="search"], select');
+    const isTyping = event.target.matches('input, select');
     if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       search.focus();
@@ -178,23 +161,8 @@
     }
   });
 
-  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  function isDark() {
-    return root.dataset.theme === undefined ? prefersDark.matches : root.dataset.theme === 'dark';
-  }
-  function nameTheme() {
-    theme.textContent = isDark() ? 'Light' : 'Dark';
-  }
-  theme.addEventListener('click', () => {
-    root.dataset.theme = isDark() ? 'light' : 'dark';
-    nameTheme();
-  });
-  prefersDark.addEventListener('change', nameTheme);
-
-  addEventListener('beforeprint', () => setAll(true));
-
-  nameTheme();
   tools.hidden = false;
+  addChoices();
   filter();
   follow();
 })();

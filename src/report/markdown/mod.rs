@@ -1,58 +1,84 @@
-//! A page in Markdown: the summary of a job, or a comment on a pull request.
+//! A report in Markdown: the summary of a job, or a comment on a pull request.
 //!
-//! One page, two budgets. It begins with what a reader has to know: how far the
-//! change goes, what nothing explains, new findings. Then every edit with its
-//! value, the outputs it reached and where it stopped. What does not fit is left
-//! out by levels, each of which is a whole page, and said to be. No text of a
-//! report is read as Markdown, tells anybody, or becomes a link: see `text`.
-//!
-//! | file | what |
-//! |---|---|
-//! | `page` | what stands where |
-//! | `edits` | edits, what they reached and where they stopped |
-//! | `findings` | findings |
-//! | `closing` | figures, and what the report is of |
-//! | `digest` | a report as a page tells it |
-//! | `detail` | how much is told |
-//! | `words` | what things are called |
-//! | `value` | values in lines |
-//! | `paper` | blocks of Markdown |
-//! | `text` | texts of others in Markdown |
+//! It begins with what a reader has to know: the verdict, root causes, what was edited and what
+//! came of it. What else there is, is folded by `<details>`. What the budget has no room for is
+//! left out by levels, each of which makes a whole page, and said to be. No text of a report is
+//! read as Markdown, notifies anybody, or becomes a link by itself: see `text`.
 
-mod closing;
-mod detail;
-mod digest;
-mod edits;
-mod findings;
-mod page;
 mod paper;
 mod text;
-mod value;
-mod words;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use self::detail::LEVELS;
-use self::digest::Digest;
-use super::Manner;
-use super::json::Report;
+use self::paper::{Column, Full, Paper};
+use self::text::{code, link, message, prose, short};
+use super::model::{Edit, Report};
+use super::story::{
+    Delta, Entry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, edit_numbers,
+    labelled,
+};
+use super::text::{Link, Piece, Role, Text};
+use super::{Manner, counted};
 
 /// How long a page may be.
 ///
-/// A host counts characters, and not all count them alike. A text never has
-/// fewer bytes than it has UTF-16 units, nor fewer of these than it has characters, so
-/// that bytes are what is counted here.
+/// A host counts characters, and not all count them alike. A text never has fewer bytes than it
+/// has UTF-16 units, nor fewer of these than it has characters, so bytes are what is counted here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     bytes: usize,
+    levels: &'static [Level],
 }
 
 impl Budget {
     /// The summary of a job: GitHub takes 1 MiB for a step.
-    pub(super) const SUMMARY: Self = Self { bytes: 900_000 };
-    /// A comment on a pull request: GitHub takes 65,536 characters. What is left
-    /// is for what whoever posts it puts before and behind.
-    pub(super) const COMMENT: Self = Self { bytes: 60_000 };
+    pub(super) const SUMMARY: Self = Self { bytes: 900_000, levels: &LEVELS };
+    /// A comment on a pull request, which is read between other comments.
+    pub(super) const COMMENT: Self = Self { bytes: 8_000, levels: LEVELS.split_at(2).1 };
+}
+
+/// Maximum numbers of what is listed of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Level {
+    sites: usize,
+    errors: usize,
+    entries: usize,
+    /// Of each entry; so are the next ones.
+    changes: usize,
+    groups: usize,
+    lines: usize,
+    shields: usize,
+    findings: usize,
+    has_routes: bool,
+    /// Characters of a text that is quoted.
+    text: usize,
+}
+
+const LEVELS: [Level; 9] = [
+    Level::new(1_000, 200, 500, [50, 200, 40, 100], 500, true, 1_000),
+    Level::new(200, 50, 100, [10, 50, 20, 20], 200, true, 500),
+    Level::new(20, 5, 8, [3, 8, 8, 4], 10, true, 300),
+    Level::new(12, 4, 5, [2, 6, 8, 3], 5, true, 240),
+    Level::new(8, 3, 3, [2, 5, 6, 2], 3, false, 200),
+    Level::new(5, 2, 2, [1, 3, 4, 1], 1, false, 120),
+    Level::new(1, 1, 1, [1, 1, 2, 1], 1, false, 60),
+    Level::new(1, 1, 1, [1, 0, 1, 0], 0, false, 24),
+    Level::new(0, 1, 0, [0, 0, 0, 0], 0, false, 8),
+];
+
+impl Level {
+    const fn new(
+        sites: usize,
+        errors: usize,
+        entries: usize,
+        [changes, groups, lines, shields]: [usize; 4],
+        findings: usize,
+        has_routes: bool,
+        text: usize,
+    ) -> Self {
+        Self { sites, errors, entries, changes, groups, lines, shields, findings, has_routes, text }
+    }
 }
 
 /// Writes a report: all of it that the budget has room for.
@@ -65,9 +91,393 @@ pub(super) fn write(
     budget: Budget,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let digest = Digest::new(report, manner);
-    let pages = LEVELS.iter().map(|level| page::write(&digest, *level, budget.bytes));
-    let page =
-        pages.into_iter().find_map(Result::ok).expect("the last level fits, whatever it tells");
+    let story = Story::new(report, manner.listing);
+    let mut pages = budget.levels.iter().map(|level| page(&story, *level, budget.bytes));
+    let page = pages.find_map(Result::ok).expect("the last level fits, whatever it quotes");
     out.write_all(page.as_bytes())
+}
+
+fn page(story: &Story<'_>, level: Level, bytes: usize) -> Result<String, Full> {
+    let mut page = Page { story, level, paper: Paper::new(bytes) };
+    page.write()?;
+    Ok(page.paper.into_text())
+}
+
+/// A page being written.
+struct Page<'s, 'r> {
+    story: &'s Story<'r>,
+    level: Level,
+    paper: Paper,
+}
+
+impl<'r> Page<'_, 'r> {
+    fn write(&mut self) -> Result<(), Full> {
+        self.write_headline()?;
+        self.write_unexplained()?;
+        self.write_errors()?;
+        self.write_entries()?;
+        self.write_sites()?;
+        self.write_edits("content unknown", &self.story.unknown)?;
+        self.write_edits("changes nothing", &self.story.inert)?;
+        self.write_findings()?;
+        self.write_footer()
+    }
+
+    fn write_headline(&mut self) -> Result<(), Full> {
+        let headline = &self.story.headline;
+        let figures = headline.figures.iter().chain(&headline.findings);
+        let (title, figures): (String, Vec<&Text>) = match headline.badge {
+            Some((badge, _)) => {
+                let reason = self.text(&plain(&headline.reason));
+                (format!("{badge} {reason}").trim_end().to_owned(), figures.collect())
+            }
+            None => {
+                let mut figures = figures;
+                let first = figures.next().map(|text| self.text(&plain(text))).unwrap_or_default();
+                (first, figures.collect())
+            }
+        };
+        self.paper.heading(3, &format!("layercake: {title}"))?;
+        if figures.is_empty() {
+            return Ok(());
+        }
+        let figures: Vec<String> = figures.into_iter().map(|text| self.text(text)).collect();
+        self.paper.list(figures)
+    }
+
+    fn write_unexplained(&mut self) -> Result<(), Full> {
+        if self.story.unexplained.is_empty() {
+            return Ok(());
+        }
+        let shown = self.story.unexplained.iter().take(self.level.errors);
+        let outputs: Vec<String> = shown.map(|text| self.text(text)).collect();
+        let more = self.story.unexplained.len() - outputs.len();
+        let outputs = format!("{}{}", outputs.join("; "), and_more(more));
+        self.paper.alert(&[format!("**Unexplained.** {UNEXPLAINED}"), outputs])
+    }
+
+    /// New errors, those first from which others follow.
+    fn write_errors(&mut self) -> Result<(), Full> {
+        let (shown, more) = limited(&self.story.errors, self.level.errors);
+        if shown.is_empty() {
+            return Ok(());
+        }
+        let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
+        items.extend((more > 0).then(|| counted(more, "more error")));
+        self.paper.list(items)
+    }
+
+    /// The first entries as they are, the others folded.
+    fn write_entries(&mut self) -> Result<(), Full> {
+        const OPEN_ENTRIES: usize = 2;
+        let entries = &self.story.entries;
+        let (shown, _) = limited(entries, self.level.entries);
+        let open = shown.len().min(OPEN_ENTRIES);
+        for entry in &shown[..open] {
+            self.write_entry(entry)?;
+        }
+        let edits = |entries: &[Entry<'r>]| entries.iter().map(|it| it.edits.len()).sum::<usize>();
+        let folded = &shown[open..];
+        if !folded.is_empty() {
+            let summary = counted(edits(folded), "more edit");
+            self.paper.open_details(&summary)?;
+            folded.iter().try_for_each(|entry| self.write_entry(entry))?;
+            self.paper.close_details()?;
+        }
+        self.write_more(edits(&entries[shown.len()..]), "edit")
+    }
+
+    fn write_entry(&mut self, entry: &Entry<'r>) -> Result<(), Full> {
+        let title = self.entry_title(entry);
+        self.paper.paragraph(&title)?;
+        let (changes, more) = limited(&entry.changes, self.level.changes);
+        let mut lines = Vec::new();
+        for change in changes {
+            let (edits, more) = limited(&change.edits, self.level.changes);
+            for edit in edits {
+                lines.push(format!("@@ {} @@", self.edited(edit, entry.edits.len() > 1)));
+            }
+            lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
+            lines.extend(self.delta_lines(&change.delta));
+        }
+        lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more change"))));
+        self.paper.fenced("diff", &lines)?;
+        let reach = self.text(&entry.reach);
+        self.paper.paragraph(&reach)?;
+        self.write_reached(entry)
+    }
+
+    fn entry_title(&self, entry: &Entry<'r>) -> String {
+        let numbers = format!("**{}**", edit_numbers(&entry.edits));
+        let place = entry.edits[0].at.last();
+        let is_head = entry.edits[0].at.head.is_some();
+        let place = place.map(|place| self.text(&Text::place(place, is_head)));
+        let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
+        format!("{numbers}{place}{}", and_more(entry.edits.len() - 1))
+    }
+
+    /// A place and a path, for the line above a difference.
+    fn edited(&self, edit: &Edit, is_one_of_many: bool) -> String {
+        let subject = self.story.names.subject(edit).words();
+        let place = edit.at.last().filter(|_| is_one_of_many);
+        let place = place.map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default();
+        self.quoted(&format!("{place}{subject}")).into_owned()
+    }
+
+    /// The outputs, the route and the shields of an entry, folded.
+    fn write_reached(&mut self, entry: &Entry<'r>) -> Result<(), Full> {
+        let has_route = self.level.has_routes && entry.route.is_some();
+        if entry.groups.is_empty() && entry.stops.is_empty() && !has_route {
+            return Ok(());
+        }
+        let parts = [
+            (entry.groups.len(), counted(entry.groups.len(), "group") + " of outputs"),
+            (usize::from(has_route), "the route".to_owned()),
+            (entry.stops.len(), counted(entry.stops.len(), "shield")),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
+        if self.level.groups == 0 {
+            return Ok(());
+        }
+        self.paper.open_details(&parts.collect::<Vec<_>>().join(", "))?;
+        let (groups, more) = limited(&entry.groups, self.level.groups);
+        for group in groups {
+            self.write_group(group)?;
+        }
+        self.write_more(more, "group")?;
+        if let Some(route) = entry.route.as_ref().filter(|_| self.level.has_routes) {
+            let title = self.text(&route.title);
+            self.paper.paragraph(&title)?;
+            let steps = route.steps.iter();
+            let steps = steps
+                .map(|step| format!("{}: {}", self.text(&step.places), self.text(&step.words)));
+            let steps: Vec<String> = steps.collect();
+            self.paper.steps(steps)?;
+        }
+        let (stops, more) = limited(&entry.stops, self.level.shields);
+        let mut items: Vec<String> = stops.iter().map(|stop| self.text(stop)).collect();
+        items.extend((more > 0).then(|| counted(more, "more shield")));
+        if !items.is_empty() {
+            self.paper.list(items)?;
+        }
+        self.paper.close_details()
+    }
+
+    fn write_group(&mut self, group: &GroupEntry<'r>) -> Result<(), Full> {
+        let mut title = self.text(&group.title);
+        let (documents, more) = limited(&group.documents, self.level.groups);
+        if !documents.is_empty() {
+            let documents: Vec<String> = documents.iter().map(|it| self.text(it)).collect();
+            title += &format!(": {}{}", documents.join(", "), and_more(more));
+        }
+        self.paper.paragraph(&title)?;
+        let (deltas, more) = limited(&group.deltas, self.level.changes);
+        if deltas.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for delta in deltas {
+            lines.push(format!("@@ {} @@", self.quoted(&delta.path)));
+            lines.extend(self.delta_lines(delta));
+        }
+        lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
+        self.paper.fenced("diff", &lines)
+    }
+
+    fn delta_lines(&self, delta: &Delta) -> Vec<String> {
+        let (shown, more) = delta.shortened(self.level.lines);
+        let mut lines: Vec<String> = shown
+            .iter()
+            .map(|line| {
+                let sign = match line.sign {
+                    Sign::Removed => "- ",
+                    Sign::Added => "+ ",
+                    Sign::Same | Sign::Skipped => "  ",
+                };
+                format!("{sign}{}", self.quoted(&line.text))
+            })
+            .collect();
+        lines.extend((more > 0).then(|| format!("  … {}", counted(more, "more line"))));
+        lines
+    }
+
+    fn write_sites(&mut self) -> Result<(), Full> {
+        let Some(table) = self.story.sites.as_ref().filter(|_| self.level.sites > 0) else {
+            return Ok(());
+        };
+        let count: usize = table.rows.iter().map(|row| row.count).sum();
+        self.paper.open_details(&counted(count, "site"))?;
+        self.write_table(table)?;
+        self.paper.close_details()
+    }
+
+    fn write_table(&mut self, table: &SiteTable) -> Result<(), Full> {
+        let (rows, _) = limited(&table.rows, self.level.sites);
+        let columns: Vec<Column> = std::iter::once(Column::Text("sites"))
+            .chain(table.columns.iter().map(|column| {
+                if column.is_figures {
+                    Column::Number(column.head)
+                } else {
+                    Column::Text(column.head)
+                }
+            }))
+            .collect();
+        let cells = rows.iter().map(|row| {
+            let cells = row.cells.iter().map(|cell| prose(&cell.text));
+            std::iter::once(self.text(&row.sites)).chain(cells).collect::<Vec<_>>()
+        });
+        let cells: Vec<Vec<String>> = cells.collect();
+        self.paper.table(&columns, cells)?;
+        let left_out = table.rows[rows.len()..].iter().map(|row| row.count).sum();
+        self.write_more(left_out, "site")?;
+        match table.unchanged {
+            0 => Ok(()),
+            count => self.paper.paragraph(&format!("{} unchanged", counted(count, "site"))),
+        }
+    }
+
+    fn write_edits(&mut self, title: &str, edits: &[&Edit]) -> Result<(), Full> {
+        if edits.is_empty() {
+            return Ok(());
+        }
+        if self.level.findings == 0 {
+            return self.write_more(edits.len(), "edit");
+        }
+        self.paper.open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
+        let (shown, more) = limited(edits, self.level.findings);
+        let items = shown.iter().map(|edit| {
+            let place = edit.at.last().map(|place| Text::place(place, edit.at.head.is_some()));
+            let text = place.unwrap_or_default().and(" ").join(self.story.names.subject(edit));
+            self.text(&text)
+        });
+        let mut items: Vec<String> = items.collect();
+        items.extend((more > 0).then(|| counted(more, "more edit")));
+        self.paper.list(items)?;
+        self.paper.close_details()
+    }
+
+    fn write_findings(&mut self) -> Result<(), Full> {
+        let others = &self.story.others;
+        if others.is_empty() {
+            return Ok(());
+        }
+        if self.level.findings == 0 {
+            return self.write_more(others.len(), "finding");
+        }
+        self.paper.open_details(&counted(others.len(), "other finding"))?;
+        let (shown, more) = limited(others, self.level.findings);
+        let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
+        items.extend((more > 0).then(|| counted(more, "more finding")));
+        self.paper.list(items)?;
+        self.paper.close_details()
+    }
+
+    /// A finding in one item: what is wrong, where, and what to do.
+    fn finding(&self, entry: &FindingEntry<'r>) -> String {
+        let finding = entry.finding;
+        let words = self.quoted(&finding.message);
+        let mut item = format!("**{}** {}", finding.severity.as_str(), message(&words));
+        item += &format!(" ({})", code(&self.quoted(&finding.rule)));
+        let place = Text::place(&finding.primary.start(), true);
+        item += &format!(" at {}", self.text(&place));
+        if finding.primary.decoded.is_some() {
+            item += &format!(" {}", prose(&self.quoted(&labelled(&finding.primary))));
+        }
+        let notes = finding.notes.iter().chain(&finding.help);
+        for note in notes {
+            item += &format!("<br>{}", message(&self.quoted(note)));
+        }
+        let further =
+            [("in", &entry.sites), ("caused by", &entry.causes), ("ignored", &entry.suppressed)];
+        let further = further.into_iter().filter(|(_, text)| !text.is_empty());
+        for (at, (word, text)) in further.enumerate() {
+            let before = if at == 0 { "<br>" } else { ", " };
+            item += &format!("{before}{word} {}", self.text(text));
+        }
+        item
+    }
+
+    fn write_more(&mut self, more: usize, what: &str) -> Result<(), Full> {
+        match more {
+            0 => Ok(()),
+            more => {
+                let what = counted(more, &format!("more {what}"));
+                self.paper.paragraph(&format!("… {what} (other reports of this run have them)"))
+            }
+        }
+    }
+
+    /// What was compared, and by what.
+    fn write_footer(&mut self) -> Result<(), Full> {
+        let header = self.story.header.iter();
+        let parts = header.map(|(word, text)| format!("{word} {}", self.text(text)));
+        let tool = &self.story.report.tool.version;
+        let version = format!("layercake {}", prose(&self.quoted(tool)));
+        let parts: Vec<String> = std::iter::once(version).chain(parts).collect();
+        self.paper.paragraph(&format!("<sub>{}</sub>", parts.join(" · ")))
+    }
+
+    /// A text as Markdown.
+    fn text(&self, text: &Text) -> String {
+        text.pieces.iter().map(|piece| self.piece(piece)).collect()
+    }
+
+    /// A part of a text as Markdown, with the space between it and its neighbours.
+    fn piece(&self, piece: &Piece) -> String {
+        // Spaces of a name are its own.
+        let is_name = matches!(piece.role, Role::Name | Role::Place);
+        let words = if is_name { &*piece.text } else { piece.text.trim_matches(' ') };
+        let text = self.quoted(words);
+        let space = |is_there: bool| if is_there && !is_name { " " } else { "" };
+        let (before, behind) = (piece.text.starts_with(' '), piece.text.ends_with(' '));
+        if text.is_empty() {
+            return space(before).to_owned();
+        }
+        let inside = match piece.role {
+            Role::Name | Role::Place => code(&text),
+            Role::Strong | Role::Error | Role::Warning => strong(&prose(&text)),
+            Role::Plain | Role::Good | Role::Note | Role::Dim => prose(&text),
+        };
+        let report = self.story.report;
+        let address = match &piece.link {
+            Some(Link::Head(file, line)) => report.link(file, *line),
+            Some(Link::Base(file, line)) => report.base_link(file, *line),
+            Some(Link::Anchor(_)) | None => None,
+        };
+        let linked = address.map(|address| link(&inside, &address));
+        let inside = linked.filter(|it| it.len() <= MAX_LINK_BYTES).unwrap_or(inside);
+        format!("{}{inside}{}", space(before), space(behind))
+    }
+
+    /// A text on one line, cut to what a level shows of it.
+    fn quoted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        short(text, self.level.text)
+    }
+}
+
+/// Maximum size of a link; browsers and hosts refuse much longer addresses.
+const MAX_LINK_BYTES: usize = 1_000;
+
+/// A text for a heading, all of which stands out.
+fn plain(text: &Text) -> Text {
+    let pieces = text.pieces.iter().cloned().map(|piece| match piece.role {
+        Role::Name | Role::Place => piece,
+        _ => Piece { role: Role::Plain, ..piece },
+    });
+    Text { pieces: pieces.collect() }
+}
+
+/// Words that stand out.
+fn strong(words: &str) -> String {
+    format!("**{words}**")
+}
+
+fn and_more(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" and {more} more") }
+}
+
+/// The first of a list, and how many more there are.
+fn limited<T>(list: &[T], limit: usize) -> (&[T], usize) {
+    let shown = list.len().min(limit);
+    (&list[..shown], list.len() - shown)
 }

@@ -14,14 +14,6 @@ pub(super) struct Paper {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Full;
 
-/// How loud an alert is.
-#[derive(Clone, Copy)]
-pub(super) enum Alert {
-    Note,
-    Warning,
-    Caution,
-}
-
 /// Where the text of a column stands.
 #[derive(Clone, Copy)]
 pub(super) enum Column {
@@ -63,14 +55,9 @@ impl Paper {
     }
 
     /// Paragraphs that stand out.
-    pub(super) fn alert(&mut self, alert: Alert, paragraphs: &[String]) -> Result<(), Full> {
-        let word = match alert {
-            Alert::Note => "NOTE",
-            Alert::Warning => "WARNING",
-            Alert::Caution => "CAUTION",
-        };
+    pub(super) fn alert(&mut self, paragraphs: &[String]) -> Result<(), Full> {
         self.begin()?;
-        self.push(&format!("> [!{word}]\n"))?;
+        self.push("> [!CAUTION]\n")?;
         for (at, paragraph) in paragraphs.iter().enumerate() {
             let between = if at == 0 { "" } else { ">\n" };
             self.push(&format!("{between}> {paragraph}\n"))?;
@@ -90,16 +77,7 @@ impl Paper {
     }
 
     /// A row has as many cells as there are columns.
-    pub(super) fn table<const CELLS: usize>(
-        &mut self,
-        columns: [Column; CELLS],
-        rows: impl IntoIterator<Item = [String; CELLS]>,
-    ) -> Result<(), Full> {
-        self.table_of(&columns, rows.into_iter().map(Vec::from))
-    }
-
-    /// As [`Paper::table`], with columns that are known only while it runs.
-    pub(super) fn table_of(
+    pub(super) fn table(
         &mut self,
         columns: &[Column],
         rows: impl IntoIterator<Item = Vec<String>>,
@@ -133,15 +111,14 @@ impl Paper {
         self.push(&format!("{fence}\n"))
     }
 
-    /// What is shown when somebody asks for it. The summary is our own words.
-    pub(super) fn details(
-        &mut self,
-        summary: &str,
-        inside: impl FnOnce(&mut Self) -> Result<(), Full>,
-    ) -> Result<(), Full> {
+    /// Begins what is folded. The summary is our own words.
+    pub(super) fn open_details(&mut self, summary: &str) -> Result<(), Full> {
         self.begin()?;
-        self.push(&format!("<details><summary>{summary}</summary>\n"))?;
-        inside(self)?;
+        self.push(&format!("<details><summary>{summary}</summary>\n"))
+    }
+
+    /// Ends what is folded.
+    pub(super) fn close_details(&mut self) -> Result<(), Full> {
         self.push("\n</details>\n")
     }
 }

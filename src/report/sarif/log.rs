@@ -32,8 +32,7 @@ pub(super) struct Run {
     pub(super) original_uri_base_ids: BTreeMap<&'static str, ArtifactBase>,
     pub(super) column_kind: &'static str,
     pub(super) invocations: [Invocation; 1],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) properties: Option<RunProperties>,
+    pub(super) properties: RunProperties,
     pub(super) results: Vec<SarifResult>,
 }
 

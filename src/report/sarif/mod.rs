@@ -33,7 +33,7 @@ use self::log::{
 use super::Manner;
 use super::counted;
 use super::formats::page;
-use super::json::{Finding, Fingerprints, Report, write_json};
+use super::model::{Finding, Fingerprints, Report, write_json};
 use super::printable::clean;
 
 /// So many results of a run are kept by GitHub's code scanning, and shown.
@@ -55,7 +55,8 @@ pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -
 }
 
 fn run(report: &Report, manner: &Manner<'_>) -> Run {
-    let listed: Vec<&Finding> = report.listed(manner.listing).collect();
+    let listed = report.findings.iter().filter(|finding| manner.listing.has(finding));
+    let listed: Vec<&Finding> = listed.collect();
     let kept = worst(&listed);
     let names = names(&kept);
     let rules = names.iter().map(|name| descriptor(name, manner)).collect();
@@ -80,7 +81,7 @@ fn run(report: &Report, manner: &Manner<'_>) -> Run {
         )]),
         column_kind: "unicodeCodePoints",
         invocations: [invocation(listed.len() - kept.len())],
-        properties: report.semantics.map(|semantics| RunProperties { semantics }),
+        properties: RunProperties { semantics: report.semantics },
         results,
     }
 }

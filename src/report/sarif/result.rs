@@ -9,16 +9,19 @@ use super::log::{
     Region, Replacement, SarifResult, Snippet, Suppression,
 };
 use crate::diagnostic::Safety;
-use crate::report::json::{Finding, FixForm, LabelForm, Line, Report, State, SuppressionForm};
 use crate::report::links::encoded;
+use crate::report::model::{
+    Finding, LabelledPlace, Line, Report, State, SuppressedBy, SuppressionKind, TextFix,
+};
 use crate::report::printable::clean;
+use crate::report::story::SiteNames;
 
-/// So many places beside the first are told of a result, of the 100 that a
-/// code scanning service keeps.
-const MOST_RELATED: usize = 50;
+/// Maximum number of places of a result beside the first, of the 100 that a code scanning service
+/// keeps.
+const MAX_RELATED: usize = 50;
 
-/// So many outputs are named as what a result is about.
-const MOST_NAMED: usize = 20;
+/// Maximum number of outputs that are named as what a result is about.
+const MAX_NAMED: usize = 20;
 
 /// A finding of the rule at `rule_index`.
 pub(super) fn of<'a>(
@@ -29,14 +32,14 @@ pub(super) fn of<'a>(
     shown: &mut Shown<'a>,
     report: &'a Report,
 ) -> SarifResult {
-    let related = finding.related.iter().enumerate().take(MOST_RELATED);
+    let related = finding.related.iter().enumerate().take(MAX_RELATED);
     SarifResult {
         rule_id: clean(&finding.rule).into_owned(),
         rule_index,
         level: finding.severity.as_str(),
-        message: Message::of_lines(&text(finding)),
+        message: Message::of_lines(&text(finding, report)),
         locations: [Location {
-            logical_locations: logical(finding),
+            logical_locations: logical(finding, report),
             ..at_label(&finding.primary, shown, report)
         }],
         related_locations: related
@@ -56,43 +59,41 @@ pub(super) fn of<'a>(
 }
 
 /// All that is said of a finding: viewers show a result by its message.
-fn text(finding: &Finding) -> Vec<String> {
+fn text(finding: &Finding, report: &Report) -> Vec<String> {
     let mut lines = vec![finding.message.clone()];
     lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
-    if !finding.sites.is_empty() {
-        let more = finding.sites.len().saturating_sub(MOST_NAMED);
-        let named: Vec<&str> = finding.sites.iter().take(MOST_NAMED).map(String::as_str).collect();
-        let named = named.join(", ");
-        lines.push(match more {
-            0 => format!("sites: {named}"),
-            more => format!("sites: {named} and {more} more"),
-        });
+    if let Some(set) = finding.sites {
+        let names = SiteNames::new(report).phrase_of(set);
+        lines.push(format!("in {}", names.words()));
     }
     lines
 }
 
 /// What a finding is about: the faulty document, in each site.
-fn logical(finding: &Finding) -> Vec<LogicalLocation> {
+fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
     let Some(document) = finding.documents.first() else { return Vec::new() };
     let name = format!("{}/{}", document.schema, document.name);
-    let named = |site: Option<&String>| LogicalLocation {
+    let named = |site: Option<&str>| LogicalLocation {
         fully_qualified_name: clean(&match site {
             Some(site) => format!("{site}/{name}"),
             None => name.clone(),
         })
         .into_owned(),
     };
-    if finding.sites.is_empty() {
-        return vec![named(None)];
+    match finding.sites {
+        None => vec![named(None)],
+        Some(set) => {
+            let sites = report.sites_in(set).take(MAX_NAMED);
+            sites.map(|site| named(site.name.as_deref())).collect()
+        }
     }
-    finding.sites.iter().take(MOST_NAMED).map(|site| named(Some(site))).collect()
 }
 
 /// The lines of which a result has shown the text, by file: each is in a log once.
 pub(super) type Shown<'a> = BTreeSet<(&'a str, usize)>;
 
-fn at_label<'a>(label: &'a LabelForm, shown: &mut Shown<'a>, report: &'a Report) -> Location {
+fn at_label<'a>(label: &'a LabelledPlace, shown: &mut Shown<'a>, report: &'a Report) -> Location {
     let is_first = shown.insert((&label.file, label.line));
     let region = Region {
         start_line: label.line,
@@ -119,7 +120,7 @@ fn at_label<'a>(label: &'a LabelForm, shown: &mut Shown<'a>, report: &'a Report)
 
 /// The lines around a label, as they may be shown. Those of a decoded text are
 /// in no file, and a part of a line is not what the file has.
-fn context(label: &LabelForm, report: &Report) -> Option<Region> {
+fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
     let lines = report.lines_around(label);
     let (first, last) = (lines.first()?, lines.last()?);
     let is_whole = last.line - first.line + 1 == lines.len();
@@ -154,10 +155,13 @@ pub(super) fn at_line(file: &str, line: usize) -> PhysicalLocation {
     PhysicalLocation { artifact_location: artifact(file), region, context_region: None }
 }
 
-fn suppression(suppression: &SuppressionForm) -> Suppression {
+fn suppression(suppression: &SuppressedBy) -> Suppression {
     let reason = &suppression.reason;
     Suppression {
-        kind: if suppression.kind == "comment" { "inSource" } else { "external" },
+        kind: match suppression.kind {
+            SuppressionKind::Comment => "inSource",
+            SuppressionKind::Baseline => "external",
+        },
         justification: (!reason.is_empty()).then(|| clean(reason).into_owned()),
         location: Location {
             physical_location: Some(at_line(&suppression.file, suppression.line)),
@@ -166,7 +170,7 @@ fn suppression(suppression: &SuppressionForm) -> Suppression {
     }
 }
 
-fn fix(fix: &FixForm) -> Fix {
+fn fix(fix: &TextFix) -> Fix {
     let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
     for edit in &fix.edits {
         changes.entry(&edit.file).or_default().push(Replacement {
@@ -186,7 +190,7 @@ fn fix(fix: &FixForm) -> Fix {
         replacements,
     };
     Fix {
-        description: Message::new(&match Safety::from(fix.safety) {
+        description: Message::new(&match fix.safety {
             Safety::Safe => fix.message.clone(),
             it @ Safety::Unsafe => format!("{} (unsafe: `{}`)", fix.message, it.flags()),
         }),

@@ -53,6 +53,20 @@ impl Repository {
         cure::is_shallow(&self.shared.to_thread_local())
     }
 
+    /// The branch that is checked out; none where a commit is.
+    pub fn branch(&self) -> Option<String> {
+        let name = self.shared.to_thread_local().head_name().ok()??;
+        Some(name.shorten().to_string())
+    }
+
+    /// When the commit with this id was made, as ISO 8601; none where that is not known.
+    pub fn date_of(&self, commit: &str) -> Option<String> {
+        let repository = self.shared.to_thread_local();
+        let commit =
+            repository.rev_parse_single(commit).ok()?.object().ok()?.try_into_commit().ok()?;
+        commit.time().ok()?.format(gix::date::time::format::ISO8601_STRICT).ok()
+    }
+
     /// The id of the files of the commit with this id.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ fn an_absent_source_is_one_finding_with_all_places() {
     let full = sandbox.run(&["lint", "-o", "full"]).stdout;
     assert!(full.contains("also: site/lab/three.yaml:9:"), "{full}");
     assert!(full.contains(" and 2 more places"), "{full}");
-    assert!(full.contains("· 1 error ·"), "{full}");
+    assert!(full.starts_with("FAIL  1 error: `nowhere` is not there; "), "{full}");
     let each = sandbox.run(&["lint", "-o", "concise", "--all-findings"]).stdout;
     assert_eq!(each.lines().count(), 5, "{each}");
     assert!(each.lines().all(|line| line.contains("substitutes from `nowhere`")), "{each}");
@@ -138,4 +138,33 @@ fn an_absent_chart_group_is_one_finding() {
     let headline =
         "no `armada/ChartGroup/v1` named `nothing` is rendered; 2 values of 2 documents name it";
     assert_eq!(messages(&sandbox.findings(&["--select", "missing-reference"])), [headline]);
+}
+
+/// What was copied into many sites is one fault, of few sites one each.
+#[test]
+fn alike_findings_of_many_sites_are_one() {
+    let sandbox = Sandbox::with_sites();
+    for site in ["lab", "prod", "one", "two", "three"] {
+        sandbox.write(&format!("site/{site}/site-definition.yaml"), super::definition(site, ""));
+        let doubled = document("doubled", "site", "{a: 1, a: 2}");
+        sandbox.write(&format!("site/{site}/doubled.yaml"), doubled);
+    }
+    let report = sandbox.run(&["lint", "-o", "json"]).json();
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(
+        (&findings[0]["count"], findings[0]["related"].as_array().unwrap().len()),
+        (&Json::from(5), 4 + 1)
+    );
+    assert_eq!(findings[0]["sites"].as_array().unwrap().len(), 5);
+    assert_eq!(report["totals"]["findings"]["warnings"], 5);
+    let shown = sandbox.run(&["lint"]).stdout;
+    assert!(shown.contains("in: all 5 sites"), "{shown}");
+    assert!(shown.contains("also: site/one/doubled.yaml:8:"), "{shown}");
+    let each = sandbox.run(&["lint", "--all-findings", "-o", "concise"]).stdout;
+    assert_eq!(each.lines().count(), 5, "{each}");
+    for site in ["two", "three"] {
+        std::fs::remove_file(sandbox.path(&format!("site/{site}/doubled.yaml"))).unwrap();
+    }
+    assert_eq!(sandbox.findings(&[]).len(), 3);
 }

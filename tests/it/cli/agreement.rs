@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Ran, Sandbox, assert_valid, definition, document};
+use super::{Ran, Sandbox, definition, document};
 use crate::git::add_submodule;
 
 type Variables<'v> = &'v [(&'v str, &'v str)];
@@ -46,7 +46,7 @@ fn edited_files(ran: &Ran) -> BTreeSet<String> {
     assert!(ran.code < 2, "{ran:?}");
     let report = ran.json();
     let places = report["edits"].as_array().unwrap().iter().map(|edit| edit["at"].clone());
-    let sides = places.flat_map(|at| ["from", "to"].map(|side| at[side]["file"].clone()));
+    let sides = places.flat_map(|at| ["base", "head"].map(|side| at[side]["file"].clone()));
     sides.filter_map(|file| file.as_str().map(str::to_owned)).collect()
 }
 
@@ -585,8 +585,7 @@ fn a_comparison_of_a_nested_repository_names_its_path() {
     sandbox.write("vendored/sites/site/lab/only.yaml", document("only", "site", "{of: other}"));
     let inner = sandbox.path("vendored/sites/site");
     let saved = sandbox.run_in(&inner, &["lint", "--since", "HEAD", "-o", "json"]);
-    assert_valid(&saved.json());
-    assert_eq!(saved.json()["comparison"]["nested_at"], "vendored/sites");
+    assert_eq!(saved.json()["repository"]["nested_at"], "vendored/sites");
     assert_eq!(edited_files(&saved), BTreeSet::from(["site/lab/only.yaml".to_owned()]));
     let text = sandbox.run_in(&inner, &["lint", "--since", "HEAD"]).stdout;
     assert!(text.contains("sites (inside of `repository`)"), "{text}");
@@ -595,10 +594,10 @@ fn a_comparison_of_a_nested_repository_names_its_path() {
     for format in ["full", "markdown", "comment", "html"] {
         let again = sandbox.run(&["report", &file, "-o", format]).stdout;
         assert!(again.contains("vendored/sites"), "{format}: {again}");
-        assert!(again.contains("inside of another one"), "{format}: {again}");
+        assert!(again.contains("of the repository around it"), "{format}: {again}");
     }
     let outer = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
-    assert_eq!(outer["comparison"].get("nested_at"), None);
+    assert_eq!(outer["repository"].get("nested_at"), None);
 }
 
 #[cfg(unix)]

@@ -32,7 +32,7 @@ fn linted(root: &Path, arguments: &[&str]) -> Json {
     layercake.args(["lint", "--select", "all", "--exit-zero", "-o", "json", "-C"]).arg(root);
     let ran = layercake.args(arguments).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    serde_json::from_slice(&ran.stdout).unwrap()
+    super::resolved(serde_json::from_slice(&ran.stdout).unwrap())
 }
 
 /// What is said of a site: rule, message and place. What else a finding names is

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::{Sandbox, assert_valid, document};
+use super::{Sandbox, document};
 use crate::git::add_submodule;
 
 /// A repository with two commits, the later one checked out, for use as a submodule.
@@ -58,9 +58,7 @@ fn unread(sandbox: &Sandbox, arguments: &[&str]) -> BTreeMap<String, String> {
 fn compared(sandbox: &Sandbox, sides: &[&str]) -> Json {
     let ran = sandbox.run(&[&["diff", "-o", "json"], sides].concat());
     assert!(ran.code < 2, "{ran:?}");
-    let report = ran.json();
-    assert_valid(&report);
-    report
+    ran.json()
 }
 
 /// The files of the edits of unknown content.
@@ -84,7 +82,7 @@ fn assert_unknown(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str])
     assert_eq!(unknown(&report), BTreeSet::from([path.to_owned()]), "{sides:?} {report}");
     assert_eq!(report["edits"].as_array().unwrap().len(), 1, "{sides:?} {report}");
     let expected: BTreeSet<(String, String)> =
-        sites.iter().map(|site| ((*site).to_owned(), "not comparable".to_owned())).collect();
+        sites.iter().map(|site| ((*site).to_owned(), "not-comparable".to_owned())).collect();
     assert_eq!(statuses(&report), expected, "{sides:?} {report}");
     for verb in ["diff", "lint"] {
         let gate = [&[verb, "--expect-unchanged"], sides].concat();
@@ -301,7 +299,7 @@ fn a_site_repository_that_becomes_a_submodule_is_not_comparable() {
     Inner(whole).add_to(&sandbox, "deploy");
     sandbox.commit();
     let report = compared(&sandbox, &["-C", "deploy", "--since", "HEAD"]);
-    assert_eq!(report["comparison"]["nested_at"], "deploy", "the submodule's own history");
+    assert_eq!(report["repository"]["nested_at"], "deploy", "the submodule's own history");
     remove(&sandbox.path("deploy"));
     fs::create_dir(sandbox.path("deploy")).unwrap();
     for [from, to] in [["HEAD~1", "HEAD"], ["HEAD", "HEAD~1"]] {
@@ -320,7 +318,7 @@ fn a_renamed_submodule_is_two_edits_of_unknown_content() {
         let report = compared(&sandbox, sides);
         let both = ["site/lab/module", "site/prod/module"].map(str::to_owned);
         assert_eq!(unknown(&report), BTreeSet::from(both));
-        let both = ["lab", "prod"].map(|site| (site.to_owned(), "not comparable".to_owned()));
+        let both = ["lab", "prod"].map(|site| (site.to_owned(), "not-comparable".to_owned()));
         assert_eq!(statuses(&report), BTreeSet::from(both), "{report}");
         let ran = sandbox.run(&[&["lint", "--expect-unchanged"], sides].concat());
         assert_eq!(ran.code, 1, "{ran:?}");

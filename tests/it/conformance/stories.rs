@@ -14,7 +14,7 @@ use layercake::edit::EditId;
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{RepoPath, Repository, StoredTree, Tree, WorkTree};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;

@@ -11,7 +11,7 @@ use layercake::graph::{MissingSource, Recipe};
 use layercake::merge::deckhand::Semantics;
 use layercake::render::flow::{Reached, flow};
 use layercake::render::replay::Replay;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{RepoPath, Repository, SourceMap};
 use layercake::system::deckhand::Options;
 use layercake::system::deckhand::layout::Layout;

@@ -1,5 +1,5 @@
-//! The page is read here as a browser reads it, without a script. What the
-//! script adds is tried in a browser, by `.ci/page`.
+//! The page is read here as a browser reads it, without a script. `.ci/page` tests in a browser
+//! what the script adds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -70,7 +70,7 @@ fn page(sandbox: &Sandbox, arguments: &[&str]) -> (String, Json) {
     (fs::read_to_string(page).unwrap(), serde_json::from_str(&report).unwrap())
 }
 
-/// The page of a report that somebody saved.
+/// The page of a saved report.
 fn page_of(report: &Json) -> String {
     let sandbox = Sandbox::outside_git();
     sandbox.write("report.json", report.to_string());
@@ -80,39 +80,39 @@ fn page_of(report: &Json) -> String {
     ran.stdout
 }
 
-/// A report with every text made hostile that is no word of the format.
+/// A report with every text made hostile that is not a word of the format.
 fn hostile(report: &Json) -> Json {
-    /// Where only certain words, names of the report or addresses can stand.
+    /// Keys of words of the format, names of parts, and addresses.
     const WORDS: [&str; 29] = [
-        "sha",
-        "tree",
-        "chosen_by",
-        "fingerprint",
-        "rule",
-        "level",
-        "schema",
-        "version",
-        "id",
-        "edit",
-        "route",
-        "group",
-        "joint",
+        "because_of",
         "caused_by",
+        "chosen_by",
+        "commit",
+        "edit",
+        "fail_on",
+        "fingerprint",
+        "group",
+        "id",
+        "joint",
+        "judges",
+        "kind",
+        "level",
+        "links",
+        "meaning",
+        "outcome",
+        "part",
+        "pointer",
+        "proof",
+        "route",
+        "rule",
+        "safety",
         "severity",
         "state",
         "status",
-        "links",
-        "tool",
-        "extent",
-        "kind",
-        "part",
-        "verified",
-        "op",
+        "tree",
+        "version",
         "via",
         "why",
-        "pointer",
-        "meaning",
-        "safety",
     ];
     match report {
         Json::String(text) => Json::String(format!("{text}{HOSTILE}")),
@@ -120,11 +120,15 @@ fn hostile(report: &Json) -> Json {
         Json::Object(entries) => entries
             .iter()
             .map(|(key, value)| {
-                let is_text = entries.contains_key("label") && key == "text";
-                let is_word =
-                    is_text || WORDS.contains(&&**key) && !(key == "schema" && entries.len() > 3);
+                let is_name = match &**key {
+                    "text" => entries.contains_key("label"),
+                    "sites" => value.is_string(),
+                    // Of the tool, which is layercake.
+                    "name" => entries.contains_key("version"),
+                    key => WORDS.contains(&key),
+                };
                 let is_line = entries.contains_key("line") && key == "text";
-                let other = match (is_word, value.as_str().filter(|_| is_line)) {
+                let other = match (is_name, value.as_str().filter(|_| is_line)) {
                     (true, _) => value.clone(),
                     (false, Some(line)) => format!("{line}{}", HOSTILE.replace("\r\n", "")).into(),
                     (false, None) => hostile(value),
@@ -138,7 +142,7 @@ fn hostile(report: &Json) -> Json {
 
 fn hostile_report() -> Json {
     let mut report = hostile(&page(&repository(), &["--since", "HEAD", "--all-findings"]).1);
-    report["schema"] = "urn:layercake:report:1".into();
+    report["schema"] = "urn:layercake:report:2".into();
     report["links"] = "https://git.example.org/{sha}/{path}?x='#L{line}".into();
     report
 }
@@ -229,10 +233,30 @@ fn assert_headings(html: &Html) {
     }
 }
 
-/// A text as the page has it: what could hide, reorder or forge is an escape.
+/// A text as the page has it: escapes stand for what could hide, reorder or forge. Backticks are
+/// markup of messages.
 fn shown(text: &str) -> String {
     let escaped = text.replace('\r', "\\r").replace('\n', "\\n").replace('\u{7}', "\\x07");
-    escaped.replace('\u{202e}', "\\u{202e}")
+    escaped.replace('\u{202e}', "\\u{202e}").replace('`', "")
+}
+
+/// The elements that a selector finds in another element.
+fn within<'a>(element: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
+    element.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+/// The texts of all elements of a selector.
+fn texts(html: &Html, selector: &str) -> Vec<String> {
+    all(html, selector).into_iter().map(text).collect()
+}
+
+/// A text with one space in the place of each space.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn list<'a>(report: &'a Json, key: &str) -> &'a [Json] {
+    report[key].as_array().unwrap()
 }
 
 #[test]
@@ -249,11 +273,37 @@ fn pages_are_sound_whatever_they_show() {
     let stop = "https://git.example.org/site/prod/child.yaml#L12";
     assert!(hrefs.contains(&stop), "{hrefs:?}");
     read(&page(&Sandbox::with_sites(), &[]).0);
-    let still = Sandbox::with_sites();
-    still.commit();
-    let nothing = read(&page(&still, &["--since", "HEAD"]).0);
-    assert_eq!(text(all(&nothing, "h1")[0]), "no document differs");
+    let unchanged = Sandbox::with_sites();
+    unchanged.commit();
+    let html = read(&page(&unchanged, &["--since", "HEAD"]).0);
+    assert_eq!(texts(&html, "h1"), ["PASS no new findings"]);
+    assert_eq!(all(&html, "main section").len(), 0);
     read(&page_of(&hostile_report()));
+}
+
+#[test]
+fn the_verdict_and_what_was_compared_come_first() {
+    let (page, report) = page(&repository(), &["--since", "HEAD"]);
+    let html = read(&page);
+    let title = texts(&html, "h1");
+    assert!(title[0].starts_with("FAIL 1 new error: "), "{title:?}");
+    assert_eq!(texts(&html, "title"), [format!("layercake: {}", title[0])]);
+    assert_eq!(all(&html, "h1 .verdict.error").len(), 1);
+    let figures = texts(&html, ".figures li");
+    assert!(figures[0].contains("outputs changed in all 2 sites"), "{figures:?}");
+    let sides: Vec<String> = texts(&html, ".sides div").iter().map(|it| on_one_line(it)).collect();
+    let [repository, base, head, semantics] = &sides[..] else { panic!("{sides:?}") };
+    assert!(repository.starts_with("repository") && repository.ends_with(", branch main"));
+    assert!(head.starts_with("headworking tree"), "{head}");
+    assert!(semantics.starts_with("semantics"));
+    let date = report["comparison"]["base"]["date"].as_str().unwrap();
+    assert_eq!(attributes(&html, "datetime"), [date]);
+    assert!(base.contains(&date.replacen('T', " ", 1)), "{base}");
+    let sections: Vec<_> =
+        all(&html, "main > section").iter().filter_map(|it| it.attr("id")).collect();
+    assert_eq!(sections, ["sites", "errors", "edits", "rules"]);
+    let links: Vec<_> = all(&html, "nav a").iter().filter_map(|it| it.attr("href")).collect();
+    assert_eq!(links, ["#sites", "#errors", "#edits", "#rules"]);
 }
 
 #[test]
@@ -261,119 +311,183 @@ fn everything_in_the_report_is_in_the_page() {
     let (page, report) = page(&repository(), &["--since", "HEAD", "--all-findings"]);
     let html = read(&page);
     let count = |selector: &str| all(&html, selector).len();
-    let in_report = |key: &str| report[key].as_array().unwrap().len();
-    let (edits, groups, routes) = (in_report("edits"), in_report("groups"), in_report("routes"));
-    assert!(edits >= 4 && groups >= 4 && routes >= 4 && in_report("shields") >= 1, "{report:#}");
-    for (key, letter) in [("edits", 'e'), ("groups", 'g'), ("routes", 'r')] {
-        for number in 1..=in_report(key) {
-            assert_eq!(count(&format!("#{letter}{number}")), 1, "{key} {number}");
+    let (edits, groups) = (list(&report, "edits").len(), list(&report, "groups").len());
+    assert!(edits >= 4 && groups >= 4 && !list(&report, "shields").is_empty(), "{report:#}");
+    for (number, letter) in [(edits, 'e'), (groups, 'g')] {
+        for number in 1..=number {
+            assert_eq!(count(&format!("#{letter}{number}")), 1, "{letter}{number}");
         }
-        assert_eq!(count(&format!("#{letter}{}", in_report(key) + 1)), 0);
+        assert_eq!(count(&format!("#{letter}{}", number + 1)), 0);
     }
-    let steps: usize = report["routes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["steps"].as_array().unwrap().len())
-        .sum();
-    assert_eq!(count(".route ol > li"), steps);
-    let is_listed = |it: &&Json| it["suppressed"].is_null() && it["state"] != "fixed";
-    let listed = report["findings"].as_array().unwrap().iter().filter(is_listed).count();
-    assert!(listed >= 2);
-    assert_eq!(count(".finding"), listed);
-    let cell = |row: &ElementRef<'_>, at: usize| {
-        let cells = Selector::parse("td").unwrap();
-        row.select(&cells).nth(at).map_or(0, |it| text(it).parse::<usize>().unwrap())
-    };
-    let rows = all(&html, ".figures tbody tr");
-    let changed: usize = rows.iter().map(|row| cell(row, 0)).sum();
-    assert_eq!(changed, report["totals"]["changed"].as_u64().unwrap() as usize);
-    assert_eq!(count(".stops li"), 1);
-    let stop = text(all(&html, ".stops li")[0]);
+    assert!(count(".route ol > li") >= 2);
+    let findings = list(&report, "findings").iter().enumerate();
+    let is_listed = |it: &Json| it["suppressed"].is_null() && it["state"] != "fixed";
+    let listed: Vec<usize> =
+        findings.filter(|(_, it)| is_listed(it)).map(|(at, _)| at + 1).collect();
+    assert!(listed.len() >= 2);
+    assert_eq!(count(".finding"), listed.len());
+    for number in listed {
+        assert_eq!(count(&format!(".finding#f{number}")), 1);
+    }
+    let stops = texts(&html, ".stop");
+    assert_eq!(stops.len(), 1);
+    assert!(stops[0].starts_with("shielded: child (site) in prod, set again at"), "{stops:?}");
+}
+
+#[test]
+fn the_table_of_sites_has_the_worst_first() {
+    let (page, report) = page(&repository(), &["--since", "HEAD"]);
+    let html = read(&page);
+    let rows = all(&html, ".sites tbody tr");
+    let names: Vec<String> = rows.iter().flat_map(|row| within(*row, "th a")).map(text).collect();
+    assert_eq!(names, ["lab", "prod"]);
+    let heads: Vec<_> =
+        all(&html, ".sites td").iter().filter_map(|it| it.attr("data-head")).collect();
+    assert!(heads.contains(&"new errors") && heads.contains(&"changed"), "{heads:?}");
+    let changed = all(&html, ".sites td[data-head=changed]");
+    let changed: usize = changed.into_iter().map(|it| text(it).parse::<usize>().unwrap()).sum();
+    let sites = list(&report, "sites").iter().filter_map(|it| it["changed"].as_u64());
+    assert_eq!(changed as u64, sites.sum::<u64>());
+    assert_eq!(all(&html, "#site-lab, #site-prod").len(), 2);
+}
+
+#[test]
+fn parts_can_be_filtered_by_site_schema_and_kind() {
+    let (page, report) = page(&repository(), &["--since", "HEAD", "--all-findings"]);
+    let html = read(&page);
+    let sites: Vec<_> =
+        all(&html, "#site option").iter().map(|it| (it.attr("value"), text(*it))).collect();
+    assert_eq!(sites[1..], [(Some("0"), "lab".to_owned()), (Some("1"), "prod".to_owned())]);
+    for part in all(&html, ".entry, .group, .finding") {
+        let [_, schemas, kinds] = ["data-site", "data-schema", "data-kind"]
+            .map(|name| part.attr(name).unwrap().split('|').collect::<Vec<_>>());
+        assert!(schemas.contains(&"example/Any/v1"), "{schemas:?}");
+        assert_ne!(kinds, [""]);
+    }
+    let shielded = text(all(&html, ".entry[data-kind~='changed|shielded']")[0]);
+    assert!(shielded.contains("parent"), "{shielded}");
+    let inert = list(&report, "edits").iter().find(|it| it["reach"]["outputs"] == 0);
     assert!(
-        stop.starts_with("set again by child") && stop.trim_end().ends_with(", in prod"),
-        "{stop}"
+        inert.is_none_or(|it| !all(&html, &format!("#{}", it["id"].as_str().unwrap())).is_empty())
     );
 }
 
 #[test]
-fn values_are_told_line_by_line() {
+fn values_are_shown_line_by_line() {
     let html = read(&page(&repository(), &["--since", "HEAD"]).0);
-    let diffs: Vec<String> = all(&html, ".value .diff").into_iter().map(text).collect();
+    let diffs = texts(&html, ".change pre");
     assert!(diffs.contains(&"- 1\n+ 2\n".to_owned()), "{diffs:?}");
     assert!(diffs.contains(&"  one\n- two\n+ 2\n".to_owned()), "{diffs:?}");
     assert!(diffs.contains(&"- (hidden)\n+ (hidden)\n".to_owned()), "{diffs:?}");
 }
 
 #[test]
-fn a_finding_leads_to_the_edit_behind_it() {
+fn scalars_of_outputs_share_a_line_and_long_ones_are_marked_where_they_differ() {
+    let sandbox = Sandbox::with_sites();
+    let write = |tag: &str| {
+        sandbox
+            .write("global/value.yaml", document("value", "global", &format!("{{tag: '{tag}'}}")));
+    };
+    let substitutions = "  substitutions:\n    - src: {schema: example/Any/v1, name: value, path: \
+                         .tag}\n      dest: [{path: .short, pattern: TAG}, {path: .long, pattern: \
+                         TAG}]\n";
+    let data = format!("{{short: v-TAG, long: 'registry.example.org/{}:TAG'}}", "x".repeat(60));
+    let reader = document("reader", "global", &data);
+    sandbox.write("global/r.yaml", reader.replace("\ndata:", &format!("\n{substitutions}data:")));
+    write("1");
+    sandbox.commit();
+    write("2");
+    let html = read(&page(&sandbox, &["--since", "HEAD"]).0);
+    let scalars: Vec<String> =
+        texts(&html, ".group .scalar").iter().map(|it| on_one_line(it)).collect();
+    assert!(scalars.iter().any(|it| it.starts_with(".short: v-1 → v-2")), "{scalars:?}");
+    assert_eq!(texts(&html, ".group pre del b"), ["1"]);
+    assert_eq!(texts(&html, ".group pre ins b"), ["2"]);
+}
+
+#[test]
+fn long_values_are_folded_and_longer_ones_cut() {
+    let sandbox = Sandbox::with_sites();
+    let write = |data: &str| sandbox.write("global/value.yaml", document("value", "global", data));
+    let shown = |lines: usize| {
+        let lines: Vec<String> = (0..lines).map(|at| format!("line-{at}")).collect();
+        write(&format!("{{number: {}}}", lines.len()));
+        sandbox.commit();
+        write(&format!("{{number: {}, list: [{}]}}", lines.len(), lines.join(", ")));
+        let html = read(&page(&sandbox, &["--since", "HEAD"]).0);
+        let unfolded = texts(&html, ".change > pre").concat();
+        (unfolded.lines().count(), texts(&html, ".change .rest pre").concat())
+    };
+    assert_eq!(shown(30), (30, String::new()));
+    let (unfolded, folded) = shown(100);
+    assert_eq!((unfolded, folded.lines().count()), (40, 60));
+    assert_eq!(folded.lines().next_back(), Some("+ - line-99"));
+    let (unfolded, folded) = shown(4000);
+    assert_eq!(unfolded, 40);
+    assert!(folded.len() < 64 << 10);
+    assert!(folded.ends_with(" more lines\n"), "{:?}", folded.lines().next_back());
+}
+
+#[test]
+fn a_finding_links_to_the_edit_that_caused_it() {
     let (page, report) = page(&repository(), &["--since", "HEAD"]);
     let html = read(&page);
-    let findings = report["findings"].as_array().unwrap();
-    let new = findings.iter().find(|it| it["state"] == "new").unwrap();
-    assert_eq!(all(&html, ".finding").len(), 1);
-    let finding = all(&html, ".finding")[0];
-    assert_eq!(finding.attr("data-rule"), new["rule"].as_str());
+    let new = list(&report, "findings").iter().find(|it| it["state"] == "new").unwrap();
+    let [finding] = all(&html, "#errors .finding")[..] else { panic!() };
+    let rules: Vec<String> = within(finding, ".rule").into_iter().map(text).collect();
+    assert_eq!(rules, [new["rule"].as_str().unwrap()]);
     let edit = new["caused_by"][0].as_str().unwrap();
-    let links = Selector::parse(&format!("a[href='#{edit}']")).unwrap();
-    assert_eq!(finding.select(&links).count(), 1);
-    let marked = Selector::parse("mark").unwrap();
-    assert_eq!(finding.select(&marked).map(text).collect::<String>(), "source");
+    assert_eq!(within(finding, &format!("a[href='#{edit}']")).len(), 1);
+    assert_eq!(within(finding, "mark").into_iter().map(text).collect::<String>(), "source");
     assert_eq!(all(&html, "#rule-missing-source h3").len(), 2);
 }
 
 #[test]
-fn hostile_texts_come_back_as_they_are() {
+fn hostile_texts_are_shown_as_they_are() {
     let report = hostile_report();
     let html = read(&page_of(&report));
-    let whole = text(html.root_element());
+    let whole = text(html.root_element()).replace('`', "");
     let mut texts = 0;
     let mut assert_shown = |value: &Json| {
         let Some(value) = value.as_str() else { return };
         texts += 1;
         assert!(whole.contains(&shown(value)), "{value:?}");
     };
-    for finding in report["findings"].as_array().unwrap() {
-        if finding["state"] == "fixed" {
-            continue;
-        }
-        let labels = finding["related"].as_array().unwrap().iter().chain([&finding["primary"]]);
-        for label in labels {
+    for finding in list(&report, "findings").iter().filter(|it| it["state"] != "fixed") {
+        for label in list(finding, "related").iter().chain([&finding["primary"]]) {
             assert_shown(&label["label"]);
             assert_shown(&label["file"]);
         }
-        let notes = finding["notes"].as_array().unwrap().iter();
-        let sites = finding["sites"].as_array().unwrap().iter();
-        let documents = finding["documents"].as_array().unwrap().iter().map(|it| &it["name"]);
-        for value in notes.chain(sites).chain(documents) {
+        list(finding, "notes").iter().for_each(&mut assert_shown);
+        for document in list(finding, "documents") {
+            assert_shown(&document["name"]);
+        }
+        for value in [&finding["rule"], &finding["message"], &finding["help"]] {
             assert_shown(value);
         }
-        [&finding["rule"], &finding["message"], &finding["help"]]
-            .into_iter()
-            .for_each(&mut assert_shown);
     }
-    for edit in report["edits"].as_array().unwrap() {
+    for edit in list(&report, "edits") {
         let document = &edit["document"];
-        [&edit["path"], &document["name"], &document["layer"]]
-            .into_iter()
-            .for_each(&mut assert_shown);
-        for line in edit["before"]["text"].as_str().unwrap_or_default().split('\n') {
-            assert!(whole.contains(&shown(line.strip_suffix('\r').unwrap_or(line))), "{line:?}");
+        for value in [&edit["path"], &document["name"], &document["layer"]] {
+            assert_shown(value);
+        }
+        for line in edit["before"]["text"].as_str().unwrap_or_default().lines() {
+            assert!(whole.contains(&shown(line)), "{line:?}");
         }
     }
-    for step in
-        report["routes"].as_array().unwrap().iter().flat_map(|it| it["steps"].as_array().unwrap())
-    {
-        [&step["via"], &step["document"]["name"], &step["file"]]
-            .into_iter()
-            .for_each(&mut assert_shown);
+    for part in list(&report, "sites").iter().chain(list(&report, "groups")) {
+        assert_shown(&part["name"]);
     }
-    for shield in report["shields"].as_array().unwrap() {
-        [&shield["site"], &shield["why"], &shield["by"]["file"]]
-            .into_iter()
-            .for_each(&mut assert_shown);
+    for shield in list(&report, "shields") {
+        assert_shown(&shield["by"][0]["file"]);
     }
-    assert!(texts > 50, "{texts}");
+    for key in ["name", "branch"] {
+        assert_shown(&report["repository"][key]);
+    }
+    assert_shown(
+        &report["comparison"]["base"]["date"].as_str().unwrap().replacen('T', " ", 1).into(),
+    );
+    assert!(texts > 30, "{texts}");
     let scripts = [&page_of(&report), &page(&Sandbox::with_sites(), &[]).0].map(|page| {
         let html = Html::parse_document(page);
         text(all(&html, "script")[0])
@@ -382,7 +496,7 @@ fn hostile_texts_come_back_as_they_are() {
 }
 
 #[test]
-fn nothing_but_the_web_is_linked_to() {
+fn links_lead_to_the_web_alone() {
     let mut report = hostile_report();
     for links in ["javascript:alert({line})", "data:text/html,{path}", "//x/{path}", "{sha}:{path}"]
     {
@@ -397,13 +511,13 @@ fn nothing_but_the_web_is_linked_to() {
 #[test]
 fn a_page_depends_on_nothing_but_the_report() {
     let sandbox = repository();
-    let (live, report) = page(&sandbox, &["--since", "HEAD"]);
-    assert_eq!(live, page(&sandbox, &["--since", "HEAD"]).0);
-    assert!(!live.contains(sandbox.path("").to_str().unwrap()));
+    let (of_run, report) = page(&sandbox, &["--since", "HEAD"]);
+    assert_eq!(of_run, page(&sandbox, &["--since", "HEAD"]).0);
+    assert!(!of_run.contains(sandbox.path("").to_str().unwrap()));
     sandbox.write("saved.json", report.to_string());
-    assert_eq!(sandbox.run(&["report", "saved.json", "-o", "html"]).stdout, live);
+    assert_eq!(sandbox.run(&["report", "saved.json", "-o", "html"]).stdout, of_run);
     for canary in ["first-canary", "second-canary"] {
-        assert!(!live.contains(canary));
+        assert!(!of_run.contains(canary));
     }
 }
 
@@ -416,7 +530,7 @@ fn values_that_look_alike_are_told_apart() {
     write("{number: '3', map: {a: [1, true], b: {c: 12345678901234567890124}}, come: ['- x', {}]}");
     let (page, _) = page(&sandbox, &["--since", "HEAD"]);
     let html = read(&page);
-    let diffs: Vec<String> = all(&html, ".value .diff").into_iter().map(text).collect();
+    let diffs = texts(&html, ".change pre");
     assert!(diffs.contains(&"- 3\n+ \"3\"\n".to_owned()), "{diffs:?}");
     assert!(diffs.contains(&"- x: null\n".to_owned()), "{diffs:?}");
     assert!(diffs.contains(&"+ - \"- x\"\n+ - {}\n".to_owned()), "{diffs:?}");
@@ -441,13 +555,16 @@ fn excerpts_mark_what_a_label_is_about() {
     let (page, report) = page(&sandbox, &[]);
     assert!(!page.contains("canary"), "{report:#}");
     let html = read(&page);
-    let finding = all(&html, ".finding[data-rule=missing-source]")[0];
-    let within = |selector: &str| -> Vec<String> {
-        finding.select(&Selector::parse(selector).unwrap()).map(text).collect()
+    let findings = all(&html, ".finding");
+    let is_of = |finding: &&ElementRef<'_>| {
+        within(**finding, ".rule").into_iter().map(text).eq(["missing-source"])
     };
-    assert_eq!(within("mark"), ["nowhere"]);
-    assert_eq!(within(".excerpt .hidden"), ["(hidden)"]);
-    let lines = within(".excerpt");
+    let finding = **findings.iter().filter(is_of).collect::<Vec<_>>().first().unwrap();
+    let in_finding =
+        |selector: &str| within(finding, selector).into_iter().map(text).collect::<Vec<String>>();
+    assert_eq!(in_finding("mark"), ["nowhere"]);
+    assert_eq!(in_finding(".excerpt .hidden"), ["(hidden)"]);
+    let lines = in_finding(".excerpt");
     let lines: Vec<&str> = lines[0].lines().collect();
     assert_eq!(lines.len(), 3);
     assert!(lines[1].contains(" …xxx") && lines[1].ends_with("xxx…"), "{}", lines[1]);
@@ -461,7 +578,48 @@ fn a_comparison_without_findings_says_nothing_of_them() {
     let ran = sandbox.run(&["diff", "HEAD", "-o", "html"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let html = read(&ran.stdout);
-    assert_eq!(all(&html, "#findings, #rules").len(), 0);
-    assert!(!text(html.root_element()).contains("Findings:"));
-    assert_eq!(all(&html, ".edit").len(), 4);
+    assert_eq!(all(&html, "#errors, #findings, #rules").len(), 0);
+    for part in all(&html, "header, main, footer") {
+        assert!(!text(part).contains("finding"), "{}", text(part));
+    }
+    assert!(texts(&html, "h1")[0].contains("outputs changed in all 2 sites"));
+    assert_eq!(all(&html, "article.entry").len(), 4);
+}
+
+#[test]
+fn huge_reports_are_cut_with_a_word_on_what_is_missing() {
+    const MAX_BYTES: usize = 6 << 20;
+    let (_, mut report) = page(&repository(), &["--since", "HEAD"]);
+    report["findings"] = vec![report["findings"][0].clone(); 20_000].into();
+    let mut edits = list(&report, "edits").to_vec();
+    let first = edits.len();
+    edits.extend((first..20_000).map(|at| {
+        let mut edit = report["edits"][0].clone();
+        edit["id"] = format!("e{}", at + 1).into();
+        edit["reach"]["outputs"] = 0.into();
+        edit
+    }));
+    report["edits"] = edits.into();
+    report["findings"][0]["caused_by"] = serde_json::json!(["e20000"]);
+    let page = page_of(&report);
+    assert!(page.len() < MAX_BYTES, "{}", page.len());
+    let html = read(&page);
+    let cut: Vec<String> = texts(&html, ".more");
+    for what in [" more findings: see the JSON report", " more edits: see the JSON report"] {
+        assert!(cut.iter().any(|it| it.contains(what)), "{cut:?}");
+    }
+    let first = all(&html, ".finding")[0];
+    assert!(text(first).contains("edit 20000"), "the cause is named, without a link");
+}
+
+#[test]
+fn changes_that_no_edit_explains_are_shown_with_their_values() {
+    let (_, mut report) = page(&repository(), &["--since", "HEAD"]);
+    let output = &mut report["outputs"][0];
+    output["unexplained"] = true.into();
+    output["causes"] = Json::Array(Vec::new());
+    let html = read(&page_of(&report));
+    let unexplained = text(all(&html, "#unexplained .alarm")[0]);
+    assert!(unexplained.contains("This is a fault of layercake"), "{unexplained}");
+    assert_eq!(all(&html, "#unexplained .alarm .diff").len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Reports of tests: what fails, what is told beside, and what is known again.
 
-use layercake::report::{Form, Ignored, Listing};
+use layercake::report::{Form, Listing};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ fn errors_fail_and_all_else_is_skipped() {
     let mut ignored = finding("missing-parent", "error", "known", "a.yaml", 8);
     ignored["suppressed"] =
         json!({"kind": "baseline", "file": ".baseline", "line": 3, "reason": ""});
-    let listing = Listing { ignored: Ignored::Shown, ..USUAL };
+    let listing = Listing { ignored: true, ..USUAL };
     let cases = cases(&[error, warning, note, ignored], listing);
     let told: Vec<(&str, &str, Vec<&str>)> = cases
         .iter()

@@ -1,29 +1,35 @@
 //! Reports made by hand, as `-o json` would have them.
 
-use layercake::report::comparison::Unchanged;
-use layercake::report::json::{self, Report};
-use layercake::report::terminal::Totals;
-use layercake::report::{Form, Ignored, Listing, Manner, View};
+use layercake::report::model::{Report, Run, read};
+use layercake::report::{Form, Listing, Manner, View};
 use layercake::rules::RULES;
 use layercake::source::SourceMap;
 use layercake::triage::Findings;
 use serde_json::{Value as Json, json};
 
+use crate::support::saved;
+
 /// What is listed where nothing more is asked for.
-pub const USUAL: Listing = Listing { unchanged: Unchanged::Counted, ignored: Ignored::Counted };
+pub const USUAL: Listing = Listing { all: false, ignored: false };
 
 /// A report with these findings, edits, and no more.
 pub fn report(findings: &[Json], edits: &[Json]) -> Report {
-    json::read(&json_report(findings, edits).to_string()).unwrap()
+    read(&json_report(findings, edits).to_string()).unwrap()
 }
 
+/// The same as JSON: of two sites, `lab` (`s1`) and `prod` (`s2`), and both of them (`s3`).
 pub fn json_report(findings: &[Json], edits: &[Json]) -> Json {
     let sources = SourceMap::new();
     let view = View::new(&sources, &[], &[]);
-    let empty = Report::of_findings(&Findings::default(), &Totals::default(), &view);
-    let mut text = Vec::new();
-    json::write(&empty, &mut text).unwrap();
-    let mut report: Json = serde_json::from_slice(&text).unwrap();
+    let empty = Report::new(Run::of_findings(&Findings::default()), &view);
+    let mut report: Json = serde_json::from_str(&saved::json(&empty)).unwrap();
+    let site = |name: &str| json!({"name": name, "type": null, "base": null, "head": 3});
+    report["sites"] = json!([site("lab"), site("prod")]);
+    report["site_sets"] = json!([
+        {"id": "s1", "sites": [0]},
+        {"id": "s2", "sites": [1]},
+        {"id": "s3", "sites": [0, 1]},
+    ]);
     report["findings"] = findings.into();
     report["edits"] = edits.into();
     report["lines"] = json!([{"id": "t1", "file": "site/lab/a.yaml", "lines": []}]);
@@ -35,8 +41,8 @@ pub fn finding(rule: &str, severity: &str, message: &str, file: &str, line: usiz
     json!({
         "rule": rule, "severity": severity, "state": null, "fingerprint": "0f",
         "message": message, "help": null, "notes": [], "primary": label(file, line, ""),
-        "related": [], "documents": [], "sites": [], "caused_by": [], "suppressed": null,
-        "fix": null,
+        "related": [], "documents": [], "sites": null, "caused_by": [], "suppressed": null,
+        "fix": null, "count": 1,
     })
 }
 
@@ -47,13 +53,13 @@ pub fn label(file: &str, line: usize, text: &str) -> Json {
 
 /// An edit of a value at a line of the head, and how many outputs it changed.
 pub fn edit(id: &str, file: &str, line: usize, outputs: usize) -> Json {
-    let at = json!({"file": file, "line": line, "col": 5});
+    let at = json!({"file": file, "line": line, "column": 5});
     json!({
         "id": id, "kind": "value", "part": "data", "pointer": "/a", "path": ".a",
         "document": {"schema": "example/Any/v1", "layer": "global", "name": "versions"},
-        "at": {"from": at, "to": at}, "before": {"text": "1", "value": 1},
+        "at": {"base": at, "head": at}, "before": {"text": "1", "value": 1},
         "after": {"text": "2", "value": 2},
-        "reach": {"outputs": outputs, "indirect": 0, "sites": ["lab"]}, "verified": "static",
+        "reach": {"outputs": outputs, "untouched": 0, "sites": "s1"}, "proof": "followed",
     })
 }
 
@@ -62,4 +68,24 @@ pub fn written(form: Form, report: &Report, listing: Listing) -> String {
     let mut out = Vec::new();
     form.write(report, &Manner { listing, rules: RULES }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+/// Outputs that an edit changed in these sites, each a group and a document of its own, by the
+/// route `r1`.
+pub fn add_outputs(report: &mut Json, edit: &str, sites: &str, count: usize) {
+    let document = |name: &str| json!({"schema": "s", "layer": "site", "name": name});
+    let at = json!({"file": "a.yaml", "line": 1, "column": 1});
+    let step = json!({"via": "edited", "document": document("n"), "path": null, "at": [at]});
+    report["routes"] = json!([{"id": "r1", "steps": [step]}]);
+    let cause = json!({"edit": edit, "via": "edited", "hops": 0, "route": "r1", "joint": []});
+    for _ in 0..count {
+        let number = report["groups"].as_array().unwrap().len() + 1;
+        let (group, name) = (format!("g{number}"), format!("n{number}"));
+        let output = json!({"document": document(&name), "status": "changed", "group": group,
+                            "sites": sites, "causes": [cause]});
+        report["outputs"].as_array_mut().unwrap().push(output);
+        let group = json!({"id": group, "schema": "s", "name": name, "status": "changed",
+                           "outputs": 1, "sites": sites, "changes": []});
+        report["groups"].as_array_mut().unwrap().push(group);
+    }
 }

@@ -17,7 +17,7 @@ use self::reader::read;
 use crate::cli::Sandbox;
 
 /// So long is each form at most.
-pub const LONGEST: [(Form, usize); 2] = [(Form::Markdown, 900_000), (Form::Comment, 60_000)];
+pub const LONGEST: [(Form, usize); 2] = [(Form::Markdown, 900_000), (Form::Comment, 8_000)];
 
 /// Texts that Markdown, HTML or a host of git could make something of.
 const HOSTILE: &[&str] = &[
@@ -136,29 +136,24 @@ proptest! {
     #[test]
     fn texts_of_others_come_back_as_they_are(text in hostile()) {
         let report = report(Size::SMALL, &|_| text.clone());
-        let page = read(&written(Form::Comment, &report));
+        let page = read(&written(Form::Markdown, &report));
         let sites: Vec<&str> = page.tables[0].iter().map(|row| &*row[0]).collect();
         for site in [format!("{text}0"), format!("{text}1"), format!("shielded{text}0")] {
-            prop_assert!(sites.contains(&&*site), "{site:?} is not among {sites:?}");
+            let is_named = sites.iter().any(|row| row.contains(&*site));
+            prop_assert!(is_named, "{site:?} is not among {sites:?}");
         }
         let place = format!("{text}:1");
-        let alert = format!("{place} {text}: {}", shown(&text));
-        prop_assert!(page.paragraphs.contains(&alert), "{alert:?} is not among {:#?}", page.paragraphs);
-        for told in [shown(&text), format!("Help: {}", shown(&text))] {
-            prop_assert!(page.paragraphs.contains(&told), "{told:?} is not among {:#?}", page.paragraphs);
+        let message = format!("error {} ({text}) at {place}", shown(&text));
+        let title = format!("edit 1 at {place}");
+        let stop = format!("shielded in shielded{text}0: set again by {text} ({text}) at {text}:9");
+        let route = format!("{place} → :2: substituted into {text} ({text})");
+        for expected in [&message, &title, &stop, &route] {
+            let is_there = page.paragraphs.iter().any(|it| it.contains(&**expected));
+            prop_assert!(is_there, "{expected:?} is not among {:#?}", page.paragraphs);
         }
-        let heading = format!("Edit 1 · {place} · {text} ({text})");
-        let is_title = page.headings.contains(&heading);
-        prop_assert!(is_title, "{heading:?} is not among {:#?}", page.headings);
-        let row = &page.tables[1][1];
-        prop_assert_eq!(&row[0], &format!("{text}0 ×2"));
-        let name = text.rsplit('/').next().unwrap();
-        prop_assert!(row[3] == format!("substituted at {name}:1"), "{:?}", row[3]);
-        let stop = format!("shielded{text}0: {text} ({text}) set again at {text}:9");
-        prop_assert!(page.paragraphs.contains(&stop), "{stop:?} is not among {:#?}", page.paragraphs);
         let end = page.paragraphs.last().unwrap();
-        prop_assert!(end.contains(&format!("({text}), {text} · head")), "{end}");
-        prop_assert!(page.blocks[0].starts_with(&format!("  {text}\n- ")), "{}", page.blocks[0]);
+        prop_assert!(end.contains(&format!("({text}) (history is shallow)")), "{end}");
+        prop_assert!(page.blocks[0].starts_with(&format!("@@ {text} ({text})  {text} @@\n- ")), "{}", page.blocks[0]);
     }
 
     #[test]
@@ -186,14 +181,13 @@ fn a_page_is_whole_and_short_enough_at_every_level() {
             assert!(markdown.len() <= longest, "{form:?} {size:?}: {}", markdown.len());
             let page = read(&markdown);
             assert!(page.headings[0].starts_with("layercake: "));
-            let left = page.paragraphs.iter().find(|it| it.starts_with("Left out"));
-            told.push(left.cloned().unwrap_or_default());
+            told.push(page.paragraphs.len() + page.blocks.len());
         }
     }
     // Not all levels are met, but more than the first and the last.
-    told.sort();
+    told.sort_unstable();
     told.dedup();
-    assert!(told.len() > 4, "{told:#?}");
+    assert!(told.len() > 4, "{told:?}");
 }
 
 #[test]
@@ -225,8 +219,8 @@ fn twenty_thousand_edits_are_told_soon() {
         assert!(markdown.len() <= longest);
         assert!(took.as_secs() < 20, "{form:?} took {took:?}");
         let page = read(&markdown);
-        let left = page.paragraphs.iter().find(|it| it.starts_with("Left out")).unwrap();
-        assert!(left.contains("edits"), "{left}");
+        let left = page.paragraphs.iter().find(|it| it.starts_with("… ")).unwrap();
+        assert!(left.contains("more edits"), "{left}");
     }
 }
 

@@ -210,7 +210,8 @@ fn unchanged_findings_are_told_where_they_are_asked_for() {
 fn the_worst_are_kept_and_how_many_are_not_is_said() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    let mut report = sandbox.run(&["lint", "-o", "json"]).json();
+    let ran = sandbox.run(&["lint", "-o", "json"]);
+    let mut report: Json = serde_json::from_str(&ran.stdout).unwrap();
     let finding = report["findings"][0].clone();
     let of = |at: usize| {
         let mut finding = finding.clone();
@@ -239,7 +240,8 @@ fn the_worst_are_kept_and_how_many_are_not_is_said() {
 fn the_page_of_a_rule_links_to_nothing_that_is_not_there() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    let mut report = sandbox.run(&["lint", "-o", "json"]).json();
+    let ran = sandbox.run(&["lint", "-o", "json"]);
+    let mut report: Json = serde_json::from_str(&ran.stdout).unwrap();
     let finding = report["findings"][0].clone();
     let of = |rule: &&layercake::diagnostic::Rule| {
         let mut finding = finding.clone();
@@ -265,7 +267,8 @@ fn the_page_of_a_rule_links_to_nothing_that_is_not_there() {
 fn rules_of_another_version_are_told_by_name() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    let mut report = sandbox.run(&["lint", "-o", "json"]).json();
+    let ran = sandbox.run(&["lint", "-o", "json"]);
+    let mut report: Json = serde_json::from_str(&ran.stdout).unwrap();
     report["findings"][0]["rule"] = json!("rule-of-tomorrow");
     sandbox.write("report.json", report.to_string());
     let log = sandbox.run(&["report", "report.json", "-o", "sarif"]).json();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use layercake::check::Compared;
 use layercake::compare::{Change, Status};
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::Triple;
 use layercake::yaml::diff::{Difference, Place};
 

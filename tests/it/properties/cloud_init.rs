@@ -9,7 +9,7 @@ use layercake::check::{
 };
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, Span, Tree};
 use layercake::system::cloud_init::SourceKind;
 use layercake::yaml::Origin;

@@ -9,7 +9,7 @@ use layercake::compare::{Attribution, Status};
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
 use layercake::render::{Alike, Earlier, Extent, Problem, Rendered, render, render_again};
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
 use layercake::system::Written;
 use layercake::system::deckhand::document::Document;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use layercake::merge::Strategy as Merging;
 use layercake::merge::cloud_init::{Default, Incoming, Laying, stack};
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{RepoPath, Source, SourceMap};
 use layercake::yaml::{Mapping, Node, Value, parse};
 use proptest::prelude::*;

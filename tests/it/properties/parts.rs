@@ -14,7 +14,7 @@ use layercake::graph::{Graph, MissingSource};
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::render;
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source as Text, SourceMap, Span};
 use layercake::system::Written;
 use layercake::system::cloud_init::part::Part;

@@ -1,6 +1,6 @@
 use layercake::diagnostic::{Diagnostic, Label};
-use layercake::report::json::{canonical, rendered, sites};
-use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite, SiteRow};
+use layercake::report::model::{rendered, site_rows};
+use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite, SiteRow, canonical};
 use layercake::source::{DocKey, RepoPath, Span};
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
 use serde_json::Value as Json;
@@ -116,7 +116,7 @@ fn every_finding_is_in_the_json() {
             .document(DocKey::new("s", "l", "n"))
     };
     let json: Json = serde_json::from_str(&files.json((0..100).map(finding).collect())).unwrap();
-    assert_eq!(json["version"], 1);
+    assert_eq!(json["version"], 2);
     let findings = json["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 100);
     assert_eq!(findings[42]["message"], "no 42");
@@ -169,7 +169,7 @@ fn sites_are_listed() {
     let row =
         SiteRow { site: Some("x".into()), site_type: None, files: 1, documents: 2, outputs: 3 };
     let mut out = Vec::new();
-    sites(&[row], &mut out).unwrap();
+    site_rows(&[row], &mut out).unwrap();
     let json: Json = serde_json::from_slice(&out).unwrap();
     assert_eq!(
         json.to_string(),

@@ -1,6 +1,6 @@
 //! The report for programs is what its JSON Schema says, to the letter.
 
-use layercake::report::json::{Unreadable, read, write};
+use layercake::report::model::{Unreadable, read, write};
 use serde_json::{Value as Json, json};
 
 use super::comparison::{all_kinds, many_images, one_image};
@@ -8,7 +8,7 @@ use super::world::World;
 use super::{Files, rule};
 
 fn schema() -> Json {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report-1.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report-2.schema.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -32,7 +32,8 @@ fn validate(report: &Json) {
 fn reports_are_as_their_schema_says() {
     for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
         let report = report(&world);
-        assert_eq!(report["outputs"].as_array().unwrap().len(), world.comparison.outputs.len());
+        let outputs = report["totals"]["changed_outputs"].as_u64().unwrap();
+        assert_eq!(outputs, world.comparison.outputs.len() as u64);
         assert_eq!(report["edits"].as_array().unwrap().len(), world.comparison.edits.len());
         assert_eq!(world.json(), world.json());
     }
@@ -62,13 +63,13 @@ fn a_text_that_is_no_report_is_refused() {
         *mutant.pointer_mut(pointer).expect("it is in the report") = other;
         read(&mutant.to_string()).expect_err(pointer)
     };
-    let version = Unreadable::Version("urn:layercake:report:2".to_owned());
-    assert_eq!(mutant("/schema", json!("urn:layercake:report:2")), version);
+    let version = Unreadable::Version("urn:layercake:report:3".to_owned());
+    assert_eq!(mutant("/schema", json!("urn:layercake:report:3")), version);
     for (pointer, other, said) in [
         ("/outputs/0/causes/0/edit", json!("e7"), "there is no `e7` in it"),
         ("/outputs/0/causes/0/route", json!("r99"), "there is no `r99` in it"),
         ("/outputs/0/group", json!("g99"), "there is no `g99` in it"),
-        ("/shields/0/edit", json!("e0"), "there is no `e0` in it"),
+        ("/shields/0/edit", json!("e0"), "a name such as `e1`"),
         ("/outputs/0/status", json!("gone"), "unknown variant `gone`"),
         ("/totals/edits", json!(-1), "invalid value: integer `-1`"),
         ("/edits", json!(null), "invalid type: null"),
@@ -90,15 +91,15 @@ fn the_schema_is_strict() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let sound = report(&one_image());
     let mutants: [(&str, Json); 9] = [
-        ("/version", json!(2)),
+        ("/version", json!(3)),
         ("/edits/0/kind", json!("other")),
         ("/edits/0/id", json!("1")),
         ("/edits/0/before", json!({"hidden": true, "length": 3})),
-        ("/edits/0/before", json!({"hidden": true, "changed": true, "text": "x"})),
+        ("/edits/0/before", json!({"hidden": true, "text": "x"})),
         ("/outputs/0/status", json!("new")),
         ("/routes/0/steps", json!([])),
-        ("/shields/0/by/line", json!(0)),
-        ("/comparison/from/sha", json!("main")),
+        ("/shields/0/by/0/line", json!(0)),
+        ("/comparison/base/commit", json!("main")),
     ];
     for (pointer, other) in mutants {
         let mut mutant = sound.clone();
@@ -113,50 +114,60 @@ fn the_schema_is_strict() {
 #[test]
 fn the_report_says_what_changed_and_why() {
     let report = report(&one_image());
+    let totals = &report["totals"];
+    let of = |names: &[&str]| -> Vec<u64> {
+        names.iter().map(|name| totals[name].as_u64().unwrap()).collect()
+    };
+    assert_eq!(of(&["sites", "outputs", "edits", "inert_edits"]), [6, 1972, 1, 0]);
+    let outputs = ["changed_sites", "changed_outputs", "untouched_outputs", "shielded_sites"];
+    assert_eq!(of(&outputs), [5, 14, 9, 1]);
+    assert_eq!(totals["by_status"]["changed"], 14);
+    assert_eq!(report["comparison"]["base"]["kind"], "commit");
     assert_eq!(
-        report["totals"],
-        json!({"sites": 6, "documents": null, "outputs": 1972, "changed": 14, "added": 0, "removed": 0, "broken": 0,
-               "repaired": 0, "metadata": 0, "unexplained": 0, "groups": 3, "edits": 1,
-               "inert_edits": 0, "ignored": 0, "accepted": 0, "added_ignores": 0})
-    );
-    assert_eq!(report["comparison"]["from"]["kind"], "commit");
-    assert_eq!(
-        report["comparison"]["to"],
-        json!({"kind": "worktree", "sha": null, "tree": null, "name": ""})
+        report["comparison"]["head"],
+        json!({"kind": "worktree", "commit": null, "tree": null, "date": null, "name": ""})
     );
     let edit = &report["edits"][0];
     assert_eq!(edit["pointer"], "/images/neutron");
     assert_eq!(
-        edit["at"]["to"],
-        json!({"file": "global/software/config/versions.yaml", "line": 4, "col": 14})
+        edit["at"]["head"],
+        json!({"file": "global/software/config/versions.yaml", "line": 4, "column": 14})
     );
     let before = "docker.io/openstackhelm/neutron:ocata-ubuntu_xenial";
     assert_eq!(edit["before"], json!({"text": before, "value": before}));
-    assert_eq!(edit["verified"], "counterfactual");
-    assert_eq!(edit["reach"]["indirect"], 9);
+    assert_eq!(edit["proof"], "rendered");
+    assert_eq!(edit["reach"]["untouched"], 9);
     let group = &report["groups"][0];
     assert_eq!((&group["id"], &group["name"]), (&json!("g1"), &json!("neutron")));
+    assert_eq!((&group["status"], &group["outputs"]), (&json!("changed"), &json!(4)));
     assert_eq!(group["changes"][0]["pointer"], "/values/images/tags/neutron");
-    assert_eq!(group["changes"][0]["op"], "replace");
+    let sites = |set: &Json| -> Vec<&Json> {
+        let at: usize = set.as_str().unwrap()[1..].parse().unwrap();
+        let sites = report["site_sets"][at - 1]["sites"].as_array().unwrap();
+        let index = |site: &Json| usize::try_from(site.as_u64().unwrap()).unwrap();
+        sites.iter().map(|site| &report["sites"][index(site)]["name"]).collect()
+    };
     let output = &report["outputs"][0];
+    assert_eq!(sites(&output["sites"]), ["aiab", "airskiff", "airsloop", "seaworthy"]);
     assert_eq!(
-        output,
-        &json!({"site": "aiab", "schema": "armada/Chart/v1", "name": "neutron", "layer": "site",
-                "status": "changed", "group": "g1",
-                "causes": [{"edit": "e1", "via": "inherited", "hops": 3, "route": "r1", "joint": []}]})
+        (&output["document"], &output["status"], &output["group"], &output["causes"]),
+        (
+            &json!({"schema": "armada/Chart/v1", "layer": "site", "name": "neutron"}),
+            &json!("changed"),
+            &json!("g1"),
+            &json!([{"edit": "e1", "via": "inherited", "hops": 3, "route": "r1", "joint": []}])
+        )
     );
     assert_eq!(report["routes"].as_array().unwrap().len(), 4, "each route once");
     let step = &report["routes"][0]["steps"][1];
-    assert_eq!((&step["via"], &step["line"]), (&json!("substituted"), &json!(26)));
+    assert_eq!((&step["via"], &step["at"][0]["line"]), (&json!("substituted"), &json!(26)));
     assert_eq!(step["at"][1]["line"], 28);
-    assert_eq!(
-        report["shields"],
-        json!([{"edit": "e1", "site": "airskiff-suse", "why": "set again",
-                "by": {"file": "site/airskiff-suse/software/config/versions.yaml", "line": 20, "col": 1,
-                       "document": {"schema": "pegleg/SoftwareVersions/v1", "layer": "site",
-                                    "name": "software-versions"},
-                       "pointer": "/images/neutron"}}])
-    );
+    let shield = &report["shields"][0];
+    assert_eq!(sites(&shield["sites"]), ["airskiff-suse"]);
+    assert_eq!((&shield["edit"], &shield["why"]), (&json!("e1"), &json!("set-again")));
+    let by = json!([{"file": "site/airskiff-suse/software/config/versions.yaml", "line": 20,
+                     "column": 1}]);
+    assert_eq!(shield["by"], by);
 }
 
 #[test]
@@ -173,7 +184,7 @@ fn values_have_their_forms() {
         .as_array()
         .unwrap()
         .iter()
-        .find(|it| it["name"] == "changed")
+        .find(|it| it["document"]["name"] == "changed")
         .unwrap()["causes"];
     assert_eq!((&joint[0]["joint"], &joint[1]["joint"]), (&json!(["e3"]), &json!(["e1"])));
 }
@@ -185,7 +196,7 @@ fn a_value_too_long_is_left_out() {
     world.edit("one", "a.yaml", ".a");
     let report = report(&world.finish());
     assert_eq!(report["edits"][0]["before"], json!({"truncated": true}));
-    assert_eq!(report["truncated"], json!({"outputs": 0, "values": 2}));
+    assert_eq!(report["truncated"]["values"], 2);
 }
 
 #[test]
@@ -194,8 +205,8 @@ fn a_secret_is_said_to_have_changed() {
     let mut world = World::new(&["lab"], &[("a.yaml", &side("one"), &side("another"))]);
     world.edit("secret", "a.yaml", ".");
     let report = report(&world.finish());
-    let hidden = json!({"hidden": true, "changed": true});
+    let hidden = json!({"hidden": true});
     assert_eq!((&report["edits"][0]["before"], &report["edits"][0]["after"]), (&hidden, &hidden));
     // Where it begins is no secret, where it ends is.
-    assert_eq!(report["edits"][0]["at"]["to"]["col"], 7);
+    assert_eq!(report["edits"][0]["at"]["head"]["column"], 7);
 }

@@ -2,7 +2,8 @@
 //! on how long it is.
 
 use layercake::diagnostic::Diagnostic;
-use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite, Style, json};
+use layercake::report::model::rendered;
+use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite, Style};
 use layercake::source::{DocKey, RepoPath};
 use layercake::yaml::{Key, Mapping, Node, Value};
 
@@ -151,7 +152,7 @@ fn rendered_secrets_are_hidden_unless_asked_for() {
     let both = |look| {
         let (mut yaml, mut as_json) = (Vec::new(), Vec::new());
         layercake::report::documents::write(&sites, &files.view(), look, &mut yaml).unwrap();
-        json::rendered(&sites, look, &mut as_json).unwrap();
+        rendered(&sites, look, &mut as_json).unwrap();
         [yaml, as_json].map(|bytes| String::from_utf8(bytes).unwrap())
     };
     for text in both(DocumentsLook { show_secrets: false, with_origin: true }) {

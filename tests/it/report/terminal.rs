@@ -1,12 +1,10 @@
 use std::time::{Duration, Instant};
 
 use layercake::diagnostic::{Diagnostic, Label};
-use layercake::report::terminal::{MOST_IN_FULL, Totals, write_totals};
-use layercake::report::{SiteRow, Style};
+use layercake::report::{Look, SiteRow, Style};
 use layercake::source::Span;
-use layercake::triage::{Counts, Suppressed};
 
-use super::{Files, plain, rule, sites};
+use super::{Files, LOOK, plain, rule, sites};
 
 fn check(found: &str, expected: &str) {
     // Lines of excerpts end in a space where the text is empty.
@@ -52,7 +50,7 @@ error[missing-parent]: rendered image tag `etcdctl` is not pinned
   note: an image that is not pinned is another one tomorrow
   help: pin the tag, e.g. `quay.io/coreos/etcd:v3.5.9`, or say why it must not
         be pinned
-  in 4 sites: aiab, airskiff and 2 more
+  in: all 4 sites
 ",
     );
     check(
@@ -99,13 +97,13 @@ error[missing-parent]: rendered image
   help: pin the tag, e.g.
         `quay.io/coreos/etcd:v3.5.9`, or
         say why it must not be pinned
-  in 4 sites: aiab, airskiff and 2 more
+  in: all 4 sites
 ",
     );
     check(
         &files.concise(finding()),
         "site/seaworthy/charts/etcd.yaml:13:16: error[missing-parent] rendered image tag \
-         `etcdctl` is not pinned (in 4 sites: aiab, airskiff and 2 more)",
+         `etcdctl` is not pinned (in all 4 sites)",
     );
 }
 
@@ -276,7 +274,7 @@ fn a_repository_cannot_drive_the_terminal() {
 }
 
 #[test]
-fn many_findings_are_cut_short_but_all_there() {
+fn of_many_findings_the_first_are_shown_and_the_others_counted() {
     let text: String = (0..10_000).map(|line| format!("key{line}: value\n")).collect();
     let mut files = Files::new(&[("a.yaml", &text)]);
     let file = files.add("b.yaml", "");
@@ -290,12 +288,19 @@ fn many_findings_are_cut_short_but_all_there() {
                 .related(Span::point(file, 0), "there")
         })
         .collect();
+    let report = files.report(findings);
+    let mut out = Vec::new();
+    let look = Look { limit: Look::USUAL_LIMIT, ..LOOK };
     let start = Instant::now();
-    let shown = files.full(findings, plain(80));
+    layercake::report::terminal::write_findings(&report, look, &plain(80), &mut out).unwrap();
     let elapsed = start.elapsed();
     assert!(elapsed < Duration::from_secs(3), "{elapsed:?}");
-    assert!(shown.contains(&format!("and {} more, each on one line:", 10_000 - MOST_IN_FULL)));
-    assert_eq!(shown.matches(" is wrong\n").count(), 10_000);
+    let shown = String::from_utf8(out).unwrap();
+    let shown_in_full =
+        shown.matches(" is wrong\n    ╭").count() + shown.matches(" is wrong\n   ╭").count();
+    assert_eq!(shown_in_full, 16, "{shown}");
+    assert_eq!(shown.matches(" is wrong\n").count(), 16 + 40, "{shown}");
+    assert!(shown.contains("… 9944 more findings (-v)\n"), "{shown}");
 }
 
 #[test]
@@ -315,59 +320,6 @@ fn many_labels_are_named_rather_than_drawn() {
 }
 
 #[test]
-fn the_closing_line_says_what_was_found() {
-    let totals = |sites, errors, warnings, notes| Totals {
-        sites,
-        documents: 2519,
-        outputs: 1972,
-        counts: Counts { errors, warnings, notes },
-        suppressed: Suppressed::default(),
-        semantics: None,
-        elapsed: Duration::from_millis(213),
-    };
-    let cases = [
-        (
-            totals(6, 3, 2, 12),
-            "6 sites · 2519 documents · 1972 rendered · 3 errors, 2 warnings, 12 notes · 0.21s\n",
-        ),
-        (totals(1, 1, 0, 0), "1 site · 2519 documents · 1972 rendered · 1 error · 0.21s\n"),
-        (totals(0, 0, 0, 0), "2519 documents · 1972 rendered · nothing found · 0.21s\n"),
-    ];
-    for (totals, expected) in cases {
-        let line = |unicode| {
-            let mut out = Vec::new();
-            write_totals(&totals, &Style { unicode, ..plain(100) }, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(line(true), expected);
-        assert_eq!(line(false), expected.replace('·', "|"));
-    }
-}
-
-#[test]
-fn what_was_found_begins_a_line_where_one_is_too_short() {
-    let shown = |width| {
-        let totals = Totals {
-            sites: 6,
-            documents: 1172,
-            outputs: 2158,
-            counts: Counts { errors: 3, warnings: 24, notes: 12 },
-            suppressed: Suppressed { ignored: 1, accepted: 10 },
-            semantics: None,
-            elapsed: Duration::from_millis(213),
-        };
-        let mut out = Vec::new();
-        write_totals(&totals, &plain(width), &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
-    let looked_at = "6 sites · 1172 documents · 2158 rendered";
-    let found = "3 errors, 24 warnings, 12 notes · 1 ignored · 10 in the baseline · 0.21s";
-    let whole = looked_at.chars().count() + 3 + found.chars().count();
-    assert_eq!(shown(whole), format!("{looked_at} · {found}\n"));
-    assert_eq!(shown(whole - 1), format!("{looked_at}\n{found}\n"));
-}
-
-#[test]
 fn sites_are_a_table() {
     let row = |site: &str, files| SiteRow {
         site: Some(site.into()),
@@ -378,7 +330,7 @@ fn sites_are_a_table() {
     };
     let mut out = Vec::new();
     let rows = [row("seaworthy-virt", 284), row("x", 7), row("漢\x1b", 1)];
-    layercake::report::sites::write(&rows, &mut out).unwrap();
+    layercake::report::sites::write(&rows, &plain(80), &mut out).unwrap();
     check(
         &String::from_utf8(out).unwrap(),
         "
@@ -386,6 +338,31 @@ site            type   files  documents  rendered
 seaworthy-virt  sloop    284       1000       373
 x               -          7       1000       373
 漢\\x1b          sloop      1       1000       373
+",
+    );
+}
+
+#[test]
+fn many_sites_with_the_same_figures_have_one_line() {
+    let row = |site: String, site_type: &str| SiteRow {
+        site: Some(site.into()),
+        site_type: Some(site_type.into()),
+        files: 7,
+        documents: 1000,
+        outputs: 373,
+    };
+    let metro = (0..1_000).map(|at| row(format!("metro-{at:04}"), "sloop"));
+    let labs = ["lab", "attic"].map(|site| row(site.to_owned(), "foundry"));
+    let mut out = Vec::new();
+    let rows: Vec<SiteRow> = metro.chain(labs).collect();
+    layercake::report::sites::write(&rows, &plain(80), &mut out).unwrap();
+    check(
+        &String::from_utf8(out).unwrap(),
+        "
+site                    type     files  documents  rendered
+lab, attic              foundry      7       1000       373
+all 1000 of type sloop  sloop        7       1000       373
+1002 sites; `--format json` lists each
 ",
     );
 }

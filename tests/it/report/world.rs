@@ -8,8 +8,9 @@ use std::time::Duration;
 use layercake::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach, Why};
 use layercake::compare::{Cause, Change, Hop, Output, Proof, Status, Via};
 use layercake::edit::{Edit, EditId, EditKind, Part, Text};
-use layercake::report::comparison::{self, Grouping, Look, Unchanged};
-use layercake::report::{Compared, Extent, SideKind, SideText, Sides, Style, Timing, View, json};
+use layercake::report::model::{self, Report, Repository, Run, SideKind, Timing};
+use layercake::report::{Detail, Format, Listing, Look, Style, View, canonical};
+use layercake::rules::RULES;
 use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span};
 use layercake::triage;
 use layercake::yaml::diff::{Difference, Kind, Place};
@@ -27,7 +28,7 @@ pub struct World {
     secrets: Vec<Span>,
     pub comparison: Comparison,
     pub findings: Option<triage::Compared>,
-    pub sides: Sides,
+    pub sides: model::Comparison,
     outputs: usize,
     /// By name.
     schemas: BTreeMap<String, String>,
@@ -67,15 +68,11 @@ impl World {
                 world.add(Side::Head, path, head);
             }
         }
-        world.comparison.sites = sites
-            .iter()
-            .map(|site| SiteReach {
-                site: Some((*site).into()),
-                site_type: None,
-                base: Some(300),
-                head: Some(300),
-            })
-            .collect();
+        let names = sites.iter().map(|site| Some(Arc::from(*site)));
+        // Files without layout are one set without a name.
+        let unnamed = if sites.is_empty() { Some(None) } else { None };
+        let reach = |site| SiteReach { site, site_type: None, base: Some(300), head: Some(300) };
+        world.comparison.sites = names.chain(unnamed).map(reach).collect();
         world
     }
 
@@ -205,6 +202,7 @@ impl World {
             key: self.key(key),
             renamed_from: None,
             status,
+            touched: false,
             output: Output { base: None, head: None },
             at: self.line(side, file, 1),
             data: Vec::new(),
@@ -279,6 +277,9 @@ impl World {
             let order = |it: &Change| (it.key.schema.clone(), it.key.name.clone(), it.site.clone());
             order(left).cmp(&order(right))
         });
+        for output in &mut self.comparison.outputs {
+            output.touched = edited.contains(&output.at.file);
+        }
         for (at, reach) in self.comparison.edits.iter_mut().enumerate() {
             for (index, output) in self.comparison.outputs.iter().enumerate() {
                 if output.causes.iter().any(|cause| cause.edit.index() == at) {
@@ -307,72 +308,67 @@ impl World {
         View::new(&self.sources, &self.secrets, &[])
     }
 
-    pub fn report(&self) -> json::Report {
-        json::Report::of_comparison(&self.compared(), &self.view())
-    }
-
-    fn compared(&self) -> Compared<'_> {
-        Compared {
-            comparison: &self.comparison,
-            sides: &self.sides,
-            findings: self.findings.as_ref(),
+    pub fn report(&self) -> Report {
+        let findings = self.findings.as_ref();
+        let name = "treasuremap".to_owned();
+        let run = Run {
+            repository: Some(Repository { name, branch: None, nested_at: None }),
             outputs: self.outputs,
-            semantics: None,
-            timing: Timing { total: Some(Duration::from_millis(210)), ..Timing::default() },
-        }
+            timing: Timing::new(Duration::from_millis(210), None),
+            ..Run::of_comparison(self.sides.clone(), &self.comparison, findings)
+        };
+        Report::new(run, &self.view())
     }
 
     pub fn full(&self, style: Style, look: Look) -> String {
-        saved::check_comparison(&self.compared(), &self.view());
-        let mut out = Vec::new();
-        comparison::write(&self.compared(), look, &self.view(), &style, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        saved::check_report(&self.report());
+        self.written(Format::Full, look, style)
     }
 
     pub fn at(&self, width: usize) -> String {
-        self.full(plain(width), look())
+        self.full(plain(width), LOOK)
     }
 
     pub fn brief(&self) -> String {
-        let mut out = Vec::new();
-        comparison::write_brief(&self.compared(), look(), &self.view(), &plain(80), &mut out)
-            .unwrap();
-        String::from_utf8(out).unwrap()
+        self.written(Format::Concise, LOOK, plain(80))
     }
 
     pub fn json(&self) -> String {
+        saved::json(&self.report())
+    }
+
+    fn written(&self, format: Format, look: Look, style: Style) -> String {
         let mut out = Vec::new();
-        json::write(&self.report(), &mut out).unwrap();
+        format.write(&self.report(), (look, &style), RULES, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 }
 
-pub fn look() -> Look {
-    Look { grouping: Grouping::Alike, limit: Look::KEPT, unchanged: Unchanged::Counted }
-}
+pub const LOOK: Look = Look {
+    listing: Listing { all: false, ignored: false },
+    limit: Look::USUAL_LIMIT,
+    detail: Detail::Usual,
+};
 
-fn sides() -> Sides {
-    Sides {
-        repository: "treasuremap".into(),
-        nested_at: None,
-        from: SideText {
-            kind: SideKind::Commit,
+fn sides() -> model::Comparison {
+    let sides = model::Comparison::of_kinds(SideKind::Commit, SideKind::Worktree);
+    model::Comparison {
+        base: model::Side {
             commit: Some("fca290a1b2c3d4e5f60718293a4b5c6d7e8f9012".into()),
-            tree: None,
             name: "main".into(),
+            ..sides.base
         },
-        to: SideText { kind: SideKind::Worktree, commit: None, tree: None, name: String::new() },
         chosen_by: "since".into(),
         reason: "merge-base of main and HEAD".into(),
-        shallow: false,
         edited_files: 1,
-        extent: Extent::Whole,
+        linted: false,
+        ..sides
     }
 }
 
 /// What makes two outputs change alike.
 fn delta(output: &Change) -> String {
-    let side = |place: &Option<Place>| place.as_ref().map(|it| json::canonical(&it.node));
+    let side = |place: &Option<Place>| place.as_ref().map(|it| canonical(&it.node));
     let differences = output.data.iter().chain(&output.metadata);
     let differences: Vec<String> = differences
         .map(|it| format!("{} {:?} {:?}", it.location(), side(&it.base), side(&it.head)))

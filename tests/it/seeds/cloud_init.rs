@@ -8,7 +8,7 @@ use layercake::merge::cloud_init::{Class, Dialect};
 use layercake::merge::cloud_init::{
     Default, Failure, FailureKind, Incoming, Laying, Specification, stack, stack_of_many,
 };
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::source::{Span, Spanned};
 use layercake::yaml::{Mapping, Node, Value};
 

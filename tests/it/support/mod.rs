@@ -143,183 +143,135 @@ fn place(span: Span, sources: &SourceMap) -> String {
     format!("{}:{}:{}", sources.get(span.file).path(), start.line, start.column)
 }
 
-/// What a saved report tells people is what the run told them, however wide
-/// the terminal is and whatever it can show.
+/// A saved report and the report of the run are one value: each format says the same of both.
 pub mod saved {
     use layercake::check::{self, Checked};
-    use layercake::report::comparison::{self, Grouping, Look, Unchanged};
-    use layercake::report::json::{Report, read, write};
-    use layercake::report::terminal::{self, Totals};
-    use layercake::report::{
-        ChosenBy, ChosenSemantics, Compared, Extent, Ignored, Meaning, Restored, SideKind,
-        SideText, Sides, Style, Timing, View,
+    use layercake::report::model::{
+        ByStatus, CheckedSides, Comparison, Report, Run, SideKind, Totals, read, write,
     };
-    use layercake::source::SourceMap;
-    use layercake::triage::{Findings, Suppressed};
-    use std::time::Duration;
+    use layercake::report::{Detail, Format, Listing, Look, Style, View};
+    use layercake::rules::RULES;
 
     use super::sample::is_thorough;
-
-    const SEMANTICS: ChosenSemantics =
-        ChosenSemantics { meaning: Meaning::Deckhand, chosen_by: ChosenBy::Configuration };
 
     const STYLES: [Style; 4] = [
         Style { width: 80, color: false, unicode: true, links: false },
         Style { width: 40, color: false, unicode: false, links: false },
-        Style { width: 100, color: true, unicode: true, links: false },
+        Style { width: 100, color: true, unicode: true, links: true },
         Style { width: 160, color: false, unicode: true, links: false },
     ];
 
-    /// Styles that a report is tried in: all of them in a thorough run, otherwise one, chosen by
-    /// the length of its JSON, so that many reports meet all.
-    fn styles(json: &str) -> &'static [Style] {
-        let one = json.len() % STYLES.len();
-        if is_thorough() { &STYLES } else { &STYLES[one..=one] }
-    }
+    const LOOKS: [Look; 3] = [
+        Look { listing: Listing { all: false, ignored: false }, limit: 8, detail: Detail::Usual },
+        Look { listing: Listing { all: true, ignored: true }, limit: 0, detail: Detail::Whole },
+        Look { listing: Listing { all: false, ignored: true }, limit: 1, detail: Detail::Figures },
+    ];
 
     /// Holds for what came of checking one side.
     pub fn check_checked<T>(checked: &Checked<T>) {
-        let totals = Totals {
-            sites: checked.sites.len(),
-            documents: checked.documents,
-            outputs: checked.sites.iter().map(|site| site.outputs).sum(),
-            counts: checked.findings.counts(),
-            suppressed: Suppressed::of(&checked.findings.suppressed),
-            semantics: Some(SEMANTICS),
-            elapsed: Duration::from_millis(1230),
-        };
-        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-        check_findings(&checked.findings, &totals, &checked.sources, &view);
+        check_report(&of_checked(checked));
     }
 
-    /// Holds for what came of comparing two sides, as `lint` and as `diff` tell it.
+    /// The report of what came of checking one side.
+    pub fn of_checked<T>(checked: &Checked<T>) -> Report {
+        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+        let (documents, findings) = (checked.documents, &checked.findings);
+        let run = Run {
+            checked: CheckedSides::One { documents, sites: Vec::new(), findings },
+            outputs: checked.sites.iter().map(|site| site.outputs).sum(),
+            ..Run::of_findings(findings)
+        };
+        Report::new(run, &view)
+    }
+
+    /// Holds for what came of comparing two sides, as `lint` and as `diff` report it.
     pub fn check_compared(compared: &check::Compared) {
+        check_report(&of_compared(compared));
+        let without = compared.without_rules();
         let checked = &compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-        let side = |kind| SideText { kind, commit: None, tree: None, name: "main".to_owned() };
-        let sides = Sides {
-            repository: String::new(),
-            nested_at: Some("vendored".to_owned()),
-            from: side(SideKind::Index),
-            to: side(SideKind::Worktree),
-            chosen_by: "since".to_owned(),
+        let sides = Comparison { linted: false, ..sides(compared) };
+        let run = Run::of_comparison(sides, &compared.comparison, Some(&without));
+        check_report(&Report::new(run, &view));
+    }
+
+    /// The report of what came of comparing two sides.
+    pub fn of_compared(compared: &check::Compared) -> Report {
+        let checked = &compared.checked;
+        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+        let findings = compared.findings.reported(false, &checked.sources);
+        let run = Run::of_comparison(sides(compared), &compared.comparison, Some(&findings));
+        Report::new(Run { outputs: 12, ..run }, &view)
+    }
+
+    fn sides(compared: &check::Compared) -> Comparison {
+        Comparison {
             reason: "merge-base of main and HEAD".to_owned(),
             shallow: true,
+            limited: true,
             edited_files: compared.edited_files.len(),
-            extent: Extent::Asked,
-        };
-        for findings in [Some(&compared.findings), None] {
-            let told = Compared {
-                comparison: &compared.comparison,
-                sides: &sides,
-                findings,
-                outputs: 12,
-                semantics: Some(SEMANTICS),
-                timing: Timing::default(),
-            };
-            check_comparison(&told, &view);
+            ..Comparison::of_kinds(SideKind::Index, SideKind::Worktree)
         }
     }
 
-    fn written(report: &Report) -> String {
+    /// Holds for a report: it reads back as itself, and its figures are those of its parts.
+    pub fn check_report(report: &Report) {
+        let json = json(report);
+        let saved = read(&json).unwrap_or_else(|fault| panic!("{fault}: {json}"));
+        check_totals(report);
+        // All of them in a thorough run, otherwise one, chosen by the length of the report, so
+        // that many reports meet all.
+        let chosen = json.len() % (STYLES.len() * LOOKS.len());
+        for (at, style) in STYLES.iter().enumerate() {
+            for (of, look) in LOOKS.iter().enumerate() {
+                if is_thorough() || at * LOOKS.len() + of == chosen {
+                    check_formats(report, &saved, *look, style);
+                }
+            }
+        }
+    }
+
+    fn check_formats(report: &Report, saved: &Report, look: Look, style: &Style) {
+        for format in Format::ALL {
+            let of = |report: &Report| {
+                let mut out = Vec::new();
+                format.write(report, (look, style), RULES, &mut out).unwrap();
+                String::from_utf8(out).unwrap()
+            };
+            let (live, saved) = (of(report), of(saved));
+            assert!(live == saved, "-o {}:\n{live}\nand saved:\n{saved}", format.name());
+        }
+    }
+
+    fn check_totals(report: &Report) {
+        let Totals { edits, changed_outputs, by_status, findings, .. } = &report.totals;
+        let ByStatus { changed, added, removed, broken, repaired, metadata, .. } = by_status;
+        assert_eq!(*edits, report.edits.len());
+        assert_eq!(*changed_outputs, changed + added + removed + broken + repaired + metadata);
+        let of_sites = report.sites.iter().map(|site| {
+            let counts = site.counts;
+            counts.changed + counts.added + counts.removed
+        });
+        assert_eq!(*changed_outputs, of_sites.sum::<usize>());
+        let of_groups: usize = report.groups.iter().map(|group| group.outputs).sum();
+        assert_eq!(*changed_outputs + by_status.not_comparable, of_groups);
+        let open: usize =
+            report.findings.iter().filter(|it| it.is_new()).map(|finding| finding.count).sum();
+        assert_eq!(findings.all(), open);
+    }
+
+    /// The report as JSON.
+    pub fn json(report: &Report) -> String {
         let mut json = Vec::new();
         write(report, &mut json).unwrap();
         String::from_utf8(json).unwrap()
     }
 
-    /// A report as it is after it was written and read.
-    fn restored(json: &str) -> Restored {
-        Restored::of(&read(json).unwrap_or_else(|it| panic!("{it}: {json}"))).unwrap()
-    }
-
-    /// Holds for a run without a comparison.
-    pub fn check_findings(
-        findings: &Findings,
-        totals: &Totals,
-        sources: &SourceMap,
-        view: &View<'_>,
-    ) {
-        let json = written(&Report::of_findings(findings, totals, view));
-        let restored = restored(&json);
-        for ignored in [Ignored::Counted, Ignored::Shown] {
-            let shown = match ignored {
-                Ignored::Shown if !findings.suppressed.is_empty() => {
-                    findings.with_suppressed(sources)
-                }
-                Ignored::Counted | Ignored::Shown => findings.clone(),
-            };
-            let look = look(Grouping::Alike, Unchanged::Counted);
-            for style in styles(&json) {
-                let live = text(|out| {
-                    terminal::write(&shown, view, style, out)?;
-                    terminal::write_totals(totals, style, out)
-                });
-                assert_same(&live, &text(|out| restored.write(look, ignored, style, out)));
-                let live = text(|out| terminal::write_concise(&shown, view, style, out));
-                let saved = text(|out| restored.write_concise(look, ignored, style, out));
-                assert_same(&live, &saved);
-            }
-        }
-    }
-
-    /// Holds for a comparison, with findings or without.
-    pub fn check_comparison(compared: &Compared<'_>, view: &View<'_>) {
-        // Which folder it was is not saved.
-        let sides = Sides { repository: String::new(), ..compared.sides.clone() };
-        let compared = &Compared { sides: &sides, ..*compared };
-        let json = written(&Report::of_comparison(compared, view));
-        let restored = restored(&json);
-        let suppressed = compared.findings.map(|it| it.suppressed.clone()).unwrap_or_default();
-        let suppressed = Findings { diagnostics: suppressed, ..Findings::default() };
-        for (grouping, unchanged, ignored) in [
-            (Grouping::Alike, Unchanged::Counted, Ignored::Counted),
-            (Grouping::Apart, Unchanged::Shown, Ignored::Shown),
-        ] {
-            let look = look(grouping, unchanged);
-            for style in styles(&json) {
-                let live = text(|out| {
-                    comparison::write(compared, look, view, style, out)?;
-                    match ignored {
-                        Ignored::Counted => Ok(()),
-                        Ignored::Shown => terminal::write(&suppressed, view, style, out),
-                    }
-                });
-                assert_same(&live, &text(|out| restored.write(look, ignored, style, out)));
-                let live = text(|out| {
-                    let Some(findings) = compared.findings else {
-                        return comparison::write_brief(compared, look, view, style, out);
-                    };
-                    let new = findings.new.listed(unchanged == Unchanged::Shown);
-                    terminal::write_concise(&new, view, style, out)?;
-                    match (unchanged, ignored) {
-                        (Unchanged::Counted, _) => Ok(()),
-                        (Unchanged::Shown, _) => {
-                            terminal::write_concise(&findings.unchanged, view, style, out)?;
-                            terminal::write_concise(&suppressed, view, style, out)
-                        }
-                    }
-                });
-                let saved = text(|out| restored.write_concise(look, ignored, style, out));
-                assert_same(&live, &saved);
-            }
-        }
-    }
-
-    fn look(grouping: Grouping, unchanged: Unchanged) -> Look {
-        Look { grouping, limit: Look::ON_TERMINAL, unchanged }
-    }
-
-    fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
-        let mut out = Vec::new();
-        write(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    fn assert_same(live: &str, saved: &str) {
-        // Of pairs JSON does not say that they are no list (docs/report.md).
-        if [" pair]", " pairs]", "!!pairs"].iter().any(|it| live.contains(it)) {
-            return;
-        }
-        assert!(live == saved, "the run told:\n{live}\nand the saved report:\n{saved}");
+    /// All that people and programs are told of a report.
+    pub fn full_and_json(report: &Report) -> [String; 2] {
+        let mut full = Vec::new();
+        let (look, style) = (LOOKS[1], STYLES[2]);
+        Format::Full.write(report, (look, &style), RULES, &mut full).unwrap();
+        [String::from_utf8(full).unwrap(), json(report)]
     }
 }

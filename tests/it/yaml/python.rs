@@ -4,7 +4,7 @@
 //! text is read. What is said of each was recorded with PyYAML 6.0.3,
 //! `yaml.SafeLoader` and `yaml.CSafeLoader`.
 
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::yaml::{Loader, Parsed, ProblemKind, PythonRefusal, parse, parse_stretch};
 
 use crate::laws::reading::some_file;

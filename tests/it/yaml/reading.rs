@@ -1,6 +1,6 @@
 //! What is read of odd and of broken texts.
 
-use layercake::report::json::canonical;
+use layercake::report::canonical;
 use layercake::yaml::{Limit, Node, ProblemKind, Size, Value, parse};
 
 use crate::conformance::{recorded, some_file};

@@ -34,12 +34,17 @@ pub(super) fn edited(report: &Json) -> Vec<String> {
         .collect()
 }
 
-/// `op path` of each change of each group.
+/// What became of it and its path, of each change of each group.
 fn changed(report: &Json) -> Vec<String> {
     let groups = report["groups"].as_array().unwrap().iter();
     let changes = groups.flat_map(|group| group["changes"].as_array().unwrap());
-    let text = |change: &Json, key: &str| change[key].as_str().unwrap().to_owned();
-    changes.map(|it| format!("{} {}", text(it, "op"), text(it, "path"))).collect()
+    let what = |change: &Json| match ["before", "after"].map(|side| change[side].is_null()) {
+        _ if change["reordered"] == true => "reorder",
+        [true, _] => "add",
+        [false, true] => "remove",
+        [false, false] => "replace",
+    };
+    changes.map(|it| format!("{} {}", what(it), it["path"].as_str().unwrap())).collect()
 }
 
 #[test]

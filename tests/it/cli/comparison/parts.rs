@@ -9,7 +9,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Json;
 
 use super::{Sandbox, definition};
-use crate::cli::assert_valid;
 
 const CONFIGURATION: &str = "\
 cloud-config:
@@ -43,7 +42,6 @@ pub(super) fn compared(sandbox: &Sandbox) -> Json {
     let proven = sandbox.told(&["diff", "HEAD", "--verify-attribution"]);
     for report in [&report, &proven] {
         assert_eq!(report["totals"]["unexplained"], 0, "{report:#}");
-        assert_valid(report);
     }
     assert_eq!(told(&report), told(&proven));
     report
@@ -68,7 +66,7 @@ pub(super) fn edited(report: &Json) -> Vec<String> {
     let edits = report["edits"].as_array().unwrap().iter();
     edits
         .map(|edit| {
-            let sides = [&edit["at"]["to"], &edit["at"]["from"]];
+            let sides = [&edit["at"]["head"], &edit["at"]["base"]];
             let at = sides.into_iter().find(|at| !at.is_null()).unwrap();
             let [kind, part, path] =
                 ["kind", "part", "path"].map(|key| edit[key].as_str().unwrap());
@@ -85,7 +83,8 @@ fn routes(report: &Json) -> Vec<String> {
             let hops = route["steps"].as_array().unwrap().iter();
             let hop = |it: &Json| {
                 let via = it["via"].as_str().unwrap();
-                format!("{via} {}:{}", it["file"].as_str().unwrap_or("-"), it["line"])
+                let at = &it["at"][0];
+                format!("{via} {}:{}", at["file"].as_str().unwrap_or("-"), at["line"])
             };
             hops.map(hop).collect::<Vec<_>>().join(", ")
         })
@@ -368,6 +367,6 @@ fn an_edit_that_stops() {
         .collect();
     assert_eq!(
         told,
-        ["lab kept as it was global/cloud/base.yaml:3", "prod left out site/prod/cloud/own.yaml:2"]
+        ["lab kept global/cloud/base.yaml:3", "prod left-out site/prod/cloud/own.yaml:2"]
     );
 }

@@ -89,7 +89,7 @@ fn comparisons_write_nothing() {
         &["lint", "--since", "HEAD"][..],
         &["lint", "--staged", "--verify-attribution"],
         &["lint", "--auto"],
-        &["diff", "HEAD", "--brief"],
+        &["diff", "HEAD", "-o", "concise"],
         &["diff", "HEAD", "-o", "json"],
         &["explain-value", "lab", "example/Any/v1", "child", ".values", "--since", "HEAD"],
     ] {

@@ -40,11 +40,8 @@ fn renamed_document_is_one_edit_with_what_else_changed_in_it() {
     assert_eq!(outputs(&report), ["app-def changed app-abc"]);
     let ran = sandbox.run(&["diff", "HEAD"]);
     assert!(ran.stdout.contains("document app-def (global) renamed"), "{}", ran.stdout);
-    assert!(
-        ran.stdout.contains("2 outputs changed in 1 group · 0 added · 0 removed"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("app-def (renamed from app-abc)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("2 of 12 outputs changed in all 2 sites\n"), "{}", ran.stdout);
 }
 
 #[test]

@@ -46,14 +46,16 @@ fn site_that_came_or_went_is_one_edit() {
     sandbox.commit();
     sandbox.add_site("harbor", "small");
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site added whole ."]);
+    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
     assert_eq!(outputs(&report), set(&["harbor added: e1"]));
     let sites = report["sites"].as_array().unwrap();
-    let harbor = sites.iter().find(|it| it["site"] == "harbor").unwrap();
-    assert_eq!((&harbor["type"], &harbor["from"]), (&Json::from("small"), &Json::Null));
-    assert_eq!(harbor["to"], 6);
+    let harbor = sites.iter().find(|it| it["name"] == "harbor").unwrap();
+    assert_eq!((&harbor["type"], &harbor["base"]), (&Json::from("small"), &Json::Null));
+    assert_eq!(harbor["head"], 6);
     let ran = sandbox.run(&["diff", "HEAD"]);
-    assert!(ran.stdout.contains("site harbor (site) added"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("site harbor of type small added"), "{}", ran.stdout);
+    // Nothing that was there changes with it.
+    assert_eq!(sandbox.run(&["diff", "HEAD", "--max-outputs", "1"]).code, 0);
 
     sandbox.commit();
     sandbox.remove_folder("site/harbor");
@@ -62,11 +64,12 @@ fn site_that_came_or_went_is_one_edit() {
     assert_eq!(
         edited(&report),
         [
-            "site/harbor/site-definition.yaml:5 site removed whole .",
-            "site/lab/site-definition.yaml:5 site removed whole ."
+            "site/harbor/site-definition.yaml:5 site-removed whole .",
+            "site/lab/site-definition.yaml:5 site-removed whole ."
         ]
     );
     assert_eq!(outputs(&report), set(&["harbor removed: e1", "lab removed: e2"]));
+    assert_eq!(sandbox.run(&["diff", "HEAD", "--max-outputs", "1"]).code, 1);
 }
 
 #[test]
@@ -81,7 +84,7 @@ fn files_that_other_sites_have_are_edits_of_their_own() {
         edited(&report),
         [
             "global/chart.yaml:8 value data .values.replicas",
-            "site/harbor/site-definition.yaml:5 site added whole .",
+            "site/harbor/site-definition.yaml:5 site-added whole .",
             "type/small/ntp.yaml:5 document whole .",
         ]
     );
@@ -102,15 +105,15 @@ fn type_of_one_site_comes_and_goes_with_it_and_one_of_two_sites_does_not() {
     sandbox.add_site("harbor", "large");
     sandbox.write("type/large/dns.yaml", document("dns", "type", "{server: 10.0.0.3}"));
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site added whole ."]);
+    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
 
     sandbox.add_site("ocean", "large");
     let report = compared(&sandbox);
     assert_eq!(
         edited(&report),
         [
-            "site/harbor/site-definition.yaml:5 site added whole .",
-            "site/ocean/site-definition.yaml:5 site added whole .",
+            "site/harbor/site-definition.yaml:5 site-added whole .",
+            "site/ocean/site-definition.yaml:5 site-added whole .",
             "type/large/dns.yaml:5 document whole .",
         ]
     );
@@ -132,8 +135,8 @@ fn site_of_another_name_is_one_that_went_and_one_that_came() {
         edited(&report),
         [
             "global/own.yaml:5 document whole .",
-            "site/harbor/site-definition.yaml:5 site removed whole .",
-            "site/ocean/site-definition.yaml:5 site added whole .",
+            "site/harbor/site-definition.yaml:5 site-removed whole .",
+            "site/ocean/site-definition.yaml:5 site-added whole .",
         ]
     );
     let told = outputs(&report);
@@ -153,7 +156,7 @@ fn parts_of_a_site_come_with_it_and_its_findings_are_caused_by_it() {
     sandbox.write("site/harbor/cloud/own.yaml", "#cloud-config\npackages: [b]\n");
     sandbox.write("site/harbor/broken.yaml", broken());
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site added whole ."]);
+    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
     assert_eq!(outputs(&report), set(&["harbor added: e1"]));
     let report = sandbox.told(&["lint", "--since", "HEAD"]);
     let findings = report["findings"].as_array().unwrap().iter();
@@ -176,7 +179,7 @@ fn folder_that_becomes_a_site_covers_what_came_with_it_alone() {
         [
             "site/harbor/more/own.yaml:5 document whole .",
             "site/harbor/only.yaml:8 value data .of",
-            "site/harbor/site-definition.yaml:5 site added whole .",
+            "site/harbor/site-definition.yaml:5 site-added whole .",
         ]
     );
     assert!(outputs(&report).iter().all(|it| it.starts_with("harbor added: ")), "{report:#}");

@@ -1,12 +1,11 @@
 //! Reports made by hand, of any size and of any text.
 
-use layercake::report::comparison::Unchanged;
-use layercake::report::json::{self, Report};
-use layercake::report::{Form, Ignored, Listing, Manner};
+use layercake::report::model::{Report, read};
+use layercake::report::{Form, Listing, Manner};
 use layercake::rules::RULES;
 use serde_json::{Value as Json, json};
 
-/// How much there is of what.
+/// Numbers of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub sites: usize,
@@ -15,7 +14,7 @@ pub struct Size {
     /// Further edits, which change nothing.
     pub inert: usize,
     pub findings: usize,
-    /// Shields of each document, one a site.
+    /// Shields of each document, each in a site of its own.
     pub shields: usize,
 }
 
@@ -23,50 +22,59 @@ impl Size {
     pub const SMALL: Self = Self { sites: 2, documents: 2, inert: 1, findings: 2, shields: 1 };
 }
 
-/// A report of a comparison, in which every text is made by `text` of a word for
-/// what it is.
+/// A report of a comparison, in which every text is made by `text` of a word for what it is.
 pub fn report(size: Size, text: &dyn Fn(&str) -> String) -> Report {
-    json::read(&report_json(size, text).to_string()).unwrap()
+    read(&report_json(size, text).to_string()).unwrap()
 }
 
 pub fn report_json(size: Size, text: &dyn Fn(&str) -> String) -> Json {
-    let outputs: Vec<Json> = (0..size.documents)
-        .flat_map(|document| (0..size.sites).map(move |site| (document, site)))
-        .map(|(document, site)| output(document, site, text))
-        .collect();
     let edits = size.documents + size.inert;
     let shields = (0..size.documents).flat_map(|it| (0..size.shields).map(move |site| (it, site)));
+    let changed = size.sites * size.documents;
+    let site = |name: String, became: &str| json!({"name": name, "type": null, "base": 9, "head": 9, became: 1});
+    let sites = (0..size.sites).map(|at| site(format!("{}{at}", text("site")), "changed"));
+    let shielded = |at| site(format!("shielded{}{at}", text("site")), "shielded");
+    let shielded = (0..size.shields).map(shielded);
+    let one = |at: usize| json!({"id": format!("s{}", at + 2), "sites": [size.sites + at]});
+    let all = json!({"id": "s1", "sites": (0..size.sites).collect::<Vec<_>>()});
+    let none = json!({"errors": 0, "warnings": 0, "notes": 0});
     json!({
-        "schema": "urn:layercake:report:1", "version": 1,
+        "schema": "urn:layercake:report:2", "version": 2,
         "tool": {"name": "layercake", "version": "0.1.0"},
+        "verdict": {"outcome": "failed", "fail_on": "error", "judges": "new-findings"},
+        "repository": {"name": text("repository"), "branch": text("branch")},
         "comparison": {
-            "from": {"kind": "commit", "sha": "fca290a1b2c3d4e5f60718293a4b5c6d7e8f9012", "tree": null, "name": text("main")},
-            "to": {"kind": "commit", "sha": "a1b2c3d4e5f60718293a4b5c6d7e8f9012fca290", "tree": null, "name": ""},
-            "chosen_by": "since", "reason": text("reason"), "shallow": true, "edited_files": 1, "linted": true,
+            "base": {"kind": "commit", "commit": "fca290a1b2c3d4e5f60718293a4b5c6d7e8f9012", "tree": null, "date": null, "name": text("main")},
+            "head": {"kind": "commit", "commit": "a1b2c3d4e5f60718293a4b5c6d7e8f9012fca290", "tree": null, "date": null, "name": ""},
+            "chosen_by": "since", "reason": text("reason"), "shallow": true, "edited_files": 1,
+            "limited": false, "linted": true, "added_ignores": 1,
         },
+        "semantics": {"meaning": "deckhand", "chosen_by": "configuration"},
         "links": "https://git.example.org/sites/blob/{sha}/{path}#L{line}",
         "totals": {
-            "sites": size.sites, "outputs": outputs.len(), "changed": outputs.len(), "added": 0,
-            "removed": 0, "broken": 0, "repaired": 0, "metadata": 0, "unexplained": 1,
-            "groups": size.documents, "edits": edits, "inert_edits": size.inert, "ignored": 1,
-            "accepted": 1, "added_ignores": 1,
+            "sites": size.sites + size.shields, "refused_sites": 0, "documents": null,
+            "outputs": changed, "edits": edits, "inert_edits": size.inert,
+            "changed_sites": size.sites, "changed_outputs": changed, "untouched_outputs": changed,
+            "by_status": {"changed": changed, "added": 0, "removed": 0, "broken": 0, "repaired": 0,
+                          "metadata": 0, "not_comparable": 0},
+            "unexplained": 1, "shielded_sites": size.shields, "findings": none, "fixable": 0,
+            "unchanged": none, "fixed": 0, "ignored": 1, "accepted": 1,
         },
+        "sites": sites.chain(shielded).collect::<Vec<_>>(),
+        "site_sets": std::iter::once(all).chain((0..size.shields).map(one)).collect::<Vec<_>>(),
         "edits": (0..edits).map(|it| edit(it, text)).collect::<Vec<_>>(),
-        "groups": (0..size.documents).map(|it| group(it, text)).collect::<Vec<_>>(),
-        "outputs": outputs,
+        "groups": (0..size.documents).map(|it| group(it, size, text)).collect::<Vec<_>>(),
+        "outputs": (0..size.documents).map(|it| output(it, text)).collect::<Vec<_>>(),
         "routes": (0..size.documents).map(|it| route(it, text)).collect::<Vec<_>>(),
         "shields": shields.map(|(edit, site)| json!({
-            "edit": format!("e{}", edit + 1), "site": format!("shielded{}{site}", text("site")),
-            "why": "set again",
-            "by": {"file": text("shield.yaml"), "line": 9, "document": key("shield", text), "pointer": "/a"},
+            "edit": format!("e{}", edit + 1), "sites": format!("s{}", site + 2),
+            "why": "set-again", "document": key("shield", text), "path": ".a",
+            "by": [{"file": text("shield.yaml"), "line": 9, "column": 1}],
         })).collect::<Vec<_>>(),
-        "unexplained": [{
-            "site": text("site"), "schema": text("schema"), "name": text("unexplained"),
-            "layer": text("layer"), "status": "changed", "group": null, "differences": 1,
-        }],
         "findings": (0..size.findings).map(|it| finding(it, text)).collect::<Vec<_>>(),
-        "statistics": [], "lines": [], "truncated": {"outputs": 0, "values": 0},
-        "timing_ms": {"total": 1, "read": null, "parse": null, "render": null, "diff": null, "attribute": null},
+        "statistics": [], "lines": [],
+        "truncated": {"outputs": 0, "causes": 0, "shields": 0, "values": 0},
+        "timing_ms": {"total": 1},
     })
 }
 
@@ -79,45 +87,47 @@ fn value(value: &str) -> Json {
 }
 
 fn edit(at: usize, text: &dyn Fn(&str) -> String) -> Json {
-    let place = json!({"file": text("edited.yaml"), "line": at + 1, "col": 1});
+    let place = json!({"file": text("edited.yaml"), "line": at + 1, "column": 1});
     json!({
         "id": format!("e{}", at + 1), "kind": "value", "document": key("edited", text),
         "part": "data", "pointer": "/a", "path": text(".path"),
-        "at": {"from": place, "to": place},
-        "before": value(&text("before")), "after": {"value": {text("key"): [text("after"), 1.50, [], {}]}},
-        "reach": {"outputs": 1, "indirect": 0, "sites": []}, "verified": "static",
+        "at": {"base": place, "head": place},
+        "before": value(&format!("{}{at}", text("before"))),
+        "after": {"value": {text("key"): [text("after"), 1.50, [], {}]}},
+        "reach": {"outputs": 1, "untouched": 0, "sites": "s1"}, "proof": "followed",
     })
 }
 
-fn group(at: usize, text: &dyn Fn(&str) -> String) -> Json {
-    let change = |pointer: String| {
-        json!({
-            "part": "data", "pointer": pointer, "op": "replace", "at": {"from": null, "to": null},
-            "before": value("1"), "after": value("2"), "sensitive": false,
-        })
-    };
+fn group(at: usize, size: Size, text: &dyn Fn(&str) -> String) -> Json {
+    let change = json!({
+        "part": "data", "pointer": "/a/0", "path": text(".changed"),
+        "at": {"base": null, "head": null}, "before": value("1"), "after": value("2"),
+    });
     json!({
-        "id": format!("g{}", at + 1), "schema": text("schema"), "name": text("output"),
-        "changes": [change(format!("/{}/0", text("pointer")))], "outputs": [],
+        "id": format!("g{}", at + 1), "schema": text("schema"),
+        "name": format!("{}{at}", text("output")), "status": "changed", "outputs": size.sites,
+        "sites": "s1", "changes": [change],
     })
 }
 
-fn output(document: usize, site: usize, text: &dyn Fn(&str) -> String) -> Json {
+/// The first is explained by no edit alone.
+fn output(document: usize, text: &dyn Fn(&str) -> String) -> Json {
     let number = document + 1;
+    let name = format!("{}{document}", text("output"));
     json!({
-        "site": format!("{}{site}", text("site")), "schema": text("schema"),
-        "name": format!("{}{document}", text("output")), "layer": text("layer"), "status": "changed",
-        "group": format!("g{number}"),
+        "document": {"schema": text("schema"), "layer": text("layer"), "name": name},
+        "status": "changed", "group": format!("g{number}"), "sites": "s1",
         "causes": [{"edit": format!("e{number}"), "via": "substituted", "hops": 1, "route": format!("r{number}"), "joint": []}],
+        "unexplained": document == 0,
     })
 }
 
 fn route(at: usize, text: &dyn Fn(&str) -> String) -> Json {
-    let place = |line: usize| json!({"file": text("route.yaml"), "line": line, "col": 1});
+    let place = |line: usize| json!({"file": text("route.yaml"), "line": line, "column": 1});
     let step = |via: &str, name: &str| {
         json!({
-            "via": via, "document": key(name, text), "pointer": "/a", "file": text("route.yaml"),
-            "line": at + 1, "at": [place(at + 1), place(at + 2)],
+            "via": via, "document": key(name, text), "path": ".a",
+            "at": [place(at + 1), place(at + 2)],
         })
     };
     let steps = [step("edited", "edited"), step("substituted", "output")];
@@ -131,17 +141,16 @@ fn finding(at: usize, text: &dyn Fn(&str) -> String) -> Json {
         "message": text("message"), "help": text("help"), "notes": [text("note")],
         "primary": {
             "file": text("finding.yaml"), "line": at + 1, "column": 1, "end_line": at + 1,
-            "end_column": 2, "label": text("label"),
+            "end_column": 2, "label": text("label"), "text": null,
         },
-        "related": [], "documents": [], "sites": [text("site")], "caused_by": ["e1"],
-        "suppressed": null, "fix": null,
+        "related": [], "documents": [], "sites": "s1", "caused_by": ["e1"],
+        "suppressed": null, "fix": null, "count": 1,
     })
 }
 
 /// The report as Markdown.
 pub fn written(form: Form, report: &Report) -> String {
-    let listing = Listing { unchanged: Unchanged::Counted, ignored: Ignored::Counted };
     let mut out = Vec::new();
-    form.write(report, &Manner { listing, rules: RULES }, &mut out).unwrap();
+    form.write(report, &Manner { listing: Listing::default(), rules: RULES }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -100,7 +100,7 @@ impl Reader<'_> {
                 let summary = open.strip_prefix("<details><summary>");
                 let summary = summary.and_then(|it| it.strip_suffix("</summary>"));
                 let summary = summary.unwrap_or_else(|| panic!("no page has {html}"));
-                assert!(summary.chars().all(|it| it.is_ascii_alphanumeric() || it == ' '));
+                assert!(summary.chars().all(|it| it.is_ascii_alphanumeric() || " ,:".contains(it)));
                 self.page.folded.push(summary.to_owned());
                 self.open += 1;
             }
@@ -150,10 +150,11 @@ impl Reader<'_> {
                 node.children().map(|it| self.piece(it, quiet)).collect()
             }
             NodeValue::Strong => node.children().map(|it| self.piece(it, quiet)).collect(),
-            NodeValue::HtmlInline(html) => {
-                assert!(matches!(html.as_str(), "<sub>" | "</sub>"), "no page has {html}");
-                String::new()
-            }
+            NodeValue::HtmlInline(html) => match html.as_str() {
+                "<sub>" | "</sub>" => String::new(),
+                "<br>" => "\n".to_owned(),
+                _ => panic!("no page has {html}"),
+            },
             other => panic!("no line is made of {other:?}"),
         }
     }

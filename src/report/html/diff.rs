@@ -1,0 +1,101 @@
+//! What became of values, as lines of YAML.
+
+use super::escape::text;
+use super::{fitting, folded};
+use crate::report::counted;
+use crate::report::story::{Delta, DiffLine, Sign};
+
+/// Maximum number of lines of a value that are not folded.
+const MAX_UNFOLDED: usize = 40;
+
+/// Maximum number of bytes of the lines of a value.
+const MAX_BYTES: usize = 64 << 10;
+
+/// Maximum number of characters of a line.
+const MAX_LINE: usize = 1_000;
+
+/// Maximum number of characters of a path and two scalars that share a line.
+const MAX_ON_ONE_LINE: usize = 100;
+
+/// A difference under its path; `beside` is HTML that follows the path.
+pub(super) fn html(delta: &Delta, path: Option<&str>, beside: &str) -> String {
+    let path = path.unwrap_or_default();
+    let heading = match path {
+        "" => String::new(),
+        path => format!("<p><code>{}</code>{beside}</p>", text(path)),
+    };
+    match &delta.scalars {
+        Some([base, head])
+            if path.len() + base.len() + head.len() <= MAX_ON_ONE_LINE && !path.is_empty() =>
+        {
+            let (path, base, head) = (text(path), text(base), text(head));
+            format!(
+                "<p class=\"scalar\"><code>{path}</code>: <del>{base}</del> → <ins>{head}</ins>{beside}</p>\n"
+            )
+        }
+        Some([base, head]) => format!("{heading}<pre>{}</pre>\n", scalars(base, head)),
+        None => format!("{heading}{}", lines(&delta.lines)),
+    }
+}
+
+fn lines(lines: &[DiffLine]) -> String {
+    // One more line takes no more room than what unfolds it.
+    let unfolded = if lines.len() <= MAX_UNFOLDED + 1 { lines.len() } else { MAX_UNFOLDED };
+    let (mut first, left_out) = fitting(lines, MAX_BYTES, line);
+    let rest = first.split_off(first.len().min(unfolded)).concat();
+    let count = counted(lines.len() - first.len(), "more line");
+    let left_out = match left_out {
+        0 => String::new(),
+        left_out => format!("<i>… {}\n</i>", counted(left_out, "more line")),
+    };
+    let rest = if rest.is_empty() { rest } else { format!("<pre>{rest}{left_out}</pre>\n") };
+    match first.len() {
+        0 => String::new(),
+        _ => format!("<pre>{}</pre>\n{}", first.concat(), folded("rest", &count, &rest)),
+    }
+}
+
+fn line(line: &DiffLine) -> String {
+    let words = text(cut(&line.text)).to_string();
+    let dots = if cut(&line.text).len() < line.text.len() { "…" } else { "" };
+    match line.sign {
+        Sign::Removed => format!("<del>- {words}{dots}\n</del>"),
+        Sign::Added => format!("<ins>+ {words}{dots}\n</ins>"),
+        Sign::Same => format!("<span>  {words}{dots}\n</span>"),
+        Sign::Skipped => format!("<i>  {words}\n</i>"),
+    }
+}
+
+/// Two scalars one below the other, marked where they differ if most of one is in both.
+fn scalars(base: &str, head: &str) -> String {
+    let start = common(base.chars(), head.chars());
+    let (base_rest, head_rest) = (&base[start..], &head[start..]);
+    let end = common(base_rest.chars().rev(), head_rest.chars().rev());
+    let is_alike = 2 * (start + end) > base.len().min(head.len());
+    let marked = |rest: &str| {
+        let (middle, after) = rest.split_at(rest.len() - end);
+        let (before, middle) = (around(&base[..start]), text(cut(middle)));
+        let middle = if is_alike { format!("<b>{middle}</b>") } else { middle.to_string() };
+        format!("{before}{middle}{}", text(cut(after)))
+    };
+    format!("<del>- {}\n</del><ins>+ {}\n</ins>", marked(base_rest), marked(head_rest))
+}
+
+/// Number of bytes that both begin with.
+fn common(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+    let alike = one.zip(other).take_while(|(one, other)| one == other);
+    alike.map(|(character, _)| character.len_utf8()).sum()
+}
+
+/// The end of a text that is long.
+fn around(before: &str) -> String {
+    match before.char_indices().rev().nth(MAX_LINE) {
+        Some((at, _)) => format!("…{}", text(&before[at..])),
+        None => text(before).to_string(),
+    }
+}
+
+/// The beginning of a text that is long.
+fn cut(words: &str) -> &str {
+    words.char_indices().nth(MAX_LINE).map_or(words, |(at, _)| &words[..at])
+}

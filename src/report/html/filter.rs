@@ -1,0 +1,118 @@
+//! The choices of a reader, and the attributes of parts of the page that `page.js` compares with
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Page;
+use super::escape::text;
+use crate::report::model::{Edit, EditRef};
+use crate::report::story::{FindingEntry, GroupEntry, Story, runs};
+
+/// What edits are about.
+pub(super) struct Filter<'r> {
+    of_edit: BTreeMap<EditRef, Traits<'r>>,
+}
+
+/// What a part of the page is about.
+#[derive(Default)]
+struct Traits<'r> {
+    sites: BTreeSet<usize>,
+    schemas: BTreeSet<&'r str>,
+    kinds: BTreeSet<&'static str>,
+}
+
+impl<'r> Filter<'r> {
+    pub(super) fn new(story: &Story<'r>) -> Self {
+        let (report, sites) = (story.report, &story.site_names);
+        let mut of_edit: BTreeMap<EditRef, Traits<'r>> = BTreeMap::new();
+        for edit in &report.edits {
+            let traits = of_edit.entry(edit.id).or_default();
+            traits.sites.extend(sites.in_set(edit.reach.sites));
+            traits.schemas.insert(&*edit.document.schema);
+        }
+        for output in &report.outputs {
+            for cause in &output.causes {
+                let traits = of_edit.entry(cause.edit).or_default();
+                traits.schemas.insert(&*output.document.schema);
+                traits.kinds.insert(output.status.as_str());
+            }
+        }
+        for shield in &report.shields {
+            let traits = of_edit.entry(shield.edit).or_default();
+            traits.sites.extend(sites.in_set(shield.sites));
+            traits.kinds.insert("shielded");
+        }
+        Self { of_edit }
+    }
+
+    pub(super) fn of_edits(&self, edits: &[&Edit]) -> String {
+        let mut all = Traits::default();
+        for traits in edits.iter().filter_map(|edit| self.of_edit.get(&edit.id)) {
+            all.sites.extend(&traits.sites);
+            all.schemas.extend(&traits.schemas);
+            all.kinds.extend(&traits.kinds);
+        }
+        all.attributes()
+    }
+}
+
+pub(super) fn of_group(group: &GroupEntry<'_>) -> String {
+    let traits = Traits {
+        sites: group.sites.clone(),
+        schemas: group.groups.iter().map(|group| &*group.schema).collect(),
+        kinds: BTreeSet::from([group.status.as_str()]),
+    };
+    traits.attributes()
+}
+
+pub(super) fn of_finding(entry: &FindingEntry<'_>, story: &Story<'_>) -> String {
+    let finding = entry.finding;
+    let traits = Traits {
+        sites: finding.sites.map(|set| story.site_names.in_set(set)).unwrap_or_default(),
+        schemas: finding.documents.iter().map(|document| &*document.schema).collect(),
+        kinds: BTreeSet::from([finding.severity.as_str()]),
+    };
+    traits.attributes()
+}
+
+impl Traits<'_> {
+    /// Sites by their numbers, as a page can name each of them thousands of times.
+    fn attributes(&self) -> String {
+        let sites = runs(self.sites.iter().copied());
+        let sites: Vec<String> =
+            sites.iter().map(|(start, end)| format!("{start}-{end}")).collect();
+        let [schemas, kinds] = [self.schemas.iter(), self.kinds.iter()]
+            .map(|words| words.copied().collect::<Vec<_>>().join("|"));
+        format!(
+            " data-site=\"{}\" data-schema=\"{}\" data-kind=\"{kinds}\"",
+            sites.join(" "),
+            text(&schemas)
+        )
+    }
+}
+
+impl Page<'_, '_> {
+    /// The controls of the script, which are hidden until it runs and adds further choices.
+    pub(super) fn tools(&self) -> String {
+        let sites = self.story.report.sites.iter().enumerate();
+        let sites = sites.filter_map(|(at, site)| Some((at, site.name.as_deref()?)));
+        let sites =
+            sites.map(|(at, name)| format!("<option value=\"{at}\">{}</option>\n", text(name)));
+        let select = |name: &str, all: &str, options: &str| {
+            format!(
+                "<select id=\"{name}\" aria-label=\"{name}\">\n<option value=\"\">{all}</option>\n\
+                 {options}</select>\n"
+            )
+        };
+        let site = select("site", "all sites", &sites.collect::<String>());
+        let schema = select("schema", "all schemas", "");
+        let kind = select("kind", "all kinds", "");
+        format!(
+            "<div id=\"tools\" role=\"search\" hidden>\n<input id=\"search\" type=\"search\" \
+             placeholder=\"Search\" aria-label=\"Search\" autocomplete=\"off\" \
+             spellcheck=\"false\" aria-describedby=\"shown\" aria-keyshortcuts=\"/\">\n{site}\
+             {schema}{kind}<button id=\"fold\" type=\"button\" aria-pressed=\"false\">Unfold \
+             all</button>\n<p id=\"shown\" role=\"status\"></p>\n</div>\n"
+        )
+    }
+}

@@ -1,0 +1,293 @@
+//! Findings of a report.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::id::{EditRef, SetRef};
+use super::is_default;
+use super::lines::Texts;
+use super::place::LabelledPlace;
+use super::sites::SiteSets;
+use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression, Trait};
+use crate::edit::EditId;
+use crate::report::View;
+use crate::source::{DocKey, RepoPath, Span};
+use crate::triage::{self, Findings, fingerprint};
+
+/// One finding.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Finding {
+    /// The name of its rule.
+    pub rule: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// On which sides it is; none without a comparison.
+    pub state: Option<State>,
+    /// Whether Deckhand refuses what it reports.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refused: bool,
+    /// A name that stays when lines move and values change.
+    pub fingerprint: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// Why it matters.
+    pub notes: Vec<String>,
+    /// The line that wrote the fault.
+    pub primary: LabelledPlace,
+    /// Where else to look.
+    pub related: Vec<LabelledPlace>,
+    /// The documents concerned, the faulty one first.
+    pub documents: Vec<DocKey>,
+    /// The sites in which it was found; none for a fault of a file that is not of any site.
+    pub sites: Option<SetRef>,
+    /// The edits that caused it.
+    pub caused_by: Vec<EditRef>,
+    /// What says that it is not reported.
+    pub suppressed: Option<SuppressedBy>,
+    /// What removes it for certain.
+    pub fix: Option<TextFix>,
+    /// Fingerprint of the finding that it follows from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because_of: Option<String>,
+    /// Number of findings: more than one if it represents those that are not listed, none if it
+    /// follows from another one.
+    pub count: usize,
+}
+
+/// On which sides a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// On the head side only.
+    New,
+    /// On both sides.
+    Unchanged,
+    /// On the base side only.
+    Fixed,
+}
+
+/// What says that a finding is not reported.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct SuppressedBy {
+    /// What kind of thing.
+    pub kind: SuppressionKind,
+    /// The file that it is in.
+    pub file: String,
+    /// The line.
+    pub line: usize,
+    /// The reason that it gives; empty where it gives none.
+    pub reason: String,
+}
+
+/// What can say that a finding is not reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SuppressionKind {
+    /// A comment.
+    Comment,
+    /// The baseline.
+    Baseline,
+}
+
+/// A change of files that removes a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct TextFix {
+    /// Whether it can do harm.
+    pub safety: Safety,
+    /// What it does.
+    pub message: String,
+    /// The stretches to replace; they do not overlap.
+    pub edits: Vec<Replacement>,
+}
+
+/// A stretch of a file, and the text to put there.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Replacement {
+    /// The file.
+    pub file: String,
+    /// The line on which the stretch begins.
+    pub line: usize,
+    /// The column at which it begins.
+    pub column: usize,
+    /// The line on which it ends.
+    pub end_line: usize,
+    /// The column behind it.
+    pub end_column: usize,
+    /// The text.
+    pub text: String,
+}
+
+impl Finding {
+    /// Number of findings, including those that some of them represent.
+    pub fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
+        findings.into_iter().map(|finding| finding.count).sum()
+    }
+
+    /// Whether it is on the head side and not suppressed.
+    pub fn is_open(&self) -> bool {
+        self.suppressed.is_none() && self.state != Some(State::Fixed)
+    }
+
+    /// Whether it is open, and not on the base side.
+    pub fn is_new(&self) -> bool {
+        self.is_open() && self.state != Some(State::Unchanged)
+    }
+
+    /// Whether `--fix` removes it.
+    pub fn has_safe_fix(&self) -> bool {
+        self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)
+    }
+}
+
+/// A finding of a run, and what a comparison says of it.
+pub(super) struct Found<'a> {
+    pub(super) diagnostic: &'a Diagnostic,
+    pub(super) state: Option<State>,
+    causes: &'a [EditId],
+}
+
+impl<'a> Found<'a> {
+    fn new(diagnostic: &'a Diagnostic, state: Option<State>) -> Self {
+        Self { diagnostic, state, causes: &[] }
+    }
+
+    /// All findings of a run without a comparison, by place.
+    pub(super) fn on_one_side(findings: &'a Findings, view: &View<'a>) -> Vec<Self> {
+        let all = findings.diagnostics.iter().chain(&findings.suppressed);
+        let mut found: Vec<Self> = all.map(|it| Self::new(it, None)).collect();
+        if !findings.suppressed.is_empty() {
+            found.sort_by_key(|it| it.order(view));
+        }
+        found
+    }
+
+    /// All findings of two sides: those of the head by place, then those that are fixed.
+    pub(super) fn on_two_sides(compared: &'a triage::Compared, view: &View<'a>) -> Vec<Self> {
+        let triage::Compared { new, causes, unchanged, fixed, suppressed, .. } = compared;
+        let new = new.diagnostics.iter().enumerate().map(|(at, it)| Self {
+            causes: causes.get(at).map_or(&[], Vec::as_slice),
+            ..Self::new(it, Some(State::New))
+        });
+        let unchanged = unchanged.diagnostics.iter();
+        let unchanged = unchanged.map(|it| Self::new(it, Some(State::Unchanged)));
+        let suppressed = suppressed.iter().map(|it| Self::new(it, None));
+        let mut head: Vec<Self> = new.chain(unchanged).chain(suppressed).collect();
+        head.sort_by_key(|it| it.order(view));
+        let fixed = fixed.diagnostics.iter().map(|it| Self::new(it, Some(State::Fixed)));
+        head.into_iter().chain(fixed).collect()
+    }
+
+    /// The order of [`Findings`].
+    fn order(&self, view: &View<'a>) -> (&'a RepoPath, [u32; 2], &'static str, &'a str, Span) {
+        let (it, place) = (self.diagnostic, self.diagnostic.primary.span);
+        let written = view.written(place);
+        let path = view.source(written.file).path();
+        (path, [written.start, place.start], it.rule.name, &it.message, place)
+    }
+}
+
+/// The findings of a run as a report has them.
+pub(super) fn findings(
+    found: &[Found<'_>],
+    texts: &Texts,
+    sets: &mut SiteSets,
+    view: &View<'_>,
+) -> Vec<Finding> {
+    let followed: BTreeSet<Span> = found.iter().filter_map(|it| it.diagnostic.because_of).collect();
+    let roots = found.iter().map(|it| it.diagnostic);
+    let roots = roots.filter(|it| followed.contains(&it.primary.span));
+    let roots: BTreeMap<Span, String> = roots
+        .map(|it| (it.primary.span, fingerprint(it, view.place(it.primary.span).path)))
+        .collect();
+    let findings = found.iter().map(|found| Finding {
+        because_of: found.diagnostic.because_of.and_then(|place| roots.get(&place).cloned()),
+        ..Finding::new(found, texts, sets, view)
+    });
+    findings.collect()
+}
+
+impl Finding {
+    fn new(found: &Found<'_>, texts: &Texts, sets: &mut SiteSets, view: &View<'_>) -> Self {
+        let it = found.diagnostic;
+        let label = |label: &Label| {
+            let text = texts.name_of(label.span.file);
+            LabelledPlace::new(label.span, &label.message, text, view)
+        };
+        Self {
+            rule: it.rule.name.to_owned(),
+            severity: it.severity,
+            state: found.state,
+            refused: it.rule.is(Trait::Refused) && it.severity == Severity::Error,
+            fingerprint: fingerprint(it, view.place(it.primary.span).path),
+            message: it.message.clone(),
+            help: it.help.clone(),
+            notes: it.notes.clone(),
+            primary: label(&it.primary),
+            related: it.related.iter().map(label).collect(),
+            documents: it.documents.clone(),
+            sites: (!it.sites.is_empty()).then(|| sets.set_of(it.sites.iter().map(Some))),
+            caused_by: found.causes.iter().map(|edit| EditRef::at(edit.index())).collect(),
+            suppressed: it.suppressed.as_ref().map(|it| SuppressedBy::new(it, view)),
+            fix: it.fix.as_ref().and_then(|it| TextFix::new(it, view)),
+            because_of: None,
+            count: it.count,
+        }
+    }
+}
+
+impl SuppressedBy {
+    fn new(suppression: &Suppression, view: &View<'_>) -> Self {
+        let place = view.place(suppression.at());
+        Self {
+            kind: match suppression {
+                Suppression::Comment { .. } => SuppressionKind::Comment,
+                Suppression::Baseline { .. } => SuppressionKind::Baseline,
+            },
+            file: place.path.as_str().to_owned(),
+            line: place.line,
+            reason: suppression.reason().to_owned(),
+        }
+    }
+}
+
+impl TextFix {
+    /// None where it touches a secret or comes after one on its line, since its columns would
+    /// tell of it, and none of a text that the file holds encoded.
+    fn new(fix: &Fix, view: &View<'_>) -> Option<Self> {
+        let edits = fix.edits.iter().map(|edit| {
+            let place = view.place(edit.span);
+            let is_exact = place.decoded.is_none() && !view.shifts(edit.span);
+            is_exact.then(|| Replacement {
+                file: place.path.as_str().to_owned(),
+                line: place.line,
+                column: place.column,
+                end_line: place.end_line,
+                end_column: place.end_column,
+                text: edit.text.clone(),
+            })
+        });
+        let edits = edits.collect::<Option<_>>()?;
+        Some(Self { safety: fix.safety, message: fix.message.clone(), edits })
+    }
+}
+
+/// Fingerprints that are in one file once: findings with the same one are numbered.
+#[derive(Default)]
+pub struct Fingerprints<'a> {
+    met: HashMap<&'a str, usize>,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// The fingerprint of the next finding.
+    pub fn next(&mut self, finding: &'a Finding) -> String {
+        let met = self.met.entry(&finding.fingerprint).or_default();
+        *met += 1;
+        match *met {
+            1 => finding.fingerprint.clone(),
+            number => format!("{}-{number}", finding.fingerprint),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The lines that findings point at: those of their labels with one more before and after
+//! each, secrets hidden. Of a long line only what is around its labels is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::id::TextRef;
+use super::is_default;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::report::View;
+use crate::report::view::ShownLine;
+use crate::source::{FileId, Span};
+
+/// Maximum number of characters of a line that is kept whole.
+const MAX_WHOLE_LINE: usize = 800;
+
+/// Number of characters of a longer line that are kept before and after where a label begins:
+/// more than any terminal shows.
+const KEPT_AROUND_LABEL: usize = 400;
+
+/// The lines that are kept of one text.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct FileLines {
+    /// Its name in this report.
+    pub id: TextRef,
+    /// The file of the repository.
+    pub file: String,
+    /// The name of the text if the file holds it encoded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded: Option<String>,
+    /// Whether none of it may be shown, since it may hold secrets in unknown places.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub withheld: bool,
+    /// By number, parts of one line by column.
+    pub lines: Vec<Line>,
+}
+
+/// One line, or a part of it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Line {
+    /// Its number, from one.
+    pub line: usize,
+    /// The column at which the text begins, as labels count it.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub column: usize,
+    /// The text, without a line break; `(hidden)` stands for a secret.
+    pub text: String,
+    /// Where in the text, in characters from zero, `(hidden)` stands for a
+    /// secret: where it begins and where it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<[usize; 2]>,
+    /// Whether the line goes on after the text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cut: bool,
+    /// Whether the line begins inside of a secret.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub continues: bool,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_one(column: &usize) -> bool {
+    *column == 1
+}
+
+/// The texts that labels of findings stand in.
+#[derive(Default)]
+pub(super) struct Texts {
+    /// By file, its index in `lines`.
+    places: BTreeMap<FileId, usize>,
+    pub(super) lines: Vec<FileLines>,
+}
+
+/// What is to be kept of a text: lines, from zero.
+type Wanted = BTreeMap<usize, WantedLine>;
+
+/// What is to be kept of a line.
+#[derive(Default)]
+struct WantedLine {
+    /// The columns at which labels begin on it.
+    columns: BTreeSet<usize>,
+    /// Whether it stands beside a line with a label, and is shown from its start.
+    is_beside: bool,
+}
+
+impl Texts {
+    /// The name of the text that a label stands in.
+    pub(super) fn name_of(&self, file: FileId) -> Option<TextRef> {
+        self.places.get(&file).map(|at| TextRef::at(*at))
+    }
+
+    /// Those of these findings.
+    pub(super) fn of<'a>(
+        diagnostics: impl Iterator<Item = &'a Diagnostic>,
+        view: &View<'_>,
+    ) -> Self {
+        let mut wanted: BTreeMap<FileId, Wanted> = BTreeMap::new();
+        for label in diagnostics.flat_map(shown) {
+            let lines = wanted.entry(label.span.file).or_default();
+            let (line, column) = view.start(label.span);
+            lines.entry(line - 1).or_default().columns.insert(column);
+            for beside in [line.checked_sub(2), Some(line)].into_iter().flatten() {
+                lines.entry(beside).or_default().is_beside = true;
+            }
+        }
+        let mut texts = Self::default();
+        for (at, (file, lines)) in wanted.into_iter().enumerate() {
+            texts.places.insert(file, at);
+            texts.lines.push(FileLines::new(TextRef::at(at), file, &lines, view));
+        }
+        texts
+    }
+}
+
+/// The labels whose lines are shown: of those that say the same the first.
+fn shown(diagnostic: &Diagnostic) -> impl Iterator<Item = &Label> {
+    let primary = &diagnostic.primary;
+    let says_more = |label: &&Label| label.message.is_empty() || label.message != primary.message;
+    std::iter::once(primary).chain(diagnostic.related.iter().filter(says_more))
+}
+
+impl FileLines {
+    fn new(id: TextRef, file: FileId, wanted: &Wanted, view: &View<'_>) -> Self {
+        let written = view.written(Span { file, start: 0, end: 0 }).file;
+        let name = |file| view.source(file).path().as_str().to_owned();
+        let lines = wanted.iter().flat_map(|(line, wanted)| {
+            // Beside a label nothing is shown of a line that is the rest of a secret.
+            let shown = view.shown_line(file, *line);
+            let shown = shown.filter(|it| !it.continues || !wanted.columns.is_empty());
+            shown.map(|shown| Line::parts(*line, shown, wanted)).unwrap_or_default()
+        });
+        Self {
+            id,
+            file: name(written),
+            decoded: (written != file).then(|| name(file)),
+            withheld: view.is_opaque(file),
+            lines: lines.collect(),
+        }
+    }
+}
+
+impl Line {
+    /// A line without text.
+    pub fn empty(line: usize) -> Self {
+        let text = String::new();
+        Self { line, column: 1, text, hidden: Vec::new(), cut: false, continues: false }
+    }
+
+    /// What is kept of a line (from zero).
+    fn parts(line: usize, shown: ShownLine, wanted: &WantedLine) -> Vec<Self> {
+        let shown = without_mark(line, shown);
+        let length = shown.text.chars().count();
+        if length <= MAX_WHOLE_LINE {
+            return vec![Self::part(line, &shown, 0..length, length, shown.text.clone())];
+        }
+        let start = wanted.is_beside.then_some(0);
+        let labels = wanted.columns.iter().map(|it| character_at(*it, &shown));
+        let mut kept: Vec<Range<usize>> = Vec::new();
+        for focus in start.into_iter().chain(labels) {
+            let range =
+                focus.saturating_sub(KEPT_AROUND_LABEL)..(focus + KEPT_AROUND_LABEL).min(length);
+            let range = around_secrets(range, &shown.hidden);
+            match kept.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                Some(_) | None => kept.push(range),
+            }
+        }
+        // One behind the other, so that the line is gone through once.
+        let (mut characters, mut at) = (shown.text.chars(), 0);
+        let parts = kept.into_iter().map(|range| {
+            let text = characters.by_ref().skip(range.start - at).take(range.len()).collect();
+            at = range.end;
+            Self::part(line, &shown, range, length, text)
+        });
+        parts.collect()
+    }
+
+    /// The characters `range` of a line of `length` characters, which are `text`.
+    fn part(
+        line: usize,
+        shown: &ShownLine,
+        range: Range<usize>,
+        length: usize,
+        text: String,
+    ) -> Self {
+        let before = shown.hidden.iter().take_while(|it| it.end <= range.start);
+        let hidden_before: usize = before.map(ExactSizeIterator::len).sum();
+        let inside =
+            shown.hidden.iter().filter(|it| it.start >= range.start && it.end <= range.end);
+        Self {
+            line: line + 1,
+            column: range.start - hidden_before + 1,
+            hidden: inside.map(|it| [it.start - range.start, it.end - range.start]).collect(),
+            text,
+            cut: range.end < length,
+            continues: shown.continues,
+        }
+    }
+}
+
+/// The line without a byte order mark, which no column counts.
+fn without_mark(line: usize, shown: ShownLine) -> ShownLine {
+    match shown.text.strip_prefix('\u{feff}').filter(|_| line == 0) {
+        Some(rest) => ShownLine {
+            text: rest.to_owned(),
+            hidden: shown.hidden.iter().map(|it| it.start - 1..it.end - 1).collect(),
+            continues: shown.continues,
+        },
+        None => shown,
+    }
+}
+
+/// The character of a line at which a column is; at a secret, where it begins.
+fn character_at(column: usize, shown: &ShownLine) -> usize {
+    let mut at = column - 1;
+    for hidden in &shown.hidden {
+        if hidden.start >= at {
+            break;
+        }
+        at += hidden.len();
+    }
+    at
+}
+
+/// The range with all of each `(hidden)` that it has a part of.
+fn around_secrets(range: Range<usize>, hidden: &[Range<usize>]) -> Range<usize> {
+    let met = |at: usize| hidden.iter().find(|it| it.start < at && at < it.end);
+    let start = met(range.start).map_or(range.start, |it| it.start);
+    let end = met(range.end).map_or(range.end, |it| it.end);
+    start..end
+}
+
+impl FileLines {
+    /// The lines from one to another, by number; of a line that is kept in parts the one that
+    /// has `column` if it is line `at`, or else the first.
+    pub fn between(&self, first: usize, last: usize, at: (usize, usize)) -> Vec<&Line> {
+        let mut lines: Vec<&Line> = Vec::new();
+        for part in self.lines.iter().filter(|it| (first..=last).contains(&it.line)) {
+            match lines.last_mut() {
+                Some(known) if known.line == part.line => {
+                    if part.line == at.0 && part.column <= at.1 {
+                        *known = part;
+                    }
+                }
+                Some(_) | None => lines.push(part),
+            }
+        }
+        lines
+    }
+}

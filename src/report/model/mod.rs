@@ -1,0 +1,632 @@
+//! The report of `lint` and `diff`: all that a run has to say, in one value that every format is
+//! a function of. It is written as JSON and read again, so that a saved report says in any
+//! format what the run would have said. It holds no secret, and nothing of this machine.
+//!
+//! `docs/report.md` explains it, `docs/report-2.schema.json` is its schema.
+
+mod change;
+mod finding;
+mod id;
+mod json;
+mod lines;
+mod place;
+mod read;
+mod sites;
+mod timing;
+mod value;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::change::{
+    Cause, Edit, Group, OnSides, Output, OutputChange, OutputPart, Reach, Route, Shield, Step,
+};
+pub use self::finding::{
+    Finding, Fingerprints, Replacement, State, SuppressedBy, SuppressionKind, TextFix,
+};
+pub use self::id::{EditRef, GroupRef, Id, RouteRef, SetRef, TextRef};
+pub(super) use self::json::{VERSION, write_json};
+pub use self::json::{rendered, site_rows, write};
+pub use self::lines::{FileLines, Line};
+pub use self::place::{DecodedPlace, DecodedStretch, LabelledPlace, Place};
+pub use self::read::{Unreadable, read};
+pub use self::sites::{Site, SiteCounts, SiteSet};
+pub use self::timing::{RuleTiming, StageTiming, Timing};
+pub use self::value::ShownValue;
+
+use self::change::Changes;
+use self::finding::Found;
+use self::lines::Texts;
+use self::sites::SiteSets;
+use super::statistics::{self, Row};
+use super::{ChosenBy, ChosenSemantics, Links, Meaning, View};
+use crate::compare::Status;
+use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
+use crate::diagnostic::Severity;
+use crate::triage::{self, Counts, Findings};
+
+/// The JSON Schema of a report.
+pub const SCHEMA_TEXT: &str = include_str!("../../../docs/report-2.schema.json");
+
+/// The name of the format, which its JSON Schema has as `$id`.
+pub(super) const SCHEMA: &str = "urn:layercake:report:2";
+
+/// The version of reports.
+pub(super) const REPORT_VERSION: u32 = 2;
+
+/// All that a run has to say.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Report {
+    /// The name of the format.
+    pub schema: String,
+    /// Its version.
+    pub version: u32,
+    /// What made it.
+    pub tool: Tool,
+    /// Whether the run passed.
+    pub verdict: Verdict,
+    /// The repository, where it is one of git.
+    pub repository: Option<Repository>,
+    /// The two sides; none without a comparison.
+    pub comparison: Option<Comparison>,
+    /// The meaning in which documents were rendered.
+    pub semantics: ChosenSemantics,
+    /// The template of links to lines of the repository.
+    pub links: Option<Links>,
+    /// The run in figures.
+    pub totals: Totals,
+    /// The sites of both sides, by name.
+    pub sites: Vec<Site>,
+    /// Sets of sites, which other parts name.
+    pub site_sets: Vec<SiteSet>,
+    /// What was edited, by path and place.
+    pub edits: Vec<Edit>,
+    /// Outputs that changed alike.
+    pub groups: Vec<Group>,
+    /// The outputs that changed, by group.
+    pub outputs: Vec<Output>,
+    /// Routes from edits to outputs.
+    pub routes: Vec<Route>,
+    /// What stopped edits.
+    pub shields: Vec<Shield>,
+    /// The findings by path and place, those that are fixed last.
+    pub findings: Vec<Finding>,
+    /// The findings by rule, in figures.
+    pub statistics: Vec<Row>,
+    /// The lines that findings point at.
+    pub lines: Vec<FileLines>,
+    /// What is not listed.
+    pub truncated: Truncated,
+    /// How long the run took, in milliseconds.
+    pub timing_ms: Timing,
+}
+
+/// What made a report.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Tool {
+    /// `layercake`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Whether a run passed, and what would have failed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Verdict {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The least bad findings that fail it; none where no finding does.
+    pub fail_on: Option<Severity>,
+    /// Which findings, or changes, fail it.
+    pub judges: Judges,
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Nothing fails it: exit code 0.
+    Passed,
+    /// Something does: exit code 1.
+    Failed,
+    /// layercake itself failed: exit code 2.
+    InternalError,
+}
+
+/// What decides whether a run passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judges {
+    /// Findings that are new; without a comparison all.
+    NewFindings,
+    /// All findings, also those of both sides.
+    AllFindings,
+    /// The gates of a comparison.
+    Gates,
+    /// These, and whether an output changed.
+    Changes,
+}
+
+/// The repository of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Repository {
+    /// The name of its folder.
+    pub name: String,
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+    /// Its path in the repository that it is inside of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub nested_at: Option<String>,
+}
+
+/// The two sides of a comparison, and why it is these.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Comparison {
+    /// As it was.
+    pub base: Side,
+    /// As it is.
+    pub head: Side,
+    /// How they were chosen, as a word that stays the same in later versions, such as `since`.
+    pub chosen_by: String,
+    /// How they were chosen, for people, such as `merge-base of main and HEAD`.
+    pub reason: String,
+    /// Whether the repository holds only part of its history.
+    pub shallow: bool,
+    /// Number of files that differ between the sides.
+    pub edited_files: usize,
+    /// Whether only some sites or files were asked for.
+    pub limited: bool,
+    /// Whether findings were looked for.
+    pub linted: bool,
+    /// Number of comments that suppress findings and are new.
+    pub added_ignores: usize,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Side {
+    /// What its files were read from.
+    pub kind: SideKind,
+    /// The commit, in full.
+    pub commit: Option<String>,
+    /// The id of the tree of files, in full.
+    pub tree: Option<String>,
+    /// When the commit was made, as ISO 8601.
+    pub date: Option<String>,
+    /// What the user called it, such as `main`; empty where it was not named.
+    pub name: String,
+}
+
+/// What the files of a side were read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SideKind {
+    /// A commit.
+    Commit,
+    /// Nothing: what was there before the first commit.
+    Nothing,
+    /// The index of git: what is staged.
+    Index,
+    /// The working tree.
+    Worktree,
+}
+
+/// A run in figures. Findings that follow from others are not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Totals {
+    /// Sites of the head side that have a name.
+    pub sites: usize,
+    /// Sites that Deckhand would refuse.
+    pub refused_sites: usize,
+    /// Documents read; none with a comparison.
+    pub documents: Option<usize>,
+    /// Outputs of the head side.
+    pub outputs: usize,
+    /// Edits.
+    pub edits: usize,
+    /// Edits that change no output.
+    pub inert_edits: usize,
+    /// Sites in which an output changed, came or went.
+    pub changed_sites: usize,
+    /// Outputs that changed, came or went.
+    pub changed_outputs: usize,
+    /// Those of them that are written in files which do not differ.
+    pub untouched_outputs: usize,
+    /// Changed outputs by what became of them.
+    pub by_status: ByStatus,
+    /// Changed outputs of which no edit explains all: a fault of layercake.
+    pub unexplained: usize,
+    /// Sites in which an override stops an edit.
+    pub shielded_sites: usize,
+    /// Open findings that are new; without a comparison all.
+    pub findings: Counts,
+    /// Those of them that `--fix` removes.
+    pub fixable: usize,
+    /// Findings of both sides.
+    pub unchanged: Counts,
+    /// Findings of the base side alone.
+    pub fixed: usize,
+    /// Findings that a comment suppresses.
+    pub ignored: usize,
+    /// Findings that the baseline suppresses.
+    pub accepted: usize,
+}
+
+/// Outputs by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[expect(missing_docs, reason = "the names are those of `Status`")]
+pub struct ByStatus {
+    pub changed: usize,
+    pub added: usize,
+    pub removed: usize,
+    pub broken: usize,
+    pub repaired: usize,
+    pub metadata: usize,
+    pub not_comparable: usize,
+}
+
+/// How much of what changed is not listed, as it is too much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Truncated {
+    /// Outputs that changed.
+    pub outputs: usize,
+    /// Edits that changed a listed output, for all of these.
+    pub causes: usize,
+    /// Places that stop edits.
+    pub shields: usize,
+    /// Values that are too long.
+    pub values: usize,
+}
+
+/// What a report is made of.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// Whether it passed.
+    pub verdict: Verdict,
+    /// The repository.
+    pub repository: Option<Repository>,
+    /// What was rendered and, of two sides, compared.
+    pub checked: CheckedSides<'a>,
+    /// Number of outputs of the head side.
+    pub outputs: usize,
+    /// The meaning of documents.
+    pub semantics: ChosenSemantics,
+    /// What a link to a line of the repository is made of.
+    pub links: Option<Links>,
+    /// How long it took.
+    pub timing: Timing,
+}
+
+/// The sides that a run looked at.
+#[derive(Debug)]
+pub enum CheckedSides<'a> {
+    /// One.
+    One {
+        /// Number of documents that all files hold.
+        documents: usize,
+        /// The sites.
+        sites: Vec<SiteReach>,
+        /// The findings that reports list.
+        findings: &'a Findings,
+    },
+    /// Two, compared.
+    Two {
+        /// The two sides.
+        sides: Box<Comparison>,
+        /// What changed.
+        comparison: &'a Compared,
+        /// The findings that reports list; none where they were not looked for.
+        findings: Option<&'a triage::Compared>,
+    },
+}
+
+impl<'a> Run<'a> {
+    /// A run over one side in which these findings were found; what else there is to say of it is
+    /// not known.
+    pub fn of_findings(findings: &'a Findings) -> Self {
+        Self::new(CheckedSides::One { documents: 0, sites: Vec::new(), findings })
+    }
+
+    /// A run over two sides, with the findings of both if they were looked for; what else there
+    /// is to say of it is not known.
+    pub fn of_comparison(
+        sides: Comparison,
+        comparison: &'a Compared,
+        findings: Option<&'a triage::Compared>,
+    ) -> Self {
+        Self::new(CheckedSides::Two { sides: Box::new(sides), comparison, findings })
+    }
+
+    fn new(checked: CheckedSides<'a>) -> Self {
+        Self {
+            verdict: Verdict {
+                outcome: Outcome::Passed,
+                fail_on: None,
+                judges: Judges::NewFindings,
+            },
+            repository: None,
+            checked,
+            outputs: 0,
+            semantics: ChosenSemantics {
+                meaning: Meaning::Documented,
+                chosen_by: ChosenBy::Default,
+            },
+            links: None,
+            timing: Timing::default(),
+        }
+    }
+}
+
+impl Comparison {
+    /// A comparison with a base, of which nothing else is known.
+    pub fn of_kinds(base: SideKind, head: SideKind) -> Self {
+        let side = |kind| Side { kind, commit: None, tree: None, date: None, name: String::new() };
+        Self {
+            base: side(base),
+            head: side(head),
+            chosen_by: String::new(),
+            reason: String::new(),
+            shallow: false,
+            edited_files: 0,
+            limited: false,
+            linted: true,
+            added_ignores: 0,
+        }
+    }
+}
+
+/// Whether serde leaves a field out of a report.
+fn is_default<T: Default + PartialEq>(field: &T) -> bool {
+    *field == T::default()
+}
+
+impl Report {
+    /// The report of a run.
+    pub fn new(run: Run<'_>, view: &View<'_>) -> Self {
+        let found = run.checked.found(view);
+        let named = found.iter().flat_map(|it| it.diagnostic.sites.iter().cloned());
+        let mut sets = SiteSets::new(run.checked.sites(), named);
+        let texts = Texts::of(found.iter().map(|it| it.diagnostic), view);
+        let (changes, unlisted) = match &run.checked {
+            CheckedSides::One { .. } => (Changes::default(), Unlisted::default()),
+            CheckedSides::Two { comparison, .. } => {
+                (Changes::new(comparison, &mut sets, view), comparison.unlisted)
+            }
+        };
+        let findings = finding::findings(&found, &texts, &mut sets, view);
+        let documents = run.checked.documents();
+        let truncated = Truncated::new(unlisted, changes.truncated_values());
+        let report = Self {
+            schema: SCHEMA.to_owned(),
+            version: REPORT_VERSION,
+            tool: Tool::this(),
+            verdict: run.verdict,
+            repository: run.repository,
+            comparison: run.checked.into_comparison(),
+            semantics: run.semantics,
+            links: run.links,
+            totals: Totals { documents, outputs: run.outputs, ..Totals::default() },
+            sites: sets.sites,
+            site_sets: sets.sets,
+            edits: changes.edits,
+            groups: changes.groups,
+            outputs: changes.outputs,
+            routes: changes.routes,
+            shields: changes.shields,
+            statistics: Vec::new(),
+            findings,
+            lines: texts.lines,
+            truncated,
+            timing_ms: run.timing,
+        };
+        report.counted()
+    }
+
+    /// The report with other links, where there are any.
+    #[must_use]
+    pub fn with_links(self, links: Option<Links>) -> Self {
+        Self { links: links.or(self.links), ..self }
+    }
+
+    /// The sites of a set.
+    pub fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &Site> {
+        let sites = set.of(&self.site_sets).map_or(&[][..], |set| &set.sites);
+        sites.iter().map(|at| &self.sites[*at])
+    }
+
+    /// The edit of this name.
+    pub fn edit(&self, id: EditRef) -> &Edit {
+        &self.edits[id.index()]
+    }
+
+    /// The lines that a label is on, with one more on both sides. None where no text may be
+    /// shown.
+    pub fn lines_around(&self, label: &LabelledPlace) -> Vec<&Line> {
+        let [(first, column), (last, _)] = label.ends();
+        let Some(text) = self.text_of(label) else { return Vec::new() };
+        text.between(first.saturating_sub(1), last.min(first) + 1, (first, column))
+    }
+
+    /// What is kept of the text that a label is in.
+    pub fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
+        label.text?.of(&self.lines)
+    }
+
+    /// The address of a place of the head side, where it can be linked to.
+    pub fn link(&self, file: &str, line: usize) -> Option<String> {
+        let commit = self.comparison.as_ref().and_then(|it| it.head.commit.as_deref());
+        self.links.as_ref()?.to(commit, file, line)
+    }
+
+    /// The address of a place of the base side, where it can be linked to.
+    pub fn base_link(&self, file: &str, line: usize) -> Option<String> {
+        let commit = self.comparison.as_ref().and_then(|it| it.base.commit.as_deref());
+        self.links.as_ref()?.to(commit, file, line)
+    }
+
+    /// With figures of what is listed.
+    fn counted(mut self) -> Self {
+        self.count_by_site();
+        self.count_outputs();
+        self.count_findings();
+        self.statistics = statistics::rows(&self);
+        self
+    }
+
+    fn count_by_site(&mut self) {
+        let sets = &self.site_sets;
+        let in_set = |set: SetRef| sets[set.index()].sites.iter().copied();
+        for output in &self.outputs {
+            for site in in_set(output.sites) {
+                self.sites[site].counts.add_output(output.status);
+            }
+        }
+        for shield in &self.shields {
+            for site in in_set(shield.sites) {
+                self.sites[site].counts.shielded += 1;
+            }
+        }
+        for finding in self.findings.iter().filter(|it| it.is_open()) {
+            let is_error = finding.is_new() && finding.severity == Severity::Error;
+            for site in finding.sites.into_iter().flat_map(in_set) {
+                let counts = &mut self.sites[site].counts;
+                counts.refused |= finding.refused;
+                counts.errors += if is_error { finding.count } else { 0 };
+            }
+        }
+    }
+
+    fn count_outputs(&mut self) {
+        let count = |is_in: fn(&Site) -> bool| self.sites.iter().filter(|it| is_in(it)).count();
+        let is_there =
+            |site: &Site| site.name.is_some() && (site.head.is_some() || site.base.is_none());
+        let (sites, refused_sites) = (count(is_there), count(|site| site.counts.refused));
+        let (changed_sites, shielded_sites) =
+            (count(|site| site.counts.has_changed()), count(|site| site.counts.shielded > 0));
+        let totals = &mut self.totals;
+        totals.sites = sites;
+        totals.refused_sites = refused_sites;
+        totals.changed_sites = changed_sites;
+        totals.shielded_sites = shielded_sites;
+        totals.edits = self.edits.len();
+        totals.inert_edits = self.edits.iter().filter(|edit| edit.is_inert()).count();
+        for output in &self.outputs {
+            let outputs = self.site_sets[output.sites.index()].sites.len();
+            totals.by_status.add(output.status, outputs);
+            if output.status != Status::NotComparable {
+                totals.changed_outputs += outputs;
+                totals.untouched_outputs += if output.touched { 0 } else { outputs };
+            }
+            totals.unexplained += if output.unexplained { outputs } else { 0 };
+        }
+    }
+
+    fn count_findings(&mut self) {
+        let totals = &mut self.totals;
+        for finding in &self.findings {
+            match (&finding.suppressed, finding.state) {
+                (Some(it), _) => match it.kind {
+                    SuppressionKind::Comment => totals.ignored += finding.count,
+                    SuppressionKind::Baseline => totals.accepted += finding.count,
+                },
+                (None, Some(State::Fixed)) => totals.fixed += finding.count,
+                (None, Some(State::Unchanged)) => {
+                    totals.unchanged.add(finding.severity, finding.count);
+                }
+                (None, Some(State::New) | None) => {
+                    totals.findings.add(finding.severity, finding.count);
+                    totals.fixable += if finding.has_safe_fix() { finding.count } else { 0 };
+                }
+            }
+        }
+    }
+}
+
+impl Tool {
+    fn this() -> Self {
+        let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        Self { name: name.to_owned(), version: version.to_owned() }
+    }
+}
+
+impl SiteCounts {
+    fn add_output(&mut self, status: Status) {
+        let count = match status {
+            Status::Added => &mut self.added,
+            Status::Removed => &mut self.removed,
+            Status::NotComparable => &mut self.not_comparable,
+            Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => {
+                &mut self.changed
+            }
+        };
+        *count += 1;
+    }
+
+    /// Whether an output changed, came or went.
+    pub fn has_changed(&self) -> bool {
+        self.changed + self.added + self.removed > 0
+    }
+}
+
+impl ByStatus {
+    fn add(&mut self, status: Status, outputs: usize) {
+        let count = match status {
+            Status::Changed => &mut self.changed,
+            Status::Added => &mut self.added,
+            Status::Removed => &mut self.removed,
+            Status::Broken => &mut self.broken,
+            Status::Repaired => &mut self.repaired,
+            Status::Metadata => &mut self.metadata,
+            Status::NotComparable => &mut self.not_comparable,
+        };
+        *count += outputs;
+    }
+}
+
+impl Truncated {
+    fn new(unlisted: Unlisted, values: usize) -> Self {
+        let Unlisted { outputs, causes, shields } = unlisted;
+        Self { outputs, causes, shields, values }
+    }
+}
+
+impl<'a> CheckedSides<'a> {
+    fn found(&self, view: &View<'a>) -> Vec<Found<'a>> {
+        match self {
+            CheckedSides::One { findings, .. } => Found::on_one_side(findings, view),
+            CheckedSides::Two { findings, .. } => {
+                findings.map(|it| Found::on_two_sides(it, view)).unwrap_or_default()
+            }
+        }
+    }
+
+    fn sites(&self) -> Vec<(Option<Arc<str>>, Site)> {
+        let sites = match self {
+            CheckedSides::One { sites, .. } => sites,
+            CheckedSides::Two { comparison, .. } => &comparison.sites,
+        };
+        let site = |reach: &SiteReach| Site {
+            name: reach.site.as_deref().map(str::to_owned),
+            site_type: reach.site_type.as_deref().map(str::to_owned),
+            base: reach.base,
+            head: reach.head,
+            counts: SiteCounts::default(),
+        };
+        sites.iter().map(|reach| (reach.site.clone(), site(reach))).collect()
+    }
+
+    fn documents(&self) -> Option<usize> {
+        match self {
+            CheckedSides::One { documents, .. } => Some(*documents),
+            CheckedSides::Two { .. } => None,
+        }
+    }
+
+    fn into_comparison(self) -> Option<Comparison> {
+        match self {
+            CheckedSides::One { .. } => None,
+            CheckedSides::Two { sides, .. } => Some(*sides),
+        }
+    }
+}

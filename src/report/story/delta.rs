@@ -1,0 +1,353 @@
+//! What became of a value, as a difference of YAML lines with the lines around them.
+//!
+//! A report has values as JSON. They are shown as YAML, which is what they were written in: every
+//! number in the digits that the report has, and text in quotes wherever YAML could read it as
+//! something else.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
+
+use super::names::ORDER_CHANGED;
+use crate::report::model::{OutputChange, OutputPart, ShownValue};
+use crate::yaml::emit::HIDDEN;
+
+/// What became of one value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::report) struct Delta {
+    /// Where it is in its document; empty for all of it.
+    pub(in crate::report) path: String,
+    /// Lines that changed, with those around them.
+    pub(in crate::report) lines: Vec<DiffLine>,
+    /// The value on both sides, where it is one line on each.
+    pub(in crate::report) scalars: Option<[String; 2]>,
+    /// Number of values in what was removed, if nothing took its place.
+    pub(in crate::report) removed: usize,
+}
+
+/// One line of a difference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::report) struct DiffLine {
+    pub(in crate::report) sign: Sign,
+    pub(in crate::report) text: String,
+}
+
+/// What a line of a difference is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::report) enum Sign {
+    /// It was there.
+    Removed,
+    /// It is there now.
+    Added,
+    /// It is on both sides.
+    Same,
+    /// It says how many lines are left out.
+    Skipped,
+}
+
+/// Number of lines before and after a difference that are shown.
+const CONTEXT_LINES: usize = 2;
+
+/// Maximum number of pairs of lines that are compared; longer sides are shown one after the
+/// other.
+const MAX_PAIRS: usize = 4_000_000;
+
+/// Maximum number of characters of the items of a list that are shown on one line.
+const MAX_ORDER: usize = 60;
+
+/// Maximum depth of a value that is shown as YAML; what is deeper is shown as JSON.
+const MAX_DEPTH: usize = 32;
+
+impl Delta {
+    /// What became of a place of an output.
+    pub(in crate::report) fn of_change(change: &OutputChange) -> Self {
+        let path = match (change.part, &*change.path) {
+            (OutputPart::Data, path) => path.to_owned(),
+            (OutputPart::Metadata, ".") => "metadata".to_owned(),
+            (OutputPart::Metadata, path) => format!("metadata{path}"),
+        };
+        if change.reordered {
+            let sides = [change.before.as_ref(), change.after.as_ref()];
+            return Self::of_order(path + ORDER_CHANGED, sides);
+        }
+        Self::new(path, change.before.as_ref(), change.after.as_ref(), change.unlisted)
+    }
+
+    /// What became of a value at a path.
+    pub(in crate::report) fn new(
+        path: String,
+        before: Option<&ShownValue>,
+        after: Option<&ShownValue>,
+        unlisted: u64,
+    ) -> Self {
+        let [base, head] = both(before, after);
+        let mut delta = Self::of_lines(path, &base, &head);
+        if unlisted > 0 {
+            let text = format!("{unlisted} places differ, too many to be listed");
+            delta.lines.insert(0, DiffLine { sign: Sign::Skipped, text });
+        }
+        let removed = before.filter(|_| after.is_none()).and_then(|it| it.value.as_ref());
+        Self { removed: removed.map_or(0, |json| leaves(json, 0)), ..delta }
+    }
+
+    /// What became of the order of a list, by what its items are known by.
+    pub(in crate::report) fn of_order(path: String, sides: [Option<&ShownValue>; 2]) -> Self {
+        let names = sides.map(|side| side.map(item_names).unwrap_or_default());
+        let joined = names.each_ref().map(|names| names.join(", "));
+        if joined.iter().all(|line| line.chars().count() <= MAX_ORDER) {
+            let [base, head] = joined;
+            return Self::of_lines(path, &[base], &[head]);
+        }
+        let [base, head] = names;
+        Self::of_lines(path, &base, &head)
+    }
+
+    /// What became of lines.
+    pub(in crate::report) fn of_lines(path: String, base: &[String], head: &[String]) -> Self {
+        let scalars = match (base, head) {
+            ([base], [head]) => Some([base.clone(), head.clone()]),
+            (_, _) => None,
+        };
+        Self { path, lines: difference(base, head), scalars, removed: 0 }
+    }
+
+    /// The first lines, and how many more changed, where there are more than `max`.
+    pub(in crate::report) fn shortened(&self, max: usize) -> (&[DiffLine], usize) {
+        // A line that says how much is left out takes the place of one.
+        let shown = if self.lines.len() > max { max.saturating_sub(1) } else { self.lines.len() };
+        let (shown, rest) = self.lines.split_at(shown);
+        (shown, rest.len())
+    }
+}
+
+fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
+    let line = |sign| move |text: &String| DiffLine { sign, text: text.clone() };
+    if before.len() < 2 || after.len() < 2 || before.len().saturating_mul(after.len()) > MAX_PAIRS {
+        let removed = before.iter().map(line(Sign::Removed));
+        return removed.chain(after.iter().map(line(Sign::Added))).collect();
+    }
+    let skipped = |count: usize| DiffLine {
+        sign: Sign::Skipped,
+        text: format!("… {} alike", crate::report::counted(count, "line")),
+    };
+    let operations = capture_diff_slices(Algorithm::Myers, before, after);
+    let (mut lines, mut shown) = (Vec::new(), 0);
+    for operation in group_diff_ops(operations, CONTEXT_LINES).into_iter().flatten() {
+        let start = operation.old_range().start;
+        if start > shown {
+            lines.push(skipped(start - shown));
+        }
+        shown = operation.old_range().end;
+        lines.extend(lines_of(operation, before, after));
+    }
+    if before.len() > shown {
+        lines.push(skipped(before.len() - shown));
+    }
+    lines
+}
+
+fn lines_of(operation: DiffOp, before: &[String], after: &[String]) -> Vec<DiffLine> {
+    let line = |sign| move |text: &String| DiffLine { sign, text: text.clone() };
+    let (old, new) = (&before[operation.old_range()], &after[operation.new_range()]);
+    match operation.tag() {
+        DiffTag::Equal => old.iter().map(line(Sign::Same)).collect(),
+        DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
+            let removed = old.iter().map(line(Sign::Removed));
+            removed.chain(new.iter().map(line(Sign::Added))).collect()
+        }
+    }
+}
+
+/// Both sides as lines. Without quotes a number and the text of it look alike, and so do texts
+/// with other line breaks at the end: what would not show the difference is shown as JSON.
+fn both(before: Option<&ShownValue>, after: Option<&ShownValue>) -> [Vec<String>; 2] {
+    let lines = [before, after].map(|side| side.map(lines).unwrap_or_default());
+    let json = |side: Option<&ShownValue>| Some(exact(side?.value.as_ref()?));
+    let (Some(base), Some(head)) = (json(before), json(after)) else { return lines };
+    let is_text = |json: &str| json.starts_with('"');
+    let sides = [before, after].map(|side| side.and_then(|it| it.text.as_deref()));
+    let is_read_otherwise = sides.iter().flatten().any(|text| !is_plain(text));
+    let looks_alike = lines[0] == lines[1] && base != head;
+    let has_other_type = sides.iter().all(Option::is_some) && is_text(&base) != is_text(&head);
+    if looks_alike || (has_other_type && is_read_otherwise) {
+        [vec![base], vec![head]]
+    } else {
+        lines
+    }
+}
+
+/// A value as lines of YAML.
+pub(in crate::report) fn lines(value: &ShownValue) -> Vec<String> {
+    if value.hidden {
+        return vec![HIDDEN.to_owned()];
+    }
+    if value.truncated {
+        return vec!["(too long for the report)".to_owned()];
+    }
+    match (&value.text, &value.value) {
+        (Some(scalar), _) if scalar.is_empty() => vec!["\"\"".to_owned()],
+        (Some(scalar), _) => scalar.lines().map(str::to_owned).collect(),
+        (None, Some(json)) => block(json, 0),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The items of a list, a line each.
+fn item_names(value: &ShownValue) -> Vec<String> {
+    match value.value.as_ref().map(|json| Shape::of(json)) {
+        Some(Shape::List(items)) => items.iter().flat_map(|item| block(item, 1)).collect(),
+        Some(_) | None => lines(value),
+    }
+}
+
+fn block(json: &RawValue, depth: usize) -> Vec<String> {
+    if depth == MAX_DEPTH {
+        return vec![json.get().to_owned()];
+    }
+    match Shape::of(json) {
+        Shape::List(items) if items.is_empty() => vec!["[]".to_owned()],
+        Shape::Mapping(entries) if entries.is_empty() => vec!["{}".to_owned()],
+        Shape::List(items) => items.iter().flat_map(|item| item_lines(item, depth)).collect(),
+        Shape::Mapping(entries) => {
+            entries.iter().flat_map(|(key, value)| entry_lines(key, value, depth)).collect()
+        }
+        Shape::Text(content) => text_lines(&content),
+        Shape::Other(exact) => vec![exact],
+    }
+}
+
+fn item_lines(item: &RawValue, depth: usize) -> Vec<String> {
+    let lines = block(item, depth + 1).into_iter().enumerate();
+    lines.map(|(at, line)| format!("{}{line}", if at == 0 { "- " } else { "  " })).collect()
+}
+
+fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
+    let (key, has_parts) = (quoted(key), Shape::of(value).has_parts());
+    let mut lines = block(value, depth + 1).into_iter();
+    let mut entry = vec![format!("{key}:")];
+    if !has_parts && let Some(first) = lines.next() {
+        entry[0] = format!("{key}: {first}");
+    }
+    entry.extend(lines.map(|line| format!("  {line}")));
+    entry
+}
+
+/// A text: as a block where it has several lines that a block can hold.
+fn text_lines(content: &str) -> Vec<String> {
+    let is_plain = |it: char| it == '\n' || it == '\t' || !it.is_control();
+    let can_be_block = content.contains('\n')
+        && !content.starts_with([' ', '\t', '\n'])
+        && content.chars().all(is_plain);
+    if !can_be_block {
+        return vec![quoted(content)];
+    }
+    let ends = content.len() - content.trim_end_matches('\n').len();
+    let sign = ["|-", "|", "|+"][ends.min(2)];
+    let body = content.strip_suffix('\n').unwrap_or(content);
+    let body = body.split('\n').map(|line| format!("  {line}"));
+    std::iter::once(sign.to_owned()).chain(body).collect()
+}
+
+/// A text on one line: as it is where YAML reads it as nothing else.
+fn quoted(content: &str) -> String {
+    if is_plain(content) {
+        return content.to_owned();
+    }
+    serde_json::to_string(content).expect("text is JSON")
+}
+
+/// Whether YAML 1.1 reads this as text without quotes; when in doubt, not.
+fn is_plain(content: &str) -> bool {
+    const WORDS: [&str; 10] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "none"];
+    let is_safe = |it: char| it.is_ascii_alphanumeric() || "_./-@+:".contains(it);
+    let begins = content.starts_with(|it: char| it.is_ascii_alphabetic() || "_/".contains(it));
+    begins
+        && !content.ends_with(':')
+        && content.chars().all(is_safe)
+        && !WORDS.contains(&&*content.to_ascii_lowercase())
+}
+
+/// A JSON value with one level opened.
+enum Shape<'a> {
+    List(Vec<&'a RawValue>),
+    Mapping(Vec<(String, &'a RawValue)>),
+    Text(String),
+    /// A number or a word, in its own characters.
+    Other(String),
+}
+
+impl<'a> Shape<'a> {
+    fn of(json: &'a RawValue) -> Self {
+        let source = json.get().trim();
+        let shape = match source.as_bytes().first() {
+            Some(b'[') => serde_json::from_str(source).map(Shape::List),
+            Some(b'{') => serde_json::from_str(source).map(|Entries(it)| Shape::Mapping(it)),
+            Some(b'"') => serde_json::from_str(source).map(Shape::Text),
+            Some(_) | None => return Shape::Other(source.to_owned()),
+        };
+        // A saved report can hold text that is not Unicode, which no string takes.
+        shape.unwrap_or_else(|_| Shape::Other(source.to_owned()))
+    }
+
+    /// Whether there is anything below it.
+    fn has_parts(&self) -> bool {
+        match self {
+            Shape::List(items) => !items.is_empty(),
+            Shape::Mapping(entries) => !entries.is_empty(),
+            Shape::Text(_) | Shape::Other(_) => false,
+        }
+    }
+}
+
+/// Number of scalars and empty collections in a value.
+fn leaves(json: &RawValue, depth: usize) -> usize {
+    let of_parts = |parts: &mut dyn Iterator<Item = &RawValue>| {
+        parts.map(|part| leaves(part, depth + 1)).sum()
+    };
+    match Shape::of(json) {
+        _ if depth == MAX_DEPTH => 1,
+        Shape::List(items) if !items.is_empty() => of_parts(&mut items.into_iter()),
+        Shape::Mapping(entries) if !entries.is_empty() => {
+            of_parts(&mut entries.into_iter().map(|(_, value)| value))
+        }
+        Shape::List(_) | Shape::Mapping(_) | Shape::Text(_) | Shape::Other(_) => 1,
+    }
+}
+
+/// A value as JSON on one line, the same however a report escaped it.
+fn exact(json: &RawValue) -> String {
+    match Shape::of(json) {
+        Shape::Text(content) => serde_json::to_string(&content).expect("text is JSON"),
+        Shape::List(_) | Shape::Mapping(_) | Shape::Other(_) => json.get().to_owned(),
+    }
+}
+
+/// The entries of an object in their order, also of one whose keys repeat.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
+    }
+}

@@ -1,0 +1,562 @@
+//! What was edited and what came of it: edits that did the same are one entry, with the outputs
+//! they changed, the longest route, and what stopped them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use super::delta::{Delta, DiffLine};
+use super::fold::{Fold, folds};
+use super::names::{self, Names};
+use super::sites::SiteNames;
+use crate::compare::reach::Why;
+use crate::compare::{Status, Via};
+use crate::edit::EditKind;
+use crate::report::counted;
+use crate::report::model::{
+    Edit, EditRef, Group, GroupRef, Output, Place, Report, Route, Shield, Step,
+};
+use crate::report::text::{Role, Text};
+use crate::source::DocKey;
+
+/// Edits that did the same, and what came of them.
+pub(in crate::report) struct Entry<'r> {
+    /// The edits, in their order.
+    pub(in crate::report) edits: Vec<&'r Edit>,
+    /// What was edited, each change once.
+    pub(in crate::report) changes: Vec<EditedValue<'r>>,
+    /// What they reached.
+    pub(in crate::report) reach: Text,
+    /// The outputs that are listed with it, those that changed alike together.
+    pub(in crate::report) groups: Vec<GroupEntry<'r>>,
+    /// How many outputs are listed with which entries before; empty where none is.
+    pub(in crate::report) elsewhere: Text,
+    /// The longest route, if one has steps behind the edit.
+    pub(in crate::report) route: Option<RouteEntry>,
+    /// Where they were stopped.
+    pub(in crate::report) stops: Vec<Text>,
+}
+
+/// What became of a value, and the edits that did that to it.
+pub(in crate::report) struct EditedValue<'r> {
+    pub(in crate::report) edits: Vec<&'r Edit>,
+    pub(in crate::report) delta: Delta,
+}
+
+/// Outputs that changed alike.
+pub(in crate::report) struct GroupEntry<'r> {
+    /// The groups; several where outputs came or went, or have values of their own.
+    pub(in crate::report) groups: Vec<&'r Group>,
+    /// What they are, where they are and how they were reached.
+    pub(in crate::report) title: Text,
+    /// The documents, where there are several.
+    pub(in crate::report) documents: Vec<Text>,
+    /// What changed in them, unless the edits say it.
+    pub(in crate::report) deltas: Vec<Delta>,
+    /// Their sites.
+    pub(in crate::report) sites: BTreeSet<usize>,
+    /// What became of them.
+    pub(in crate::report) status: Status,
+}
+
+/// A route, step by step.
+pub(in crate::report) struct RouteEntry {
+    /// Of which output it is.
+    pub(in crate::report) title: Text,
+    /// The steps, the edit first.
+    pub(in crate::report) steps: Vec<StepEntry>,
+}
+
+/// A step of a route.
+pub(in crate::report) struct StepEntry {
+    /// The place that says most about it.
+    pub(in crate::report) place: Text,
+    /// All places that carried it.
+    pub(in crate::report) places: Text,
+    /// What happened there.
+    pub(in crate::report) words: Text,
+}
+
+/// Maximum number of groups of outputs that came or went and are listed one by one.
+const MAX_WHOLE_GROUPS: usize = 3;
+
+/// The entries of a report, those first from which errors follow, then by outputs.
+pub(super) fn entries<'r>(
+    report: &'r Report,
+    names: &Names<'r>,
+    sites: &SiteNames<'r>,
+    each_value: bool,
+) -> Vec<Entry<'r>> {
+    let folds = folds(report, sites);
+    let listed = folds.iter().flat_map(|fold| &fold.edits);
+    let edited = listed.map(|edit| (edit.id, edited(edit))).collect();
+    let mut edits_of: HashMap<(&str, &str), Vec<EditRef>> = HashMap::new();
+    for edit in folds.iter().flat_map(|fold| &fold.edits) {
+        let document = (&*edit.document.schema, &*edit.document.name);
+        edits_of.entry(document).or_default().push(edit.id);
+    }
+    let first_edits: Vec<&Edit> = folds.iter().map(|fold| fold.edits[0]).collect();
+    let entry = |fold| {
+        Building { report, names, sites, fold, edited: &edited, edits_of: &edits_of, each_value }
+            .entry(&first_edits)
+    };
+    folds.iter().map(entry).collect()
+}
+
+/// The names of edits, from the first to the last of those that follow each other.
+pub(in crate::report) fn edit_numbers(edits: &[&Edit]) -> String {
+    const MAX_RUNS: usize = 4;
+    let mut runs = runs(edits.iter().map(|edit| edit.id.index() + 1));
+    runs.truncate(MAX_RUNS);
+    let named: usize = runs.iter().map(|(start, end)| end - start + 1).sum();
+    let more = edits.len() - named;
+    let words = runs.iter().map(|(start, end)| match end - start {
+        0 => start.to_string(),
+        _ => format!("{start}–{end}"),
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{} {words}{more}", if edits.len() == 1 { "edit" } else { "edits" })
+}
+
+/// Ascending numbers, the first and the last of those that follow each other.
+pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, end)) if *end + 1 == number => *end = number,
+            Some(_) | None => runs.push((number, number)),
+        }
+    }
+    runs
+}
+
+/// An entry while it is made.
+struct Building<'b, 'r> {
+    report: &'r Report,
+    names: &'b Names<'r>,
+    sites: &'b SiteNames<'r>,
+    fold: &'b Fold<'r>,
+    /// What each edit of the report did.
+    edited: &'b HashMap<EditRef, Delta>,
+    /// The edits of each document.
+    edits_of: &'b HashMap<(&'r str, &'r str), Vec<EditRef>>,
+    /// Whether outputs of one document that have values of their own are told apart.
+    each_value: bool,
+}
+
+/// Outputs that differ at the same places.
+struct Alike<'r> {
+    outputs: Vec<&'r Output>,
+    /// What changed in the first of them.
+    deltas: Vec<Delta>,
+    /// Whether edits say all that changed.
+    said_by_edits: bool,
+}
+
+impl<'r> Building<'_, 'r> {
+    fn entry(&self, first_edits: &[&Edit]) -> Entry<'r> {
+        let changes = self.changes();
+        let groups = self.groups();
+        Entry {
+            edits: self.fold.edits.clone(),
+            changes,
+            reach: self.reach(),
+            groups,
+            elsewhere: self.elsewhere(first_edits),
+            route: self.route(),
+            stops: self.stops(),
+        }
+    }
+
+    fn changes(&self) -> Vec<EditedValue<'r>> {
+        let mut changes: IndexMap<&[DiffLine], EditedValue<'r>> = IndexMap::new();
+        for edit in &self.fold.edits {
+            let delta = &self.edited[&edit.id];
+            let value = || EditedValue { edits: Vec::new(), delta: delta.clone() };
+            changes.entry(&delta.lines).or_insert_with(value).edits.push(edit);
+        }
+        changes.into_values().collect()
+    }
+
+    fn reach(&self) -> Text {
+        let (mut count, mut untouched, mut reached) = (0, 0, BTreeSet::new());
+        let mut is_comparable = true;
+        for output in self.fold.outputs() {
+            let outputs = self.count(output);
+            count += outputs;
+            untouched += if output.touched { 0 } else { outputs };
+            is_comparable &= output.status != Status::NotComparable;
+            reached.extend(self.sites.in_set(output.sites));
+        }
+        if count == 0 {
+            return Text::plain("reaches no output");
+        }
+        let outputs = Text::of(Role::Strong, counted(count, "output"));
+        let text = if is_comparable { Text::plain("reaches ").join(outputs) } else { outputs };
+        let place = self.sites.phrase(&reached);
+        let text = if place.is_empty() { text } else { text.and(" in ").join(place) };
+        if !is_comparable {
+            return text.and(" cannot be compared");
+        }
+        text.and(match untouched {
+            0 => String::new(),
+            all if all == count => ", in files you did not touch".to_owned(),
+            some => format!(", {some} of them in files you did not touch"),
+        })
+    }
+
+    fn count(&self, output: &Output) -> usize {
+        output.sites.of(&self.report.site_sets).map_or(0, |set| set.sites.len())
+    }
+
+    /// First the outputs that came or went, then the nearest.
+    fn groups(&self) -> Vec<GroupEntry<'r>> {
+        // Of outputs that cannot be compared, what was reached says all that is known.
+        let own = self.fold.own.iter().copied();
+        let own = own.filter(|output| output.status != Status::NotComparable);
+        let (whole, parts): (Vec<&Output>, Vec<&Output>) =
+            own.partition(|output| matches!(output.status, Status::Added | Status::Removed));
+        let mut groups = Vec::new();
+        for status in [Status::Removed, Status::Added] {
+            let outputs = whole.iter().copied().filter(|output| output.status == status);
+            let outputs: Vec<&Output> = outputs.collect();
+            if self.distinct_groups(&outputs).len() > MAX_WHOLE_GROUPS {
+                groups.push(self.whole(&outputs));
+            } else {
+                groups.extend(self.alike(&outputs).iter().map(|alike| self.group(&[alike])));
+            }
+        }
+        let mut alike = self.alike(&parts);
+        alike.sort_by_key(|alike| self.hops(&alike.outputs));
+        let mut joined: IndexMap<_, Vec<&Alike<'r>>> = IndexMap::new();
+        for alike in &alike {
+            let status = alike.outputs[0].status;
+            let key = (!alike.said_by_edits, status, self.sites_of(&alike.outputs), &alike.deltas);
+            joined.entry(key).or_default().push(alike);
+        }
+        // What the edits say takes a line, and comes first.
+        let (said, others): (Vec<_>, Vec<_>) =
+            joined.values().partition(|alike| alike[0].said_by_edits);
+        groups.extend(said.into_iter().chain(others).map(|alike| self.group(alike)));
+        groups
+    }
+
+    /// Outputs of one schema and name that differ at the same places together.
+    fn alike(&self, outputs: &[&'r Output]) -> Vec<Alike<'r>> {
+        type Key<'r> = (&'r str, &'r str, Status, Vec<&'r str>, Option<GroupRef>);
+        let mut alike: IndexMap<Key<'r>, Vec<&'r Output>> = IndexMap::new();
+        for output in outputs {
+            let group = &self.report.groups[output.group.index()];
+            let paths = group.changes.iter().map(|change| &*change.path).collect();
+            let of_group = self.each_value.then_some(output.group);
+            let key = (&*group.schema, &*group.name, output.status, paths, of_group);
+            alike.entry(key).or_default().push(output);
+        }
+        alike.into_values().map(|outputs| self.alike_of(outputs)).collect()
+    }
+
+    fn alike_of(&self, outputs: Vec<&'r Output>) -> Alike<'r> {
+        let first = outputs[0];
+        let group = &self.report.groups[first.group.index()];
+        let deltas = group.changes.iter().map(Delta::of_change);
+        let is_name = |delta: &Delta| first.renamed_from.is_some() && delta.path == "metadata.name";
+        let deltas: Vec<Delta> = deltas.filter(|it| !it.lines.is_empty() && !is_name(it)).collect();
+        // Of the causes of an output some may not be listed, and yet it is the edited document.
+        let of_document = self.edits_of.get(&(&*group.schema, &*group.name));
+        let causes = first.causes.iter().map(|cause| cause.edit);
+        let causes = causes.chain(of_document.into_iter().flatten().copied());
+        let said: HashSet<&[DiffLine]> = causes.filter_map(|edit| self.lines_of(edit)).collect();
+        let is_said = |delta: &Delta| said.contains(&delta.lines[..]);
+        let is_one_group = outputs.iter().all(|output| output.group == first.group);
+        let said_by_edits = is_one_group && !deltas.is_empty() && deltas.iter().all(is_said);
+        let own = self.fold.edits.iter().filter_map(|edit| self.lines_of(edit.id));
+        let own: HashSet<&[DiffLine]> = own.collect();
+        let is_shown = |delta: &Delta| !said_by_edits || own.contains(&delta.lines[..]);
+        let deltas = deltas.into_iter().filter(is_shown).collect();
+        Alike { outputs, deltas, said_by_edits }
+    }
+
+    fn lines_of(&self, edit: EditRef) -> Option<&[DiffLine]> {
+        self.edited.get(&edit).map(|delta| &delta.lines[..])
+    }
+
+    /// Number of steps of the shortest route to one of the outputs.
+    fn hops(&self, outputs: &[&'r Output]) -> usize {
+        let causes = outputs.iter().filter_map(|output| self.fold.cause_of(output));
+        causes.map(|cause| cause.hops).min().unwrap_or(0)
+    }
+
+    /// Outputs that changed alike; of several documents, at least one.
+    fn group(&self, alike: &[&Alike<'r>]) -> GroupEntry<'r> {
+        let first = alike[0];
+        let outputs: Vec<&'r Output> = alike.iter().flat_map(|it| it.outputs.clone()).collect();
+        let (groups, sites) = (self.distinct_groups(&outputs), self.sites_of(&outputs));
+        let document = |alike: &&Alike<'r>| {
+            let group = &self.report.groups[alike.outputs[0].group.index()];
+            self.names.output(&group.schema, &group.name).linked(&group.id.to_string())
+        };
+        let documents: Vec<Text> = alike.iter().map(document).collect();
+        let count: usize = outputs.iter().map(|output| self.count(output)).sum();
+        let title = match &documents[..] {
+            [only] => times(count).join(only.clone()).join(renamed(first.outputs[0])),
+            several => Text::of(Role::Strong, format!("{} documents", several.len())),
+        };
+        let title = became(title, first.outputs[0].status);
+        let title = match &first.deltas[..] {
+            [delta, more @ ..] if first.said_by_edits => {
+                title.and("  ").then(Role::Name, &delta.path).and(more_of(more.len()))
+            }
+            _ => title,
+        };
+        let title = self.in_sites(title, &sites);
+        let title = Text::list([title, self.ways(&outputs)], " ");
+        let removed: usize = first.deltas.iter().map(|delta| delta.removed).sum();
+        let removed = match removed {
+            0 | 1 => Text::default(),
+            count => Text::of(Role::Warning, format!("removes {count} values")),
+        };
+        let title = Text::list([title, removed], ", ");
+        let has_own_values = documents.len() == 1 && groups.len() > 1;
+        let title = if has_own_values { title.and(", with different values") } else { title };
+        let deltas = if first.said_by_edits { Vec::new() } else { first.deltas.clone() };
+        GroupEntry {
+            groups,
+            title,
+            documents: if documents.len() == 1 { Vec::new() } else { documents },
+            deltas,
+            sites,
+            status: first.outputs[0].status,
+        }
+    }
+
+    /// Outputs that came or went, by schema.
+    fn whole(&self, outputs: &[&'r Output]) -> GroupEntry<'r> {
+        const MAX_SCHEMAS: usize = 3;
+        let sites = self.sites_of(outputs);
+        let mut schemas: BTreeMap<&str, usize> = BTreeMap::new();
+        for output in outputs {
+            *schemas.entry(&output.document.schema).or_default() += self.count(output);
+        }
+        let mut schemas: Vec<_> = schemas.into_iter().collect();
+        schemas.sort_by_key(|(name, count)| (Reverse(*count), *name));
+        let count: usize = schemas.iter().map(|(_, count)| count).sum();
+        let status = outputs[0].status;
+        let title = Text::of(Role::Strong, counted(count, "output"));
+        let title = title.and(format!(" {}", status.as_str()));
+        let listed = schemas.iter().take(MAX_SCHEMAS);
+        let listed = listed.map(|(name, count)| times(*count).then(Role::Name, name));
+        let more = schemas.len().saturating_sub(MAX_SCHEMAS);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more schemas") };
+        let title = self.in_sites(title, &sites);
+        GroupEntry {
+            groups: self.distinct_groups(outputs),
+            title: title.and(": ").join(Text::list(listed, ", ")).and(more),
+            documents: Vec::new(),
+            deltas: Vec::new(),
+            sites,
+            status,
+        }
+    }
+
+    fn distinct_groups(&self, outputs: &[&'r Output]) -> Vec<&'r Group> {
+        let groups: BTreeSet<_> = outputs.iter().map(|output| output.group).collect();
+        groups.into_iter().map(|group| &self.report.groups[group.index()]).collect()
+    }
+
+    fn sites_of(&self, outputs: &[&Output]) -> BTreeSet<usize> {
+        outputs.iter().flat_map(|output| self.sites.in_set(output.sites)).collect()
+    }
+
+    fn in_sites(&self, text: Text, sites: &BTreeSet<usize>) -> Text {
+        let place = self.sites.phrase(sites);
+        if place.is_empty() { text } else { text.and(" in ").join(place) }
+    }
+
+    /// The most common way by which the edits came to outputs.
+    fn ways(&self, outputs: &[&'r Output]) -> Text {
+        let mut ways: BTreeMap<String, usize> = BTreeMap::new();
+        for output in outputs {
+            if let Some(cause) = self.fold.cause_of(output) {
+                let way = self.way(cause.route.of(&self.report.routes));
+                *ways.entry(way).or_default() += self.count(output);
+            }
+        }
+        let most = ways.iter().min_by_key(|(_, count)| Reverse(**count));
+        // Of what came or went, its own words say so.
+        let most = most.filter(|(way, _)| **way != outputs[0].status.as_str());
+        most.map(|(way, _)| Text::of(Role::Dim, format!("({way})"))).unwrap_or_default()
+    }
+
+    fn way(&self, route: Option<&Route>) -> String {
+        let steps = route.map_or(&[][..], |route| &route.steps);
+        let words = steps.iter().map(|step| step.via.as_str());
+        match steps {
+            [_first, _second, ..] => words.skip(1).collect::<Vec<_>>().join(" → "),
+            _ => words.collect(),
+        }
+    }
+
+    fn elsewhere(&self, first_edits: &[&Edit]) -> Text {
+        let elsewhere = self.fold.elsewhere.iter().map(|(at, outputs)| {
+            let count = outputs.iter().map(|output| self.count(output)).sum();
+            let edit = first_edits[*at];
+            Text::plain(format!("{} with ", counted(count, "output")))
+                .join(Text::plain(edit_numbers(&[edit])).linked(&edit.id.to_string()))
+        });
+        let listed = Text::list(elsewhere, ", ");
+        if listed.is_empty() { listed } else { Text::plain("also listed: ").join(listed) }
+    }
+
+    fn route(&self) -> Option<RouteEntry> {
+        let outputs = self.fold.own.iter().copied();
+        let causes = outputs.filter_map(|output| Some((output, self.fold.cause_of(output)?)));
+        let longest = causes.filter(|(_, cause)| cause.hops > 0);
+        // Of routes of one length the first.
+        let (output, cause) = longest.min_by_key(|(_, cause)| Reverse(cause.hops))?;
+        let route = cause.route.of(&self.report.routes)?;
+        let mut title = self.names.output(&output.document.schema, &output.document.name);
+        let site = self.sites.in_set(output.sites).into_iter().take(1).collect();
+        title = self.in_sites(Text::plain("route to ").join(title), &site);
+        title = title.and(format!(", {}", counted(cause.hops, "hop")));
+        let steps = route.steps.iter().map(|step| StepEntry {
+            place: step.at.first().map(|place| Text::place(place, true)).unwrap_or_default(),
+            places: places(&step.at, " → "),
+            words: self.step_words(step),
+        });
+        Some(RouteEntry { title, steps: steps.collect() })
+    }
+
+    fn step_words(&self, step: &Step) -> Text {
+        let document = self.names.document(&step.document);
+        match step.via {
+            Via::Edited => Text::plain("edited"),
+            Via::Inherited => Text::plain("inherited by ").join(document),
+            Via::Substituted => Text::plain("substituted into ").join(document),
+            Via::Merged => Text::plain("merged into ").join(document),
+            Via::Replaced => Text::plain("replaced by ").join(document),
+            Via::Retargeted => document.and(" finds another parent"),
+            Via::Unparented => document.and(" finds no parent"),
+            Via::Added => document.and(" added"),
+            Via::Removed => document.and(" removed"),
+            Via::Policy => Text::plain("layers or files of ").join(document).and(" changed"),
+        }
+    }
+
+    /// First the sites in which nothing was reached, then documents of the others.
+    fn stops(&self) -> Vec<Text> {
+        let reached = self.fold.outputs().flat_map(|it| self.sites.in_set(it.sites));
+        let reached: BTreeSet<usize> = reached.collect();
+        let mut whole: Stops<'r> = IndexMap::new();
+        let mut partial: Stops<'r> = IndexMap::new();
+        for shield in &self.fold.shields {
+            let sites = self.sites.in_set(shield.sites);
+            let (inside, outside): (BTreeSet<usize>, BTreeSet<usize>) =
+                sites.iter().partition(|site| reached.contains(site));
+            if !outside.is_empty() {
+                let key = (shield.why, &shield.document, outside);
+                whole.entry(key).or_default().push(shield);
+            }
+            if !inside.is_empty() || sites.is_empty() {
+                let key = (shield.why, &shield.document, inside);
+                partial.entry(key).or_default().push(shield);
+            }
+        }
+        let whole = whole.into_iter().map(|((why, document, sites), shields)| {
+            let head = Text::of(Role::Strong, "shielded").and(" in ");
+            let head = head.join(self.sites.phrase(&sites)).and(format!(": {} by ", why.as_str()));
+            head.join(self.names.document(document)).join(self.stop_places(&shields, &sites))
+        });
+        let partial = partial.into_iter().map(|((why, document, sites), shields)| {
+            let head = Text::of(Role::Strong, "shielded").and(": ");
+            let head = self.in_sites(head.join(self.names.document(document)), &sites);
+            let head = head.and(format!(", {}", why.as_str()));
+            head.join(self.stop_places(&shields, &sites))
+        });
+        whole.chain(partial).collect()
+    }
+
+    /// The first places at which edits were stopped in these sites.
+    fn stop_places(&self, shields: &[&'r Shield], sites: &BTreeSet<usize>) -> Text {
+        const MAX_PLACES: usize = 2;
+        let mut all: BTreeSet<&Place> = BTreeSet::new();
+        for shield in shields {
+            let of_shield = shield.sites.of(&self.report.site_sets);
+            let of_shield = of_shield.into_iter().flat_map(|set| &set.sites).enumerate();
+            let here = of_shield.filter(|(_, site)| sites.is_empty() || sites.contains(site));
+            all.extend(here.filter_map(|(at, _)| shield.place_at(at)));
+        }
+        let shown: Vec<Place> = all.iter().take(MAX_PLACES).map(|it| (*it).clone()).collect();
+        let more = all.len().saturating_sub(MAX_PLACES);
+        let text = if shown.is_empty() { Text::default() } else { Text::plain(" at ") };
+        let text = text.join(places(&shown, ", "));
+        if more == 0 { text } else { text.and(format!(" and {}", counted(more, "more place"))) }
+    }
+}
+
+/// What stopped edits, by how, at which document and in which sites.
+type Stops<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r Shield>>;
+
+/// How often there is something, before what it is.
+fn times(count: usize) -> Text {
+    if count == 1 { Text::default() } else { Text::of(Role::Strong, format!("{count} × ")) }
+}
+
+/// What an output was called, behind what it is called.
+fn renamed(output: &Output) -> Text {
+    match &output.renamed_from {
+        Some(name) => Text::plain(" (renamed from ").then(Role::Name, name).and(")"),
+        None => Text::default(),
+    }
+}
+
+/// What became of outputs, behind what they are.
+fn became(title: Text, status: Status) -> Text {
+    match status {
+        Status::Changed => title,
+        Status::Metadata => title.and(" in its metadata"),
+        Status::Broken => title.then(Role::Error, " cannot be rendered any more"),
+        Status::Repaired => title.then(Role::Good, " can be rendered again"),
+        Status::Added => title.then(Role::Good, " added"),
+        Status::Removed => title.then(Role::Warning, " removed"),
+        Status::NotComparable => title.and(" not comparable"),
+    }
+}
+
+fn more_of(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {count} more") }
+}
+
+/// What an edit did to a value; to a document that moved, where it was and is.
+fn edited(edit: &Edit) -> Delta {
+    let (path, [base, head]) = (names::path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
+    let place = |place: &Option<Place>| {
+        place.iter().map(|it| format!("{}:{}", it.file, it.line)).collect::<Vec<_>>()
+    };
+    match edit.kind {
+        EditKind::Moved => Delta::of_lines(path, &place(&edit.at.base), &place(&edit.at.head)),
+        EditKind::Order => Delta::of_order(path, [base, head]),
+        _ => Delta::new(path, base, head, edit.unlisted),
+    }
+}
+
+/// Places, the file of each named once: `a.yaml:26 → :28`.
+fn places(places: &[Place], between: &str) -> Text {
+    let mut text = Text::default();
+    let mut before: Option<&Place> = None;
+    for place in places {
+        let between = if before.is_some() { between } else { "" };
+        match before {
+            Some(known) if (&known.file, known.line) == (&place.file, place.line) => continue,
+            Some(known) if known.file == place.file => {
+                let mut short = Text::place(place, true);
+                short.pieces[0].text = format!(":{}", place.line);
+                text = text.and(between).join(short);
+            }
+            Some(_) | None => text = text.and(between).join(Text::place(place, true)),
+        }
+        before = Some(place);
+    }
+    text
+}

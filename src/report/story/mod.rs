@@ -1,0 +1,132 @@
+//! What a report says, in the order in which it is said: the verdict, the sites, the root causes,
+//! what was edited and what came of it, all other findings. Folding and each sentence are here
+//! once; a format decides how it is laid out and how much of it there is room for.
+
+mod delta;
+mod entries;
+mod findings;
+mod fold;
+mod names;
+mod sites;
+mod verdict;
+
+pub(super) use self::delta::{Delta, DiffLine, Sign};
+pub(super) use self::entries::{EditedValue, Entry, GroupEntry, RouteEntry, edit_numbers, runs};
+pub(super) use self::findings::{FindingEntry, labelled, place_words};
+pub(super) use self::names::{Names, path_in};
+pub(super) use self::sites::{Cell, SiteColumn, SiteNames, SiteTable, SiteTableRow};
+pub(super) use self::verdict::{Headline, counts, repository};
+
+use super::counted;
+use super::model::{Edit, Report};
+use super::text::{Role, Text};
+use crate::edit::EditKind;
+
+/// Which findings are listed, beside those that always are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Whether each finding is: those that follow from another one, and those that both sides of
+    /// a comparison have.
+    pub all: bool,
+    /// Whether those are that a comment or the baseline suppresses.
+    pub ignored: bool,
+}
+
+/// What a report says.
+pub(super) struct Story<'r> {
+    /// The report.
+    pub(super) report: &'r Report,
+    /// Whether the run passed and why.
+    pub(super) headline: Headline,
+    /// What was compared: words and what they name.
+    pub(super) header: Vec<(&'static str, Text)>,
+    /// What became of the sites, where there are several to speak of.
+    pub(super) sites: Option<SiteTable>,
+    /// New findings that are errors.
+    pub(super) errors: Vec<FindingEntry<'r>>,
+    /// What was edited and what came of it.
+    pub(super) entries: Vec<Entry<'r>>,
+    /// Edits that changed nothing and that nothing stopped.
+    pub(super) inert: Vec<&'r Edit>,
+    /// Edits of unknown content that no output follows from.
+    pub(super) unknown: Vec<&'r Edit>,
+    /// Outputs of which a change has no edit behind it.
+    pub(super) unexplained: Vec<Text>,
+    /// The other findings that are listed.
+    pub(super) others: Vec<FindingEntry<'r>>,
+    /// What documents are called.
+    pub(super) names: Names<'r>,
+    /// What sites are called.
+    pub(super) site_names: SiteNames<'r>,
+}
+
+impl<'r> Story<'r> {
+    pub(super) fn new(report: &'r Report, listing: Listing) -> Self {
+        Self::told(report, listing, false)
+    }
+
+    /// With outputs of one document apart that have values of their own.
+    pub(super) fn in_detail(report: &'r Report, listing: Listing) -> Self {
+        Self::told(report, listing, true)
+    }
+
+    fn told(report: &'r Report, listing: Listing, each_value: bool) -> Self {
+        let (names, site_names) = (Names::new(report), SiteNames::new(report));
+        let (errors, others) = findings::listed(report, listing, &site_names);
+        let without_effect = report.edits.iter().filter(|edit| {
+            let is_shielded = || report.shields.iter().any(|shield| shield.edit == edit.id);
+            edit.reach.outputs == 0 && !is_shielded()
+        });
+        let (unknown, inert) = without_effect.partition(|edit| edit.kind == EditKind::File);
+        Self {
+            headline: Headline::new(report, &site_names),
+            header: verdict::header(report),
+            sites: SiteTable::new(report, &site_names),
+            errors,
+            entries: entries::entries(report, &names, &site_names, each_value),
+            inert,
+            unknown,
+            unexplained: unexplained(report, &names, &site_names),
+            others,
+            report,
+            names,
+            site_names,
+        }
+    }
+}
+
+impl<'r> Story<'r> {
+    /// All findings that are listed, in the order of the report.
+    pub(super) fn findings_by_place(&self) -> Vec<&FindingEntry<'r>> {
+        let mut entries: Vec<&FindingEntry<'r>> = self.errors.iter().chain(&self.others).collect();
+        entries.sort_by_key(|entry| entry.index);
+        entries
+    }
+}
+
+/// What is said of outputs that no edit explains: it is a fault of layercake.
+pub(super) const UNEXPLAINED: &str = "This is a fault of layercake, not of your documents: do not \
+                                      rely on the causes of these outputs, and please report it \
+                                      with the output of `-o json`.";
+
+fn unexplained(report: &Report, names: &Names<'_>, sites: &SiteNames<'_>) -> Vec<Text> {
+    let outputs = report.outputs.iter().filter(|output| output.unexplained);
+    let texts = outputs.map(|output| {
+        let group = &report.groups[output.group.index()];
+        let document = names.document(&output.document);
+        let place = sites.phrase_of(output.sites);
+        let text = if place.is_empty() { document } else { document.and(" in ").join(place) };
+        match &group.changes[..] {
+            [] => text,
+            [first, more @ ..] => {
+                let text = text.and("  ").then(Role::Name, &first.path);
+                let more = match more.len() {
+                    0 => String::new(),
+                    count => format!(" and {}", counted(count, "more place")),
+                };
+                text.and(more)
+            }
+        }
+    });
+    texts.collect()
+}

@@ -1,0 +1,104 @@
+//! What documents and edits are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::edit::{EditKind, Part};
+use crate::report::model::{Edit, Report};
+use crate::report::text::{Role, Text};
+use crate::source::DocKey;
+
+/// How documents are named: without their schema, unless another document of the report has the
+/// same name.
+pub(in crate::report) struct Names<'r> {
+    report: &'r Report,
+    ambiguous: BTreeSet<&'r str>,
+}
+
+impl<'r> Names<'r> {
+    pub(in crate::report) fn new(report: &'r Report) -> Self {
+        let outputs = report.groups.iter().map(|group| (&*group.schema, &*group.name));
+        let edited = report.edits.iter().map(|edit| &edit.document);
+        let edited = edited.map(|document| (&*document.schema, &*document.name));
+        let mut schemas: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (schema, name) in outputs.chain(edited) {
+            schemas.entry(name).or_default().insert(schema);
+        }
+        schemas.retain(|_, schemas| schemas.len() > 1);
+        Self { report, ambiguous: schemas.into_keys().collect() }
+    }
+
+    /// An output's name.
+    pub(in crate::report) fn output(&self, schema: &str, name: &str) -> Text {
+        match name {
+            "" => Text::of(Role::Name, format!("({schema})")),
+            _ if self.ambiguous.contains(name) => {
+                Text::of(Role::Name, name).and(" ").then(Role::Dim, schema)
+            }
+            _ => Text::of(Role::Name, name),
+        }
+    }
+
+    /// A source document's name, with its layer.
+    pub(in crate::report) fn document(&self, key: &DocKey) -> Text {
+        let name = self.output(&key.schema, &key.name);
+        if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
+    }
+
+    /// What an edit is of, and where in it.
+    pub(in crate::report) fn subject(&self, edit: &Edit) -> Text {
+        let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
+        let path = if path.is_empty() { Text::default() } else { Text::of(Role::Name, path) };
+        Text::list([self.what(edit), path], "  ")
+    }
+
+    fn site(&self, edit: &Edit) -> Text {
+        let site = self.report.sites_in(edit.reach.sites).next();
+        let site_type = site.and_then(|site| site.site_type.as_deref());
+        let name = Text::plain("site ").then(Role::Name, &edit.document.name);
+        match site_type {
+            Some(site_type) => name.and(" of type ").then(Role::Name, site_type),
+            None => name,
+        }
+    }
+
+    fn what(&self, edit: &Edit) -> Text {
+        // What is called by its file, which is named beside it, has no other name.
+        let file = edit.at.last().map(|at| &*at.file);
+        let name = || Some(self.document(&edit.document)).filter(|it| Some(&*it.words()) != file);
+        let named = |what: &str| Text::list([Text::plain(what), name().unwrap_or_default()], " ");
+        match edit.kind {
+            EditKind::Value | EditKind::Key | EditKind::Order => name().unwrap_or_default(),
+            EditKind::Policy => named("layers"),
+            EditKind::Site => named("site definition"),
+            EditKind::File => Text::plain("cannot be read to its end: its content is unknown"),
+            EditKind::Moved => named("document").and(" moved"),
+            EditKind::Renamed => named("document").and(" renamed"),
+            EditKind::SiteAdded => self.site(edit).and(" added"),
+            EditKind::SiteRemoved => self.site(edit).and(" removed"),
+            EditKind::Document => match (&edit.at.base, &edit.at.head) {
+                (_, None) => named("document").and(" removed"),
+                (None, Some(_)) => named("document").and(" added"),
+                (Some(_), Some(_)) => named("document").and(" changed"),
+            },
+        }
+    }
+}
+
+/// What follows the path of a list of which only the order is another.
+pub(in crate::report) const ORDER_CHANGED: &str = " (order changed)";
+
+/// Where in its document an edit is; empty where it is all of it.
+pub(in crate::report) fn path(edit: &Edit) -> String {
+    let path = path_in(edit.part, &edit.path);
+    if edit.kind == EditKind::Order { format!("{path}{ORDER_CHANGED}") } else { path }
+}
+
+/// A path in a part of a document as it is named in the document.
+pub(in crate::report) fn path_in(part: Part, path: &str) -> String {
+    match (part, path) {
+        (Part::Whole, _) => String::new(),
+        (Part::Data | Part::Root, path) => path.to_owned(),
+        (Part::Metadata, ".") => "metadata".to_owned(),
+        (Part::Metadata, path) => format!("metadata{path}"),
+    }
+}

@@ -1,0 +1,359 @@
+//! How sites are named, however many there are, and the table of what became of them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::model::{Report, SetRef, Site, SiteCounts, SiteSet};
+use crate::report::text::{Role, Text};
+
+/// Maximum number of sites that are named one by one.
+const MAX_NAMED: usize = 8;
+
+/// Maximum number of sites that are named as exceptions.
+const MAX_EXCEPTIONS: usize = 3;
+
+/// The names of sites.
+pub(in crate::report) struct SiteNames<'r> {
+    /// The name of each; empty for what has none.
+    names: Vec<&'r str>,
+    sets: &'r [SiteSet],
+    /// Indices of the sites that have a name.
+    named: BTreeSet<usize>,
+    /// Indices of sites by type.
+    types: BTreeMap<&'r str, BTreeSet<usize>>,
+}
+
+/// The shortest way to name sites.
+enum Naming<'r> {
+    All,
+    OfTypes(Vec<&'r str>),
+    AllBut(Vec<&'r str>),
+    Names(Vec<&'r str>),
+    Like(String),
+    /// The first of them, and how many more there are.
+    First(Vec<&'r str>, usize),
+}
+
+impl<'r> SiteNames<'r> {
+    /// Those of the sites of a report.
+    pub(in crate::report) fn new(report: &'r Report) -> Self {
+        let sites = report.sites.iter();
+        let sites = sites.map(|site| (site.name.as_deref(), site.site_type.as_deref()));
+        Self { sets: &report.site_sets, ..Self::of(sites) }
+    }
+
+    /// Those of sites and their types.
+    pub(in crate::report) fn of(
+        sites: impl Iterator<Item = (Option<&'r str>, Option<&'r str>)>,
+    ) -> Self {
+        let mut names =
+            Self { names: Vec::new(), sets: &[], named: BTreeSet::new(), types: BTreeMap::new() };
+        for (at, (name, site_type)) in sites.enumerate() {
+            names.names.push(name.unwrap_or_default());
+            if name.is_some() {
+                names.named.insert(at);
+                names.types.entry(site_type.unwrap_or_default()).or_default().insert(at);
+            }
+        }
+        names.types.remove("");
+        names
+    }
+
+    /// Number of sites that have a name.
+    pub(in crate::report) fn len(&self) -> usize {
+        self.named.len()
+    }
+
+    /// The named sites of a set.
+    pub(in crate::report) fn in_set(&self, set: SetRef) -> BTreeSet<usize> {
+        let sites = set.of(self.sets).map_or(&[][..], |set| &set.sites);
+        sites.iter().copied().filter(|at| self.named.contains(at)).collect()
+    }
+
+    /// The sites of a set, to be put behind `in `; empty where none has a name.
+    pub(in crate::report) fn phrase_of(&self, set: SetRef) -> Text {
+        self.phrase(&self.in_set(set))
+    }
+
+    /// Sites, to be put behind `in `; empty where there are none.
+    pub(in crate::report) fn phrase(&self, sites: &BTreeSet<usize>) -> Text {
+        let count = sites.len();
+        if count == 0 {
+            return Text::default();
+        }
+        match self.naming(sites) {
+            Naming::All => Text::of(Role::Strong, format!("all {count} sites")),
+            Naming::OfTypes(types) => Text::of(Role::Strong, format!("all {count} sites"))
+                .and(type_words(&types))
+                .join(names(&types)),
+            Naming::AllBut(exceptions) => {
+                Text::of(Role::Strong, format!("all {} sites", self.named.len()))
+                    .and(" but ")
+                    .join(names(&exceptions))
+            }
+            Naming::Names(listed) => names(&listed),
+            Naming::Like(pattern) => {
+                Text::of(Role::Strong, format!("{count} sites ")).then(Role::Name, pattern)
+            }
+            Naming::First(listed, more) => Text::of(Role::Strong, format!("{count} sites"))
+                .and(": ")
+                .join(names(&listed))
+                .and(format!(" and {more} more")),
+        }
+    }
+
+    /// Sites as the first column of a table.
+    pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> Text {
+        let count = sites.len();
+        match self.naming(sites) {
+            Naming::All => Text::plain(format!("all {count}")),
+            Naming::OfTypes(types) => {
+                Text::plain(format!("all {count}")).and(type_words(&types)).join(names(&types))
+            }
+            Naming::AllBut(exceptions) => Text::plain("all but ").join(names(&exceptions)),
+            Naming::Names(listed) => names(&listed),
+            Naming::Like(pattern) => Text::of(Role::Name, pattern).and(format!(" ({count})")),
+            Naming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
+        }
+    }
+
+    fn naming(&self, sites: &BTreeSet<usize>) -> Naming<'r> {
+        let count = sites.len();
+        if count == 1 {
+            return Naming::Names(self.names(sites));
+        }
+        if count == self.named.len() {
+            return Naming::All;
+        }
+        let is_few = count <= MAX_EXCEPTIONS;
+        if !is_few && let Some(types) = self.types_of(sites) {
+            return Naming::OfTypes(types);
+        }
+        if !is_few && self.named.len() - count <= MAX_EXCEPTIONS {
+            return Naming::AllBut(self.names(&self.named - sites));
+        }
+        if count <= MAX_NAMED {
+            return Naming::Names(self.names(sites));
+        }
+        match self.pattern(sites) {
+            Some(pattern) => Naming::Like(pattern),
+            None => {
+                let first: BTreeSet<usize> = sites.iter().copied().take(MAX_NAMED).collect();
+                Naming::First(self.names(&first), count - MAX_NAMED)
+            }
+        }
+    }
+
+    /// The one or two types that have these sites and no other.
+    fn types_of(&self, sites: &BTreeSet<usize>) -> Option<Vec<&'r str>> {
+        const MAX_TYPES: usize = 2;
+        let met = self.types.iter().filter(|(_, of_type)| !of_type.is_disjoint(sites));
+        let met: Vec<_> = met.take(MAX_TYPES + 1).collect();
+        let all: usize = met.iter().map(|(_, of_type)| of_type.len()).sum();
+        let is_all = met.len() <= MAX_TYPES
+            && all == sites.len()
+            && met.iter().all(|(_, of_type)| of_type.is_subset(sites));
+        is_all.then(|| met.iter().map(|(name, _)| **name).collect())
+    }
+
+    /// A glob that matches the names of these sites and of no other.
+    fn pattern(&self, sites: &BTreeSet<usize>) -> Option<String> {
+        const MIN_CHARACTERS: usize = 2;
+        let names = self.names(sites);
+        let (first, rest) = names.split_first()?;
+        let common = |end: fn(&str, &str) -> usize| {
+            let kept = rest.iter().map(|name| end(first, name)).min().unwrap_or(first.len());
+            (kept >= MIN_CHARACTERS).then_some(kept)
+        };
+        let others = || self.named.iter().filter(|at| !sites.contains(at)).map(|at| self.name(*at));
+        let start = common(|one, other| {
+            let pairs = one.char_indices().zip(other.chars());
+            pairs
+                .take_while(|((_, one), other)| one == other)
+                .map(|((_, it), _)| it.len_utf8())
+                .sum()
+        });
+        if let Some(start) = start.map(|kept| &first[..kept]) {
+            // A name that ends at a sign between words reads better than the longest one.
+            let word = start.rfind(['-', '_', '.']).map(|sign| &start[..=sign]);
+            let mut starts = word.into_iter().chain([start]);
+            let is_theirs = |start: &&str| !others().any(|name| name.starts_with(start));
+            if let Some(start) = starts.find(is_theirs) {
+                return Some(format!("{start}*"));
+            }
+        }
+        let end = common(|one, other| {
+            let pairs = one.chars().rev().zip(other.chars().rev());
+            pairs.take_while(|(one, other)| one == other).map(|(it, _)| it.len_utf8()).sum()
+        });
+        let end = end.map(|kept| &first[first.len() - kept..]);
+        end.filter(|end| !others().any(|name| name.ends_with(end))).map(|end| format!("*{end}"))
+    }
+
+    fn names(
+        &self,
+        sites: impl IntoIterator<Item = impl std::borrow::Borrow<usize>>,
+    ) -> Vec<&'r str> {
+        sites.into_iter().map(|at| self.name(*at.borrow())).collect()
+    }
+
+    fn name(&self, at: usize) -> &'r str {
+        self.names[at]
+    }
+}
+
+fn names(names: &[&str]) -> Text {
+    Text::list(names.iter().map(|name| Text::of(Role::Name, name)), ", ")
+}
+
+fn type_words(types: &[&str]) -> &'static str {
+    if types.len() == 1 { " of type " } else { " of types " }
+}
+
+/// What became of the sites, those with the same figures in one row.
+pub(in crate::report) struct SiteTable {
+    /// The columns behind the sites.
+    pub(in crate::report) columns: Vec<SiteColumn>,
+    /// The worst first.
+    pub(in crate::report) rows: Vec<SiteTableRow>,
+    /// Number of sites of which there is nothing to say.
+    pub(in crate::report) unchanged: usize,
+}
+
+/// A column of the table of sites.
+pub(in crate::report) struct SiteColumn {
+    pub(in crate::report) head: &'static str,
+    /// Whether it has figures, which stand to the right.
+    pub(in crate::report) is_figures: bool,
+}
+
+/// A row of the table of sites.
+pub(in crate::report) struct SiteTableRow {
+    /// The sites.
+    pub(in crate::report) sites: Text,
+    /// Number of sites.
+    pub(in crate::report) count: usize,
+    /// The names of the sites, for links.
+    pub(in crate::report) names: Vec<String>,
+    /// A cell for each column.
+    pub(in crate::report) cells: Vec<Cell>,
+}
+
+/// A cell of the table of sites.
+pub(in crate::report) struct Cell {
+    pub(in crate::report) text: String,
+    pub(in crate::report) role: Role,
+}
+
+/// What sites of one row have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Shared<'r> {
+    is_refused: Reverse<bool>,
+    errors: Reverse<usize>,
+    removed: Reverse<usize>,
+    added: Reverse<usize>,
+    changed: Reverse<usize>,
+    not_comparable: Reverse<usize>,
+    shielded: Reverse<usize>,
+    became: Became,
+    site_type: &'r str,
+}
+
+/// Whether a site is there on both sides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Became {
+    Stayed,
+    Added,
+    Removed,
+}
+
+impl<'r> Shared<'r> {
+    fn new(site: &'r Site) -> Self {
+        let SiteCounts { errors, refused, changed, added, removed, not_comparable, shielded } =
+            site.counts;
+        Self {
+            is_refused: Reverse(refused),
+            errors: Reverse(errors),
+            removed: Reverse(removed),
+            added: Reverse(added),
+            changed: Reverse(changed),
+            not_comparable: Reverse(not_comparable),
+            shielded: Reverse(shielded),
+            became: match (site.base, site.head) {
+                (None, Some(_)) => Became::Added,
+                (Some(_), None) => Became::Removed,
+                (Some(_), Some(_)) | (None, None) => Became::Stayed,
+            },
+            site_type: site.site_type.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+/// A column: its head, whether it has figures, and what it shows of sites.
+type Column = (&'static str, bool, Role, fn(&Shared<'_>) -> String);
+
+const COLUMNS: [Column; 9] = [
+    ("type", false, Role::Plain, |it| it.site_type.to_owned()),
+    ("site", false, Role::Strong, |it| {
+        let word = match it.became {
+            Became::Stayed => "",
+            Became::Added => "added",
+            Became::Removed => "removed",
+        };
+        word.to_owned()
+    }),
+    ("deployable", false, Role::Error, |it| {
+        if it.is_refused.0 { "no".to_owned() } else { String::new() }
+    }),
+    ("new errors", true, Role::Error, |it| figure(it.errors.0)),
+    ("changed", true, Role::Plain, |it| figure(it.changed.0)),
+    ("added", true, Role::Plain, |it| figure(it.added.0)),
+    ("removed", true, Role::Warning, |it| figure(it.removed.0)),
+    ("not comparable", true, Role::Warning, |it| figure(it.not_comparable.0)),
+    ("shielded edits", true, Role::Dim, |it| figure(it.shielded.0)),
+];
+
+fn figure(count: usize) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+impl SiteTable {
+    /// The table; none where there are not two sites to speak of.
+    pub(in crate::report) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
+        report.comparison.as_ref()?;
+        let mut alike: BTreeMap<Shared<'_>, BTreeSet<usize>> = BTreeMap::new();
+        for at in names.named.iter().copied() {
+            let site = &report.sites[at];
+            let shared = Shared::new(site);
+            // That a site cannot be deployed, as before, is in the verdict.
+            let has_more = SiteCounts { refused: false, ..site.counts } != SiteCounts::default();
+            if shared.became != Became::Stayed || has_more {
+                alike.entry(shared).or_default().insert(at);
+            }
+        }
+        let count: usize = alike.values().map(BTreeSet::len).sum();
+        if count < 2 {
+            return None;
+        }
+        let is_used =
+            |(_, _, _, text): &&Column| alike.keys().any(|shared| !text(shared).is_empty());
+        let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
+        let row = |(shared, sites): (&Shared<'_>, &BTreeSet<usize>)| SiteTableRow {
+            sites: names.label(sites),
+            count: sites.len(),
+            names: names.names(sites).into_iter().map(str::to_owned).collect(),
+            cells: columns
+                .iter()
+                .map(|(_, _, role, text)| Cell { text: text(shared), role: *role })
+                .collect(),
+        };
+        Some(Self {
+            rows: alike.iter().map(row).collect(),
+            columns: columns
+                .iter()
+                .map(|(head, is_figures, ..)| SiteColumn { head, is_figures: *is_figures })
+                .collect(),
+            unchanged: names.len() - count,
+        })
+    }
+}

@@ -1,0 +1,358 @@
+//! Whether a run passed and why, what it compared, and all of it in figures.
+
+use crate::diagnostic::Severity;
+use crate::report::counted;
+use crate::report::model::{
+    ByStatus, Finding, Judges, Outcome, Report, Side, SideKind, Totals, Truncated,
+};
+use crate::report::text::{Role, Text};
+
+use super::sites::SiteNames;
+use crate::triage::Counts;
+
+/// What is said first, and again at the end.
+pub(in crate::report) struct Headline {
+    /// `PASS`, `FAIL` or `ERROR`; none where nothing was judged.
+    pub(in crate::report) badge: Option<(&'static str, Role)>,
+    /// Why, or what came of it.
+    pub(in crate::report) reason: Text,
+    /// The figures that a reader needs first: what changed, and the sites that cannot be deployed.
+    pub(in crate::report) figures: Vec<Text>,
+    /// Findings in figures, where the reason does not have them.
+    pub(in crate::report) findings: Option<Text>,
+    /// How warnings could fail the run, where they did not.
+    pub(in crate::report) hint: Option<Text>,
+}
+
+impl Headline {
+    pub(super) fn new(report: &Report, sites: &SiteNames<'_>) -> Self {
+        let badge = badge(report);
+        let mut figures = changes(report);
+        figures.extend(refused(report, sites));
+        let findings = findings(report);
+        let reason = match report.verdict.outcome {
+            Outcome::InternalError => Text::plain("layercake itself failed: see the findings"),
+            Outcome::Failed => failure(report),
+            Outcome::Passed if report.comparison.is_some() => success(report),
+            Outcome::Passed => {
+                counts(report.totals.findings, "").unwrap_or(Text::plain("no findings"))
+            }
+        };
+        Self { badge, reason, figures, findings, hint: hint(report) }
+    }
+}
+
+fn badge(report: &Report) -> Option<(&'static str, Role)> {
+    match (report.verdict.outcome, report.verdict.judges) {
+        (Outcome::InternalError, _) => Some(("ERROR", Role::Error)),
+        (Outcome::Failed, _) => Some(("FAIL", Role::Error)),
+        (Outcome::Passed, Judges::Gates) => None,
+        (Outcome::Passed, Judges::NewFindings | Judges::AllFindings | Judges::Changes) => {
+            Some(("PASS", Role::Good))
+        }
+    }
+}
+
+fn hint(report: &Report) -> Option<Text> {
+    let is_passed = report.verdict.outcome == Outcome::Passed;
+    let has_warnings = report.comparison.is_some() && report.totals.findings.warnings > 0;
+    let is_usual = report.verdict.fail_on == Some(Severity::Error);
+    (is_passed && has_warnings && is_usual).then(|| {
+        Text::of(Role::Strong, "--fail-on warning").and(" makes new warnings fail the run")
+    })
+}
+
+/// Why a run failed.
+fn failure(report: &Report) -> Text {
+    let fails = |finding: &&Finding| {
+        let is_judged = match report.verdict.judges {
+            Judges::AllFindings => finding.is_open(),
+            Judges::NewFindings | Judges::Gates | Judges::Changes => finding.is_new(),
+        };
+        is_judged && report.verdict.fail_on.is_some_and(|least| finding.severity >= least)
+    };
+    let failing: Vec<&Finding> = report.findings.iter().filter(fails).collect();
+    let roots: Vec<&&Finding> = failing.iter().filter(|it| it.because_of.is_none()).collect();
+    let what = total(report);
+    match &roots[..] {
+        [] => Text::plain("an output changed"),
+        [only] if only.count == report.totals.findings.all() => what.and(": ").and(&only.message),
+        [..] => what,
+    }
+}
+
+/// What is said where there is no base.
+const FIRST: &str = "nothing to compare with: the present state is checked";
+
+/// The findings that are judged, as a reader counts them.
+fn total(report: &Report) -> Text {
+    let Totals { findings, unchanged, .. } = report.totals;
+    let (word, found) = match (is_compared(report), report.verdict.judges) {
+        (true, Judges::AllFindings) => {
+            let mut all = findings;
+            let of = [Severity::Error, Severity::Warning, Severity::Note];
+            let counts = [unchanged.errors, unchanged.warnings, unchanged.notes];
+            of.into_iter().zip(counts).for_each(|(severity, count)| all.add(severity, count));
+            ("", all)
+        }
+        (true, Judges::NewFindings | Judges::Gates | Judges::Changes) => ("new ", findings),
+        (false, _) => ("", findings),
+    };
+    counts(found, word).unwrap_or_default()
+}
+
+/// Whether there is a base.
+fn is_compared(report: &Report) -> bool {
+    let comparison = report.comparison.as_ref();
+    comparison.is_some_and(|comparison| comparison.base.kind != SideKind::Nothing)
+}
+
+fn success(report: &Report) -> Text {
+    let Some(comparison) = &report.comparison else { return Text::default() };
+    if comparison.base.kind == SideKind::Nothing {
+        return Text::plain(FIRST);
+    }
+    match report.verdict.judges {
+        Judges::Changes => Text::plain("no output changed"),
+        _ if comparison.linted => match report.totals.findings {
+            Counts { errors: 0, warnings: 0, notes: 0 } => Text::plain("no new findings"),
+            found => counts(found, "new ").unwrap_or_default(),
+        },
+        _ => Text::default(),
+    }
+}
+
+/// Findings by how bad they are; none where there are none.
+pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<Text> {
+    let kinds = [
+        (counts.errors, "error", Role::Error),
+        (counts.warnings, "warning", Role::Warning),
+        (counts.notes, "note", Role::Note),
+    ];
+    let listed = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    let texts =
+        listed.map(|(count, kind, role)| Text::of(role, counted(count, &format!("{word}{kind}"))));
+    let text = Text::list(texts, ", ");
+    (!text.is_empty()).then_some(text)
+}
+
+/// What a run without a comparison read; what changed in one with a comparison.
+fn changes(report: &Report) -> Vec<Text> {
+    let totals = &report.totals;
+    if !is_compared(report) {
+        let sites = (totals.sites > 0).then(|| counted(totals.sites, "site"));
+        let documents = totals.documents.map(|count| counted(count, "document"));
+        let read = sites.into_iter().chain(documents);
+        let read = read.chain([format!("{} rendered", totals.outputs)]).map(Text::plain);
+        let is_said = report.comparison.is_none() || report.verdict.outcome == Outcome::Passed;
+        let first = (!is_said).then(|| Text::plain(FIRST));
+        return first.into_iter().chain([Text::list(read, " · ")]).collect();
+    }
+    let mut texts = vec![changed(report)];
+    texts.extend(others(totals));
+    texts.extend(left_out(report.truncated).map(Text::plain));
+    vec![Text::list(texts, " · ")]
+}
+
+fn changed(report: &Report) -> Text {
+    let totals = &report.totals;
+    let ByStatus { added, removed, broken, repaired, metadata, .. } = totals.by_status;
+    if totals.changed_outputs == 0 {
+        let edits = match totals.edits {
+            0 => "nothing edited".to_owned(),
+            count => counted(count, "edit"),
+        };
+        let is_known = totals.by_status.not_comparable == 0;
+        return Text::plain(if is_known { edits + ", no output changed" } else { edits });
+    }
+    let all = totals.outputs + removed;
+    let text =
+        Text::of(Role::Strong, format!("{} of {}", totals.changed_outputs, counted(all, "output")));
+    let kinds = [
+        (added, "added"),
+        (removed, "removed"),
+        (broken, "broken"),
+        (repaired, "repaired"),
+        (metadata, "in their metadata only"),
+    ];
+    let kinds: Vec<_> = kinds.into_iter().filter(|(count, _)| *count > 0).collect();
+    let (word, kinds) = match &kinds[..] {
+        [(count, kind)] if *count == totals.changed_outputs && metadata == 0 => (*kind, &[][..]),
+        some => ("changed", some),
+    };
+    let text = text.and(format!(" {word}"));
+    // Those that went, too.
+    let sites = report.sites.iter().filter(|site| site.name.is_some()).count();
+    let text = match sites {
+        0 => text,
+        1 => text.and(" in 1 site"),
+        sites if sites == totals.changed_sites => text.and(format!(" in all {sites} sites")),
+        sites => text.and(format!(" in {} of {sites} sites", totals.changed_sites)),
+    };
+    let kinds = kinds.iter().map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>();
+    if kinds.is_empty() { text } else { text.and(format!(" ({})", kinds.join(", "))) }
+}
+
+fn others(totals: &Totals) -> Vec<Text> {
+    let mut texts = Vec::new();
+    if totals.untouched_outputs > 0 {
+        texts.push(Text::plain(format!("{} in files you did not touch", totals.untouched_outputs)));
+    }
+    if totals.by_status.not_comparable > 0 {
+        let count = counted(totals.by_status.not_comparable, "output");
+        texts.push(Text::of(Role::Warning, format!("{count} not comparable")));
+    }
+    if totals.shielded_sites > 0 {
+        texts.push(Text::plain(format!(
+            "edits shielded in {}",
+            counted(totals.shielded_sites, "site")
+        )));
+    }
+    if totals.inert_edits > 0 && totals.inert_edits < totals.edits {
+        texts.push(Text::plain(format!("{} without effect", counted(totals.inert_edits, "edit"))));
+    }
+    if totals.unexplained > 0 {
+        texts.push(Text::of(
+            Role::Error,
+            format!("{} UNEXPLAINED", counted(totals.unexplained, "output")),
+        ));
+    }
+    texts
+}
+
+/// How much is not listed; none where all is.
+pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
+    let Truncated { outputs, causes, shields, values: _ } = truncated;
+    let kinds: Vec<String> = [(outputs, "output"), (causes, "cause"), (shields, "shield")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    (!kinds.is_empty()).then(|| format!("{} not listed", kinds.join(", ")))
+}
+
+/// The sites that Deckhand would refuse.
+fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<Text> {
+    let refused = report.sites.iter().enumerate().filter(|(_, site)| site.counts.refused);
+    let refused = refused.filter(|(_, site)| site.name.is_some()).map(|(at, _)| at).collect();
+    let names = sites.phrase(&refused);
+    if refused.is_empty() {
+        return None;
+    }
+    let all = report.totals.sites;
+    let words = match refused.len() {
+        count if count == all && count == 1 => "the site cannot be deployed".to_owned(),
+        count if count == all => format!("none of {all} sites can be deployed"),
+        count => format!("{count} of {all} sites cannot be deployed"),
+    };
+    let is_new = |finding: &Finding| finding.refused && finding.is_new();
+    let is_as_before = report.comparison.is_some() && !report.findings.iter().any(is_new);
+    let words = if is_as_before { words + ", as before" } else { words };
+    let text = Text::of(Role::Error, words);
+    Some(if refused.len() == all { text } else { text.and(": ").join(names) })
+}
+
+/// The findings in figures, where they were looked for.
+fn findings(report: &Report) -> Option<Text> {
+    let totals = &report.totals;
+    let mut parts = Vec::new();
+    if let Some(comparison) = report.comparison.as_ref() {
+        if !comparison.linted {
+            return None;
+        }
+        // What is new is in the verdict.
+        if totals.fixed > 0 {
+            parts.push(Text::of(Role::Good, format!("{} fixed", totals.fixed)));
+        }
+        if totals.unchanged.all() > 0 {
+            parts.push(Text::plain(format!(
+                "{} (--all-findings)",
+                counted(totals.unchanged.all(), "unchanged finding")
+            )));
+        }
+        if comparison.added_ignores > 0 {
+            parts.push(Text::plain(counted(comparison.added_ignores, "new ignore comment")));
+        }
+    }
+    if totals.ignored > 0 {
+        parts.push(Text::plain(format!("{} ignored", totals.ignored)));
+    }
+    if totals.accepted > 0 {
+        parts.push(Text::plain(format!("{} in the baseline", totals.accepted)));
+    }
+    if totals.fixable > 0 {
+        parts.push(
+            Text::plain(format!("{} fixable with ", totals.fixable)).then(Role::Strong, "--fix"),
+        );
+    }
+    (!parts.is_empty()).then(|| Text::list(parts, " · "))
+}
+
+/// What was compared, and how it was rendered.
+pub(super) fn header(report: &Report) -> Vec<(&'static str, Text)> {
+    let mut header = Vec::new();
+    if let Some(comparison) = &report.comparison {
+        header.extend(repository(report).map(|text| ("repository", text)));
+        let shallow = if comparison.shallow { " (history is shallow)" } else { "" };
+        let reason = reason(&comparison.reason, &comparison.base);
+        let head = side(&comparison.head);
+        if comparison.base.kind == SideKind::Nothing {
+            header.push(("head", head));
+        } else {
+            header.push(("base", side(&comparison.base).and(reason).and(shallow)));
+            let edited = counted(comparison.edited_files, "file");
+            header.push(("head", head.and(format!(", {edited} changed"))));
+        }
+    }
+    let semantics = report.semantics;
+    let words = format!("{} ({})", semantics.meaning.as_str(), semantics.chosen_by.as_str());
+    header.push(("semantics", Text::plain(words)));
+    header
+}
+
+/// The repository and its branch.
+pub(in crate::report) fn repository(report: &Report) -> Option<Text> {
+    let repository = report.repository.as_ref()?;
+    let text = Text::of(Role::Strong, &repository.name);
+    let text = match &repository.nested_at {
+        Some(path) => text.and(format!(", at `{path}` of the repository around it")),
+        None => text,
+    };
+    Some(match &repository.branch {
+        Some(branch) => text.and(", branch ").then(Role::Name, branch),
+        None => text,
+    })
+}
+
+/// Why these sides, behind a comma; empty where that says no more than their names.
+fn reason(reason: &str, base: &Side) -> String {
+    let name = match base.kind {
+        SideKind::Nothing => "nothing",
+        SideKind::Commit | SideKind::Index | SideKind::Worktree => &*base.name,
+    };
+    match reason.strip_prefix(name) {
+        Some(rest) if rest.is_empty() || rest.starts_with(" against ") => String::new(),
+        Some(_) | None if reason.is_empty() => String::new(),
+        Some(_) | None => format!(", {reason}"),
+    }
+}
+
+fn side(side: &Side) -> Text {
+    /// Number of digits that tell a commit from all others in practice.
+    const DIGITS: usize = 10;
+    let of = match side.kind {
+        SideKind::Nothing => Text::plain("nothing"),
+        SideKind::Index => Text::plain("index"),
+        SideKind::Worktree => Text::plain("working tree"),
+        SideKind::Commit => {
+            let commit = side.commit.as_deref().unwrap_or_default();
+            Text::of(Role::Name, commit.chars().take(DIGITS).collect::<String>())
+        }
+    };
+    let is_named = !side.name.is_empty() && side.commit.as_deref() != Some(&*side.name);
+    match is_named {
+        true if of.is_empty() => Text::of(Role::Name, &side.name),
+        true if !of.words().starts_with(&*side.name) => of.and(format!(" ({})", side.name)),
+        true | false => of,
+    }
+}

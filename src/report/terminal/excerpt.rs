@@ -1,0 +1,409 @@
+//! Lines of files with their labels, ready to be drawn.
+//!
+//! Labels that lie close together share an excerpt; far ones get their own, with one line of
+//! context. Tabs become spaces, control characters escapes, and a line too long for the terminal
+//! is cut around its label.
+
+use std::ops::Range;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::report::model::{FileLines, LabelledPlace, Line, Report};
+use crate::report::printable::{clean, escape, is_harmful};
+use crate::report::{Signs, Style, wrap};
+
+/// Lines of one file, one after the other.
+#[derive(Debug)]
+pub(super) struct Excerpt {
+    /// Where its foremost label is: path, line and column from one.
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    /// The number of the first line, from zero.
+    pub(super) first_line: usize,
+    /// The lines, each with a line break.
+    pub(super) text: String,
+    /// What is marked in `text`, in order of place; the foremost has the most important label.
+    pub(super) marks: Vec<Mark>,
+}
+
+/// A stretch of an excerpt, and what is said about it.
+#[derive(Debug)]
+pub(super) struct Mark {
+    pub(super) range: Range<usize>,
+    pub(super) message: String,
+    pub(super) primary: bool,
+    /// Whether the place of the excerpt is the place of this mark.
+    pub(super) foremost: bool,
+}
+
+/// The excerpts at the labels of a finding, the primary one first, in the order in which the
+/// labels are given.
+pub(super) fn excerpts(labels: &[&LabelledPlace], report: &Report, style: &Style) -> Vec<Excerpt> {
+    let labels = labels.iter().enumerate();
+    let spots = labels.map(|(order, label)| Spot::new(order, label, report)).collect();
+    groups(spots, style).iter().map(|group| excerpt(group, style)).collect()
+}
+
+/// A label and where it is to be seen.
+#[derive(Debug)]
+struct Spot<'r> {
+    /// Among the labels of the finding; the primary one is the first.
+    order: usize,
+    label: &'r LabelledPlace,
+    text: Option<&'r FileLines>,
+    line: usize,
+    /// The lines to show, by number.
+    lines: Vec<&'r Line>,
+}
+
+impl<'r> Spot<'r> {
+    fn new(order: usize, label: &'r LabelledPlace, report: &'r Report) -> Self {
+        let [(line, _), _] = label.ends();
+        let text = report.text_of(label);
+        Self { order, label, text, line, lines: report.lines_around(label) }
+    }
+
+    fn own_line(&self) -> Option<&'r Line> {
+        self.lines.iter().copied().find(|line| line.line == self.line)
+    }
+
+    /// Whether its line is longer than what can be shown.
+    fn is_wide(&self, style: &Style) -> bool {
+        self.own_line().is_some_and(|line| {
+            line.cut || line.column > 1 || line.text.width() > room(style, line.line + 1)
+        })
+    }
+}
+
+/// Spots that can share an excerpt.
+fn groups<'r>(mut spots: Vec<Spot<'r>>, style: &Style) -> Vec<Vec<Spot<'r>>> {
+    spots.sort_by_key(|spot| (spot.label.text, spot.line, spot.label.ends()[0].1, spot.order));
+    let mut groups: Vec<Vec<Spot<'r>>> = Vec::new();
+    for spot in spots {
+        match groups.last_mut() {
+            Some(group) if group.last().is_some_and(|last| fit_together(last, &spot, style)) => {
+                group.push(spot);
+            }
+            Some(_) | None => groups.push(vec![spot]),
+        }
+    }
+    groups.sort_by_key(|group| group.iter().map(|spot| spot.order).min());
+    groups
+}
+
+/// Whether the lines between two spots are few and may all be shown.
+fn fit_together(first: &Spot<'_>, second: &Spot<'_>, style: &Style) -> bool {
+    /// With one line of context each, there is no gap between them.
+    const NEAR: usize = 3;
+    let near = if first.lines.is_empty() { 0 } else { NEAR };
+    let gap = second.line - first.line.min(second.line);
+    let continues = |line: &&Line| line.continues && line.line > first.line;
+    first.label.text == second.label.text
+        && first.label.text.is_some()
+        && !first.is_wide(style)
+        && !second.is_wide(style)
+        && gap <= near
+        && !first.lines.iter().chain(&second.lines).any(continues)
+}
+
+/// The columns that are left for text beside the numbers of lines up to `last`.
+fn room(style: &Style, last: usize) -> usize {
+    const AROUND_NUMBER: usize = 4;
+    style.columns().saturating_sub(last.to_string().len() + AROUND_NUMBER)
+}
+
+fn excerpt(group: &[Spot<'_>], style: &Style) -> Excerpt {
+    let foremost = group.iter().min_by_key(|spot| spot.order).expect("a group has spots");
+    let path = clean(&foremost.label.file);
+    let [(line, column), _] = foremost.label.ends();
+    // The lines that are shown are those of the decoded text.
+    let path = match &foremost.label.decoded {
+        Some(_) => format!("{path}:{}, decoded", foremost.label.line),
+        None => path.into_owned(),
+    };
+    let lines = lines(group);
+    let first_line = lines.first().map_or(line, |line| line.line) - 1;
+    let mut excerpt =
+        Excerpt { path, line, column, first_line, text: String::new(), marks: Vec::new() };
+    if lines.is_empty() {
+        excerpt.add_substitute(group, foremost);
+    }
+    let room = room(style, lines.last().map_or(line, |line| line.line));
+    for line in &lines {
+        let spots: Vec<&Spot<'_>> = group.iter().filter(|spot| spot.line == line.line).collect();
+        excerpt.add_line(line, &spots, foremost.order, room, style);
+    }
+    excerpt
+}
+
+/// The lines to show: those with labels, and one more on both sides where there is one that is
+/// not the rest of a secret.
+fn lines(group: &[Spot<'_>]) -> Vec<Line> {
+    let (first, last) = (&group[0], &group[group.len() - 1]);
+    let Some(text) = first.text.filter(|text| !text.withheld) else { return Vec::new() };
+    let at = (first.line, first.label.ends()[0].1);
+    let lines = text.between(first.line.saturating_sub(1), last.line + 1, at).into_iter();
+    let mut lines: Vec<Line> = lines.cloned().collect();
+    if lines.iter().any(|line| line.line == first.line && line.continues) {
+        lines.retain(|line| line.line >= first.line);
+    }
+    lines.retain(|line| !line.continues || (first.line..=last.line).contains(&line.line));
+    // Behind the last line break is no line, but a label can be there.
+    if !lines.is_empty() && !lines.iter().any(|line| line.line == last.line) {
+        lines.push(Line::empty(last.line));
+    }
+    lines
+}
+
+impl Excerpt {
+    /// What is shown in the place of lines, where there are none to be shown.
+    fn add_substitute(&mut self, group: &[Spot<'_>], foremost: &Spot<'_>) {
+        let withheld = foremost.text.is_some_and(|text| text.withheld);
+        self.text.push_str(if withheld {
+            "(not shown: may hold secrets)\n"
+        } else {
+            "(no text)\n"
+        });
+        for spot in group {
+            let [start, end] = spot.label.ends();
+            let is_stretch = start != end || spot.label.covers_hidden;
+            let end = if withheld && is_stretch { self.text.len() - 1 } else { 0 };
+            self.mark(0..end, clean(&spot.label.label).into_owned(), spot, foremost.order);
+        }
+    }
+
+    fn add_line(
+        &mut self,
+        line: &Line,
+        spots: &[&Spot<'_>],
+        foremost: usize,
+        room: usize,
+        style: &Style,
+    ) {
+        let glyphs = glyphs(line);
+        let ranges: Vec<Range<usize>> =
+            spots.iter().map(|spot| glyph_range(&glyphs, spot)).collect();
+        let focus = ranges.first().cloned().unwrap_or(0..0);
+        let wanted = match spots {
+            [spot] => wanted_columns(&spot.label.label),
+            _ => 0,
+        };
+        let window = Window::new(&glyphs, line, &focus, room, wanted, style);
+        let offset = self.text.len();
+        let shown = window.text(&glyphs);
+        for (spot, range) in spots.iter().zip(&ranges) {
+            let range = window.bytes(&glyphs, range);
+            let (start, end) = (shown[..range.start].width(), shown[..range.end].width());
+            let middle = start + (end.max(start + 1) - start) / 2;
+            let message = clean(&spot.label.label);
+            let message = wrap(&message, room.saturating_sub(middle + BRANCH), "", "");
+            self.mark(offset + range.start..offset + range.end, message, spot, foremost);
+        }
+        self.text.push_str(&shown);
+        self.text.push('\n');
+    }
+
+    /// Adds a mark; what another label says of the same place is added to what that says.
+    fn mark(&mut self, range: Range<usize>, message: String, spot: &Spot<'_>, foremost: usize) {
+        let (primary, foremost) = (spot.order == 0, spot.order == foremost);
+        match self.marks.last_mut().filter(|mark| mark.range == range) {
+            Some(mark) => {
+                if !mark.message.is_empty() && !message.is_empty() {
+                    mark.message.push('\n');
+                }
+                mark.message.push_str(&message);
+                mark.primary |= primary;
+                mark.foremost |= foremost;
+            }
+            None => self.marks.push(Mark { range, message, primary, foremost }),
+        }
+    }
+}
+
+/// The columns of `╰── ` before a label's text.
+const BRANCH: usize = 4;
+
+/// The columns that a label's text should have, branch and all, even if the beginning of its line
+/// has to be cut off for it.
+fn wanted_columns(message: &str) -> usize {
+    const READABLE: usize = 16;
+    if message.is_empty() { 0 } else { message.chars().count().min(READABLE) + BRANCH }
+}
+
+/// What is shown of a line for one character, or for a secret.
+struct Glyph {
+    /// The column of the file; that of a secret is the one of what is behind it.
+    column: usize,
+    is_hidden: bool,
+    text: String,
+}
+
+impl Glyph {
+    fn width(&self) -> usize {
+        self.text.width()
+    }
+}
+
+fn glyphs(line: &Line) -> Vec<Glyph> {
+    /// Tabs reach to the next column that is a multiple of this.
+    const TAB: usize = 4;
+    let mut glyphs: Vec<Glyph> = Vec::new();
+    let (mut column, mut width) = (line.column, 0);
+    let mut hidden = line.hidden.iter().peekable();
+    let mut characters = line.text.chars().enumerate();
+    while let Some((at, character)) = characters.next() {
+        let secret = hidden.next_if(|[start, _]| *start == at);
+        let text = match (secret, character) {
+            (Some([start, end]), first) => {
+                let rest = characters.by_ref().take(end - start - 1).map(|(_, it)| it);
+                std::iter::once(first).chain(rest).collect()
+            }
+            (None, '\t') => " ".repeat(TAB - width % TAB),
+            (None, it) if is_harmful(it) => escape(it),
+            (None, it) => it.to_string(),
+        };
+        width += text.width();
+        glyphs.push(Glyph { column, is_hidden: secret.is_some(), text });
+        column += usize::from(secret.is_none());
+    }
+    glyphs
+}
+
+/// The glyphs that a label marks on its first line, as indexes.
+fn glyph_range(glyphs: &[Glyph], spot: &Spot<'_>) -> Range<usize> {
+    let [(line, column), (end_line, end_column)] = spot.label.ends();
+    let covers = spot.label.covers_hidden;
+    let is_point = (line, column) == (end_line, end_column) && !covers;
+    let start = glyphs.partition_point(|glyph| glyph.column < column);
+    // What begins at the column of a secret and does not cover it begins behind it.
+    let is_behind = !covers && !is_point && glyphs.get(start).is_some_and(|glyph| glyph.is_hidden);
+    let start = start + usize::from(is_behind);
+    let end = if end_line > line {
+        glyphs.len()
+    } else {
+        let end = glyphs.partition_point(|glyph| glyph.column < end_column);
+        end + usize::from(covers && glyphs.get(end).is_some_and(|glyph| glyph.is_hidden))
+    };
+    start..end.max(start)
+}
+
+/// The part of a line that is shown.
+struct Window {
+    /// Glyphs, as indexes.
+    shown: Range<usize>,
+    left: &'static str,
+    right: &'static str,
+}
+
+impl Window {
+    /// The whole line if it fits and leaves `wanted` columns for the text of the label at
+    /// `focus`, else the part where the label begins.
+    fn new(
+        glyphs: &[Glyph],
+        line: &Line,
+        focus: &Range<usize>,
+        room: usize,
+        wanted: usize,
+        style: &Style,
+    ) -> Self {
+        let dots = Signs::of(style).dots;
+        let columns = |glyphs: &[Glyph]| glyphs.iter().map(Glyph::width).sum::<usize>();
+        let start = columns(&glyphs[..focus.start]);
+        let width = columns(&glyphs[focus.clone()]).clamp(1, room / 2);
+        let for_text = (start + width / 2 + wanted).saturating_sub(room);
+        let is_beyond = start + width + dots.width() > room && columns(glyphs) > room;
+        let for_label = if is_beyond { start.saturating_sub(room / 4) } else { 0 };
+        let skip = for_text.max(for_label);
+        let is_cut = line.column > 1 || skip > 0;
+        let left = if is_cut { dots } else { "" };
+        let first = if is_cut && skip > 0 {
+            first_from(glyphs, skip + dots.width()).min(focus.start)
+        } else {
+            0
+        };
+        let left_room = room - left.width().min(room);
+        if !line.cut && columns(&glyphs[first..]) <= left_room {
+            return Self { shown: first..glyphs.len(), left, right: "" };
+        }
+        let right_room = left_room.saturating_sub(dots.width());
+        let mut column = 0;
+        let fitting = glyphs[first..].iter().take_while(|glyph| {
+            column += glyph.width();
+            column <= right_room
+        });
+        Self { shown: first..first + fitting.count(), left, right: dots }
+    }
+
+    fn text(&self, glyphs: &[Glyph]) -> String {
+        let shown = glyphs[self.shown.clone()].iter().map(|glyph| &*glyph.text);
+        std::iter::once(self.left).chain(shown).chain([self.right]).collect()
+    }
+
+    /// The bytes of the text that show glyphs; what is cut off is shown by the dots that stand
+    /// for it.
+    fn bytes(&self, glyphs: &[Glyph], range: &Range<usize>) -> Range<usize> {
+        let before = |at: usize| {
+            let at = at.clamp(self.shown.start, self.shown.end);
+            let shown = glyphs[self.shown.start..at].iter();
+            self.left.len() + shown.map(|glyph| glyph.text.len()).sum::<usize>()
+        };
+        let is_cut_left = range.start < self.shown.start && !self.left.is_empty();
+        let start = if is_cut_left { 0 } else { before(range.start) };
+        let is_cut_right = range.end > self.shown.end && !self.right.is_empty();
+        let end = before(range.end) + if is_cut_right { self.right.len() } else { 0 };
+        start..end.max(start)
+    }
+}
+
+/// The first glyph that begins at a column or behind it.
+fn first_from(glyphs: &[Glyph], column: usize) -> usize {
+    let mut at = 0;
+    let before = glyphs.iter().take_while(|glyph| {
+        let is_before = at < column;
+        at += glyph.width();
+        is_before
+    });
+    before.count()
+}
+
+/// `text` in at most `room` columns, with the character `focus` among them.
+pub(super) fn cut(text: &str, focus: usize, room: usize, dots: &str) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let widths: Vec<usize> = text.chars().map(|it| it.width().unwrap_or(0)).collect();
+    let start = first_shown(&widths, focus, room, dots.width());
+    let mut line = if start > 0 { dots.to_owned() } else { String::new() };
+    let mut left = room.saturating_sub(line.width());
+    let fits = widths[start..].iter().sum::<usize>() <= left;
+    if !fits {
+        left = left.saturating_sub(dots.width());
+    }
+    for (character, width) in text.chars().zip(&widths).skip(start) {
+        if *width > left {
+            break;
+        }
+        left -= width;
+        line.push(character);
+    }
+    if !fits {
+        line.push_str(dots);
+    }
+    line
+}
+
+/// Where a line too wide is cut in front: at most so far in that a third of the room is left
+/// before what matters, and none of it is empty.
+fn first_shown(widths: &[usize], focus: usize, room: usize, dots: usize) -> usize {
+    let mut before: usize = widths[..focus.min(widths.len())].iter().sum();
+    let mut all: usize = widths.iter().sum();
+    let mut start = 0;
+    while before > room / 3 && all + dots > room {
+        before = before.saturating_sub(widths[start]);
+        all -= widths[start];
+        start += 1;
+    }
+    // What the dots would take the place of may as well be shown.
+    if start <= dots { 0 } else { start }
+}

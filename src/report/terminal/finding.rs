@@ -1,0 +1,225 @@
+//! One finding in full: its message, the lines that matter as miette draws them, and what else is
+//! said of it.
+//!
+//! All excerpts of a finding, of whichever files, are handed to miette as one text of which it
+//! asks for parts (`Sheet`), so that they are below each other in one finding.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    SourceCode, SourceSpan, SpanContents,
+};
+
+use super::excerpt::{Excerpt, excerpts};
+use super::{Page, role};
+use crate::diagnostic::Severity;
+use crate::report::model::{Finding, LabelledPlace};
+use crate::report::story::{FindingEntry, labelled, place_words};
+use crate::report::text::{Role, Text};
+use crate::report::{Style, counted, first_few};
+
+/// Maximum number of labels of one finding that are drawn; the others are named.
+const MAX_DRAWN: usize = 12;
+
+/// Maximum number of files for which labels that say the same are drawn.
+const MAX_ALIKE: usize = 2;
+
+/// Maximum number of labels of one finding that are named.
+const MAX_NAMED: usize = 12;
+
+/// The severity and the rule of a finding.
+pub(super) fn kind(finding: &Finding) -> String {
+    format!("{}[{}]", finding.severity.as_str(), finding.rule)
+}
+
+impl<'r> Page<'_, 'r> {
+    pub(super) fn write_finding(
+        &self,
+        entry: &FindingEntry<'r>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let finding = entry.finding;
+        let headline = Text::of(role(finding.severity), format!("{}:", kind(finding)));
+        let headline = headline.and(" ").and(&finding.message);
+        writeln!(out, "{}", self.painter.paragraph(&headline, "", "  "))?;
+        let (repeated, others): (Vec<&LabelledPlace>, Vec<&LabelledPlace>) = finding
+            .related
+            .iter()
+            .partition(|label| label.label == finding.primary.label && !label.label.is_empty());
+        let (drawn, named) = drawn_and_named(others);
+        let labels: Vec<&LabelledPlace> = std::iter::once(&finding.primary).chain(drawn).collect();
+        out.write_all(self.drawing(&labels, finding.severity).as_bytes())?;
+        if !repeated.is_empty() {
+            let (places, more) = first_few(&repeated, |label| place_words(label));
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {}", counted(more, "more place")),
+            };
+            self.write_item("also", Role::Strong, &Text::plain(places + &more), out)?;
+        }
+        for label in named.iter().take(MAX_NAMED) {
+            self.write_item("also", Role::Strong, &Text::plain(labelled(label)), out)?;
+        }
+        if named.len() > MAX_NAMED {
+            let more = format!("at {}", counted(named.len() - MAX_NAMED, "more place"));
+            self.write_item("also", Role::Strong, &Text::plain(more), out)?;
+        }
+        for note in &finding.notes {
+            self.write_item("note", Role::Strong, &Text::plain(note), out)?;
+        }
+        if let Some(help) = &finding.help {
+            self.write_item("help", Role::Note, &Text::plain(help), out)?;
+        }
+        let further =
+            [("in", &entry.sites), ("ignored", &entry.suppressed), ("caused by", &entry.causes)];
+        for (word, text) in further.into_iter().filter(|(_, text)| !text.is_empty()) {
+            self.write_item(word, Role::Strong, text, out)?;
+        }
+        writeln!(out)
+    }
+
+    fn write_item(
+        &self,
+        word: &str,
+        role: Role,
+        text: &Text,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let first = format!("  {}: ", self.painter.words(role, word));
+        let rest = " ".repeat(word.len() + 4);
+        writeln!(out, "{}", self.painter.paragraph(text, &first, &rest))
+    }
+
+    /// The excerpts at `labels`, the primary one first, as miette draws them.
+    fn drawing(&self, labels: &[&LabelledPlace], severity: Severity) -> String {
+        let style = self.painter.style;
+        let sheet = Sheet::new(excerpts(labels, self.story.report, style));
+        let handler = GraphicalReportHandler::new_themed(theme(&sheet, severity, style))
+            .with_width(style.columns())
+            .with_context_lines(1)
+            .with_links(false)
+            .without_syntax_highlighting();
+        let mut text = String::new();
+        handler
+            .render_report(&mut text, &sheet)
+            .expect("strings take text, and excerpts have spans");
+        // The first line is miette's headline; the one above it has the rule, too.
+        text.split_once('\n').map(|(_, drawing)| drawing.to_owned()).unwrap_or_default()
+    }
+}
+
+/// The labels beside the first that are drawn, and those that are named. Where many files of many
+/// sites have the same to show, some are enough.
+fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&LabelledPlace>) {
+    let mut files: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    let (mut drawn, mut named) = (Vec::new(), Vec::new());
+    for label in related {
+        let alike = files.entry(&label.label).or_default();
+        alike.insert(&label.file);
+        let is_drawn = drawn.len() < MAX_DRAWN - 1 && alike.len() <= MAX_ALIKE;
+        if is_drawn { &mut drawn } else { &mut named }.push(label);
+    }
+    (drawn, named)
+}
+
+fn theme(sheet: &Sheet, severity: Severity, style: &Style) -> GraphicalTheme {
+    let mut theme = match (style.color, style.unicode) {
+        (true, true) => GraphicalTheme::unicode(),
+        (true, false) => GraphicalTheme::ascii(),
+        (false, true) => GraphicalTheme::unicode_nocolor(),
+        (false, false) => GraphicalTheme::none(),
+    };
+    let primary = match severity {
+        Severity::Error => theme.styles.error,
+        Severity::Warning => theme.styles.warning,
+        Severity::Note => theme.styles.advice,
+    };
+    let other = theme.styles.help;
+    let marks = sheet.excerpts.iter().flat_map(|(_, excerpt)| &excerpt.marks);
+    theme.styles.highlights =
+        marks.map(|mark| if mark.primary { primary } else { other }).collect();
+    theme
+}
+
+/// The excerpts of one finding, one after the other, as one text: what miette
+/// calls a source and a diagnostic.
+#[derive(Debug)]
+struct Sheet {
+    /// Each with the byte at which it begins.
+    excerpts: Vec<(usize, Excerpt)>,
+}
+
+impl Sheet {
+    fn new(excerpts: Vec<Excerpt>) -> Self {
+        let mut end = 0;
+        let placed = excerpts.into_iter().map(|excerpt| {
+            let start = end;
+            end += excerpt.text.len();
+            (start, excerpt)
+        });
+        Self { excerpts: placed.collect() }
+    }
+}
+
+impl SourceCode for Sheet {
+    /// The excerpt that holds `span`, whole; never two, so that miette does
+    /// not make one of them. Where no context is asked for, it is the place
+    /// of the foremost label that miette wants to know.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let index = self.excerpts.partition_point(|(start, _)| *start <= span.offset());
+        let found = index.checked_sub(1).and_then(|index| self.excerpts.get(index));
+        let (start, excerpt) = found.ok_or(MietteError::OutOfBounds)?;
+        if span.offset() + span.len() > start + excerpt.text.len() {
+            return Err(MietteError::OutOfBounds);
+        }
+        let (line, column) = match (before, after) {
+            (0, 0) => (excerpt.line - 1, excerpt.column - 1),
+            _ => (excerpt.first_line, 0),
+        };
+        Ok(Box::new(MietteSpanContents::new_named(
+            excerpt.path.clone(),
+            excerpt.text.as_bytes(),
+            (*start, excerpt.text.len()).into(),
+            line,
+            column,
+            excerpt.text.matches('\n').count(),
+        )))
+    }
+}
+
+impl miette::Diagnostic for Sheet {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(self)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.excerpts.iter().flat_map(|(start, excerpt)| {
+            excerpt.marks.iter().map(move |mark| {
+                let span = (start + mark.range.start, mark.range.len());
+                let text = (!mark.message.is_empty()).then(|| mark.message.clone());
+                if mark.foremost {
+                    LabeledSpan::new_primary_with_span(text, span)
+                } else {
+                    LabeledSpan::new_with_span(text, span)
+                }
+            })
+        })))
+    }
+}
+
+impl Display for Sheet {
+    /// Nothing: the headline is not miette's.
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+impl std::error::Error for Sheet {}

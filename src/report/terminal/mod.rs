@@ -1,0 +1,653 @@
+//! A report for people at a terminal, in full or one line for each finding.
+
+mod excerpt;
+mod finding;
+mod paint;
+
+use std::io::{self, Write};
+
+use indexmap::IndexMap;
+use unicode_width::UnicodeWidthStr;
+
+use self::paint::Painter;
+use super::model::{Edit, EditRef, Outcome, Report};
+use super::story::{
+    Delta, EditedValue, Entry, FindingEntry, GroupEntry, Listing, RouteEntry, Sign, SiteColumn,
+    SiteTable, Story, UNEXPLAINED, edit_numbers,
+};
+use super::text::{Role, Text};
+use super::{Signs, Style, counted, without_commands};
+use crate::diagnostic::Severity;
+
+/// How much of a report is written for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Which findings are listed.
+    pub listing: Listing,
+    /// Maximum number of entries of each list; all where it is 0.
+    pub limit: usize,
+    /// How much is said of each entry.
+    pub detail: Detail,
+}
+
+/// How much is said of each entry of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// As usual, but nothing of a run that passes without new warnings.
+    OnlyFaults,
+    /// The figures and the table of sites alone.
+    Figures,
+    /// What a reader needs first: values are shortened, and what did the same is one entry.
+    Usual,
+    /// All of it.
+    Whole,
+}
+
+impl Look {
+    /// The usual limit.
+    pub const USUAL_LIMIT: usize = 8;
+
+    /// Maximum number of findings that are written in full for each entry of other lists.
+    const FINDINGS_AN_ENTRY: usize = 2;
+
+    /// The same of those that are written on one line.
+    const LINES_AN_ENTRY: usize = 5;
+
+    /// Whether nothing of a report is written.
+    fn leaves_out(&self, report: &Report) -> bool {
+        let found = report.totals.findings;
+        self.detail == Detail::OnlyFaults
+            && report.verdict.outcome == Outcome::Passed
+            && found.errors + found.warnings == 0
+    }
+}
+
+/// Maximum number of lines of a value.
+const MAX_VALUE_LINES: usize = 8;
+
+/// Writes a report in full: the verdict, what was compared, the sites, errors, edits and what
+/// came of them, all other findings, and the verdict again.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(report: &Report, look: Look, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if look.leaves_out(report) {
+        return Ok(());
+    }
+    let story = match look.detail {
+        Detail::Whole => Story::in_detail(report, look.listing),
+        Detail::OnlyFaults | Detail::Figures | Detail::Usual => Story::new(report, look.listing),
+    };
+    to_people(out, |out| Page::new(&story, look, style).write(out))
+}
+
+/// Writes the findings alone, in full.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_findings(
+    report: &Report,
+    look: Look,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    to_people(out, |out| {
+        let story = Story::new(report, look.listing);
+        let page = Page::new(&story, look, style);
+        page.write_findings(&story.errors, out)?;
+        page.write_findings(&story.others, out)
+    })
+}
+
+/// What people read may be in the log of a CI job, which takes some lines as commands.
+fn to_people(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    out.write_all(without_commands(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+/// Writes one line for each finding that is listed, and for each edit what it reached.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_concise(
+    report: &Report,
+    look: Look,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if look.leaves_out(report) {
+        return Ok(());
+    }
+    let story = Story::new(report, look.listing);
+    to_people(out, |out| Page::new(&story, look, style).write_concise(out))
+}
+
+/// All that the parts of a report look at.
+struct Page<'a, 'r> {
+    story: &'a Story<'r>,
+    look: Look,
+    painter: Painter<'a>,
+    signs: Signs,
+}
+
+impl<'a, 'r> Page<'a, 'r> {
+    fn new(story: &'a Story<'r>, look: Look, style: &'a Style) -> Self {
+        let painter = Painter { report: story.report, style };
+        Self { story, look, painter, signs: Signs::of(style) }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let is_compared = self.story.report.comparison.is_some();
+        let has_findings = !self.story.errors.is_empty() || !self.story.others.is_empty();
+        if is_compared && !has_findings && self.story.report.edits.is_empty() {
+            return self.write_nothing_edited(out);
+        }
+        if is_compared || has_findings {
+            self.write_headline(out)?;
+        }
+        if is_compared {
+            self.write_header(out)?;
+        }
+        if self.look.detail != Detail::Figures {
+            self.write_findings(&self.story.errors, out)?;
+        }
+        if let Some(table) = &self.story.sites {
+            self.write_sites(table, out)?;
+        }
+        if self.look.detail != Detail::Figures {
+            self.write_entries(out)?;
+            self.write_listed("content unknown", &self.story.unknown, out)?;
+            self.write_listed("changes nothing", &self.story.inert, out)?;
+            self.write_unexplained(out)?;
+            self.write_findings(&self.story.others, out)?;
+        }
+        self.write_closing(out)
+    }
+
+    fn write_concise(&self, out: &mut dyn Write) -> io::Result<()> {
+        for entry in self.story.errors.iter().chain(&self.story.others) {
+            writeln!(out, "{}", self.painter.line(&self.on_one_line(entry)))?;
+        }
+        if self.story.report.comparison.is_none() {
+            return Ok(());
+        }
+        let (entries, more) = self.limited(&self.story.entries);
+        for entry in entries {
+            let first = entry.edits[0];
+            let place = first.at.last().map(|place| Text::place(place, first.at.head.is_some()));
+            let subject = self.story.names.subject(first);
+            let others = match entry.edits.len() - 1 {
+                0 => Text::default(),
+                more => Text::plain(format!(" and {}", counted(more, "more edit"))),
+            };
+            let text = place.unwrap_or_default().and(": ").join(subject).join(others);
+            writeln!(out, "{}", self.painter.line(&text.and(": ").join(entry.reach.clone())))?;
+        }
+        self.write_more(more, "edit", "", out)?;
+        self.write_unexplained(out)?;
+        writeln!(out, "{}", self.painter.line(&self.closing().0))
+    }
+
+    /// The first entries of a list, and how many more there are.
+    fn limited<'l, T>(&self, list: &'l [T]) -> (&'l [T], usize) {
+        self.limited_to(self.look.limit, list)
+    }
+
+    fn limited_to<'l, T>(&self, limit: usize, list: &'l [T]) -> (&'l [T], usize) {
+        let shown = if limit == 0 { list.len() } else { list.len().min(limit) };
+        (&list[..shown], list.len() - shown)
+    }
+
+    fn write_more(
+        &self,
+        more: usize,
+        what: &str,
+        indent: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if more == 0 {
+            return Ok(());
+        }
+        let words = format!("{} {} (-v)", self.signs.dots, counted(more, &format!("more {what}")));
+        writeln!(out, "{indent}{}", self.painter.words(Role::Dim, &words))
+    }
+
+    fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
+        let headline = &self.story.headline;
+        self.write_badge(out)?;
+        for figures in headline.figures.iter().chain(&headline.findings) {
+            writeln!(out, "{}", self.painter.paragraph(figures, "", "  "))?;
+        }
+        writeln!(out)
+    }
+
+    /// Where no document differs, one paragraph says so, and between what.
+    fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
+        let sides = self.story.header.iter().filter(|(word, _)| *word != "repository");
+        let sides = sides.map(|(word, text)| Text::plain(format!("{word} ")).join(text.clone()));
+        let headline = &self.story.headline;
+        let badge = headline.badge.map(|(badge, role)| Text::of(role, badge).and("  "));
+        let figures = headline.figures.iter().chain(&headline.findings).cloned();
+        let figures = std::iter::once(headline.reason.clone()).chain(figures);
+        let text = Text::list(figures.chain(sides), self.signs.between);
+        let text = badge.unwrap_or_default().join(text);
+        writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
+    }
+
+    /// The verdict in one paragraph; nothing where nothing was judged.
+    fn write_badge(&self, out: &mut dyn Write) -> io::Result<()> {
+        let headline = &self.story.headline;
+        let Some((badge, role)) = headline.badge else { return Ok(()) };
+        let text = Text::of(role, badge).and("  ").join(headline.reason.clone());
+        writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
+    }
+
+    fn write_header(&self, out: &mut dyn Write) -> io::Result<()> {
+        let widest = self.story.header.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
+        for (word, text) in &self.story.header {
+            let word = self.painter.words(Role::Dim, &format!("{word:widest$}"));
+            let rest = " ".repeat(widest + 2);
+            writeln!(out, "{}", self.painter.paragraph(text, &format!("{word}  "), &rest))?;
+        }
+        writeln!(out)
+    }
+
+    fn write_sites(&self, table: &SiteTable, out: &mut dyn Write) -> io::Result<()> {
+        let (rows, more) = self.limited(&table.rows);
+        let widths: Vec<usize> = table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(at, head)| {
+                let cells = rows.iter().map(|row| row.cells[at].text.width());
+                cells.max().unwrap_or(0).max(head.head.len())
+            })
+            .collect();
+        let others: usize = widths.iter().map(|width| width + 2).sum();
+        let room = self.painter.style.columns().saturating_sub(others).max(MIN_SITE_COLUMN);
+        let names: Vec<Vec<String>> =
+            rows.iter().map(|row| self.wrapped(&row.sites, room)).collect();
+        let widest = names.iter().flatten().map(|line| textwrap::core::display_width(line)).max();
+        let widest = widest.unwrap_or(0).max("sites".len());
+        let head = table.columns.iter().zip(&widths);
+        let head = head.map(|(column, width)| in_column(column, column.head, column.head, *width));
+        let head = format!("{:widest$}{}", "sites", head.collect::<String>());
+        writeln!(out, "{}", self.painter.words(Role::Dim, head.trim_end()))?;
+        for (row, lines) in rows.iter().zip(&names) {
+            for (at, line) in lines.iter().enumerate() {
+                let padding = " ".repeat(widest - textwrap::core::display_width(line));
+                if at > 0 {
+                    writeln!(out, "{line}")?;
+                    continue;
+                }
+                let mut line = format!("{line}{padding}");
+                for ((cell, width), column) in row.cells.iter().zip(&widths).zip(&table.columns) {
+                    let words = self.painter.words(cell.role, &cell.text);
+                    line += &in_column(column, &cell.text, &words, *width);
+                }
+                writeln!(out, "{}", line.trim_end())?;
+            }
+        }
+        let left_out = &table.rows[rows.len()..];
+        if more > 0 {
+            let sites: usize = left_out.iter().map(|row| row.count).sum();
+            let words = format!("{} {} (-v)", self.signs.dots, counted(sites, "more site"));
+            writeln!(out, "{}", self.painter.words(Role::Dim, &words))?;
+        }
+        if table.unchanged > 0 {
+            let words = format!("{} unchanged", counted(table.unchanged, "site"));
+            writeln!(out, "{}", self.painter.words(Role::Dim, &words))?;
+        }
+        writeln!(out)
+    }
+
+    fn wrapped(&self, text: &Text, room: usize) -> Vec<String> {
+        let lines = super::wrap(&self.painter.line(text), room, "", "  ");
+        lines.lines().map(str::to_owned).collect()
+    }
+
+    fn write_entries(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (entries, more) = self.limited(&self.story.entries);
+        for entry in entries {
+            self.write_entry(entry, out)?;
+        }
+        if more > 0 {
+            let left_out = &self.story.entries[entries.len()..];
+            let edits: usize = left_out.iter().map(|entry| entry.edits.len()).sum();
+            self.write_more(edits, "edit", "", out)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    fn write_entry(&self, entry: &Entry<'r>, out: &mut dyn Write) -> io::Result<()> {
+        self.write_title(entry, out)?;
+        let (changes, more) = self.limited(&entry.changes);
+        for change in changes {
+            self.write_change(entry, change, out)?;
+        }
+        self.write_more(more, "change", "  ", out)?;
+        writeln!(out, "{}", self.painter.paragraph(&entry.reach, "  ", "    "))?;
+        let (groups, more) = self.limited(&entry.groups);
+        for group in groups {
+            self.write_group(group, out)?;
+        }
+        self.write_more(more, "group", "    ", out)?;
+        if !entry.elsewhere.is_empty() {
+            writeln!(out, "{}", self.painter.paragraph(&entry.elsewhere, "    ", "      "))?;
+        }
+        if let Some(route) = &entry.route {
+            writeln!(out)?;
+            self.write_route(route, out)?;
+        }
+        if !entry.stops.is_empty() {
+            writeln!(out)?;
+        }
+        let (stops, more) = self.limited(&entry.stops);
+        for stop in stops {
+            writeln!(out, "{}", self.painter.paragraph(stop, "  ", "    "))?;
+        }
+        self.write_more(more, "shield", "  ", out)?;
+        writeln!(out)
+    }
+
+    fn write_title(&self, entry: &Entry<'r>, out: &mut dyn Write) -> io::Result<()> {
+        let title = self.painter.words(Role::Strong, &edit_numbers(&entry.edits));
+        let place = match &entry.edits[..] {
+            [only] => only.at.last().map(|place| Text::place(place, only.at.head.is_some())),
+            edits => Some(Text::of(Role::Place, files(edits))),
+        };
+        let text = place.unwrap_or_default();
+        writeln!(out, "{}", self.painter.paragraph(&text, &format!("{title}  "), "    "))
+    }
+
+    /// What was edited: each place, and the value once.
+    fn write_change(
+        &self,
+        entry: &Entry<'r>,
+        change: &EditedValue<'r>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let limit = match (self.look.detail, change.edits.len()) {
+            (Detail::Whole, _) => 0,
+            (Detail::OnlyFaults | Detail::Figures | Detail::Usual, count)
+                if count <= MAX_PLACES =>
+            {
+                0
+            }
+            (Detail::OnlyFaults | Detail::Figures | Detail::Usual, _) => MAX_PLACES - 1,
+        };
+        let is_one_file = one_file(&entry.edits);
+        let (edits, more) = self.limited_to(limit, &change.edits);
+        for edit in edits {
+            let subject = self.story.names.subject(edit);
+            let place = edit.at.last().filter(|_| entry.edits.len() > 1);
+            let place = place.map(|place| {
+                let mut text = Text::place(place, edit.at.head.is_some());
+                if is_one_file {
+                    text.pieces[0].text = format!(":{}", place.line);
+                }
+                text.and("  ")
+            });
+            let text = place.unwrap_or_default().join(subject);
+            writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
+        }
+        self.write_more(more, "place", "  ", out)?;
+        self.write_delta(&change.delta, None, "  ", out)
+    }
+
+    fn write_group(&self, group: &GroupEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.painter.paragraph(&group.title, "    ", "      "))?;
+        if !group.documents.is_empty() {
+            let (documents, more) = self.limited(&group.documents);
+            let text = Text::list(documents.iter().cloned(), ", ");
+            let more = if more == 0 { String::new() } else { format!(" and {more} more (-v)") };
+            let text = text.then(Role::Dim, more);
+            writeln!(out, "{}", self.painter.paragraph(&text, "      ", "      "))?;
+        }
+        let (deltas, more) = self.limited(&group.deltas);
+        for delta in deltas {
+            self.write_delta(delta, Some(&delta.path), "      ", out)?;
+        }
+        self.write_more(more, "place", "      ", out)
+    }
+
+    /// What became of a value: scalars on one line where they fit.
+    fn write_delta(
+        &self,
+        delta: &Delta,
+        path: Option<&str>,
+        indent: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let path = path.unwrap_or_default();
+        if let Some([base, head]) = delta.scalars.as_ref().filter(|_| !path.is_empty()) {
+            let arrow = self.signs.arrow;
+            let width =
+                [indent, path, ": ", base, " ", arrow, " ", head].map(UnicodeWidthStr::width);
+            if width.iter().sum::<usize>() <= self.painter.style.columns() {
+                let path = self.painter.words(Role::Name, path);
+                let base = self.painter.words(Role::Error, base);
+                let head = self.painter.words(Role::Good, head);
+                return writeln!(out, "{indent}{path}: {base} {arrow} {head}");
+            }
+        }
+        if !path.is_empty() {
+            writeln!(out, "{indent}{}", self.painter.words(Role::Name, path))?;
+        }
+        let max = if self.look.detail == Detail::Whole { usize::MAX } else { MAX_VALUE_LINES };
+        let (lines, more) = delta.shortened(max);
+        let room = self.painter.style.columns().saturating_sub(indent.width() + 2);
+        let focus = delta.scalars.as_ref().map_or(0, |[base, head]| {
+            base.chars().zip(head.chars()).take_while(|(left, right)| left == right).count()
+        });
+        for line in lines {
+            let (sign, role) = match line.sign {
+                Sign::Removed => ("- ", Role::Error),
+                Sign::Added => ("+ ", Role::Good),
+                Sign::Same => ("  ", Role::Plain),
+                Sign::Skipped => ("  ", Role::Dim),
+            };
+            let text =
+                excerpt::cut(&super::printable::clean(&line.text), focus, room, self.signs.dots);
+            writeln!(out, "{indent}{}", self.painter.words(role, &format!("{sign}{text}")))?;
+        }
+        self.write_more(more, "line", indent, out)
+    }
+
+    fn write_route(&self, route: &RouteEntry, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.painter.paragraph(&route.title, "  ", "    "))?;
+        for step in &route.steps {
+            let is_whole = self.look.detail == Detail::Whole;
+            let places = if is_whole { &step.places } else { &step.place };
+            let text = Text::list([places.clone(), step.words.clone()], "  ");
+            writeln!(out, "{}", self.painter.paragraph(&text, "    ", "      "))?;
+        }
+        Ok(())
+    }
+
+    fn write_listed(&self, title: &str, edits: &[&Edit], out: &mut dyn Write) -> io::Result<()> {
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let title = format!("{title}: {}", counted(edits.len(), "edit"));
+        writeln!(out, "{}", self.painter.words(Role::Strong, &title))?;
+        let (shown, more) = self.limited(edits);
+        for edit in shown {
+            let place = edit.at.last().map(|place| Text::place(place, edit.at.head.is_some()));
+            let text = place.unwrap_or_default().and("  ").join(self.story.names.subject(edit));
+            writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
+        }
+        self.write_more(more, "edit", "  ", out)?;
+        writeln!(out)
+    }
+
+    fn write_unexplained(&self, out: &mut dyn Write) -> io::Result<()> {
+        let outputs = &self.story.unexplained;
+        if outputs.is_empty() {
+            return Ok(());
+        }
+        let title = "UNEXPLAINED: changes that no edit explains";
+        writeln!(out, "{}", self.painter.words(Role::Error, title))?;
+        for output in outputs {
+            writeln!(out, "{}", self.painter.paragraph(output, "  ", "    "))?;
+        }
+        let text = Text::plain(UNEXPLAINED);
+        writeln!(out, "{}\n", self.painter.paragraph(&text, "  ", "  "))
+    }
+
+    fn write_closing(&self, out: &mut dyn Write) -> io::Result<()> {
+        let headline = &self.story.headline;
+        if let Some(hint) = &headline.hint {
+            writeln!(out, "{}", self.painter.paragraph(hint, "", "  "))?;
+        }
+        let (text, rest) = self.closing();
+        if self.story.report.comparison.is_some() {
+            return writeln!(out, "{}", self.painter.paragraph(&text, "", rest));
+        }
+        let report = self.story.report;
+        let time = report.timing_ms.total.map(|total| {
+            Text::of(Role::Dim, format!("{}.{:02}s", total / 1000, total % 1000 / 10))
+        });
+        let meaning = self
+            .story
+            .header
+            .iter()
+            .map(|(word, text)| Text::plain(format!("{word} ")).join(text.clone()));
+        let findings = headline.findings.iter().cloned();
+        let parts = std::iter::once(text).chain(findings).chain(meaning).chain(time);
+        let text = Text::list(parts, self.signs.between);
+        writeln!(out, "{}", self.painter.paragraph(&text, "", rest))
+    }
+
+    /// The verdict again, with what its further lines are indented by.
+    fn closing(&self) -> (Text, &'static str) {
+        let headline = &self.story.headline;
+        let parts = std::iter::once(&headline.reason).chain(&headline.figures);
+        let text = Text::list(parts.cloned(), self.signs.between);
+        match headline.badge {
+            Some((badge, role)) => (Text::of(role, badge).and("  ").join(text), "      "),
+            None => (text, "  "),
+        }
+    }
+
+    /// Writes findings in full; of those of one rule that the same edits caused the first.
+    fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
+        let limit = self.look.limit * Look::FINDINGS_AN_ENTRY;
+        let alike = alike(entries);
+        let (in_full, left_out) = self.limited_to(limit, &alike);
+        for alike in in_full {
+            self.write_finding(alike[0], out)?;
+            self.write_lines(&alike[1..], self.look.limit.div_ceil(2), out)?;
+        }
+        let left_out = alike[alike.len() - left_out..].concat();
+        self.write_lines(&left_out, self.look.limit * Look::LINES_AN_ENTRY, out)
+    }
+
+    fn write_lines(
+        &self,
+        entries: &[&FindingEntry<'r>],
+        limit: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let (lines, more) = self.limited_to(limit, entries);
+        for entry in lines {
+            let line = self.on_one_line(entry);
+            writeln!(out, "{}", self.painter.paragraph(&line, "", "  "))?;
+        }
+        self.write_more(more, "finding", "", out)?;
+        writeln!(out)
+    }
+
+    fn on_one_line(&self, entry: &FindingEntry<'r>) -> Text {
+        let finding = entry.finding;
+        let label = &finding.primary;
+        let place = format!("{}:{}:{}", label.file, label.line, label.column);
+        let mut text = Text::of(Role::Place, place).and(": ");
+        text = text.then(role(finding.severity), finding::kind(finding)).and(" ");
+        text = text.and(&finding.message);
+        if !entry.sites.is_empty() {
+            text = text.and(" (in ").join(entry.sites.clone()).and(")");
+        }
+        if let Some(decoded) = &label.decoded {
+            text = text.and(format!(" (decoded, {}:{})", decoded.line, decoded.column));
+        }
+        if finding.suppressed.is_some() {
+            text = text.and(" (ignored)");
+        }
+        text
+    }
+}
+
+/// A cell of the table of sites behind those before it: figures to the right, words to the left.
+fn in_column(column: &SiteColumn, text: &str, painted: &str, width: usize) -> String {
+    let padding = " ".repeat(width - text.width());
+    if column.is_figures {
+        format!("  {padding}{painted}")
+    } else {
+        format!("  {painted}{padding}")
+    }
+}
+
+/// A line in the colour of a role, where colours are used.
+pub(super) fn painted(line: &str, role: Role, style: &Style) -> String {
+    match paint::code(role).filter(|_| style.color) {
+        Some(code) => format!("\x1b[{code}m{line}\x1b[0m"),
+        None => line.to_owned(),
+    }
+}
+
+/// Minimum number of columns for the names of sites.
+const MIN_SITE_COLUMN: usize = 20;
+
+/// Maximum number of places of edits of one value.
+const MAX_PLACES: usize = 3;
+
+/// The role of a severity.
+fn role(severity: Severity) -> Role {
+    match severity {
+        Severity::Error => Role::Error,
+        Severity::Warning => Role::Warning,
+        Severity::Note => Role::Note,
+    }
+}
+
+/// Findings of one rule that the same edits caused together, each other one alone.
+fn alike<'e, 'r>(entries: &'e [FindingEntry<'r>]) -> Vec<Vec<&'e FindingEntry<'r>>> {
+    let mut alike: IndexMap<(&str, Severity, &[EditRef], usize), Vec<&FindingEntry<'r>>> =
+        IndexMap::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let finding = entry.finding;
+        let number = if finding.caused_by.is_empty() { at } else { 0 };
+        let key = (&*finding.rule, finding.severity, &*finding.caused_by, number);
+        alike.entry(key).or_default().push(entry);
+    }
+    alike.into_values().collect()
+}
+
+fn one_file(edits: &[&Edit]) -> bool {
+    let file = |edit: &&Edit| edit.at.last().map(|place| place.file.clone());
+    let first = edits.first().and_then(file);
+    edits.iter().all(|edit| file(edit) == first)
+}
+
+/// The files of edits: the name of one, and how many more there are.
+fn files(edits: &[&Edit]) -> String {
+    let mut files: Vec<&str> =
+        edits.iter().filter_map(|edit| edit.at.last()).map(|place| &*place.file).collect();
+    files.dedup();
+    files.sort_unstable();
+    files.dedup();
+    match &files[..] {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first, more @ ..] => format!("{first} and {}", counted(more.len(), "more file")),
+    }
+}

@@ -1,0 +1,89 @@
+//! Texts on a terminal: roles as colours, links where it takes them, lines of its width.
+
+use crate::report::model::Report;
+use crate::report::printable::clean;
+use crate::report::text::{Link, Piece, Role, Text};
+use crate::report::{Style, wrap};
+
+/// A terminal to write texts of a report for.
+#[derive(Clone, Copy)]
+pub(super) struct Painter<'a> {
+    pub(super) report: &'a Report,
+    pub(super) style: &'a Style,
+}
+
+impl Painter<'_> {
+    /// The text with its colours and links, on one line.
+    pub(super) fn line(self, text: &Text) -> String {
+        text.pieces.iter().map(|piece| self.piece(piece)).collect()
+    }
+
+    /// The text in lines of the terminal's width, `first` before the first and `rest` before the
+    /// others.
+    pub(super) fn paragraph(self, text: &Text, first: &str, rest: &str) -> String {
+        wrap(&self.line(text), self.style.columns(), first, rest)
+    }
+
+    /// Words in a role.
+    pub(super) fn words(self, role: Role, words: &str) -> String {
+        self.line(&Text::of(role, words))
+    }
+
+    fn piece(self, piece: &Piece) -> String {
+        let text = clean(&piece.text);
+        let text = match piece.role {
+            // What the repository says stays as it is.
+            Role::Name | Role::Place => text,
+            _ if self.style.unicode => text,
+            _ => in_ascii(&text).into(),
+        };
+        let painted = painted(&text, code(piece.role).filter(|_| self.style.color));
+        match piece.link.as_ref().and_then(|link| self.address(link)) {
+            Some(address) => format!("\x1b]8;;{address}\x1b\\{painted}\x1b]8;;\x1b\\"),
+            None => painted,
+        }
+    }
+
+    fn address(self, link: &Link) -> Option<String> {
+        if !self.style.links {
+            return None;
+        }
+        match link {
+            Link::Head(file, line) => self.report.link(file, *line),
+            Link::Base(file, line) => self.report.base_link(file, *line),
+            Link::Anchor(_) => None,
+        }
+    }
+}
+
+/// Our own words without the signs that a terminal may lack.
+fn in_ascii(text: &str) -> String {
+    const SIGNS: [(&str, &str); 5] =
+        [("×", "x"), ("…", "..."), ("–", "-"), ("·", "|"), ("→", "->")];
+    SIGNS.iter().fold(text.to_owned(), |text, (sign, ascii)| text.replace(sign, ascii))
+}
+
+/// Paints word by word, so that a line can be broken between them.
+fn painted(text: &str, code: Option<&str>) -> String {
+    let Some(code) = code else { return text.to_owned() };
+    let words = text.split(' ').map(|word| match word {
+        "" => String::new(),
+        word => format!("\x1b[{code}m{word}\x1b[0m"),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The colour of a role, as terminals know it by number.
+pub(super) fn code(role: Role) -> Option<&'static str> {
+    match role {
+        Role::Plain => None,
+        Role::Strong => Some("1"),
+        Role::Name => Some("36"),
+        Role::Place => Some("34"),
+        Role::Good => Some("1;32"),
+        Role::Error => Some("1;31"),
+        Role::Warning => Some("1;33"),
+        Role::Note => Some("1;36"),
+        Role::Dim => Some("2"),
+    }
+}

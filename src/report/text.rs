@@ -1,0 +1,121 @@
+//! Text with what each part of it is, which every format shows in its own way.
+
+use std::fmt::Display;
+
+use super::model::Place;
+
+/// What a part of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Words.
+    Plain,
+    /// A number and what it counts, or the start of a line that says what it is.
+    Strong,
+    /// A name or path of documents, sites or values.
+    Name,
+    /// A place in a file.
+    Place,
+    /// That something is as it should be.
+    Good,
+    /// That something is wrong.
+    Error,
+    /// That something may be wrong.
+    Warning,
+    /// That something is worth knowing.
+    Note,
+    /// What matters least.
+    Dim,
+}
+
+/// What a part of a text leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// A line of a file as it is.
+    Head(String, usize),
+    /// A line of a file as it was.
+    Base(String, usize),
+    /// A part of the same report.
+    Anchor(String),
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) role: Role,
+    pub(super) link: Option<Link>,
+}
+
+/// A text of one paragraph. What it quotes is as it was written: each format escapes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl Text {
+    /// Words.
+    pub(super) fn plain(words: impl Display) -> Self {
+        Self::of(Role::Plain, words)
+    }
+
+    /// A text of one part.
+    pub(super) fn of(role: Role, words: impl Display) -> Self {
+        Self::default().then(role, words)
+    }
+
+    /// A place, by file and line.
+    pub(super) fn place(place: &Place, is_head: bool) -> Self {
+        let (file, line) = (place.file.clone(), place.line);
+        let text = format!("{file}:{line}");
+        let link = if is_head { Link::Head(file, line) } else { Link::Base(file, line) };
+        Self { pieces: vec![Piece { text, role: Role::Place, link: Some(link) }] }
+    }
+
+    /// The text with more words behind it.
+    #[must_use]
+    pub(super) fn and(self, words: impl Display) -> Self {
+        self.then(Role::Plain, words)
+    }
+
+    /// The text with one more part behind it.
+    #[must_use]
+    pub(super) fn then(mut self, role: Role, words: impl Display) -> Self {
+        let text = words.to_string();
+        if !text.is_empty() {
+            self.pieces.push(Piece { text, role, link: None });
+        }
+        self
+    }
+
+    /// The text with another behind it.
+    #[must_use]
+    pub(super) fn join(mut self, other: Self) -> Self {
+        self.pieces.extend(other.pieces);
+        self
+    }
+
+    /// The text with a link from all of it to a part of the same report.
+    #[must_use]
+    pub(super) fn linked(mut self, anchor: &str) -> Self {
+        for piece in &mut self.pieces {
+            piece.link.get_or_insert_with(|| Link::Anchor(anchor.to_owned()));
+        }
+        self
+    }
+
+    /// Whether there is nothing in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Texts, one behind the other with `between` between them.
+    pub(super) fn list(texts: impl IntoIterator<Item = Self>, between: &str) -> Self {
+        let texts = texts.into_iter().filter(|text| !text.is_empty());
+        texts.reduce(|all, text| all.and(between).join(text)).unwrap_or_default()
+    }
+
+    /// The words alone.
+    pub(super) fn words(&self) -> String {
+        self.pieces.iter().map(|piece| &*piece.text).collect()
+    }
+}

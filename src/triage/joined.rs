@@ -1,0 +1,103 @@
+//! Findings that reports list as one: those that follow from one absent thing, and those of
+//! alike files of many sites.
+//!
+//! Sixteen substitutions that need a document which is not there are one fault to mend, and so is
+//! a line that was copied into two hundred sites. Exit codes, comments, the baseline and fixes
+//! look at each of the findings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::fold;
+use crate::diagnostic::{Absent, Diagnostic, Severity};
+use crate::source::{DocKey, FileId, SourceMap, Span};
+
+/// Maximum number of sites of which alike findings are listed one by one.
+const MAX_SITES: usize = 3;
+
+/// What findings that are listed as one have in common.
+type Kind<'a> = (&'static str, Severity, Option<Span>, Shared<'a>);
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Shared<'a> {
+    /// What is not there.
+    Absent(&'a Absent),
+    /// The message, and the file without the name of its site.
+    AlikeFiles(&'a str, String),
+}
+
+/// The indices in `diagnostics` of the findings that are listed as one, in the order of the
+/// first of each; none where each is listed alone.
+pub(super) fn groups(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Vec<Vec<usize>>> {
+    let mut alike: BTreeMap<Kind<'_>, Vec<usize>> = BTreeMap::new();
+    for (at, diagnostic) in diagnostics.iter().enumerate() {
+        if let Some(kind) = kind(diagnostic, sources) {
+            alike.entry(kind).or_default().push(at);
+        }
+    }
+    alike.retain(|(.., shared), group| match shared {
+        Shared::Absent(_) => group.len() > 1,
+        Shared::AlikeFiles(..) => {
+            let sites = group.iter().flat_map(|at| &diagnostics[*at].sites);
+            sites.collect::<BTreeSet<&Arc<str>>>().len() > MAX_SITES
+        }
+    });
+    if alike.is_empty() {
+        return None;
+    }
+    let mut groups: Vec<Vec<usize>> = alike.into_values().collect();
+    let joined: BTreeSet<usize> = groups.iter().flatten().copied().collect();
+    let alone = (0..diagnostics.len()).filter(|at| !joined.contains(at));
+    groups.extend(alone.map(|at| vec![at]));
+    groups.sort_unstable();
+    Some(groups)
+}
+
+fn kind<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Option<Kind<'a>> {
+    let shared = match (&diagnostic.absent, &diagnostic.sites[..]) {
+        (Some(absent), _) => Shared::Absent(absent),
+        (None, [site]) => {
+            let path = sources.path_of(diagnostic.primary.span).as_str();
+            let mut parts: Vec<&str> = path.split('/').collect();
+            let of_site = parts.iter_mut().find(|part| ***part == **site)?;
+            *of_site = "";
+            Shared::AlikeFiles(&diagnostic.message, parts.join("/"))
+        }
+        (None, _) => return None,
+    };
+    Some((diagnostic.rule.name, diagnostic.severity, diagnostic.because_of, shared))
+}
+
+/// The finding that is listed for those at `group`, one at least.
+pub(super) fn joined(group: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic {
+    let first = &diagnostics[group[0]];
+    let [_, others @ ..] = group else { return first.clone() };
+    if others.is_empty() {
+        return first.clone();
+    }
+    let all = || group.iter().map(|at| &diagnostics[*at]);
+    let mut joined = Diagnostic {
+        help: first.help.clone().filter(|_| all().all(|it| it.help == first.help)),
+        ..first.clone()
+    };
+    if let Some(absent) = &first.absent {
+        // Sites can have documents of one name.
+        let users: BTreeSet<(FileId, Option<&DocKey>)> =
+            all().map(|it| (it.primary.span.file, it.documents.first())).collect();
+        joined.message = absent.describe(group.len(), users.len());
+        joined.fix = None;
+    } else {
+        joined.count = Diagnostic::total(all());
+    }
+    for other in others.iter().map(|at| &diagnostics[*at]) {
+        let mut other = other.clone();
+        if first.absent.is_none() {
+            other.related.clear();
+        }
+        if other.primary != joined.primary {
+            other.related.insert(0, other.primary.clone());
+        }
+        fold(&mut joined, other);
+    }
+    joined
+}
