@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::configuration::{Related, related};
 use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
-use super::side::{OneSide, identities};
+use super::side::{Asked, OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, Work, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
 use crate::compare::{
@@ -819,7 +819,7 @@ impl<'a> SiteRun<'_, 'a> {
         set: &'a SetFiles,
         earlier: Option<(&OneSide<'a>, Alike)>,
     ) -> OneSide<'a> {
-        OneSide::of(self.sides.plan, self.sides.loaded, (side, set), earlier)
+        OneSide::of(self.sides.plan, self.sides.loaded, (side, set), earlier, Asked::default())
     }
 
     fn site_pair(&self) -> SitePair<'a> {

@@ -168,7 +168,9 @@ impl<'t, T: Default + Send> Files<'t, T> {
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
-        if let (Work::Merge | Work::Render | Work::Relate, Some(globs)) = (self.work, &plan.sites) {
+        if let (Work::Merge | Work::Render | Work::Answer | Work::Relate, Some(globs)) =
+            (self.work, &plan.sites)
+        {
             // Nothing is asked of the files of other sites.
             let is_asked = |site: &str| globs.is_match(site);
             // Where no site is asked for, the error names those that there are.

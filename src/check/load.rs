@@ -136,13 +136,13 @@ impl Loaded {
         let reader = Reader { schemas: &schemas, known: &known, secrets, work };
         let settings = match work {
             Work::Judge | Work::Merge => plan.rules.clone(),
-            Work::Render | Work::Relate => {
+            Work::Render | Work::Answer | Work::Relate => {
                 Settings { wanted: HashSet::default(), ..plan.rules.clone() }
             }
         };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
-            if work != Work::Merge {
+            if matches!(work, Work::Judge | Work::Render) {
                 lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
             }
             // What the base alone has so will be asked what is edited in it; what is rendered is
@@ -172,7 +172,7 @@ impl Loaded {
         }
         let damaged_baseline = match work {
             Work::Judge | Work::Merge => read_baselines(plan, &mut head, &mut base, &mut sources)?,
-            Work::Render | Work::Relate => None,
+            Work::Render | Work::Answer | Work::Relate => None,
         };
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
         let configured = Configured::new(&plan.configuration, &mut sources);
@@ -941,7 +941,7 @@ impl Reader<'_> {
         } else {
             loaded.secrets = loaded.secrets_of_documents(file.id, text);
         }
-        if self.work != Work::Relate {
+        if self.work.has_findings() {
             loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
         }
         loaded.ignores.hide(&loaded.secrets);

@@ -30,11 +30,11 @@ use rayon::prelude::*;
 
 use self::files::Files;
 use self::load::{Loaded, SetFiles};
-use self::side::OneSide;
+use self::side::{Asked, OneSide};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
-use crate::graph::Graph;
+use crate::graph::{DocId, Graph};
 use crate::guard::{Place, guarded};
 use crate::render::{Alike, Rendered};
 use crate::rules::{self, Undone};
@@ -177,6 +177,13 @@ pub struct RenderedSite<'a> {
     pub sources: &'a SourceMap,
 }
 
+impl RenderedSite<'_> {
+    /// Those of `docs` that were not asked for before.
+    pub fn unasked(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
+        docs.into_iter().filter(|doc| !self.rendered.is_wanted(*doc)).collect()
+    }
+}
+
 /// Which work a run does on the files that it read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -186,8 +193,29 @@ pub enum Work {
     Merge,
     /// Renders sites. No rule runs, and no baseline is read.
     Render,
+    /// Renders the documents that the caller [needs](Answer::Needs). Nothing is judged.
+    Answer,
     /// Relates the documents of each site to each other; none gets data.
     Relate,
+}
+
+impl Work {
+    /// Whether the caller reports what is found.
+    fn has_findings(self) -> bool {
+        match self {
+            Work::Judge | Work::Merge | Work::Render => true,
+            Work::Answer | Work::Relate => false,
+        }
+    }
+}
+
+/// What a caller takes from a site of which only some documents are rendered.
+#[derive(Debug)]
+pub enum Answer<T> {
+    /// This.
+    Is(T),
+    /// Nothing yet: these documents have to be rendered for that, too.
+    Needs(Vec<DocId>),
 }
 
 /// What a run found.
@@ -274,21 +302,33 @@ pub fn check<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Judge, None, &per_site)
+    run(plan, Work::Judge, None, &|site| Answer::Is(per_site(site)))
 }
 
-/// Reads and renders what `plan` says, for a caller that reports no findings: those that come
-/// back are what rendering itself met. The site called `first`, if there is one, is rendered
-/// before all others.
+/// Reads and renders what `plan` says, for a caller that runs no rules: the findings are what
+/// rendering itself met.
 ///
 /// # Errors
 /// As [`check`].
 pub fn render_sites<T: Send>(
     plan: &Plan<'_>,
-    first: Option<&str>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Render, first, &per_site)
+    run(plan, Work::Render, None, &|site| Answer::Is(per_site(site)))
+}
+
+/// Reads what `plan` says, and renders of each site the documents that `per_site` needs, which
+/// it says of the site as far as it is rendered: at first nothing is. There are no findings. The
+/// site called `first`, if there is one, comes before all others.
+///
+/// # Errors
+/// As [`check`].
+pub fn answer_sites<T: Send>(
+    plan: &Plan<'_>,
+    first: Option<&str>,
+    per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
+) -> Result<Checked<T>, Error> {
+    run(plan, Work::Answer, first, &per_site)
 }
 
 /// Reads what `plan` says, and renders and judges what cloud-init is given in each site; Deckhand's
@@ -300,7 +340,7 @@ pub fn merge_sets<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Merge, None, &per_site)
+    run(plan, Work::Merge, None, &|site| Answer::Is(per_site(site)))
 }
 
 /// Reads what `plan` says and relates the documents of each site, without rendering them.
@@ -308,14 +348,14 @@ pub fn merge_sets<T: Send>(
 /// # Errors
 /// As [`check`].
 pub fn relate_sites(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
-    run(plan, Work::Relate, None, &|_| ())
+    run(plan, Work::Relate, None, &|_| Answer::Is(()))
 }
 
 fn run<T: Send>(
     plan: &Plan<'_>,
     work: Work,
     first: Option<&str>,
-    per_site: &(impl Fn(&RenderedSite<'_>) -> T + Sync),
+    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
 ) -> Result<Checked<T>, Error> {
     let mut loaded = Loaded::new(plan, work)?;
     loaded.ensure_sites(plan)?;
@@ -325,9 +365,13 @@ fn run<T: Send>(
         wanted[..=first].rotate_right(1);
     }
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = lap(Stage::Rules, || loaded.file_findings(&loaded.head));
+    let mut diagnostics = if work.has_findings() {
+        lap(Stage::Rules, || loaded.file_findings(&loaded.head))
+    } else {
+        Vec::new()
+    };
     did(Stage::Rules, || diagnostics.len());
-    if work != Work::Merge {
+    if matches!(work, Work::Judge | Work::Render) {
         diagnostics.extend(loaded.head.layout_findings());
     }
     let mut sites = after_its_like(
@@ -427,18 +471,30 @@ fn site<'l, T>(
     loaded: &'l Loaded,
     files: &SetFiles,
     like: Option<&OneSide<'l>>,
-    per_site: &(impl Fn(&RenderedSite<'_>) -> T + Sync),
+    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
 ) -> ((CheckedSite<T>, Vec<Diagnostic>), Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();
+    let like = like.map(|like| (like, Alike::Text));
+    let (mut docs, mut before) = (Vec::new(), None);
     // A fault in layercake itself costs this site, or what was to be taken from
     // it, and says so; the others go on.
-    let side = guarded(Place::Site(name), || {
-        OneSide::of(plan, loaded, (&loaded.head, files), like.map(|like| (like, Alike::Text)))
-    });
-    let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
-    let taken = at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site)));
+    let (side, taken) = loop {
+        let asked = Asked { docs: &docs, before: before.as_ref() };
+        let side = guarded(Place::Site(name), || {
+            OneSide::of(plan, loaded, (&loaded.head, files), like, asked)
+        });
+        let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
+        match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
+            Some(Answer::Needs(more)) => docs.extend(more),
+            Some(Answer::Is(taken)) => break (side, Some(taken)),
+            None => break (side, None),
+        }
+        before = side;
+    };
+    let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
     let undone = match (&side, &taken) {
         (None, _) => Some(Undone::Checking),
+        (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(Undone::Checking),
         (Some(_), None) => Some(Undone::Taking),
         (Some(_), Some(_)) => None,
     };

@@ -39,19 +39,30 @@ pub(super) struct OneSide<'a> {
     no_metadata: Whole,
 }
 
+/// What of a site is rendered where the run only answers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asked<'s, 'a> {
+    /// These documents, and what they need.
+    pub(super) docs: &'s [DocId],
+    /// The site as it was when fewer were asked for.
+    pub(super) before: Option<&'s OneSide<'a>>,
+}
+
 impl<'a> OneSide<'a> {
     /// Renders and judges the files of `set`; what is alike in `earlier`, another
-    /// rendering, is taken from there.
+    /// rendering, is taken from there. What is `asked` counts where the run only answers.
     pub(super) fn of(
         plan: &Plan<'_>,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
         earlier: Option<(&OneSide<'a>, Alike)>,
+        asked: Asked<'_, 'a>,
     ) -> Self {
         let documents: Vec<&'a Document> =
             set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
-        let same_site = earlier.map(|(side, _)| (&side.site, &side.graph));
+        let same_site = asked.before.into_iter().chain(earlier.map(|(side, _)| side));
+        let same_site = same_site.map(|side| (&side.site, &side.graph));
         let related = lap(Stage::Relate, || {
             related(plan, &loaded.configured, name, documents, sets, same_site)
         });
@@ -67,14 +78,15 @@ impl<'a> OneSide<'a> {
                     let outputs = graph.outputs().map(|(doc, _)| doc);
                     Extent::Only(outputs.filter(|doc| sets.member(*doc).is_some()).collect())
                 }
-                Work::Relate => Extent::Only(Vec::new()),
+                Work::Answer | Work::Relate => Extent::Only(asked.docs.to_vec()),
             };
             let rendered = render_again(&graph, from.as_slice(), extent);
             (from, rendered)
         });
         did(Stage::Render, || {
             let outputs = graph.outputs();
-            outputs.filter(|(doc, _)| rendered.untouched(*doc).is_none()).count()
+            let is_made = |doc: DocId| rendered.is_wanted(doc) && rendered.untouched(doc).is_none();
+            outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
         let facts = SiteFacts {
             sources: &loaded.sources,
@@ -96,7 +108,7 @@ impl<'a> OneSide<'a> {
         let (of_documents, mut findings) = match loaded.work {
             Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, other)),
             Work::Merge => (Vec::new(), lap(Stage::Rules, || rules::word_sets(&facts))),
-            Work::Relate => (Vec::new(), Vec::new()),
+            Work::Answer | Work::Relate => (Vec::new(), Vec::new()),
         };
         did(Stage::Rules, || findings.len());
         for finding in &mut findings {

@@ -8,12 +8,12 @@ use std::sync::{Arc, OnceLock};
 use super::impact::site_name;
 use super::provenance::{self, Line, Question};
 use super::{Selection, Workspace};
-use crate::check::{Checked, Progress, RenderedSite, render_sites};
+use crate::check::{Answer, Checked, Progress, RenderedSite, answer_sites};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
 use crate::near::nearest;
-use crate::render::flow::flow;
+use crate::render::flow::{flow, may_enter};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::impact::SiteName;
 use crate::report::provenance::{Reach, SiteValue, Way, WayChange, WhyNot};
@@ -35,20 +35,24 @@ pub fn one(
     progress: &Progress,
 ) -> Result<(Checked<()>, Way), Error> {
     let workspace = Workspace::open(selection)?;
-    // The site asked for is rendered first, so that all others know the candidates.
+    // The site asked for comes first, so that all others know the candidates.
     let answer: OnceLock<Result<(Way, Vec<Candidate>), Error>> = OnceLock::new();
     let asked = |at_hand: &RenderedSite<'_>| {
         if is_called(at_hand, site) {
+            let needed = at_hand.unasked(provenance::document(at_hand, question));
+            if !needed.is_empty() {
+                return Answer::Needs(needed);
+            }
             answer.get_or_init(|| {
                 let way = provenance::way(at_hand, question)?;
                 Ok((way, candidates(at_hand, question)?))
             });
         }
         let answer = answer.get().and_then(|answer| answer.as_ref().ok());
-        answer.map_or_else(Vec::new, |(_, candidates)| reaches(at_hand, candidates))
+        answer.map_or(Answer::Is(Vec::new()), |(_, candidates)| reaches(at_hand, candidates))
     };
     let (checked, reaches) =
-        render_sites(&workspace.plan(progress), Some(site), asked)?.without_taken();
+        answer_sites(&workspace.plan(progress), Some(site), asked)?.without_taken();
     let answer = answer.into_inner().unwrap_or_else(|| Err(no_site(&checked, site)));
     let (mut way, candidates) = answer?;
     let sites: Vec<SiteName> = checked.sites.iter().map(site_name).collect();
@@ -67,9 +71,13 @@ pub fn all(
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let workspace = Workspace::open(selection)?;
     let way = |at_hand: &RenderedSite<'_>| {
-        (at_hand.site.name.clone(), provenance::way(at_hand, question))
+        let needed = at_hand.unasked(provenance::document(at_hand, question));
+        if !needed.is_empty() {
+            return Answer::Needs(needed);
+        }
+        Answer::Is((at_hand.site.name.clone(), provenance::way(at_hand, question)))
     };
-    let (checked, answers) = render_sites(&workspace.plan(progress), None, way)?.without_taken();
+    let (checked, answers) = answer_sites(&workspace.plan(progress), None, way)?.without_taken();
     let (mut values, mut first_error) = (Vec::new(), None);
     for (site, answer) in answers {
         let way = answer.map_err(|error| first_error.get_or_insert(error).kind()).ok();
@@ -103,12 +111,19 @@ pub fn why_not(
     let given = std::mem::take(&mut workspace.only);
     let plan = workspace.plan(progress);
     let asked = |at_hand: &RenderedSite<'_>| {
-        is_called(at_hand, site).then(|| {
-            let line = line_of(at_hand, &given, number, place)?;
-            stopped(at_hand, question, line, place)
-        })
+        if !is_called(at_hand, site) {
+            return Answer::Is(None);
+        }
+        let line = match line_of(at_hand, &given, number, place) {
+            Ok(line) => line,
+            Err(error) => return Answer::Is(Some(Err(error))),
+        };
+        match needed_on_line(at_hand, question, line) {
+            docs if docs.is_empty() => Answer::Is(Some(stopped(at_hand, question, line, place))),
+            docs => Answer::Needs(docs),
+        }
     };
-    let (checked, answers) = render_sites(&plan, None, asked)?.without_taken();
+    let (checked, answers) = answer_sites(&plan, None, asked)?.without_taken();
     let answer = answers.into_iter().flatten().next();
     let texts = answer.unwrap_or_else(|| Err(no_site(&checked, site)))?;
     Ok((checked, texts))
@@ -221,22 +236,31 @@ fn leads_around(path: &Path, place: &Location) -> bool {
 
 /// What one site says about the candidates: whether it reads their documents,
 /// and how many of its outputs their texts reach.
-fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Vec<(bool, usize)> {
+fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Answer<Vec<(bool, usize)>> {
     let replay = Replay::new(site.graph, site.rendered);
-    let one = |candidate: &Candidate| {
+    let (mut reaches, mut needed) = (Vec::new(), Vec::new());
+    for candidate in candidates {
         let mut documents = site.graph.iter();
         let found = documents.find(|(_, it)| candidate.document.is(it.span, site.sources));
-        let Some((doc, recipe)) = found else { return (false, 0) };
-        let Some(literal) = &candidate.literal else { return (true, 0) };
+        let literal = found.zip(candidate.literal.as_ref());
+        let Some(((doc, recipe), literal)) = literal else {
+            reaches.push((found.is_some(), 0));
+            continue;
+        };
         // An anchored text stands at several places.
         let mut places = Vec::new();
         add_places_of(literal, &recipe.data, &mut Location::root(), site.sources, &mut places);
-        let flows = places.iter().map(|place| flow(&replay, doc, place));
-        let reached = flows.flat_map(|flow| flow.reached).map(|reached| reached.doc);
-        let outputs: BTreeSet<DocId> = reached.filter(|doc| site.graph.recipe(*doc).emit).collect();
-        (true, outputs.len())
-    };
-    candidates.iter().map(one).collect()
+        let unasked = site.unasked(may_enter(&replay, doc, &places));
+        if unasked.is_empty() {
+            let flows = places.iter().map(|place| flow(&replay, doc, place));
+            let reached = flows.flat_map(|flow| flow.reached).map(|reached| reached.doc);
+            let outputs: BTreeSet<DocId> =
+                reached.filter(|doc| site.graph.recipe(*doc).emit).collect();
+            reaches.push((true, outputs.len()));
+        }
+        needed.extend(unasked);
+    }
+    if needed.is_empty() { Answer::Is(reaches) } else { Answer::Needs(needed) }
 }
 
 /// Adds the places in `node`, which is at `here`, of the values that are written at `text`.
@@ -316,6 +340,20 @@ fn line_of(
         Error::new(ErrorKind::Usage, format!("site `{name}` does not read the file of `{place}`"))
     })?;
     Ok(Line { file, number })
+}
+
+/// The documents that have to be rendered before it is known where the texts on a line stop.
+fn needed_on_line(site: &RenderedSite<'_>, question: &Question, line: Line) -> Vec<DocId> {
+    let is_in_file = |span: Span| site.sources.written(span).file == line.file;
+    let in_file = site.graph.iter().filter(|(_, recipe)| is_in_file(recipe.span));
+    let target = provenance::document(site, question).ok();
+    let documents = site.unasked(in_file.map(|(doc, _)| doc).chain(target));
+    if !documents.is_empty() {
+        return documents;
+    }
+    let replay = Replay::new(site.graph, site.rendered);
+    let entered = line.document(site).map(|doc| may_enter(&replay, doc, &line.places(site, doc)));
+    site.unasked(entered.unwrap_or_default())
 }
 
 /// The flows of the texts on a line, as far as they come on the way to a value.

@@ -15,7 +15,7 @@ use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<DocumentGraph>, Error> {
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(progress);
-    render_sites(&plan, None, |site| {
+    render_sites(&plan, |site| {
         let graph = of_site(site);
         let is_meant =
             |node: &GraphNode| plan.concerns(site.sources.path_of(site.sources.written(node.at)));

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::provenance::{self, Line};
 use super::{Selection, Workspace};
-use crate::check::{Checked, CheckedSite, Progress, RenderedSite, render_sites};
+use crate::check::{Answer, Checked, CheckedSite, Progress, RenderedSite, answer_sites};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{DocId, Op, Step};
-use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered};
+use crate::graph::{DocId, Op, Recipe, Step};
+use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered, may_enter};
 use crate::render::replay::{Replay, Via};
 use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, SiteName, TextKind};
 use crate::source::{DocKey, RepoPath, Span};
@@ -36,7 +36,10 @@ pub fn run(
         super::WorkspaceScope::Set(files) => files.clone(),
     };
     let plan = workspace.plan(progress);
-    let checked = render_sites(&plan, None, |site| of_site(site, &given, line))?;
+    let checked = answer_sites(&plan, None, |site| match needed(site, &given, line) {
+        docs if docs.is_empty() => Answer::Is(of_site(site, &given, line)),
+        docs => Answer::Needs(docs),
+    })?;
     let (checked, sites) = checked.without_taken();
     let names = checked.sites.iter().map(site_name).collect();
     let impact = Impact { sites: names, ..gather(place, line, sites) };
@@ -66,14 +69,44 @@ struct SiteImpact {
     more: bool,
 }
 
+/// The documents in the given files, and their recipes.
+fn given_documents<'s>(
+    site: &RenderedSite<'s>,
+    given: &[RepoPath],
+) -> impl Iterator<Item = (DocId, &'s Recipe)> {
+    site.graph.iter().filter(|(_, recipe)| {
+        let path = site.sources.path_of(recipe.span);
+        given.iter().any(|given| path == given || path.below(given).is_some())
+    })
+}
+
+/// The documents that have to be rendered before the site can say what a line could change. Of a
+/// whole file that is said by how documents are related.
+fn needed(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> Vec<DocId> {
+    let Some(number) = line else { return Vec::new() };
+    let documents = site.unasked(given_documents(site, given).map(|(doc, _)| doc));
+    if !documents.is_empty() {
+        return documents;
+    }
+    let replay = Replay::new(site.graph, site.rendered);
+    let on_line = given_documents(site, given).filter_map(|(doc, recipe)| {
+        let line = Line { file: site.sources.written(recipe.span).file, number };
+        (line.document(site) == Some(doc)).then_some((doc, line))
+    });
+    let entered = on_line.flat_map(|(doc, line)| {
+        let mut places = line.places(site, doc);
+        if places.len() < 2 && (places.is_empty() || line.says_how_to_merge(site, doc)) {
+            places = vec![Location::root()];
+        }
+        may_enter(&replay, doc, &places)
+    });
+    site.unasked(entered)
+}
+
 fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> SiteImpact {
     let mut impact = SiteImpact { site: site.site.name.clone(), ..SiteImpact::default() };
     let replay = Replay::new(site.graph, site.rendered);
-    for (doc, recipe) in site.graph.iter() {
-        let path = site.sources.path_of(recipe.span);
-        if !given.iter().any(|given| path == given || path.below(given).is_some()) {
-            continue;
-        }
+    for (doc, recipe) in given_documents(site, given) {
         impact.reads = true;
         match line {
             None => impact.add_whole(site, &replay, doc, "the whole document"),

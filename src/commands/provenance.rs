@@ -464,10 +464,14 @@ impl Line {
     /// is encoded there does.
     pub fn touches(self, span: Span, site: &RenderedSite<'_>) -> bool {
         let span = site.sources.written(span);
+        if span.file != self.file {
+            return false;
+        }
         let lines = site.sources.get(span.file).lines();
         let last = span.end.saturating_sub(1).max(span.start);
-        span.file == self.file
-            && (lines.line_of(span.start)..=lines.line_of(last)).contains(&self.number)
+        let next = lines.start_of(self.number + 1);
+        lines.start_of(self.number).is_some_and(|start| start <= last)
+            && next.is_none_or(|next| span.start < next)
     }
 
     /// What a line is that says nothing to any document; none where it may say something.

@@ -64,7 +64,7 @@ pub fn run(
         outputs(site, &|key, file| filter.takes(key) && plan.concerns(file))
     };
     let checked =
-        if wanted.is_judged { check(&plan, per_site) } else { render_sites(&plan, None, per_site) };
+        if wanted.is_judged { check(&plan, per_site) } else { render_sites(&plan, per_site) };
     let (checked, taken) = checked?.without_taken();
     let (mut sites, mut missing) = (Vec::new(), Vec::new());
     for Outputs { site, documents, unmade } in taken {

@@ -93,7 +93,7 @@ impl<'a> Stock<'a> {
             self.is_made_alike(index, doc, twin, made).then_some((index, twin))
         })?;
         let rendered = self.earlier[index].rendered;
-        if rendered.blockers.contains_key(&twin) {
+        if rendered.blockers.contains_key(&twin) || !rendered.is_wanted(twin) {
             return None;
         }
         self.taken[doc.index()] = Some(index);

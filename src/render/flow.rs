@@ -104,6 +104,39 @@ pub fn flow_within(replay: &Replay<'_>, doc: DocId, location: &Location, most: u
     stream.flow
 }
 
+/// The documents that [`flow`] from one of these places may enter, `doc` among them.
+pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec<DocId> {
+    let graph = replay.graph();
+    // What is inherited keeps its place, but for indexes of lists, on which nothing depends here.
+    let (mut heirs, mut readers) = (vec![doc], Vec::new());
+    let mut is_heir = vec![false; graph.recipes.len()];
+    let mut next = 0;
+    while let Some(from) = heirs.get(next).copied() {
+        for reader in replay.readers().of_doc(from) {
+            let recipe = graph.recipe(*reader);
+            let mut reads = recipe.steps.iter().filter(|step| step.op.source() == Some(from));
+            let may_take = |step: Step<'_>| match &step.op {
+                Op::Substitute(substitution) => {
+                    let path = &substitution.writing.from.value;
+                    locations.iter().any(|location| may_read(path, location))
+                }
+                Op::Merge { .. } | Op::Lay(_) => true,
+            };
+            if reads.any(may_take) {
+                readers.push(*reader);
+            } else if recipe.base.is_some_and(|base| base.doc == from)
+                && !std::mem::replace(&mut is_heir[reader.index()], true)
+            {
+                heirs.push(*reader);
+            }
+        }
+        next += 1;
+    }
+    let entered = graph.dependents(readers).into_iter().enumerate();
+    let entered = entered.filter(|(_, is_entered)| *is_entered).map(|(at, _)| DocId::at(at));
+    heirs.into_iter().chain(entered).collect()
+}
+
 /// What the values at `places` of a rendered document reach, however they came there.
 pub fn flow_of_rendered(replay: &Replay<'_>, doc: DocId, places: Vec<(Location, Span)>) -> Flow {
     let mut stream = Stream::new(replay, doc, Vec::new());

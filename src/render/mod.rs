@@ -44,6 +44,8 @@ pub struct Rendered {
     /// What each that is blocked needs; there are nearly always none.
     blockers: Blockers,
     untouched: Vec<Option<DocId>>,
+    /// Which documents were to be made, by id; all where nothing else was asked for.
+    wanted: Option<Vec<bool>>,
     /// What each document was allowed to cost, for those that are made again.
     allowance: Allowance,
     /// What went wrong, by document and step.
@@ -277,6 +279,11 @@ impl Rendered {
         self.problems.iter().any(|problem| matches!(problem.kind, ProblemKind::Failed))
     }
 
+    /// Whether a document was to be made.
+    pub fn is_wanted(&self, doc: DocId) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted[doc.index()])
+    }
+
     /// A document's rendered data, if it was made.
     pub fn data(&self, doc: DocId) -> Option<&Node> {
         match self.outcome(doc) {
@@ -369,7 +376,7 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
         .enumerate()
         .map(|(index, made)| made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index)))));
     let (made, untouched) = (made.collect(), stock.into_untouched());
-    Rendered { made, blockers, untouched, allowance, problems }
+    Rendered { made, blockers, untouched, wanted, allowance, problems }
 }
 
 /// Renders `docs`, and the documents that are made of them, as `graph` says; all others are
@@ -400,6 +407,7 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
     Rendered {
         made: made.into_iter().flatten().collect(),
         blockers: rendered.blockers.clone(),
+        wanted: rendered.wanted.clone(),
         untouched: untouched.map(|(at, is)| (!is).then(|| DocId::at(at))).collect(),
         allowance,
         problems,

@@ -108,6 +108,36 @@ fn the_stages_are_the_whole_run() {
     assert!(rules.len() == 6 && rules[5].contains(" others "), "{}", ran.stderr);
 }
 
+/// What a verb is not asked about costs it nothing.
+#[test]
+fn verbs_render_only_what_their_question_is_about() {
+    let sandbox = edited();
+    for number in 0..50 {
+        let name = format!("other-{number}");
+        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: 1}"));
+    }
+    let value = ["example/Any/v1", "chart", ".values.replicas"];
+    let explain = |more: &[&'static str]| [&["explain-value"], more, &value[..]].concat();
+    let line = "global/chart.yaml:8";
+    for (verb, allowed) in [
+        (vec!["lint"], 50..=200),
+        (vec!["graph"], 50..=200),
+        (vec!["sites"], 0..=0),
+        (vec!["impact", "global/chart.yaml"], 0..=0),
+        (vec!["impact", line], 1..=2),
+        (explain(&["prod"]), 1..=2),
+        (explain(&["--all-sites"]), 1..=2),
+        (explain(&["--why-not", line, "prod"]), 1..=1),
+    ] {
+        let ran = sandbox.run(&[&verb[..], &["--timing"]].concat());
+        let row = ran.stderr.lines().find(|row| row.starts_with("  render "));
+        let mut words = row.unwrap_or_else(|| panic!("{verb:?}: {ran:?}")).split(' ').rev();
+        let is_counted = words.next().is_some_and(|unit| unit.starts_with("output"));
+        let rendered = if is_counted { words.next().unwrap().parse().unwrap() } else { 0 };
+        assert!(allowed.contains(&rendered), "{verb:?} renders {rendered}: {ran:?}");
+    }
+}
+
 #[test]
 fn the_report_has_the_stages_where_they_are_asked_for() {
     let sandbox = edited();
