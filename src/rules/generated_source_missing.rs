@@ -54,7 +54,7 @@ fn source<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a Source
 
 /// A source's name and kind: a certificate and its key have one name.
 fn named(facts: &SiteFacts<'_>, missing: &GeneratedSource) -> String {
-    let Source { schema, name } = source(facts, missing);
+    let Source { schema, name, .. } = source(facts, missing);
     let kind = schema.value.split('/').nth(1).unwrap_or(&schema.value);
     format!("`{}` ({kind})", name.value)
 }

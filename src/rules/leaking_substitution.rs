@@ -1,16 +1,14 @@
 //! `leaking-substitution`: in Deckhand, a substitution changes the document its value came from.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use super::{Found, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
-use crate::graph::{DocId, Substitution, Writing};
+use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
-use crate::source::Span;
-use crate::system::deckhand::document::Document;
-use crate::yaml::Node;
+use crate::source::{Span, offset};
+use crate::system::deckhand::document::{Document, Source, Substitution as Written};
 use crate::yaml::path::Piece;
 
 super::rule!(
@@ -76,7 +74,6 @@ fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
 fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {
     let mut owners = Owners::default();
     let mut said = HashSet::new();
-    let written = LazyCell::new(|| written_substitutions(facts.document(doc)));
     for write in writes {
         let Some(substitution) = facts.substitution(doc, write) else { continue };
         if let Some(leak) = owners.leak(write)
@@ -84,8 +81,7 @@ fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &m
         {
             let fix = facts
                 .substitution(doc, leak.earlier)
-                .and_then(|earlier| written.get(&address(earlier.writing)))
-                .and_then(|entry| deep_copy(facts, entry));
+                .and_then(|earlier| deep_copy(facts, facts.document(doc), &earlier));
             found.push((doc, word(facts, doc, &leak, write, fix)));
         }
         owners.record(facts, &substitution, write);
@@ -196,45 +192,38 @@ fn word(
     }
 }
 
-/// The entries of `metadata.substitutions`, by the address of what was read from each.
-fn written_substitutions(document: &Document) -> HashMap<usize, Node> {
-    let metadata = document.metadata();
-    let entries = metadata.get("substitutions").and_then(Node::as_sequence).unwrap_or_default();
-    let by_span: HashMap<Span, &Node> = entries.iter().map(|entry| (entry.span, entry)).collect();
-    let read = document.substitutions();
-    read.filter_map(|it| Some((address(it.writing), (*by_span.get(&it.span)?).clone()))).collect()
-}
-
-fn address(writing: &Writing) -> usize {
-    std::ptr::from_ref(writing).addr()
-}
-
 /// The edit by which a substitution copies all of its value; none where other substitutions may
 /// share the text of its source.
-fn deep_copy(facts: &SiteFacts<'_>, entry: &Node) -> Option<TextEdit> {
-    let (key, source) = entry.as_mapping()?.get_entry("src")?;
-    let text = facts.sources.get(source.span.file).text();
-    let between = text.get(key.span.end as usize..source.span.start as usize)?;
-    if between.contains(['&', '*']) {
+fn deep_copy(
+    facts: &SiteFacts<'_>,
+    document: &Document,
+    substitution: &Substitution<'_>,
+) -> Option<TextEdit> {
+    let is_asked = |it: &Written<'_>| std::ptr::eq(it.writing, substitution.writing);
+    let Written { span: entry, source, .. } = document.substitutions().find(is_asked)?;
+    let Source { span: source, deepcopy, .. } = source;
+    let text = &**facts.sources.get(source.file).text();
+    let (before, behind) = text.split_at_checked(source.start as usize)?;
+    let has_own_text = entry.contains(*source) && before.trim_end().ends_with(':');
+    if !has_own_text {
         return None;
     }
-    if let Some(value) = source.get("deepcopy") {
-        let edit = TextEdit { span: value.span, text: "true".to_owned() };
-        return Some(edit).filter(|_| source.span.contains(value.span));
+    if let Some(value) = deepcopy {
+        let edit = TextEdit { span: *value, text: "true".to_owned() };
+        return Some(edit).filter(|_| source.contains(*value));
     }
-    let (first, _) = source.as_mapping()?.iter().next()?;
-    if !source.span.contains(first.span) {
+    let first = behind.strip_prefix('{').map_or(behind, str::trim_start);
+    if first.starts_with("<<") {
         return None;
     }
-    let at = first.span.start as usize;
-    let is_flow = text.get(source.span.start as usize..)?.starts_with('{');
-    let (before, indent) = text[..at].split_at(text[..at].rfind('\n').map_or(0, |end| end + 1));
+    let (before, indent) = before.split_at(before.rfind('\n').map_or(0, |end| end + 1));
     let line_break = if before.ends_with("\r\n") { "\r\n" } else { "\n" };
-    let behind = match (is_flow, indent.trim().is_empty()) {
+    let separator = match (behind.starts_with('{'), indent.trim().is_empty()) {
         (true, _) => ", ".to_owned(),
         (false, true) => format!("{line_break}{indent}"),
         (false, false) => return None,
     };
-    let span = Span::point(first.span.file, first.span.start);
-    Some(TextEdit { span, text: format!("deepcopy: true{behind}") })
+    let at = source.start + offset(behind.len() - first.len());
+    let span = Span::point(source.file, at);
+    Some(TextEdit { span, text: format!("deepcopy: true{separator}") })
 }

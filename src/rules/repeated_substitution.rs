@@ -35,7 +35,7 @@ type Said<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i
 fn said<'a>(substitution: Substitution<'a>, to: &'a Destination) -> Said<'a> {
     let extract = |it: &'a Extract| (it.pattern.value.text(), it.group.value);
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
-    let (Source { schema, name }, writing) = (substitution.source, substitution.writing);
+    let (Source { schema, name, .. }, writing) = (substitution.source, substitution.writing);
     let texts = [&*schema.value, &*name.value, writing.from.value.text(), to.path.value.text()];
     (texts, writing.extract.as_deref().map(extract), to.part.as_ref().map(part))
 }

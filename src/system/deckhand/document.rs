@@ -98,6 +98,10 @@ pub struct Source {
     pub schema: Spanned<Arc<str>>,
     /// Its name.
     pub name: Spanned<Arc<str>>,
+    /// Where the mapping stands that names it.
+    pub span: Span,
+    /// Where that mapping says whether the value is copied all the way down, if it does.
+    pub deepcopy: Option<Span>,
 }
 
 /// One substitution.

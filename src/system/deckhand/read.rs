@@ -579,7 +579,10 @@ impl<'r> Reader<'r> {
         self.schema_form(source, "schema", &schema);
         let from = self.path(source, &path)?;
         let extract = extract.ok()?;
-        Some((Source { schema, name }, Writing { from, extract, to, deepcopy }))
+        let span = section.mapping.get("src")?.span;
+        let written = source.mapping.get("deepcopy").map(|node| node.span);
+        let source = Source { schema, name, span, deepcopy: written };
+        Some((source, Writing { from, extract, to, deepcopy }))
     }
 
     /// The part of the source to use; an error where it cannot be used, which
