@@ -6,6 +6,9 @@
 
 use std::collections::HashSet;
 
+use indexmap::map::Entry as Slot;
+use indexmap::{IndexMap, IndexSet};
+use jsonschema::canonical::json::to_string as canonical;
 use serde_json::{Map, Value as Json};
 
 use super::tree::{self, name_of};
@@ -648,14 +651,13 @@ impl Reader<'_> {
         const EXPECTED: &str = "a list of different strings, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
         let Some(items) = items else { return self.refuse(entry, EXPECTED) };
-        let mut names: Vec<&str> = Vec::with_capacity(items.len());
+        let mut names: IndexSet<&str> = IndexSet::with_capacity(items.len());
         for item in items {
-            match item.as_str() {
-                Some(name) if !names.contains(&name) => names.push(name),
-                _ => self.wrong(item.span, entry.name, EXPECTED),
+            if !item.as_str().is_some_and(|name| names.insert(name)) {
+                self.wrong(item.span, entry.name, EXPECTED);
             }
         }
-        (!names.is_empty()).then(|| Json::from(names))
+        (!names.is_empty()).then(|| names.into_iter().collect())
     }
 
     fn types(&mut self, entry: Entry<'_>) -> Option<Json> {
@@ -686,17 +688,17 @@ impl Reader<'_> {
         const EXPECTED: &str = "a list of different values, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
         let Some(items) = items else { return self.refuse(entry, EXPECTED) };
-        let mut options: Vec<Json> = Vec::with_capacity(items.len());
+        let mut options = IndexMap::with_capacity(items.len());
         for item in items {
             let option = tree::to_json(item);
             // To Deckhand's validator `1` and `1.0` are the same.
-            if options.iter().any(|other| jsonschema::json::cmp::equal(other, &option)) {
-                self.wrong(item.span, entry.name, EXPECTED);
-            } else {
-                options.push(option);
+            let text = canonical(&option).unwrap_or_else(|_too_deep| option.to_string());
+            match options.entry(text) {
+                Slot::Occupied(_) => self.wrong(item.span, entry.name, EXPECTED),
+                Slot::Vacant(slot) => _ = slot.insert(option),
             }
         }
-        Some(Json::Array(options))
+        Some(options.into_values().collect())
     }
 
     fn refuse(&mut self, entry: Entry<'_>, expected: &'static str) -> Option<Json> {
