@@ -3,7 +3,7 @@
 //! The cost is the processor time of the program itself. Instructions cannot be counted
 //! everywhere, and counting allocations needs unsafe code, which is forbidden; so each
 //! figure is the least of a few runs, and sizes are chosen at which a quadratic part
-//! would cost four times as much where twice is expected.
+//! would cost sixteen times as much where four times is expected.
 
 mod inputs;
 
@@ -18,8 +18,9 @@ use self::inputs::{
 use crate::git::{self, Site};
 use crate::support::sample::is_thorough;
 
-/// Maximum factor of the cost where the input is twice as large.
-const MAX_GROWTH: f64 = 2.5;
+/// Maximum factor of the cost where the input is four times as large: as far from four as from
+/// sixteen, since a busy machine spoils figures by half.
+const MAX_GROWTH: f64 = 8.0;
 
 /// Maximum number of runs whose least cost is taken, on a machine that does other things, too.
 const TRIES: usize = 8;
@@ -36,12 +37,12 @@ struct Cost {
 }
 
 #[test]
-fn twice_the_hostile_input_costs_at_most_two_and_a_half_times_as_much() {
+fn four_times_the_hostile_input_costs_at_most_eight_times_as_much() {
     let nothing = (0..3).map(|_| cost_of(&site(String::new())).time).min().unwrap();
     let failed: Vec<String> = KINDS
         .iter()
         .filter_map(|kind| {
-            let sizes = [kind.size, 2 * kind.size].map(kind.make);
+            let sizes = [kind.size / 2, 2 * kind.size].map(kind.make);
             let growth = least_growth(&sizes, nothing);
             (growth > MAX_GROWTH).then(|| format!("{}: {growth}", kind.name))
         })

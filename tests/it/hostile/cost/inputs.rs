@@ -7,7 +7,7 @@ use crate::hostile::{definition, document, policy, three_layers};
 /// A kind of hostile input.
 pub(super) struct Kind {
     pub(super) name: &'static str,
-    /// How large it is made first; then it is made twice as large.
+    /// It is made half as large, and twice as large.
     pub(super) size: usize,
     /// Files of this size on the base, and on the head where they are compared.
     pub(super) make: fn(usize) -> Files,
@@ -22,10 +22,10 @@ pub(super) struct Files {
 pub(super) const KINDS: [Kind; 35] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
-    Kind { name: "missing keys", size: 4_000, make: missing_keys },
+    Kind { name: "missing keys", size: 8_000, make: missing_keys },
     Kind { name: "labels that all have", size: 400, make: shared_labels },
     Kind { name: "selectors that match nearly", size: 400, make: missing_parents },
-    Kind { name: "sources that are nearly there", size: 400, make: missing_sources },
+    Kind { name: "sources that are nearly there", size: 800, make: missing_sources },
     Kind { name: "long names", size: 50_000, make: long_labels },
     Kind { name: "empty documents", size: 60_000, make: empty_documents },
     Kind { name: "repeated keys on one line", size: 6_000, make: repeated_keys },
