@@ -209,6 +209,7 @@ pub fn compare_with<T: Send>(
     let documents = loaded.documents(plan, &loaded.head.wanted(plan));
     let checked = Checked {
         sites: checked,
+        repositories: Vec::new(),
         findings: Findings::default(),
         secrets,
         opaque,

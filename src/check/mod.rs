@@ -38,7 +38,7 @@ use crate::graph::{DocId, Graph};
 use crate::guard::{Place, guarded};
 use crate::render::{Alike, Rendered};
 use crate::rules::{self, Undone};
-use crate::source::{FileId, RepoPath, SourceMap, Span, Tree};
+use crate::source::{FileId, RepoPath, SourceMap, Span, Tree, UsedRepository};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::Layout;
@@ -225,6 +225,8 @@ pub struct Checked<T> {
     pub sources: SourceMap,
     /// The sites, by name.
     pub sites: Vec<CheckedSite<T>>,
+    /// The further repositories that they read.
+    pub repositories: Vec<UsedRepository>,
     /// The findings.
     pub findings: Findings,
     /// The stretches of text that hold secrets, which no report may show.
@@ -280,6 +282,7 @@ impl<T> Checked<T> {
         let checked = Checked {
             sites: sites.collect(),
             sources: self.sources,
+            repositories: self.repositories,
             findings: self.findings,
             secrets: self.secrets,
             opaque: self.opaque,
@@ -402,6 +405,7 @@ fn run<T: Send>(
     Ok(Checked {
         sources,
         sites,
+        repositories: Vec::new(),
         findings,
         secrets,
         opaque,

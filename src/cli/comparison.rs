@@ -410,6 +410,7 @@ pub(super) fn report_of_one<T>(
             sites: checked.sites.iter().map(reach).collect(),
             findings: &findings,
         },
+        repositories: &checked.repositories,
         outputs: checked.sites.iter().map(|site| site.outputs).sum(),
         semantics,
         timing: Timing::new(elapsed, times().as_ref()),
@@ -439,6 +440,7 @@ pub(super) fn report_of_comparison(
     let run = Run {
         verdict,
         repository: Some(outcome.repository.clone()),
+        repositories: &outcome.compared.checked.repositories,
         outputs: outcome.outputs,
         semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
         timing: Timing::new(elapsed, times().as_ref()),

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::model::{Place, Report, Side};
+use super::text::Link;
+
 /// What an address is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
@@ -45,7 +48,7 @@ impl Links {
 
     /// The address of a line of a file at a commit; none where the template
     /// asks for a commit and there is none.
-    pub(super) fn to(&self, commit: Option<&str>, file: &str, line: usize) -> Option<String> {
+    fn to(&self, commit: Option<&str>, file: &str, line: usize) -> Option<String> {
         let mut address = String::new();
         let mut rest = &*self.template;
         while let Some((before, after)) = rest.split_once('{') {
@@ -60,6 +63,32 @@ impl Links {
         }
         address.push_str(rest);
         Some(address)
+    }
+}
+
+impl Report {
+    /// The address that a link leads to outside of the report, where there is one.
+    pub(super) fn address(&self, link: &Link) -> Option<String> {
+        let sides = self.comparison.as_ref();
+        match link {
+            Link::Head(place) => self.address_of(place, sides.map(|it| &it.head)),
+            Link::Base(place) => self.address_of(place, sides.map(|it| &it.base)),
+            Link::Anchor(_) => None,
+        }
+    }
+
+    /// A place in a further repository is linked by that repository's own template and commit,
+    /// as a line of another revision may be another line.
+    fn address_of(&self, place: &Place, side: Option<&Side>) -> Option<String> {
+        match self.repository_of(&place.file) {
+            Some((used, path)) => {
+                used.links.as_ref()?.to(place.commit.as_deref(), path, place.line)
+            }
+            None => {
+                let commit = side.and_then(|side| side.commit.as_deref());
+                self.links.as_ref()?.to(commit, &place.file, place.line)
+            }
+        }
     }
 }
 

@@ -31,9 +31,9 @@ pub(super) enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     /// A line of a file as it is.
-    Head(String, usize),
+    Head(Place),
     /// A line of a file as it was.
-    Base(String, usize),
+    Base(Place),
     /// A part of the same report.
     Anchor(String),
 }
@@ -65,9 +65,8 @@ impl Text {
 
     /// A place, by file and line.
     pub(super) fn place(place: &Place, is_head: bool) -> Self {
-        let (file, line) = (place.file.clone(), place.line);
-        let text = format!("{file}:{line}");
-        let link = if is_head { Link::Head(file, line) } else { Link::Base(file, line) };
+        let text = format!("{}:{}", place.file, place.line);
+        let link = if is_head { Link::Head } else { Link::Base }(place.clone());
         Self { pieces: vec![Piece { text, role: Role::Place, link: Some(link) }] }
     }
 

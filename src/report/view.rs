@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, offset};
 use crate::yaml::emit::HIDDEN;
@@ -25,6 +26,8 @@ pub struct View<'a> {
 pub(super) struct Place<'a> {
     /// The file in which it can be changed.
     pub(super) path: &'a RepoPath,
+    /// The commit of a further repository that it was read from.
+    pub(super) commit: Option<&'a Arc<str>>,
     pub(super) line: usize,
     pub(super) column: usize,
     pub(super) end_line: usize,
@@ -210,9 +213,9 @@ impl<'a> View<'a> {
             let [(line, column), (end_line, end_column)] = self.ends(span);
             Decoded { name: self.source(span.file).path(), line, column, end_line, end_column }
         });
-        let path = self.source(written.file).path();
-        let covers_secret = self.covers_secret(span);
-        Place { path, line, column, end_line, end_column, covers_secret, decoded }
+        let (source, covers_secret) = (self.source(written.file), self.covers_secret(span));
+        let (path, commit) = (source.path(), source.commit());
+        Place { path, commit, line, column, end_line, end_column, covers_secret, decoded }
     }
 
     /// Line and column, both from one, of where a span begins in its own text.

@@ -11,6 +11,7 @@ mod text;
 mod tree;
 mod write;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
@@ -93,6 +94,52 @@ impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// A further repository, in the sites that read the same revisions of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedRepository {
+    /// The name with which the paths of its files begin: `NAME:path`.
+    pub name: Arc<str>,
+    /// The sites, by name.
+    pub sites: BTreeSet<Arc<str>>,
+    /// The revision of the base side; none without a comparison, or where these sites did not
+    /// use the repository.
+    pub base: Option<UsedRevision>,
+    /// The revision of the head side; none where these sites do not use it any more.
+    pub head: Option<UsedRevision>,
+    /// The line that pins the head's revision in one of the sites, in a file of the repository
+    /// that is checked; none where no line does.
+    pub pin: Option<Span>,
+    /// The template of links to its lines, as it is configured.
+    pub links: Option<Arc<str>>,
+}
+
+/// A revision of a further repository, and what chose it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
+pub struct UsedRevision {
+    /// What chose it.
+    pub chosen_by: RevisionChoice,
+    /// What that calls it, such as `v1.8`; none where it has no name.
+    pub revision: Option<Arc<str>>,
+    /// The commit, in full; none where files are read from a folder.
+    pub commit: Option<Arc<str>>,
+}
+
+/// What chose the revision of a further repository.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum RevisionChoice {
+    /// The site definition.
+    Pin,
+    /// The user, in place of every pin.
+    Override,
+    /// The clone, as nothing else says: the commit that is checked out there.
+    CheckedOut,
+    /// The user or, outside git, the clone: files as they are in its folder.
+    Folder,
 }
 
 /// What a user calls a document: Deckhand's identity triple

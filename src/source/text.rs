@@ -41,6 +41,7 @@ pub struct Source {
     /// The bytes, where the text is not what they say in UTF-8.
     bytes: Option<Arc<[u8]>>,
     decoded_from: Option<Span>,
+    commit: Option<Arc<str>>,
     lines: OnceLock<LineIndex>,
 }
 
@@ -82,7 +83,14 @@ impl Source {
 
     fn of(path: RepoPath, decoded: Decoded, decoded_from: Option<Span>) -> Self {
         let Decoded { text, fault, bytes } = decoded;
-        Self { path, text: text.into(), fault, bytes, decoded_from, lines: OnceLock::new() }
+        let (text, commit, lines) = (text.into(), None, OnceLock::new());
+        Self { path, text, fault, bytes, decoded_from, commit, lines }
+    }
+
+    /// The file of a further repository, as this commit of it has it.
+    #[must_use]
+    pub fn at_commit(self, commit: Arc<str>) -> Self {
+        Self { commit: Some(commit), ..self }
     }
 
     /// Where the file is.
@@ -108,6 +116,12 @@ impl Source {
     /// The text that this one was decoded from, if it is no file's own.
     pub fn decoded_from(&self) -> Option<Span> {
         self.decoded_from
+    }
+
+    /// A commit of a further repository that has the file so; none for files of the repository
+    /// that is checked, and for those read from a folder.
+    pub fn commit(&self) -> Option<&Arc<str>> {
+        self.commit.as_ref()
     }
 
     /// Where the lines begin; computed when first asked for.

@@ -5,6 +5,7 @@ mod documents;
 mod json;
 mod json_report;
 mod laws;
+mod repositories;
 mod saved;
 mod secrets;
 mod terminal;

@@ -40,7 +40,7 @@ impl Page<'_, '_> {
 
     fn label_place(&self, label: &LabelledPlace) -> String {
         let place = format!("<code class=\"place\">{}:{}</code>", text(&label.file), label.line);
-        let place = match self.address(&Link::Head(label.file.clone(), label.line)) {
+        let place = match self.address(&Link::Head(label.start())) {
             Some(address) => format!("<a href=\"{}\">{place}</a>", text(&address)),
             None => place,
         };

@@ -101,14 +101,11 @@ impl Page<'_, '_> {
     /// Where a link leads: nowhere but to a part of the page or to the web, whatever a report
     /// says.
     fn address(&self, link: &Link) -> Option<String> {
-        let address = match link {
-            Link::Anchor(name) => {
-                let is_there = self.edits.as_ref().is_none_or(|names| names.contains(name));
-                return is_there.then(|| format!("#{name}"));
-            }
-            Link::Head(file, line) => self.story.report.link(file, *line),
-            Link::Base(file, line) => self.story.report.base_link(file, *line),
-        };
+        if let Link::Anchor(name) = link {
+            let is_there = self.edits.as_ref().is_none_or(|names| names.contains(name));
+            return is_there.then(|| format!("#{name}"));
+        }
+        let address = self.story.report.address(link);
         address.filter(|it| it.starts_with("https://") || it.starts_with("http://"))
     }
 

@@ -18,7 +18,7 @@ use super::story::{
     Delta, Entry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, edit_numbers,
     labelled,
 };
-use super::text::{Link, Piece, Role, Text};
+use super::text::{Piece, Role, Text};
 use super::{Manner, counted};
 
 /// How long a page may be.
@@ -438,12 +438,7 @@ impl<'r> Page<'_, 'r> {
             Role::Strong | Role::Error | Role::Warning => strong(&prose(&text)),
             Role::Plain | Role::Good | Role::Note | Role::Dim => prose(&text),
         };
-        let report = self.story.report;
-        let address = match &piece.link {
-            Some(Link::Head(file, line)) => report.link(file, *line),
-            Some(Link::Base(file, line)) => report.base_link(file, *line),
-            Some(Link::Anchor(_)) | None => None,
-        };
+        let address = piece.link.as_ref().and_then(|link| self.story.report.address(link));
         let linked = address.map(|address| link(&inside, &address));
         let inside = linked.filter(|it| it.len() <= MAX_LINK_BYTES).unwrap_or(inside);
         format!("{}{inside}{}", space(before), space(behind))

@@ -11,6 +11,7 @@ mod json;
 mod lines;
 mod place;
 mod read;
+mod repositories;
 mod sites;
 mod timing;
 mod value;
@@ -31,6 +32,7 @@ pub use self::json::{rendered, site_rows, write};
 pub use self::lines::{FileLines, Line};
 pub use self::place::{DecodedPlace, DecodedStretch, LabelledPlace, Place};
 pub use self::read::{Unreadable, read};
+pub use self::repositories::UsedRepository;
 pub use self::sites::{Site, SiteCounts, SiteSet};
 pub use self::timing::{RuleTiming, StageTiming, Timing};
 pub use self::value::ShownValue;
@@ -44,6 +46,7 @@ use super::{ChosenBy, ChosenSemantics, Links, Meaning, View};
 use crate::compare::Status;
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
 use crate::diagnostic::Severity;
+use crate::source;
 use crate::triage::{self, Counts, Findings};
 
 /// The JSON Schema of a report.
@@ -68,6 +71,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// The repository, where it is one of git.
     pub repository: Option<Repository>,
+    /// The further repositories, by name, with the revisions that were read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub repositories: Vec<UsedRepository>,
     /// The two sides; none without a comparison.
     pub comparison: Option<Comparison>,
     /// The meaning in which documents were rendered.
@@ -286,6 +292,8 @@ pub struct Run<'a> {
     pub verdict: Verdict,
     /// The repository.
     pub repository: Option<Repository>,
+    /// The further repositories.
+    pub repositories: &'a [source::UsedRepository],
     /// What was rendered and, of two sides, compared.
     pub checked: CheckedSides<'a>,
     /// Number of outputs of the head side.
@@ -346,6 +354,7 @@ impl<'a> Run<'a> {
                 judges: Judges::NewFindings,
             },
             repository: None,
+            repositories: &[],
             checked,
             outputs: 0,
             semantics: ChosenSemantics {
@@ -385,7 +394,8 @@ impl Report {
     /// The report of a run.
     pub fn new(run: Run<'_>, view: &View<'_>) -> Self {
         let found = run.checked.found(view);
-        let named = found.iter().flat_map(|it| it.diagnostic.sites.iter().cloned());
+        let named = found.iter().flat_map(|it| it.diagnostic.sites.iter());
+        let named = named.chain(run.repositories.iter().flat_map(|it| &it.sites)).cloned();
         let mut sets = SiteSets::new(run.checked.sites(), named);
         let texts = Texts::of(found.iter().map(|it| it.diagnostic), view);
         let (changes, unlisted) = match &run.checked {
@@ -395,6 +405,7 @@ impl Report {
             }
         };
         let findings = finding::findings(&found, &texts, &mut sets, view);
+        let repositories = repositories::used(run.repositories, &mut sets, view);
         let documents = run.checked.documents();
         let truncated = Truncated::new(unlisted, changes.truncated_values());
         let report = Self {
@@ -403,6 +414,7 @@ impl Report {
             tool: Tool::this(),
             verdict: run.verdict,
             repository: run.repository,
+            repositories,
             comparison: run.checked.into_comparison(),
             semantics: run.semantics,
             links: run.links,
@@ -420,7 +432,7 @@ impl Report {
             truncated,
             timing_ms: run.timing,
         };
-        report.counted()
+        report.without_further_fixes().counted()
     }
 
     /// The report with other links, where there are any.
@@ -451,18 +463,6 @@ impl Report {
     /// What is kept of the text that a label is in.
     pub fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
         label.text?.of(&self.lines)
-    }
-
-    /// The address of a place of the head side, where it can be linked to.
-    pub fn link(&self, file: &str, line: usize) -> Option<String> {
-        let commit = self.comparison.as_ref().and_then(|it| it.head.commit.as_deref());
-        self.links.as_ref()?.to(commit, file, line)
-    }
-
-    /// The address of a place of the base side, where it can be linked to.
-    pub fn base_link(&self, file: &str, line: usize) -> Option<String> {
-        let commit = self.comparison.as_ref().and_then(|it| it.base.commit.as_deref());
-        self.links.as_ref()?.to(commit, file, line)
     }
 
     /// With figures of what is listed.

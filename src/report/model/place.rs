@@ -1,6 +1,8 @@
 //! Places in files, as a report names them: lines and columns from one, columns in characters,
 //! and none inside of a secret.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::id::TextRef;
@@ -14,12 +16,16 @@ use crate::yaml::path::{Location, Piece};
 /// Where something begins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct Place {
-    /// The file of the repository in which it can be changed.
+    /// The file in which it can be changed: its path in the repository, or `NAME:path` in a
+    /// further one.
     pub file: String,
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
+    /// The commit of a further repository that it was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Arc<str>>,
     /// Where it is in a text that the file holds encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded: Option<DecodedPlace>,
@@ -39,7 +45,7 @@ pub struct DecodedPlace {
 /// A stretch of a file, and what is to be seen there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LabelledPlace {
-    /// The file of the repository in which it can be changed.
+    /// The file, as in [`Place`].
     pub file: String,
     /// The line on which it begins.
     pub line: usize,
@@ -49,6 +55,9 @@ pub struct LabelledPlace {
     pub end_line: usize,
     /// The column behind it.
     pub end_column: usize,
+    /// The commit of a further repository that it was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Arc<str>>,
     /// Where it is in a text that the file holds encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded: Option<DecodedStretch>,
@@ -83,6 +92,7 @@ impl Place {
             file: place.path.as_str().to_owned(),
             line: place.line,
             column: place.column,
+            commit: place.commit.cloned(),
             decoded: place.decoded.as_ref().map(|Decoded { name, line, column, .. }| {
                 DecodedPlace { name: name.as_str().to_owned(), line: *line, column: *column }
             }),
@@ -99,6 +109,7 @@ impl LabelledPlace {
             column: place.column,
             end_line: place.end_line,
             end_column: place.end_column,
+            commit: place.commit.cloned(),
             decoded: place.decoded.map(|it| DecodedStretch {
                 name: it.name.as_str().to_owned(),
                 line: it.line,
@@ -118,6 +129,7 @@ impl LabelledPlace {
             file: self.file.clone(),
             line: self.line,
             column: self.column,
+            commit: self.commit.clone(),
             decoded: self.decoded.as_ref().map(|it| DecodedPlace {
                 name: it.name.clone(),
                 line: it.line,

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::id::Id;
 use super::{
     Cause, Finding, LabelledPlace, Line, OnSides, Place, REPORT_VERSION, Report, SCHEMA, SetRef,
+    UsedRepository,
 };
 use crate::report::model::FileLines;
 
@@ -66,6 +67,7 @@ impl Report {
         numbered(self.routes.iter().map(|it| it.id))?;
         numbered(self.lines.iter().map(|it| it.id))?;
         self.check_sites()?;
+        self.repositories.iter().try_for_each(|it| self.check_repository(it))?;
         self.check_changes()?;
         self.findings.iter().try_for_each(|finding| self.check_finding(finding))?;
         self.lines.iter().try_for_each(FileLines::check)
@@ -79,6 +81,11 @@ impl Report {
             }
         }
         Ok(())
+    }
+
+    fn check_repository(&self, used: &UsedRepository) -> Checked {
+        self.check_set(used.sites)?;
+        used.pin.iter().try_for_each(Place::check)
     }
 
     fn check_changes(&self) -> Checked {

@@ -7,6 +7,7 @@ mod entries;
 mod findings;
 mod fold;
 mod names;
+mod repositories;
 mod sites;
 mod verdict;
 
@@ -80,7 +81,7 @@ impl<'r> Story<'r> {
         let (unknown, inert) = without_effect.partition(|edit| edit.kind == EditKind::File);
         Self {
             headline: Headline::new(report, &site_names),
-            header: verdict::header(report),
+            header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
             errors,
             entries: entries::entries(report, &names, &site_names, each_value),

@@ -7,6 +7,7 @@ use crate::report::model::{
 };
 use crate::report::text::{Role, Text};
 
+use super::repositories::header_lines;
 use super::sites::SiteNames;
 use crate::triage::Counts;
 
@@ -289,7 +290,7 @@ fn findings(report: &Report) -> Option<Text> {
 }
 
 /// What was compared, and how it was rendered.
-pub(super) fn header(report: &Report) -> Vec<(&'static str, Text)> {
+pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static str, Text)> {
     let mut header = Vec::new();
     if let Some(comparison) = &report.comparison {
         header.extend(repository(report).map(|text| ("repository", text)));
@@ -304,6 +305,7 @@ pub(super) fn header(report: &Report) -> Vec<(&'static str, Text)> {
             header.push(("head", head.and(format!(", {edited} changed"))));
         }
     }
+    header.extend(header_lines(report, sites).into_iter().map(|text| ("with", text)));
     let semantics = report.semantics;
     let words = format!("{} ({})", semantics.meaning.as_str(), semantics.chosen_by.as_str());
     header.push(("semantics", Text::plain(words)));

@@ -45,14 +45,7 @@ impl Painter<'_> {
     }
 
     fn address(self, link: &Link) -> Option<String> {
-        if !self.style.links {
-            return None;
-        }
-        match link {
-            Link::Head(file, line) => self.report.link(file, *line),
-            Link::Base(file, line) => self.report.base_link(file, *line),
-            Link::Anchor(_) => None,
-        }
+        if self.style.links { self.report.address(link) } else { None }
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) fn one_image() -> World {
 }
 
 /// Compares a screen with the one that is kept, which `LAYERCAKE_BLESS` writes.
-fn kept(name: &str, screen: &str) {
+pub(super) fn kept(name: &str, screen: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/screens/{name}.txt"));
     if std::env::var_os("LAYERCAKE_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -4,6 +4,7 @@ use layercake::report::model::{Unreadable, read, write};
 use serde_json::{Value as Json, json};
 
 use super::comparison::{all_kinds, many_images, one_image};
+use super::repositories::bump;
 use super::world::World;
 use super::{Files, rule};
 
@@ -30,7 +31,7 @@ fn validate(report: &Json) {
 
 #[test]
 fn reports_are_as_their_schema_says() {
-    for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
+    for world in [one_image(), many_images(), all_kinds(), bump(), World::new(&[], &[]).finish()] {
         let report = report(&world);
         let outputs = report["totals"]["changed_outputs"].as_u64().unwrap();
         assert_eq!(outputs, world.comparison.outputs.len() as u64);
@@ -47,7 +48,7 @@ fn reports_are_as_their_schema_says() {
 
 #[test]
 fn a_report_is_read_as_it_was_written() {
-    for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
+    for world in [one_image(), many_images(), all_kinds(), bump(), World::new(&[], &[]).finish()] {
         let written = world.json();
         let mut again = Vec::new();
         write(&read(&written).unwrap(), &mut again).unwrap();

@@ -11,7 +11,7 @@ use layercake::edit::{Edit, EditId, EditKind, Part, Text};
 use layercake::report::model::{self, Report, Repository, Run, SideKind, Timing};
 use layercake::report::{Detail, Format, Listing, Look, Style, View, canonical};
 use layercake::rules::RULES;
-use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span};
+use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, UsedRepository};
 use layercake::triage;
 use layercake::yaml::diff::{Difference, Kind, Place};
 use layercake::yaml::path::{Location, Piece};
@@ -29,6 +29,7 @@ pub struct World {
     pub comparison: Comparison,
     pub findings: Option<triage::Compared>,
     pub sides: model::Comparison,
+    pub repositories: Vec<UsedRepository>,
     outputs: usize,
     /// By name.
     schemas: BTreeMap<String, String>,
@@ -38,6 +39,16 @@ pub struct World {
 pub enum Side {
     Base,
     Head,
+}
+
+impl Side {
+    /// The commit of further repositories that this side has.
+    pub fn commit(self) -> &'static str {
+        match self {
+            Side::Base => "1d5f2a90b4c8e7d6a3f1029384756abcdef01234",
+            Side::Head => "3f2a91c07b5d4e8f9a6c1b2d3e4f5a6b7c8d9e0f",
+        }
+    }
 }
 
 /// One step of a route: how, to which document, where in it, and the lines
@@ -56,6 +67,7 @@ impl World {
             comparison: Comparison::default(),
             findings: None,
             sides: sides(),
+            repositories: Vec::new(),
             outputs: 1972,
             schemas: BTreeMap::new(),
         };
@@ -80,7 +92,10 @@ impl World {
         if text.is_empty() {
             return;
         }
-        let file = self.sources.add(Source::new(RepoPath::new(path), Ok(text.into())));
+        let source = Source::new(RepoPath::new(path), Ok(text.into()));
+        let is_further = path.contains(':');
+        let source = if is_further { source.at_commit(side.commit().into()) } else { source };
+        let file = self.sources.add(source);
         let mut root = parse(file, text).documents.remove(0).root;
         // As in a document that Deckhand's `storagePolicy` makes secret.
         if text.contains("storagePolicy: encrypted") {
@@ -313,6 +328,7 @@ impl World {
         let name = "treasuremap".to_owned();
         let run = Run {
             repository: Some(Repository { name, branch: None, nested_at: None }),
+            repositories: &self.repositories,
             outputs: self.outputs,
             timing: Timing::new(Duration::from_millis(210), None),
             ..Run::of_comparison(self.sides.clone(), &self.comparison, findings)

@@ -1,0 +1,82 @@
+//! Further repositories, which revisions of them were read, and what links to them are made of.
+
+use serde::{Deserialize, Serialize};
+
+use super::Report;
+use super::id::SetRef;
+use super::place::Place;
+use super::sites::SiteSets;
+use crate::report::{Links, View};
+use crate::source::{self, UsedRevision};
+
+/// A further repository, in the sites that read the same revisions of it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct UsedRepository {
+    /// The name with which the paths of its files begin: `NAME:path`.
+    pub name: String,
+    /// The sites.
+    pub sites: SetRef,
+    /// The revision of the base side; none without a comparison, or where these sites did not
+    /// use the repository.
+    pub base: Option<UsedRevision>,
+    /// The revision of the head side; none where these sites do not use it any more.
+    pub head: Option<UsedRevision>,
+    /// The line that pins the head's revision in one of the sites.
+    pub pin: Option<Place>,
+    /// The template of links to its lines.
+    pub links: Option<Links>,
+}
+
+/// The further repositories of a run, by name.
+pub(super) fn used(
+    repositories: &[source::UsedRepository],
+    sets: &mut SiteSets,
+    view: &View<'_>,
+) -> Vec<UsedRepository> {
+    let mut sorted: Vec<&source::UsedRepository> = repositories.iter().collect();
+    sorted.sort_by_key(|it| (&it.name, &it.sites));
+    let used = sorted.into_iter().map(|it| UsedRepository {
+        name: it.name.to_string(),
+        sites: sets.set_of(it.sites.iter().map(Some)),
+        base: it.base.clone(),
+        head: it.head.clone(),
+        pin: it.pin.map(|span| Place::new(span, view)),
+        links: it.links.as_deref().and_then(|template| Links::new(template).ok()),
+    });
+    used.collect()
+}
+
+impl Report {
+    /// The further repository that a file is in, as the first of its sites have it, and its path
+    /// there; none for a file of the repository that was checked.
+    pub(in crate::report) fn repository_of<'f>(
+        &self,
+        file: &'f str,
+    ) -> Option<(&UsedRepository, &'f str)> {
+        let (name, path) = file.split_once(':')?;
+        let used = self.repositories.iter().find(|used| used.name == name)?;
+        Some((used, path))
+    }
+
+    /// The line that pins the revision of which a place in a further repository is.
+    pub(in crate::report) fn pin_of(&self, place: &Place) -> Option<&Place> {
+        let (first, _) = self.repository_of(&place.file)?;
+        let is_read = |used: &&UsedRepository| {
+            let head = used.head.as_ref();
+            used.name == first.name && head.is_some_and(|it| it.commit == place.commit)
+        };
+        self.repositories.iter().find(is_read).unwrap_or(first).pin.as_ref()
+    }
+
+    /// Without fixes of files in further repositories: `--fix` writes to none of them.
+    pub(super) fn without_further_fixes(mut self) -> Self {
+        let mut findings = std::mem::take(&mut self.findings);
+        for finding in &mut findings {
+            let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
+            if edits.into_iter().any(|edit| self.repository_of(&edit.file).is_some()) {
+                finding.fix = None;
+            }
+        }
+        Self { findings, ..self }
+    }
+}

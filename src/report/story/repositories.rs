@@ -1,0 +1,92 @@
+//! Which revisions of further repositories were read, a line each.
+
+use super::sites::SiteNames;
+use crate::report::model::{Report, UsedRepository};
+use crate::report::text::{Role, Text};
+use crate::source::{RevisionChoice, UsedRevision};
+
+/// Number of digits that tell a commit from the others of its repository in practice.
+const DIGITS: usize = 7;
+
+/// Maximum number of lines of a header.
+const MAX_LINES: usize = 6;
+
+/// The lines of a header, those first of which the revisions differ.
+pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+    let mut lines: Vec<_> =
+        report.repositories.iter().zip(used_repositories(report, sites)).collect();
+    lines.sort_by_key(|(used, _)| used.base == used.head);
+    let mut lines: Vec<Text> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.len() > MAX_LINES {
+        let more = lines.len() - (MAX_LINES - 1);
+        lines.truncate(MAX_LINES - 1);
+        lines.push(Text::plain(format!("{more} more: see the JSON report")));
+    }
+    lines
+}
+
+/// `NAME REVISION in SITES` of each further repository, both revisions where they differ.
+fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+    let used = report.repositories.iter().map(|used| {
+        let revisions = revisions(used, report.comparison.is_some());
+        let text = Text::of(Role::Strong, &used.name).and(" ").join(revisions);
+        let place = sites.phrase_of(used.sites);
+        if place.is_empty() { text } else { text.and(" in ").join(place) }
+    });
+    used.collect()
+}
+
+fn revisions(used: &UsedRepository, is_compared: bool) -> Text {
+    let in_full = |it: &Option<UsedRevision>| it.as_ref().map_or(Text::plain("not used"), in_full);
+    if !is_compared || used.base == used.head {
+        return in_full(&used.head);
+    }
+    let sides = match (pinned(used.base.as_ref()), pinned(used.head.as_ref())) {
+        // Two names say enough; where they are the same, the commits differ.
+        (Some(base), Some(head)) if base != head => {
+            [base, head].map(|it| Text::of(Role::Name, it)).to_vec()
+        }
+        _ => [&used.base, &used.head].map(in_full).to_vec(),
+    };
+    Text::list(sides, " → ")
+}
+
+/// The name of a revision that is pinned.
+fn pinned(revision: Option<&UsedRevision>) -> Option<String> {
+    let revision = revision.filter(|it| it.chosen_by == RevisionChoice::Pin)?;
+    revision.revision.as_deref().map(|name| name_of(name, revision.commit.as_deref()))
+}
+
+/// A revision by name and commit, and whether it is the pinned one.
+fn in_full(revision: &UsedRevision) -> Text {
+    let commit = revision.commit.as_deref();
+    let name = revision.revision.as_deref().map(|name| name_of(name, commit));
+    let chosen = match revision.chosen_by {
+        RevisionChoice::Pin => "pinned",
+        RevisionChoice::Override => "not the pin",
+        RevisionChoice::CheckedOut => "checked out, no pin",
+        RevisionChoice::Folder => return Text::plain("working tree (not the pin)"),
+    };
+    let digits = commit.map(shortened).filter(|digits| name.as_ref() != Some(digits));
+    let (name, digits) = match name {
+        Some(name) => (Some(name), digits),
+        None => (digits, None),
+    };
+    let details = match digits {
+        Some(digits) => format!(" ({chosen}, {digits})"),
+        None => format!(" ({chosen})"),
+    };
+    Text::of(Role::Name, name.unwrap_or_default()).and(details)
+}
+
+/// The name of a revision, shortened where it is the commit itself.
+fn name_of(name: &str, commit: Option<&str>) -> String {
+    match commit {
+        Some(commit) if name.len() > DIGITS && commit.starts_with(name) => shortened(commit),
+        Some(_) | None => name.to_owned(),
+    }
+}
+
+fn shortened(commit: &str) -> String {
+    commit.chars().take(DIGITS).collect()
+}
