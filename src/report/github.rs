@@ -5,7 +5,7 @@
 //! line; an edit and a finding on its line that it caused share one. A finding in a file that
 //! nobody edited is at the edit that caused it, since GitHub folds what lies outside of the
 //! difference. Neither outputs nor places of the base are annotated: they are not lines of the
-//! head.
+//! head. What is in a further repository is at the line that pins its revision.
 //!
 //! GitHub keeps ten annotations of a level and step and drops the others silently. So the last of
 //! ten says how many were left out.
@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::model::{Edit, EditRef, Finding, LabelledPlace, Report, State};
+use super::model::{Edit, EditRef, Finding, LabelledPlace, Place, Report, State};
 use super::printable::{clean, is_harmful};
 use super::story::{Entry, FindingEntry, Sign, Story, edit_numbers, labelled, place_words};
 use super::{Manner, counted};
@@ -109,7 +109,7 @@ enum Rank {
     Suppressed,
 }
 
-/// A stretch of a line of the head.
+/// A stretch of a line of the head, in the repository that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct At {
     file: String,
@@ -122,22 +122,34 @@ struct At {
 }
 
 impl At {
-    /// The place of a label; none where it is in no file, or in one whose name cannot be printed
-    /// as it is: a changed name would be another file.
-    fn of_label(label: &LabelledPlace) -> Option<Self> {
+    /// The place of a label.
+    fn of_label(label: &LabelledPlace, report: &Report) -> Option<Self> {
         let end_column = (label.end_line == label.line).then_some(label.end_column);
-        Self::new(&label.file, label.line, label.column, end_column)
+        Some(Self { end_column, ..Self::of_place(&label.start(), report)? })
     }
 
     /// The edited place on the head side, if it is there.
-    fn of_edit(edit: &Edit) -> Option<Self> {
-        let place = edit.at.head.as_ref()?;
-        Self::new(&place.file, place.line, place.column, None)
+    fn of_edit(edit: &Edit, report: &Report) -> Option<Self> {
+        Self::of_place(edit.at.head.as_ref()?, report)
     }
 
-    fn new(file: &str, line: usize, column: usize, end_column: Option<usize>) -> Option<Self> {
+    /// None in a further repository, in no file, and in one whose name cannot be printed as it
+    /// is: GitHub would take each for another file, or for none.
+    fn of_place(place: &Place, report: &Report) -> Option<Self> {
+        let Place { file, line, column, .. } = place;
         let is_printable = !file.is_empty() && !file.contains(is_harmful);
-        is_printable.then(|| Self { file: file.to_owned(), line, column, end_column })
+        let is_own = report.repository_of(file).is_none();
+        (is_own && is_printable).then(|| Self {
+            file: file.clone(),
+            line: *line,
+            column: *column,
+            end_column: None,
+        })
+    }
+
+    /// The line that pins the revision of a further repository that a place is in.
+    fn of_pin(place: &Place, report: &Report) -> Option<Self> {
+        Self::of_place(report.pin_of(place)?, report)
     }
 
     fn is_on_line_of(&self, other: &At) -> bool {
@@ -159,9 +171,10 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
         (None, Some(State::New | State::Fixed) | None) if is_in_edited => Rank::InEditedFile,
         (None, Some(State::New | State::Fixed) | None) => Rank::Elsewhere,
     };
-    let own = At::of_label(&finding.primary).filter(|_| !is_of_base(finding, report));
+    let own = At::of_label(&finding.primary, report).filter(|_| !is_of_base(finding, report));
     let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
-    let at_edit = if is_in_edited { None } else { edits.find_map(At::of_edit) };
+    let at_edit =
+        if is_in_edited { None } else { edits.find_map(|edit| At::of_edit(edit, report)) };
     let (message, label) = (&finding.message, &finding.primary.label);
     let is_at_place = at_edit.is_none() && own.is_some() && finding.primary.decoded.is_none();
     let mut lines = match (is_at_place, &**label) {
@@ -174,7 +187,7 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     Annotation {
         command: command(finding),
         rank,
-        at: at_edit.or(own),
+        at: at_edit.or(own).or_else(|| At::of_pin(&finding.primary.start(), report)),
         title: finding.rule.clone(),
         lines,
         of: Subject::Finding(finding.caused_by.clone()),
@@ -202,11 +215,18 @@ fn of_entry(entry: &Entry<'_>, story: &Story<'_>) -> Annotation {
     Annotation {
         command: Command::Notice,
         rank: Rank::Edit(Reverse(outputs)),
-        at: entry.edits.iter().find_map(|edit| At::of_edit(edit)),
+        at: edited_place(&entry.edits, story.report),
         title: edit_numbers(&entry.edits),
         lines: entry_lines(entry, story),
         of: Subject::Edits(entry.edits.len()),
     }
+}
+
+/// The first edited line of the head, or else the line that pins the repository of an edit.
+fn edited_place(edits: &[&Edit], report: &Report) -> Option<At> {
+    let own = edits.iter().find_map(|edit| At::of_edit(edit, report));
+    let mut places = edits.iter().filter_map(|edit| edit.at.last());
+    own.or_else(|| places.find_map(|place| At::of_pin(place, report)))
 }
 
 /// What was edited, with the values before and after, and what came of it.
@@ -218,7 +238,7 @@ fn entry_lines(entry: &Entry<'_>, story: &Story<'_>) -> Vec<String> {
             0 => String::new(),
             more => format!(" and {}", counted(more, "more place")),
         };
-        let place = match At::of_edit(edit) {
+        let place = match At::of_edit(edit, story.report) {
             Some(_) => String::new(),
             None => {
                 edit.at.last().map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default()
@@ -291,7 +311,7 @@ fn cut(annotations: &mut Vec<Annotation>) -> LeftOut {
 fn share(kept: &mut [Annotation], entries: &mut Vec<&Entry<'_>>, story: &Story<'_>) {
     entries.retain(|entry| {
         let first = entry.edits[0];
-        let Some(at) = At::of_edit(first) else { return true };
+        let Some(at) = At::of_edit(first, story.report) else { return true };
         let host = kept.iter_mut().find(|annotation| {
             let is_caused = match &annotation.of {
                 Subject::Finding(causes) => causes.contains(&first.id),

@@ -11,6 +11,7 @@ mod limits;
 pub mod made;
 mod markdown;
 mod readers;
+mod repositories;
 mod sarif;
 mod saved;
 mod stable;

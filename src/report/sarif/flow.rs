@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::base::Bases;
 use super::log::{CodeFlow, Location, Message, ThreadFlow, ThreadFlowLocation};
 use super::result::at_line;
 use crate::compare::Via;
@@ -18,13 +19,14 @@ const MAX_STEPS: usize = 1_000;
 /// The outputs of a report by schema and name, and the routes of each edit.
 pub(super) struct Flows<'a> {
     report: &'a Report,
+    bases: &'a Bases<'a>,
     outputs: BTreeMap<(&'a str, &'a str), Vec<&'a Output>>,
     /// By edit, the routes by which it changed something, longest first.
     routes: Vec<Vec<&'a Route>>,
 }
 
 impl<'a> Flows<'a> {
-    pub(super) fn of(report: &'a Report) -> Self {
+    pub(super) fn of(report: &'a Report, bases: &'a Bases<'a>) -> Self {
         let mut outputs: BTreeMap<_, Vec<&Output>> = BTreeMap::new();
         let mut routes: Vec<BTreeSet<RouteRef>> = vec![BTreeSet::new(); report.edits.len()];
         for output in &report.outputs {
@@ -40,7 +42,7 @@ impl<'a> Flows<'a> {
             routes.sort_by_key(|route| Reverse(route.steps.len()));
             routes
         };
-        Self { report, outputs, routes: routes.into_iter().map(sorted).collect() }
+        Self { report, bases, outputs, routes: routes.into_iter().map(sorted).collect() }
     }
 
     /// The ways from the edits that caused a finding to its document; from an edit that is itself
@@ -53,7 +55,7 @@ impl<'a> Flows<'a> {
             } else {
                 self.to_document(edit, finding)
             };
-            flows.extend(routes.into_iter().map(|route| flow(edit, route, finding)));
+            flows.extend(routes.into_iter().map(|route| flow(edit, route, finding, self.bases)));
         }
         flows.truncate(MAX_ROUTES);
         flows
@@ -83,10 +85,10 @@ fn is_at(edit: &Edit, finding: &Finding) -> bool {
     place.is_some_and(|place| place.file == primary.file && place.line == primary.line)
 }
 
-fn flow(edit: &Edit, route: &Route, finding: &Finding) -> CodeFlow {
-    let steps = route.steps.iter().take(MAX_STEPS - 1).filter_map(step);
+fn flow(edit: &Edit, route: &Route, finding: &Finding, bases: &Bases<'_>) -> CodeFlow {
+    let steps = route.steps.iter().take(MAX_STEPS - 1).filter_map(|it| step(it, bases));
     let primary = &finding.primary;
-    let end = location(&primary.file, primary.line, &finding.message);
+    let end = location(&primary.file, primary.line, &finding.message, bases);
     let name = &edit.document.name;
     CodeFlow {
         message: Message::new(&format!("from the edit of `{name}` to here")),
@@ -95,7 +97,7 @@ fn flow(edit: &Edit, route: &Route, finding: &Finding) -> CodeFlow {
 }
 
 /// A step of a route; none where no line carried it.
-fn step(step: &Step) -> Option<ThreadFlowLocation> {
+fn step(step: &Step, bases: &Bases<'_>) -> Option<ThreadFlowLocation> {
     let place = step.at.first()?;
     let (name, via) = (&step.document.name, step.via.as_str());
     let words = match (step.via, &step.path) {
@@ -107,13 +109,13 @@ fn step(step: &Step) -> Option<ThreadFlowLocation> {
             format!("{via}: `{name}`")
         }
     };
-    Some(location(&place.file, place.line, &words))
+    Some(location(&place.file, place.line, &words, bases))
 }
 
-fn location(file: &str, line: usize, words: &str) -> ThreadFlowLocation {
+fn location(file: &str, line: usize, words: &str, bases: &Bases<'_>) -> ThreadFlowLocation {
     ThreadFlowLocation {
         location: Location {
-            physical_location: Some(at_line(file, line)),
+            physical_location: Some(at_line(file, line, bases)),
             message: Some(Message::new(words)),
             ..Location::default()
         },

@@ -29,7 +29,7 @@ impl Log {
 pub(super) struct Run {
     pub(super) tool: Tool,
     pub(super) automation_details: AutomationDetails,
-    pub(super) original_uri_base_ids: BTreeMap<&'static str, ArtifactBase>,
+    pub(super) original_uri_base_ids: BTreeMap<String, ArtifactBase>,
     pub(super) column_kind: &'static str,
     pub(super) invocations: [Invocation; 1],
     pub(super) properties: RunProperties,
@@ -182,7 +182,7 @@ pub(super) struct PhysicalLocation {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ArtifactLocation {
     pub(super) uri: String,
-    pub(super) uri_base_id: &'static str,
+    pub(super) uri_base_id: String,
 }
 
 #[derive(Serialize)]

@@ -1,22 +1,24 @@
 //! Findings for code scanning: SARIF 2.1.0 (OASIS), one run in one file.
 //!
-//! A finding is one result, at the line that wrote the fault; outputs have no
-//! lines and are none. What led from an edit to a finding is a code flow, a
+//! A finding is one result, at the line that wrote the fault, or, in a further
+//! repository, at the line that pins its revision; outputs have no lines and are none. What led from an edit to a finding is a code flow, a
 //! location for each step of the route. Fingerprints are those of the report:
 //! they stay when lines move and values change, so that a code scanning
 //! service knows a result again.
 //!
 //! The file stays within the limits of GitHub's code scanning: of the results
 //! the worst are kept, and how many were left out is a notification of the
-//! run. Places are relative to the root of the repository, columns count
+//! run. Places are relative to the root of their repository, columns count
 //! characters.
 //!
 //! | file | what |
 //! |---|---|
+//! | `base` | what places are relative to |
 //! | `log` | the structures of the standard, as far as they are used |
 //! | `result` | one finding |
 //! | `flow` | the routes that led to it |
 
+mod base;
 mod flow;
 mod log;
 mod result;
@@ -25,10 +27,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use self::base::Bases;
 use self::log::{
-    ArtifactBase, AutomationDetails, Configuration, Driver, Invocation, Log, Message,
-    MultiformatMessage, Notification, ReportingDescriptor, RuleProperties, Run, RunProperties,
-    Tool,
+    AutomationDetails, Configuration, Driver, Invocation, Log, Message, MultiformatMessage,
+    Notification, ReportingDescriptor, RuleProperties, Run, RunProperties, Tool,
 };
 use super::Manner;
 use super::counted;
@@ -42,9 +44,6 @@ const MOST_RESULTS: usize = 5_000;
 /// The category under which a code scanning service keeps results of one kind
 /// apart from others.
 const CATEGORY: &str = "layercake/";
-
-/// What the places of the file are relative to.
-const ROOT: &str = "%SRCROOT%";
 
 /// Writes the findings as SARIF.
 ///
@@ -63,22 +62,20 @@ fn run(report: &Report, manner: &Manner<'_>) -> Run {
     // By the name as it was saved: what is shown of it may be another.
     let places: BTreeMap<&str, usize> =
         names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
-    let flows = flow::Flows::of(report);
+    let bases = Bases::of(report);
+    let flows = flow::Flows::of(report, &bases);
     let mut fingerprints = Fingerprints::default();
     let mut shown = result::Shown::new();
     let mut results = Vec::with_capacity(kept.len());
     for finding in &kept {
         let place = places.get(&*finding.rule).copied().expect("every kept rule has a place");
         let fingerprint = fingerprints.next(finding);
-        results.push(result::of(finding, place, fingerprint, &flows, &mut shown, report));
+        results.push(result::of(finding, place, fingerprint, &flows, &mut shown, &bases));
     }
     Run {
         tool: Tool { driver: driver(report, rules) },
         automation_details: AutomationDetails { id: CATEGORY },
-        original_uri_base_ids: BTreeMap::from([(
-            ROOT,
-            ArtifactBase { description: Message::new("the root of the repository") },
-        )]),
+        original_uri_base_ids: bases.declared(),
         column_kind: "unicodeCodePoints",
         invocations: [invocation(listed.len() - kept.len())],
         properties: RunProperties { semantics: report.semantics },

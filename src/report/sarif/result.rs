@@ -2,19 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ROOT;
+use super::base::Bases;
 use super::flow::Flows;
 use super::log::{
-    ArtifactChange, ArtifactLocation, Fix, Location, LogicalLocation, Message, PhysicalLocation,
-    Region, Replacement, SarifResult, Snippet, Suppression,
+    ArtifactChange, Fix, Location, LogicalLocation, Message, PhysicalLocation, Region, Replacement,
+    SarifResult, Snippet, Suppression,
 };
 use crate::diagnostic::Safety;
-use crate::report::links::encoded;
 use crate::report::model::{
-    Finding, LabelledPlace, Line, Report, State, SuppressedBy, SuppressionKind, TextFix,
+    Finding, LabelledPlace, Line, Place, Report, State, SuppressedBy, SuppressionKind, TextFix,
 };
 use crate::report::printable::clean;
-use crate::report::story::SiteNames;
+use crate::report::story::{SiteNames, place_words};
 
 /// Maximum number of places of a result beside the first, of the 100 that a code scanning service
 /// keeps.
@@ -30,9 +29,12 @@ pub(super) fn of<'a>(
     fingerprint: String,
     flows: &Flows<'_>,
     shown: &mut Shown<'a>,
-    report: &'a Report,
+    bases: &Bases<'a>,
 ) -> SarifResult {
-    let related = finding.related.iter().enumerate().take(MAX_RELATED);
+    let report = bases.report;
+    let pin = report.pin_of(&finding.primary.start());
+    let own = pin.map(|_| &finding.primary);
+    let related = own.into_iter().chain(&finding.related).enumerate().take(MAX_RELATED);
     SarifResult {
         rule_id: clean(&finding.rule).into_owned(),
         rule_index,
@@ -40,10 +42,13 @@ pub(super) fn of<'a>(
         message: Message::of_lines(&text(finding, report)),
         locations: [Location {
             logical_locations: logical(finding, report),
-            ..at_label(&finding.primary, shown, report)
+            ..match pin {
+                Some(pin) => at_pin(pin, bases),
+                None => at_label(&finding.primary, shown, bases),
+            }
         }],
         related_locations: related
-            .map(|(at, label)| Location { id: Some(at + 1), ..at_label(label, shown, report) })
+            .map(|(at, label)| Location { id: Some(at + 1), ..at_label(label, shown, bases) })
             .collect(),
         code_flows: flows.to(finding),
         partial_fingerprints: BTreeMap::from([("layercake/v1", fingerprint)]),
@@ -53,14 +58,17 @@ pub(super) fn of<'a>(
             Some(State::Fixed) => Some("absent"),
             None => None,
         },
-        suppressions: finding.suppressed.iter().map(suppression).collect(),
-        fixes: finding.fix.iter().map(fix).collect(),
+        suppressions: finding.suppressed.iter().map(|it| suppression(it, bases)).collect(),
+        fixes: finding.fix.iter().map(|it| fix(it, bases)).collect(),
     }
 }
 
 /// All that is said of a finding: viewers show a result by its message.
 fn text(finding: &Finding, report: &Report) -> Vec<String> {
     let mut lines = vec![finding.message.clone()];
+    if report.pin_of(&finding.primary.start()).is_some() {
+        lines.push(format!("at {}", place_words(&finding.primary)));
+    }
     lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
     if let Some(set) = finding.sites {
@@ -90,10 +98,20 @@ fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
     }
 }
 
+/// The line that pins the repository which a result is in. Code scanning knows files of one
+/// repository alone: it would show the result at a file of the same path.
+fn at_pin(pin: &Place, bases: &Bases<'_>) -> Location {
+    Location {
+        physical_location: Some(at_line(&pin.file, pin.line, bases)),
+        message: Some(Message::new("pins the revision that this is in")),
+        ..Location::default()
+    }
+}
+
 /// The lines of which a result has shown the text, by file: each is in a log once.
 pub(super) type Shown<'a> = BTreeSet<(&'a str, usize)>;
 
-fn at_label<'a>(label: &'a LabelledPlace, shown: &mut Shown<'a>, report: &'a Report) -> Location {
+fn at_label<'a>(label: &'a LabelledPlace, shown: &mut Shown<'a>, bases: &Bases<'_>) -> Location {
     let is_first = shown.insert((&label.file, label.line));
     let region = Region {
         start_line: label.line,
@@ -109,9 +127,9 @@ fn at_label<'a>(label: &'a LabelledPlace, shown: &mut Shown<'a>, report: &'a Rep
     };
     Location {
         physical_location: Some(PhysicalLocation {
-            artifact_location: artifact(&label.file),
+            artifact_location: bases.artifact(&label.file),
             region,
-            context_region: is_first.then(|| context(label, report)).flatten(),
+            context_region: is_first.then(|| context(label, bases.report)).flatten(),
         }),
         message: (!words.is_empty()).then(|| Message::new(&words)),
         ..Location::default()
@@ -138,13 +156,8 @@ fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
     })
 }
 
-/// A file, from the root of the repository.
-pub(super) fn artifact(file: &str) -> ArtifactLocation {
-    ArtifactLocation { uri: encoded(file), uri_base_id: ROOT }
-}
-
 /// A line of a file.
-pub(super) fn at_line(file: &str, line: usize) -> PhysicalLocation {
+pub(super) fn at_line(file: &str, line: usize, bases: &Bases<'_>) -> PhysicalLocation {
     let region = Region {
         start_line: line,
         start_column: None,
@@ -152,10 +165,10 @@ pub(super) fn at_line(file: &str, line: usize) -> PhysicalLocation {
         end_column: None,
         snippet: None,
     };
-    PhysicalLocation { artifact_location: artifact(file), region, context_region: None }
+    PhysicalLocation { artifact_location: bases.artifact(file), region, context_region: None }
 }
 
-fn suppression(suppression: &SuppressedBy) -> Suppression {
+fn suppression(suppression: &SuppressedBy, bases: &Bases<'_>) -> Suppression {
     let reason = &suppression.reason;
     Suppression {
         kind: match suppression.kind {
@@ -164,13 +177,13 @@ fn suppression(suppression: &SuppressedBy) -> Suppression {
         },
         justification: (!reason.is_empty()).then(|| clean(reason).into_owned()),
         location: Location {
-            physical_location: Some(at_line(&suppression.file, suppression.line)),
+            physical_location: Some(at_line(&suppression.file, suppression.line, bases)),
             ..Location::default()
         },
     }
 }
 
-fn fix(fix: &TextFix) -> Fix {
+fn fix(fix: &TextFix, bases: &Bases<'_>) -> Fix {
     let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
     for edit in &fix.edits {
         changes.entry(&edit.file).or_default().push(Replacement {
@@ -186,7 +199,7 @@ fn fix(fix: &TextFix) -> Fix {
         });
     }
     let change = |(file, replacements): (&str, Vec<Replacement>)| ArtifactChange {
-        artifact_location: artifact(file),
+        artifact_location: bases.artifact(file),
         replacements,
     };
     Fix {

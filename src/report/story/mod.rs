@@ -15,6 +15,7 @@ pub(super) use self::delta::{Delta, DiffLine, Sign};
 pub(super) use self::entries::{EditedValue, Entry, GroupEntry, RouteEntry, edit_numbers, runs};
 pub(super) use self::findings::{FindingEntry, labelled, place_words};
 pub(super) use self::names::{Names, path_in};
+pub(super) use self::repositories::used_repositories;
 pub(super) use self::sites::{Cell, SiteColumn, SiteNames, SiteTable, SiteTableRow};
 pub(super) use self::verdict::{Headline, counts, repository};
 

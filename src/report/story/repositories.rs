@@ -26,7 +26,7 @@ pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> 
 }
 
 /// `NAME REVISION in SITES` of each further repository, both revisions where they differ.
-fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+pub(in crate::report) fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
     let used = report.repositories.iter().map(|used| {
         let revisions = revisions(used, report.comparison.is_some());
         let text = Text::of(Role::Strong, &used.name).and(" ").join(revisions);

@@ -1,0 +1,66 @@
+//! What the places of a log are relative to: the root of the repository, and that of each further
+//! one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::log::{ArtifactBase, ArtifactLocation, Message};
+use crate::report::links::encoded;
+use crate::report::model::Report;
+use crate::report::story::{SiteNames, used_repositories};
+
+/// The root of the repository.
+const ROOT: &str = "%SRCROOT%";
+
+/// The roots by the names that the log gives them.
+pub(super) struct Bases<'r> {
+    pub(super) report: &'r Report,
+    /// By the name of a further repository.
+    further: BTreeMap<&'r str, String>,
+}
+
+impl<'r> Bases<'r> {
+    pub(super) fn of(report: &'r Report) -> Self {
+        let names: BTreeSet<&str> = report.repositories.iter().map(|it| &*it.name).collect();
+        let mut further: BTreeMap<&str, String> = BTreeMap::new();
+        for name in names {
+            let first = base_id(name);
+            let mut numbered = (2..).map(|number| format!("{first}_{number}"));
+            let is_free = |id: &String| !further.values().any(|other| other == id);
+            let id = Some(first.clone()).filter(is_free).or_else(|| numbered.find(is_free));
+            further.insert(name, id.expect("one of the numbers is free"));
+        }
+        Self { report, further }
+    }
+
+    /// All of them, as the log declares them. None has an address: where a clone is on a machine
+    /// is not the log's to say.
+    pub(super) fn declared(&self) -> BTreeMap<String, ArtifactBase> {
+        let base = |words: &str| ArtifactBase { description: Message::new(words) };
+        let used = used_repositories(self.report, &SiteNames::new(self.report));
+        let mut declared = BTreeMap::from([(ROOT.to_owned(), base("the root of the repository"))]);
+        for (name, id) in &self.further {
+            let lines = self.report.repositories.iter().zip(&used);
+            let lines = lines.filter(|(it, _)| it.name == *name).map(|(_, text)| text.words());
+            let lines = lines.collect::<Vec<_>>().join("; ");
+            let words = format!("the root of a further repository: {lines}");
+            declared.insert(id.clone(), base(&words));
+        }
+        declared
+    }
+
+    /// A file, from the root of its repository.
+    pub(super) fn artifact(&self, file: &str) -> ArtifactLocation {
+        let further = self.report.repository_of(file);
+        let (path, base) = match further {
+            Some((used, path)) => (path, &*self.further[&*used.name]),
+            None => (file, ROOT),
+        };
+        ArtifactLocation { uri: encoded(path), uri_base_id: base.to_owned() }
+    }
+}
+
+/// A name for a root; several repositories may have the same.
+fn base_id(name: &str) -> String {
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    format!("REPOSITORY_{}", name.chars().map(safe).collect::<String>().to_ascii_uppercase())
+}
