@@ -130,6 +130,8 @@ pub struct Repository {
     pub path: Arc<str>,
     /// The revision to read; its working tree where there is none.
     pub revision: Option<Arc<str>>,
+    /// What links to its lines are made of.
+    pub links: Option<Arc<str>>,
 }
 
 /// What substitutions without a source are.

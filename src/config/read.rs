@@ -130,7 +130,7 @@ impl Reader<'_> {
             property_groups: self.property_groups(root),
             baseline: self.baseline(root),
             outputs: self.outputs(root),
-            links: self.links(root),
+            links: root.get("output").and_then(|output| self.links(output)),
         }
     }
 
@@ -167,7 +167,8 @@ impl Reader<'_> {
                 self.wrong(path.span, "an empty path leads nowhere");
             }
             let revision = node.get("revision").and_then(text).map(|text| text.value);
-            repositories.push(Repository { name, path: path.value, revision });
+            let links = self.links(node);
+            repositories.push(Repository { name, path: path.value, revision, links });
         }
         Discover {
             sites: self.patterns(discover, "sites", plain_glob),
@@ -447,8 +448,9 @@ impl Reader<'_> {
         outputs.into_iter().map(|output| output.value).collect()
     }
 
-    fn links(&mut self, root: &Node) -> Option<Arc<str>> {
-        let links = root.get("output")?.get("links").and_then(text)?;
+    /// The template of links at the key `links` of a mapping.
+    fn links(&mut self, node: &Node) -> Option<Arc<str>> {
+        let links = node.get("links").and_then(text)?;
         if let Err(fault) = (self.vocabulary.links)(&links.value) {
             self.wrong(links.span, fault);
         }

@@ -152,6 +152,11 @@ fn values_that_mean_nothing_are_errors() {
             "1:26: the path `$[-1]` cannot be used: it counts from the end of a list",
         ),
         ("discover: {repositories: {'a/b': {path: x}}}\n", "1:27: `a/b` cannot name a repository"),
+        (
+            "discover: {repositories: {a: {path: x, links: 'git@x'}}}\n",
+            "1:47: a link begins with `https://` or `http://`",
+        ),
+        ("output: {links: 'https://x/{ref}'}\n", "1:17: a link has `{sha}`, `{path}` and `{line}`"),
     ] {
         let found: Vec<String> = errors(text);
         let is_it = |line: &String| line.starts_with(&format!("layercake.yaml:{expected}"));
