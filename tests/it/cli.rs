@@ -23,6 +23,7 @@ mod nested;
 mod origin;
 mod outputs;
 mod provenance;
+mod repositories;
 pub mod screens;
 mod secret_changes;
 mod secret_mistakes;
