@@ -63,6 +63,40 @@ add_lines() {
     done <<<"$2"
 }
 
+# Refuses a clone to which a symbolic link leads that a checkout may have in its place: it is not
+# the one that the workflow names.
+check_clones() {
+    local line place
+    while IFS= read -r line || [[ -n $line ]]; do
+        place=${line%$'\r'}
+        place=${place#*=}
+        if [[ $place != /* ]]; then place=$INPUT_PATH/$place; fi
+        if [[ ! -e $place ]]; then place=${place%@*}; fi
+        if leads_out "$place"; then
+            refuse "a clone of the input \`repositories\` is a link that leads out of the workspace: $line"
+        fi
+    done <<<"$INPUT_REPOSITORIES"
+}
+
+# Whether a folder is outside of the workspace, and a link in the workspace leads to it.
+leads_out() {
+    local above='' rest=$1/ part
+    if ! is_outside "$1"; then return 1; fi
+    while [[ $rest == */* ]]; do
+        part=${rest%%/*}
+        rest=${rest#*/}
+        if [[ -L $above$part ]] && ! is_outside "${above:-.}"; then return 0; fi
+        above+=$part/
+    done
+    return 1
+}
+
+# Whether a folder is there, and outside of the workspace.
+is_outside() {
+    local folder
+    folder=$(CDPATH='' cd -P -- "$1" 2>/dev/null && pwd) && (enter_outside "$folder")
+}
+
 # What is compared, and what of it is told.
 sides() {
     if [[ -n ${FROM-} ]]; then
@@ -73,6 +107,8 @@ sides() {
         arguments+=(--auto)
     fi
     add_lines --site= "$INPUT_SITES"
+    check_clones
+    add_lines --repository= "$INPUT_REPOSITORIES"
     if [[ -n $INPUT_CONFIG ]]; then arguments+=("--config=$INPUT_CONFIG"); fi
     if [[ $INPUT_CONFIG_FROM_BASE == true ]]; then arguments+=(--config-from-base); fi
     case $INPUT_EXPECT_UNCHANGED in
@@ -152,6 +188,7 @@ fi
 
 # What came, went or has other data; other metadata alone is no change.
 outputs='.totals | .changed_outputs - .by_status.metadata + .by_status.not_comparable'
+# shellcheck disable=SC2016 # these are variables of jq
 sites='.sites as $sites | .site_sets as $sets | [.outputs[] | select(.status != "metadata")
     | $sets[.sites[1:] | tonumber - 1].sites[] | $sites[.].name | select(. != null)] | unique'
 new='[.findings[] | select(.suppressed == null and (.state == "new" or .state == null))]'

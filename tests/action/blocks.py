@@ -39,6 +39,8 @@ def definitions(file, folder):
     if file.suffix != ".md":
         return [file.read_text()]
     blocks = re.findall(r"^```yaml\n(.*?)^```$", file.read_text(), re.M | re.S)
+    # Other blocks are of other files, such as a configuration.
+    blocks = [it for it in blocks if re.search(r"^ *- (uses|run):", it, re.M)]
     assert blocks, f"{file} has no workflow"
     for number, block in enumerate(blocks):
         if "\njobs:\n" in block:

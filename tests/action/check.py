@@ -846,11 +846,50 @@ class Telling(SitesCase):
         # an argument with spaces before it is a file to report on
         self.assertEqual(2, ran.code, ran.log)
 
+    def test_repositories_are_lines(self):
+        self.divide()
+        event, merge = self.pull_request()
+        workspace = self.checkout(merge)
+        missing = self.run_action(workspace, "pull_request", event, all_findings="true")
+        self.assertEqual(1, missing.code, missing.log)
+        self.assertIn("missing-repository", missing.log)
+        shutil.copytree(self.base, workspace / "a clone")
+        for given in ("base=a clone", "\r\nbase=a clone\r\n", f"base={self.base}",
+                      f"base={self.base}@main", "base=site/../a clone"):
+            ran = self.run_action(workspace, "pull_request", event, all_findings="true",
+                                  repositories=given)
+            self.assertNotIn("missing-repository", ran.log, given)
+            self.assertEqual("true", ran.outputs["changed"], ran.log)
+        # the path is one from the folder `path`
+        ran = self.run_action(workspace, "pull_request", event, path="site",
+                              repositories="base=../a clone")
+        self.assertNotIn("missing-repository", ran.log)
+
+    def divide(self):
+        """The sites name a further repository, which is cloned beside them."""
+        self.base = self.folder / "a clone of base"
+        self.base.mkdir()
+        git(self.base, "init", "--quiet", "--initial-branch=main")
+        (self.base / "global/charts").mkdir(parents=True)
+        chart = "global/charts/keystone.yaml"
+        shutil.move(self.sites.work / chart, self.base / chart)
+        git(self.base, "add", "--all")
+        git(self.base, "commit", "--quiet", "-m", "base")
+        for definition in self.sites.work.glob("site/*/site-definition.yaml"):
+            with definition.open("a") as file:
+                file.write("  repositories: {base: {url: https://x.invalid, revision: main}}\n")
+        self.start = self.sites.commit("divided")
+        self.sites.push(heads__main="main")
+
     def test_what_cannot_be_done_is_said(self):
         event, merge = self.pull_request()
         for inputs, message in [
             ({"args": "--no-such-flag"}, "--no-such-flag"),
             ({"config": "nowhere.yaml"}, "nowhere.yaml"),
+            ({"repositories": "base"}, "NAME=PATH"),
+            ({"repositories": "base=nowhere"}, "nowhere"),
+            ({"repositories": HOSTILE}, "touch pwned"),
+            ({"repositories": f"base={HOSTILE}\n::error::pwned"}, "touch pwned"),
             ({"path": "nowhere"}, "nowhere"),
             ({"fail_on": "sometimes"}, "sometimes"),
             ({"annotations": "yes"}, "`true` or `false`, and not `yes`"),
@@ -1339,6 +1378,34 @@ class Hostile(SitesCase):
             self.assertEqual(2, ran.code, ran.log)
             self.assertIn("a link leads out of it; nothing is fetched", ran.log)
             self.assertEqual([], [it for it in self.calls("git")[before:] if str(other) in it])
+
+    def test_a_link_in_place_of_a_clone_is_not_followed(self):
+        other = self.sites.checkout(self.folder / "other", self.sites.id("main"))
+
+        def link(sites):
+            (sites.work / "clones").mkdir()
+            os.symlink(other, sites.work / "clones/base")
+            os.symlink(self.folder, sites.work / "above")
+            os.symlink("global", sites.work / "inside")
+            return sites.commit("links")
+
+        event, merge = self.pull_request(link)
+        workspace = self.checkout(merge)
+        for place in ("clones/base", "clones/base/", "./clones/base@main", "clones/base/global",
+                      "above/other", "site/../clones/base", f"{workspace}/clones/base",
+                      "clones/base/../other"):
+            before = len(self.calls("layercake:"))
+            ran = self.run_action(workspace, "pull_request", event,
+                                  repositories=f"one=global\nbase={place}")
+            self.assertEqual(2, ran.code, f"{place}\n{ran.log}")
+            [error] = ran.said("error")
+            self.assertIn("leads out of the workspace", error)
+            given = self.calls("layercake:")[before:]
+            self.assertEqual([], [it for it in given if "--repository" in it], place)
+        # one that stays inside, and a clone that the workflow has elsewhere
+        for place in ("inside", str(other)):
+            ran = self.run_action(workspace, "pull_request", event, repositories=f"base={place}")
+            self.assertLess(ran.code, 2, f"{place}\n{ran.log}")
 
     def test_code_scanning_runs_git_in_no_committed_repository(self):
         event, merge = self.pull_request(self.embedding)
