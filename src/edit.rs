@@ -27,6 +27,9 @@ impl EditId {
 pub struct Edit {
     /// What kind of change.
     pub kind: EditKind,
+    /// The further repository in which it is, by its number among those of a run; none for the
+    /// repository itself.
+    pub repository: Option<usize>,
     /// The document, as it is called on the head side if it is there.
     pub document: DocKey,
     /// The part of the document that was edited.
@@ -74,6 +77,16 @@ pub enum EditKind {
     SiteRemoved,
     /// A file that cannot be read is another one: what was edited in it is unknown.
     File,
+    /// A site definition names other further repositories, or other revisions of them, that are
+    /// not read: what was edited in them is unknown.
+    Repository,
+}
+
+impl EditKind {
+    /// Whether what was edited is unknown.
+    pub fn is_unknown(self) -> bool {
+        matches!(self, EditKind::File | EditKind::Repository)
+    }
 }
 
 /// The part of a document that was edited.

@@ -47,7 +47,7 @@ pub fn compared(
     let settled = settled(head, Some(base), semantics)?;
     let (of_base, of_head) = (layout(base)?, layout(head)?);
     let progress = Progress::default();
-    let base = Base { tree: base, layout: of_base.as_ref() };
+    let base = Base::of_repository(base, of_base.as_ref());
     let plan = settled.plan(head, of_head.as_ref(), Some(base), &progress);
     let settings = Settings { attribution, ..Settings::default() };
     let mut compared = allowed(compare(&plan, &settings))?;

@@ -11,6 +11,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::configuration::{Related, related};
 use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
+use super::repositories::{
+    LocatedFile, Revisions, Which, numbers_of, pair_revisions, used_repositories,
+};
 use super::side::{Asked, OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, Work, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
@@ -160,18 +163,22 @@ pub fn compare_with<T: Send>(
     loaded.ensure_sites(plan)?;
     let base = loaded.base.as_ref().unwrap_or(&loaded.head);
     let sides = Sides { plan, settings, loaded: &loaded, base, head: &loaded.head };
-    let sources = lap(Stage::Pair, || Documents::of(&sides));
-    let pairs = sides.pairs();
-    let edits = lap(Stage::Pair, || {
+    let (pairs, revisions) = sides.pairs();
+    let repositories = used_repositories(plan, &loaded);
+    let sources = lap(Stage::Pair, || Documents::of(&sides, &revisions));
+    let mut edits = lap(Stage::Pair, || {
         let keys = settings.keys.clone();
         match settings.before {
             Before::Base => {
-                let files = sides.file_edits(&pairs, &sources.edited);
+                let files = sides.file_edits(&pairs, &revisions, &sources.edited);
                 edits(sources.base, sources.head, &sources.unedited, files, keys)
             }
             Before::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
         }
     });
+    for number in edits.edits.iter_mut().filter_map(|edit| edit.repository.as_mut()) {
+        *number = revisions[*number].reported(plan.further(), &repositories);
+    }
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
     let limits = Limits::of_each(pairs.len());
@@ -197,19 +204,24 @@ pub fn compare_with<T: Send>(
         found.push(site.found);
         concerned.extend(site.concerned);
     }
-    let edited: BTreeSet<FileId> = sources.edited;
-    let written_in = |file| loaded.sources.written(Span::point(file, 0)).file;
-    let is_edited = |file| edited.contains(&written_in(file));
+    let edited = &sources.edited;
+    let is_edited = |site: Option<&Arc<str>>, file| {
+        let file = loaded.sources.written(Span::point(file, 0)).file;
+        let has_site = |it: &Revisions| site.is_some_and(|site| it.sites.contains(site));
+        let numbers = revisions.iter().enumerate().filter(|(_, it)| has_site(it));
+        let repositories = numbers.map(|(number, _)| Some(number)).chain([None]);
+        repositories.into_iter().any(|repository| edited.contains(&(repository, file)))
+    };
     let mut comparison = lap(Stage::Route, || gather(edits.edits, found, &is_edited));
     sides.limit(&mut comparison, &mut findings, &concerned);
-    let files = edited.iter().map(|file| loaded.sources.get(*file));
+    let files = edited.iter().map(|(_, file)| loaded.sources.get(*file));
     let real = files.filter(|file| file.decoded_from().is_none());
     let edited_files = real.map(|file| file.path().clone()).collect();
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &loaded.head.wanted(plan));
     let checked = Checked {
         sites: checked,
-        repositories: Vec::new(),
+        repositories,
         findings: Findings::default(),
         secrets,
         opaque,
@@ -249,27 +261,36 @@ struct Documents<'a> {
     unedited: Vec<Located<'a>>,
     base: Vec<Located<'a>>,
     head: Vec<Located<'a>>,
-    edited: BTreeSet<FileId>,
+    edited: BTreeSet<LocatedFile>,
 }
 
 impl<'a> Documents<'a> {
-    fn of(sides: &Sides<'a>) -> Self {
-        let ids =
-            |side: &LoadedSide| -> BTreeSet<FileId> { side.all_files().into_iter().collect() };
-        let (base, head) = (ids(sides.base), ids(sides.head));
-        let shared: BTreeSet<FileId> = base.intersection(&head).copied().collect();
-        let of = |side: &'a LoadedSide, other: &LoadedSide, is_shared: bool| {
-            let mut located = sides.located(side, &|file| shared.contains(&file) == is_shared);
+    fn of(sides: &Sides<'a>, revisions: &[Revisions]) -> Self {
+        let files = |which: Which| -> BTreeSet<LocatedFile> {
+            let side = sides.side(which);
+            let parts = side.files_of_parts().into_iter().map(|file| (None, file));
+            let documents = side.files.iter().flat_map(|file| {
+                let numbers = numbers_of(file.repository, which, revisions);
+                numbers.into_iter().map(|number| (number, file.id))
+            });
+            documents.chain(parts).collect()
+        };
+        let (base, head) = (files(Which::Base), files(Which::Head));
+        let shared: BTreeSet<LocatedFile> = base.intersection(&head).copied().collect();
+        let of = |which: Which, is_shared: bool| {
+            let wanted = |file: LocatedFile| shared.contains(&file) == is_shared;
+            let mut located = sides.located(which, revisions, &wanted);
+            let other = sides.side(which.other());
             let others = other.reads();
             let is_wanted = |file: &&PartFile| others.contains(&file.identity()) == is_shared;
-            let parts = side.parts.iter().filter(is_wanted);
+            let parts = sides.side(which).parts.iter().filter(is_wanted);
             located.extend(parts.flat_map(PartFile::located));
             located
         };
         Self {
-            unedited: of(sides.head, sides.base, true),
-            base: of(sides.base, sides.head, false),
-            head: of(sides.head, sides.base, false),
+            unedited: of(Which::Head, true),
+            base: of(Which::Base, false),
+            head: of(Which::Head, false),
             edited: base.symmetric_difference(&head).copied().collect(),
         }
     }
@@ -279,7 +300,7 @@ impl<'a> Documents<'a> {
 #[derive(Default)]
 struct UnreadFile<'a> {
     sides: [Option<FileId>; 2],
-    places: Vec<(Option<usize>, Option<&'a Place>)>,
+    places: Vec<Option<&'a Place>>,
 }
 
 /// One site on the sides where it is there.
@@ -287,6 +308,8 @@ struct SetPair<'a> {
     name: Option<Arc<str>>,
     base: Option<&'a SetFiles>,
     head: Option<&'a SetFiles>,
+    /// The further repositories of each side, by the numbers of their revisions.
+    repositories: [Vec<usize>; 2],
 }
 
 /// What came of one site.
@@ -307,11 +330,21 @@ impl SetPair<'_> {
     fn is_made_alike(&self) -> bool {
         match (self.base, self.head) {
             (Some(base), Some(head)) => {
-                base.site_type == head.site_type && base.repositories == head.repositories
+                let [on_base, on_head] = &self.repositories;
+                base.site_type == head.site_type && on_base == on_head
             }
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         }
+    }
+
+    /// Which files make it on the base side and on the head side, without parts.
+    fn memberships(&self) -> [Option<Membership>; 2] {
+        let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
+            set.map(|set| set.membership(repositories.clone()))
+        };
+        let [base, head] = &self.repositories;
+        [of(self.base, base), of(self.head, head)]
     }
 
     /// Its type, on the head side if it is there.
@@ -371,14 +404,30 @@ impl<'a> Readers<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn located(&self, side: &'a LoadedSide, wanted: &dyn Fn(FileId) -> bool) -> Vec<Located<'a>> {
-        let files = side.files.iter().filter(|file| wanted(file.id));
+    fn side(&self, which: Which) -> &'a LoadedSide {
+        match which {
+            Which::Base => self.base,
+            Which::Head => self.head,
+        }
+    }
+
+    fn located(
+        &self,
+        which: Which,
+        revisions: &[Revisions],
+        wanted: &dyn Fn(LocatedFile) -> bool,
+    ) -> Vec<Located<'a>> {
+        let files = self.side(which).files.iter().flat_map(|file| {
+            let numbers = numbers_of(file.repository, which, revisions).into_iter();
+            numbers.map(move |number| (file, number))
+        });
         files
-            .flat_map(|file| {
+            .filter(|(file, number)| wanted((*number, file.id)))
+            .flat_map(|(file, repository)| {
                 let path = self.loaded.sources.get(file.id).path();
                 let documents = self.loaded.file(file.id).documents.iter().enumerate();
                 documents.map(move |(index, document)| Located {
-                    repository: file.repository,
+                    repository,
                     path,
                     place: file.place.as_ref(),
                     index,
@@ -388,23 +437,39 @@ impl<'a> Sides<'a> {
             .collect()
     }
 
-    /// The sites that are wanted, by name.
-    fn pairs(&self) -> Vec<SetPair<'a>> {
+    /// The sites that are wanted, by name, and the further repositories that they are made of.
+    fn pairs(&self) -> (Vec<SetPair<'a>>, Vec<Revisions>) {
         let mut pairs: BTreeMap<Option<Arc<str>>, SetPair<'a>> = BTreeMap::new();
-        let empty =
-            |name: &Option<Arc<str>>| SetPair { name: name.clone(), base: None, head: None };
+        let empty = |name: &Option<Arc<str>>| SetPair {
+            name: name.clone(),
+            base: None,
+            head: None,
+            repositories: [Vec::new(), Vec::new()],
+        };
         for set in self.base.wanted(self.plan) {
             pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).base = Some(set);
         }
         for set in self.head.wanted(self.plan) {
             pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).head = Some(set);
         }
-        pairs.into_values().collect()
+        let mut revisions = Vec::new();
+        for pair in pairs.values_mut() {
+            let of = |set: Option<&'a SetFiles>| set.map_or(&[][..], |set| &set.repositories);
+            let sides = [of(pair.base), of(pair.head)];
+            let further = self.plan.further();
+            pair.repositories = pair_revisions(&mut revisions, further, pair.name.as_ref(), sides);
+        }
+        (pairs.into_values().collect(), revisions)
     }
 
     /// Edits that no document shows: of site definitions whose sites are made of other files
     /// on each side, and of files that cannot be read.
-    fn file_edits(&self, pairs: &[SetPair<'a>], edited: &BTreeSet<FileId>) -> Vec<FileEdit<'a>> {
+    fn file_edits(
+        &self,
+        pairs: &[SetPair<'a>],
+        revisions: &[Revisions],
+        edited: &BTreeSet<LocatedFile>,
+    ) -> Vec<FileEdit<'a>> {
         let readers = LazyCell::new(|| Readers::of([self.base, self.head]));
         let defined = pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
             let name = pair.name.as_deref()?;
@@ -420,34 +485,73 @@ impl<'a> Sides<'a> {
             let path = self.loaded.sources.get(head.or(base)?).path();
             let [start, end] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
             let (is_unread, places) = ([false; 2], Vec::new());
-            let edit = FileEdit { path, cause, base: start, head: end, is_unread, places, alone };
+            let (repository, base_at, head_at) = (None, start, end);
+            let edit = FileEdit {
+                repository,
+                path,
+                cause,
+                base: base_at,
+                head: head_at,
+                is_unread,
+                places,
+                alone,
+            };
             (base != head).then_some(edit)
         });
-        defined.chain(self.unread(edited)).collect()
+        let unread = self.unread(revisions, edited);
+        let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
+        let unknown = pairs.iter().filter_map(|pair| self.unknown_repositories(pair));
+        let unknown: Vec<FileEdit<'a>> =
+            unknown.filter(|file| !known.contains(file.path)).collect();
+        defined.chain(unread).chain(unknown).collect()
+    }
+
+    /// The edit of the definition of a site of which other repositories, or other revisions, are
+    /// not read on each side.
+    fn unknown_repositories(&self, pair: &SetPair<'a>) -> Option<FileEdit<'a>> {
+        let name = pair.name.as_deref()?;
+        let sides = [self.base, self.head];
+        let unknown = sides.map(|side| side.unknown_repositories(name, self.loaded));
+        if pair.base.is_none() || pair.head.is_none() || unknown[0] == unknown[1] {
+            return None;
+        }
+        let [base, head] = sides.map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
+        let path = self.loaded.sources.get(head.or(base)?).path();
+        let site = self.head.place_of(head?);
+        let [base, head] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
+        let is_unread = unknown.map(|unknown| !unknown.is_empty());
+        let (cause, alone, places) = (FileEditCause::Repository, SiteFiles::default(), vec![site]);
+        let repository = None;
+        Some(FileEdit { repository, path, cause, base, head, is_unread, places, alone })
     }
 
     /// Edits of files that cannot be read.
-    fn unread(&self, edited: &BTreeSet<FileId>) -> Vec<FileEdit<'a>> {
-        let mut found: BTreeMap<&RepoPath, UnreadFile<'a>> = BTreeMap::new();
-        for (at, side) in [self.base, self.head].into_iter().enumerate() {
-            let of_parts = side.files_of_parts().into_iter().map(|file| (file, None));
-            let of_documents = side.files.iter().map(|file| (file.id, Some(file)));
+    fn unread(&self, revisions: &[Revisions], edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
+        let mut found: BTreeMap<(Option<usize>, &RepoPath), UnreadFile<'a>> = BTreeMap::new();
+        for (at, which) in [Which::Base, Which::Head].into_iter().enumerate() {
+            let side = self.side(which);
+            let of_parts = side.files_of_parts().into_iter().map(|file| ((None, file), None));
+            let of_documents = side.files.iter().flat_map(|file| {
+                let numbers = numbers_of(file.repository, which, revisions).into_iter();
+                numbers.map(move |number| ((number, file.id), Some(file.place.as_ref())))
+            });
             let files = of_documents.chain(of_parts);
-            for (id, file) in files.filter(|(id, _)| edited.contains(id)) {
+            for ((repository, id), place) in files.filter(|(file, _)| edited.contains(file)) {
                 let source = self.loaded.sources.get(id);
                 if source.decoded_from().is_none() {
-                    let found = found.entry(source.path()).or_default();
+                    let found = found.entry((repository, source.path())).or_default();
                     found.sides[at] = Some(id);
-                    found.places.extend(file.map(|file| (file.repository, file.place.as_ref())));
+                    found.places.extend(place);
                 }
             }
         }
-        let unread = found.into_iter().filter_map(|(path, UnreadFile { sides, places })| {
+        let unread = found.into_iter().filter_map(|((repository, path), file)| {
+            let UnreadFile { sides, places } = file;
             let is_unread = self.loaded.unread_sides(sides)?;
             let cause = FileEditCause::Unread;
             let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
             let alone = SiteFiles::default();
-            Some(FileEdit { path, cause, base, head, is_unread, places, alone })
+            Some(FileEdit { repository, path, cause, base, head, is_unread, places, alone })
         });
         unread.collect()
     }
@@ -787,11 +891,11 @@ impl<'a> SiteRun<'_, 'a> {
             return Vec::new();
         }
         let sets: Vec<&SetFiles> = self.pair.base.into_iter().chain(self.pair.head).collect();
-        let members: Vec<Membership> = sets.iter().map(|set| set.membership()).collect();
+        let members = self.pair.memberships();
         let makes = |file: &FileEdit<'_>| {
             let mut ids = file.base.iter().chain(&file.head).map(|at| at.file);
-            file.places.iter().any(|(repository, place)| {
-                members.iter().any(|member| member.has_at(*repository, *place))
+            file.places.iter().any(|place| {
+                members.iter().flatten().any(|member| member.has_at(file.repository, *place))
             }) || ids.any(|id| sets.iter().any(|set| set.parts.binary_search(&id).is_ok()))
         };
         let made = files.filter(|(file, _)| makes(file));
@@ -828,14 +932,16 @@ impl<'a> SiteRun<'_, 'a> {
         // as that edit is taken; which sets it is in, their globs decide.
         let sides = self.pair.base.into_iter().chain(self.pair.head);
         let parts: BTreeSet<RepoPath> = sides.flat_map(|set| &set.part_paths).cloned().collect();
-        let membership = |set: &SetFiles| Membership { parts: parts.clone(), ..set.membership() };
+        let [base, head] = self.pair.memberships().map(|membership| {
+            membership.map(|membership| Membership { parts: parts.clone(), ..membership })
+        });
         let definition = self.pair.name.as_ref().and_then(|name| {
             let (head, base) = (self.sides.head, self.sides.base);
             head.definition_of(name).or_else(|| base.definition_of(name))
         });
         SitePair {
-            base: self.pair.base.map(membership),
-            head: self.pair.head.map(membership),
+            base,
+            head,
             definition: definition.map(|path| self.edits.of_definition(&path)).unwrap_or_default(),
             unedited: self.unedited,
         }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::parts::PartFile;
 use super::sets::{PartGlobs, SecretFiles};
-use super::{Further, Plan, Progress, Scope, Work};
+use super::{Plan, Progress, Scope, Work};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
@@ -21,7 +21,7 @@ use crate::stopwatch::{Stage, did, lap, split_for};
 use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::layout::{Layout, Place};
 use crate::system::deckhand::secrecy::Folder;
-use crate::yaml::{self, Parsed};
+use crate::yaml::{self, Node, Parsed};
 
 /// All files of a run, read and parsed, and how they lie. `T` is what is kept of
 /// each, which is nothing where its text is no YAML for Deckhand.
@@ -113,8 +113,8 @@ impl<'t, T: Default + Send> Files<'t, T> {
         layout: Option<&Layout>,
     ) -> Result<SideFiles, Error> {
         let side = match &plan.scope {
-            Scope::Repository { further, .. } => match layout {
-                Some(layout) => self.repository(plan, tree, layout, further)?,
+            Scope::Repository { .. } => match layout {
+                Some(layout) => self.repository(plan, tree, layout)?,
                 None => return Ok(SideFiles::default()),
             },
             Scope::Set(paths) => self.set(plan, tree, paths)?,
@@ -164,7 +164,6 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         tree: &dyn Tree,
         layout: &Layout,
-        further: &[Further<'_>],
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
@@ -182,25 +181,24 @@ impl<'t, T: Default + Send> Files<'t, T> {
             }
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
-        for (index, repository) in further.iter().enumerate() {
-            layout.add_repository(index, repository.tree, &repository.root)?;
+        let further = plan.further();
+        for index in self.used_by(plan, &layout) {
+            layout.add_repository(index, further[index].tree, &further[index].root)?;
         }
         did(Stage::List, || layout.files.len());
-        layout.ensure_present(tree, None)?;
-        for (index, repository) in further.iter().enumerate() {
-            layout.ensure_present(repository.tree, Some(index))?;
-        }
+        layout.ensure_present(tree)?;
         let all = || layout.files.iter().chain(&layout.nested);
         let is_nested = (0..).map(|at| at >= layout.files.len());
         let files: Vec<ToRead<'_>> = all()
             .zip(is_nested)
             .map(|(file, is_nested)| {
-                let to_read = match file.repository {
-                    Some(index) => ToRead::unchanging(&file.path, further[index].tree),
-                    None => ToRead { content: file.content, ..ToRead::of(&file.path, tree) },
-                };
-                let place = Some(&file.place);
-                ToRead { place, is_nested, may_be_link: file.is_link, ..to_read }
+                let tree = file.repository.map_or(tree, |index| further[index].tree);
+                // Both sides read the same files of a further repository that is no commit.
+                let unchanging = file.repository.is_some() && file.content.is_none();
+                let commit = file.repository.and_then(|index| further[index].commit.as_ref());
+                let (content, place, may_be_link) = (file.content, Some(&file.place), file.is_link);
+                let to_read = ToRead { commit, ..ToRead::of(&file.path, tree) };
+                ToRead { content, unchanging, may_be_link, place, is_nested, ..to_read }
             })
             .collect();
         let ids = self.read(plan, &files)?;
@@ -210,6 +208,13 @@ impl<'t, T: Default + Send> Files<'t, T> {
             place: Some(file.place.clone()),
         });
         Ok(SideFiles { files: files.collect(), layout: Some(layout), parts: Vec::new() })
+    }
+
+    /// The further repositories that the sites of a layout are made of.
+    fn used_by(&self, plan: &Plan<'_>, layout: &Layout) -> BTreeSet<usize> {
+        let uses = plan.uses(self.reads_base).into_iter().flatten();
+        let uses = uses.filter(|(site, _)| layout.has_site(&|it| it == &***site));
+        uses.flat_map(|(_, uses)| uses).filter_map(|it| it.found.clone().ok()).collect()
     }
 
     fn set(
@@ -234,25 +239,37 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         files: &[ToRead<'_>],
     ) -> Result<Vec<FileId>, Error> {
-        let secret = &self.secret;
-        let identities: Vec<Identity> = files.iter().map(|file| file.identity(secret)).collect();
-        let mut ids: Vec<Option<FileId>> =
-            identities.iter().map(|identity| self.known.get(identity).copied()).collect();
-        let identified = files.iter().zip(identities).zip(&ids);
-        let unknown: Vec<(&ToRead<'_>, Identity)> =
-            identified.filter(|(_, id)| id.is_none()).map(|(file, _)| file).collect();
+        let mut unknown: Vec<(&ToRead<'_>, Identity)> = Vec::new();
+        // Two revisions of a further repository have most of their files in common.
+        let shares = plan.further().len() > 1;
+        let mut slots: HashMap<Identity, usize, foldhash::fast::RandomState> = HashMap::default();
+        let found = files.iter().map(|file| {
+            let identity = file.identity(&self.secret);
+            if let Some(id) = self.known.get(&identity) {
+                return Ok(*id);
+            }
+            let slot = unknown.len();
+            if shares && identity.content.is_some() {
+                if let Some(slot) = slots.get(&identity) {
+                    return Err(*slot);
+                }
+                slots.insert(identity.clone(), slot);
+            }
+            unknown.push((file, identity));
+            Err(slot)
+        });
+        let found: Vec<Result<FileId, usize>> = found.collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
         self.known.reserve(if compared { unknown.len() } else { 0 });
-        let mut read = read.into_iter().zip(unknown);
-        for id in ids.iter_mut().filter(|id| id.is_none()) {
-            let (read, (file, identity)) = read.next().expect("what is not known has been read");
-            *id = Some(read.id);
-            if compared && (read.content.is_some() || file.unchanging) {
-                self.known.insert(Identity { content: read.content, ..identity }, read.id);
-            }
-        }
-        Ok(ids.into_iter().flatten().collect())
+        // What a file holds may be known only now.
+        let ids = read.into_iter().zip(unknown).map(|(read, (file, identity))| {
+            let identity = Identity { content: read.content, ..identity };
+            let is_shared = compared && (read.content.is_some() || file.unchanging);
+            if is_shared { *self.known.entry(identity).or_insert(read.id) } else { read.id }
+        });
+        let ids: Vec<FileId> = ids.collect();
+        Ok(found.into_iter().map(|found| found.unwrap_or_else(|slot| ids[slot])).collect())
     }
 
     /// Reads and parses files in parallel; ids are given in the order of `files`.
@@ -299,6 +316,10 @@ impl<'t, T: Default + Send> Files<'t, T> {
                     Some(bytes) => Source::new(path.clone(), bytes),
                     None => Source::nested(path.clone(), tree.nested(path)),
                 };
+                let source = match file.commit {
+                    Some(commit) => source.at_commit(commit.clone()),
+                    None => source,
+                };
                 let source = sources.put(id, source);
                 if file.text == Text::Documents {
                     let parsed = lap(Stage::Parse, || parse_guarded(id, source));
@@ -325,12 +346,17 @@ impl<'t, T: Default + Send> Files<'t, T> {
 
 /// The types of all sites of a layout; none where a definition cannot be used.
 fn types_of_sites(layout: &Layout, tree: &dyn Tree) -> Option<BTreeSet<String>> {
-    let type_of = |path: RepoPath| {
-        let bytes = tree.read(&path).ok()?;
-        let parsed = parse_guarded(FileId::default(), &Source::new(path, Ok(bytes)));
-        Layout::type_of(&parsed.documents.first()?.root).map(str::to_owned)
+    let type_of = |(_, path): (&Arc<str>, RepoPath)| {
+        Layout::type_of(&first_document(tree, &path)?).map(str::to_owned)
     };
     layout.definitions().map(type_of).collect()
+}
+
+/// The first document of a file, such as a site definition; none where it cannot be read.
+pub fn first_document(tree: &dyn Tree, path: &RepoPath) -> Option<Node> {
+    let source = Source::new(path.clone(), Ok(tree.read(path).ok()?));
+    let mut parsed = parse_guarded(FileId::default(), &source);
+    (!parsed.documents.is_empty()).then(|| parsed.documents.swap_remove(0).root)
 }
 
 /// The YAML files of a set.
@@ -367,6 +393,8 @@ pub(super) struct ToRead<'t> {
     path: &'t RepoPath,
     tree: &'t dyn Tree,
     content: Option<ContentId>,
+    /// The commit of a further repository that it is read from.
+    commit: Option<&'t Arc<str>>,
     /// Whether it is the same on both sides whatever its content is.
     unchanging: bool,
     /// What its text is.
@@ -380,7 +408,7 @@ pub(super) struct ToRead<'t> {
 }
 
 /// What is the same where a file is.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Identity {
     path: RepoPath,
     content: Option<ContentId>,
@@ -401,17 +429,13 @@ enum Text {
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, Text::Documents, None);
-        let (may_be_link, is_nested) = (true, false);
-        Self { path, tree, content, unchanging, text, may_be_link, place, is_nested }
+        let (may_be_link, is_nested, commit) = (true, false, None);
+        Self { path, tree, content, commit, unchanging, text, may_be_link, place, is_nested }
     }
 
     /// A file whose text is no YAML for Deckhand.
     pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
         Self { content, text: Text::Other, ..Self::of(path, tree) }
-    }
-
-    fn unchanging(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
-        Self { unchanging: true, ..Self::of(path, tree) }
     }
 
     fn identity(&self, secret: &SecretFiles) -> Identity {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::configuration::Configured;
 use super::files::{AsRead, Files, SideFile, SideFiles, failure};
 use super::parts::PartFile;
-use super::{AcceptedBy, Further, Plan, Scope, Work, counts_for};
+use super::{AcceptedBy, Plan, Scope, Work, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::guard::{Place as Guarded, guarded};
@@ -24,7 +24,7 @@ use crate::system::cloud_init::part::Part;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::known::Known;
 use crate::system::deckhand::layout::{
-    Layout, Place, Problem as LayoutProblem, SiteFiles, clashes,
+    Layout, NamedRepository, Place, Problem as LayoutProblem, SiteFiles, Uses, clashes,
 };
 use crate::system::deckhand::read::{Reading, Surroundings, read};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
@@ -46,12 +46,13 @@ pub(super) struct SetFiles {
 }
 
 impl SetFiles {
-    /// The files that make the site, without parts of cloud-init.
-    pub(super) fn membership(&self) -> Membership {
+    /// The files that make the site, without parts of cloud-init; `repositories` as a
+    /// [`Membership`] has them.
+    pub(super) fn membership(&self, repositories: Vec<usize>) -> Membership {
         Membership {
             site: self.name.clone(),
             site_type: self.site_type.clone(),
-            repositories: self.repositories.clone(),
+            repositories,
             parts: BTreeSet::new(),
         }
     }
@@ -119,8 +120,10 @@ pub(super) struct Side {
     pub(super) sets: Vec<SetFiles>,
     /// The files that cloud-init is given, by path.
     pub(super) parts: Vec<PartFile>,
+    /// Whether it is what the head is compared with.
+    is_base: bool,
     layout: Option<Layout>,
-    layout_problems: Vec<LayoutProblem>,
+    pub(super) layout_problems: Vec<LayoutProblem>,
     /// What of its findings was accepted before.
     baseline: Option<Baseline>,
     /// What its own file accepts, where that of the other side counts.
@@ -153,7 +156,7 @@ impl Loaded {
             loaded
         };
         let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, work, &keep)?;
-        let (mut head, mut base) = (Side::of(head), base.map(Side::of));
+        let (mut head, mut base) = (Side::of(head, false), base.map(|files| Side::of(files, true)));
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for side in std::iter::once(&mut head).chain(&mut base) {
             lap(Stage::List, || side.find_sets(plan, &mut sources, &files));
@@ -223,6 +226,11 @@ impl Loaded {
             ) => true,
             None => self.file(file).problems.iter().any(is_over_limit),
         }
+    }
+
+    /// The further repositories that a site definition names.
+    pub(super) fn repositories_of(&self, definition: FileId) -> Option<Vec<NamedRepository>> {
+        Layout::repositories_of(self.file(definition).definition.as_ref()?)
     }
 
     pub(super) fn file(&self, file: FileId) -> &LoadedFile {
@@ -300,7 +308,12 @@ impl Loaded {
         let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
         let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
         let (mut found, mut unjudged) = (Vec::new(), Vec::new());
+        // A file that is the same in two revisions of a repository is judged once.
+        let mut met = HashSet::new();
         for (id, holds, place) in documents.chain(parts) {
+            if !met.insert((id, holds)) {
+                continue;
+            }
             let file = self.file(id);
             match &file.found {
                 Some((judged_at, known)) if judged_at.as_ref() == place => {
@@ -636,9 +649,9 @@ impl LoadedFile {
 }
 
 impl Side {
-    fn of(files: SideFiles) -> Self {
+    fn of(files: SideFiles, is_base: bool) -> Self {
         let SideFiles { files, layout, parts } = files;
-        Self { files, parts, layout, ..Self::default() }
+        Self { files, parts, is_base, layout, ..Self::default() }
     }
 
     /// The sites that are there.
@@ -654,7 +667,8 @@ impl Side {
     /// The files of documents and those of parts.
     pub(super) fn all_files(&self) -> Vec<FileId> {
         let documents = self.files.iter().map(|file| file.id);
-        documents.chain(self.files_of_parts()).collect()
+        let all: BTreeSet<FileId> = documents.chain(self.files_of_parts()).collect();
+        all.into_iter().collect()
     }
 
     fn has_baseline(&self) -> bool {
@@ -706,6 +720,11 @@ impl Side {
         files.find(|file| loaded.sources.get(file.id).path() == path).map(|file| file.id)
     }
 
+    /// Which sites a file counts for.
+    pub(super) fn place_of(&self, id: FileId) -> Option<&Place> {
+        self.files.iter().find(|file| file.id == id)?.place.as_ref()
+    }
+
     /// Whether a site may read one of these files and folders: those of other sites it does not.
     fn may_read_one(&self, site: &str, paths: &[RepoPath]) -> bool {
         let Some(layout) = &self.layout else { return true };
@@ -722,28 +741,31 @@ impl Side {
     }
 
     fn find_sets(&mut self, plan: &Plan<'_>, sources: &mut SourceMap, loaded: &[LoadedFile]) {
-        let files = self.files.iter().map(|file| (file.id, sources.get(file.id).path()));
-        self.layout_problems.extend(clashes(files));
-        let further = match &plan.scope {
-            Scope::Repository { further, .. } => further,
-            Scope::Set(_) => {
-                let files = self.files.iter().map(|file| file.id).collect();
-                self.sets = vec![SetFiles {
-                    name: None,
-                    site_type: None,
-                    files,
-                    repositories: Vec::new(),
-                    parts: Vec::new(),
-                    part_paths: BTreeSet::new(),
-                }];
-                return;
-            }
+        // Two revisions of a further repository are never in one folder.
+        let repositories: BTreeSet<Option<usize>> =
+            self.files.iter().map(|file| file.repository).collect();
+        for repository in repositories {
+            let files = self.files.iter().filter(|file| file.repository == repository);
+            let files = files.map(|file| (file.id, sources.get(file.id).path()));
+            self.layout_problems.extend(clashes(files));
+        }
+        let Some(uses) = plan.uses(self.is_base) else {
+            let files = self.files.iter().map(|file| file.id).collect();
+            self.sets = vec![SetFiles {
+                name: None,
+                site_type: None,
+                files,
+                repositories: Vec::new(),
+                parts: Vec::new(),
+                part_paths: BTreeSet::new(),
+            }];
+            return;
         };
         let Some(layout) = &self.layout else { return };
         let definition = |file: FileId| loaded[file.0 as usize].definition.as_ref();
         let files: Vec<(FileId, Option<&Node>)> =
             self.files.iter().map(|file| (file.id, definition(file.id))).collect();
-        self.sets = sites_of(layout, further, sources, &files, &mut self.layout_problems);
+        self.sets = sites_of(layout, uses, sources, &files, &mut self.layout_problems);
         let is_unread = |file: FileId| {
             let has_fault = || sources.get(file).fault().is_some();
             definition(file).is_none()
@@ -763,7 +785,7 @@ impl Side {
 /// point at.
 fn sites_of(
     layout: &Layout,
-    further: &[Further<'_>],
+    uses: &Uses,
     sources: &mut SourceMap,
     files: &[(FileId, Option<&Node>)],
     problems: &mut Vec<LayoutProblem>,
@@ -777,8 +799,7 @@ fn sites_of(
         let file = sources.add(missing);
         problems.push(LayoutProblem::MissingDefinition { file, site });
     }
-    let given: Vec<String> = further.iter().map(|given| given.name.clone()).collect();
-    layout.sites(files, &given, problems).into_iter().map(SetFiles::from).collect()
+    layout.sites(files, uses, problems).into_iter().map(SetFiles::from).collect()
 }
 
 /// Keeps what a file of parts says where it stands: there, or in a text that it

@@ -11,6 +11,7 @@ mod configuration;
 mod files;
 mod load;
 mod parts;
+mod repositories;
 mod sets;
 mod side;
 
@@ -22,6 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 pub use compare::{Before, BothSides, Compared, Settings, compare, compare_with};
 pub use configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
+pub use files::first_document;
 pub use load::baseline;
 pub use sets::{DeclaredSet, SecretFiles};
 
@@ -41,7 +43,7 @@ use crate::rules::{self, Undone};
 use crate::source::{FileId, RepoPath, SourceMap, Span, Tree, UsedRepository};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init::Sets;
-use crate::system::deckhand::layout::Layout;
+use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::deckhand::{Options, Site};
 use crate::triage::{self, Findings, Policy};
 use crate::yaml::Parsed;
@@ -52,21 +54,34 @@ pub enum Scope<'a> {
     Repository {
         /// How its files lie in the tree.
         layout: &'a Layout,
-        /// Further repositories that its sites may name.
+        /// Further repositories that its sites, and those of the base, are made of.
         further: Vec<Further<'a>>,
+        /// Which of them each of its sites is made of.
+        uses: Uses,
     },
     /// All documents below these paths, as one set without layout.
     Set(Vec<RepoPath>),
 }
 
-/// A further repository.
+impl<'a> Scope<'a> {
+    /// The sites of a repository that are made of no other.
+    pub fn of_repository(layout: &'a Layout) -> Self {
+        Scope::Repository { layout, further: Vec::new(), uses: Uses::new() }
+    }
+}
+
+/// A further repository at one revision.
 pub struct Further<'a> {
-    /// The name by which site definitions know it.
-    pub name: String,
+    /// The name under which it was given: several revisions of it have the same.
+    pub name: Arc<str>,
     /// Its files.
     pub tree: &'a dyn Tree,
     /// Where its `global/`, `type/` and `site/` are in the tree.
     pub root: RepoPath,
+    /// The commit that it is at, in full; none where files on disk are read.
+    pub commit: Option<Arc<str>>,
+    /// The template of links to its lines.
+    pub links: Option<Arc<str>>,
 }
 
 /// What is to be done.
@@ -116,6 +131,15 @@ pub struct Base<'a> {
     pub tree: &'a dyn Tree,
     /// How they lie; none where it is no site repository.
     pub layout: Option<&'a Layout>,
+    /// Which further repositories each of its sites is made of.
+    pub uses: Uses,
+}
+
+impl<'a> Base<'a> {
+    /// A side whose sites are made of no other repository.
+    pub fn of_repository(tree: &'a dyn Tree, layout: Option<&'a Layout>) -> Self {
+        Self { tree, layout, uses: Uses::new() }
+    }
 }
 
 /// How far a run is, to be looked at from another thread.
@@ -145,6 +169,23 @@ impl Plan<'_> {
         match &self.scope {
             Scope::Repository { layout, .. } => Some(layout),
             Scope::Set(_) => None,
+        }
+    }
+
+    /// The further repositories.
+    fn further(&self) -> &[Further<'_>] {
+        match &self.scope {
+            Scope::Repository { further, .. } => further,
+            Scope::Set(_) => &[],
+        }
+    }
+
+    /// The further repositories of the sites on the head side, or on the base side.
+    fn uses(&self, of_base: bool) -> Option<&Uses> {
+        match (&self.scope, &self.base) {
+            (Scope::Repository { .. }, Some(base)) if of_base => Some(&base.uses),
+            (Scope::Repository { uses, .. }, _) => Some(uses),
+            (Scope::Set(_), _) => None,
         }
     }
 
@@ -225,7 +266,7 @@ pub struct Checked<T> {
     pub sources: SourceMap,
     /// The sites, by name.
     pub sites: Vec<CheckedSite<T>>,
-    /// The further repositories that they read.
+    /// The further repositories that they read, by name and sites.
     pub repositories: Vec<UsedRepository>,
     /// The findings.
     pub findings: Findings,
@@ -400,12 +441,13 @@ fn run<T: Send>(
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
     let documents = loaded.documents(plan, &wanted);
     let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
+    let repositories = repositories::used_repositories(plan, &loaded);
     let sources = mem::take(&mut loaded.sources);
     give_back(loaded);
     Ok(Checked {
         sources,
         sites,
-        repositories: Vec::new(),
+        repositories,
         findings,
         secrets,
         opaque,

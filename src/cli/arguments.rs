@@ -11,6 +11,7 @@ use layercake::commands::Selection;
 use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{Meaning, Place};
 use layercake::commands::policy::Selectors;
+use layercake::commands::repositories::Bump;
 use layercake::commands::sides::{MergeBase, Wanted};
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
@@ -850,7 +851,8 @@ pub(super) struct ExplainValueArgs {
     #[arg(long, value_name = "REV", help_heading = "Which documents")]
     pub(super) rev: Option<String>,
 
-    /// Where a further repository is that site definitions name
+    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
+    /// @worktree says another
     #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
     pub(super) repository: Vec<String>,
 
@@ -881,7 +883,8 @@ pub(super) struct RepositoryArgs {
     #[arg(long, value_name = "GLOB")]
     pub(super) site: Vec<String>,
 
-    /// Where a further repository is that site definitions name
+    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
+    /// @worktree says another
     #[arg(long, value_name = "NAME=PATH[@REV]")]
     pub(super) repository: Vec<String>,
 }
@@ -983,13 +986,22 @@ pub(super) struct ComparisonArgs {
     /// default branch with the working tree.
     #[arg(long)]
     pub(super) auto: bool,
+
+    /// Compare with what is there if this revision of a further repository were pinned
+    ///
+    /// Compares the working tree with itself, where the definitions of the sites (those of
+    /// `--site`) pin REV as the revision of the repository NAME. No file is edited. With two
+    /// revisions, `A..B`, the first is pinned on the earlier side.
+    #[arg(long, value_name = "NAME=REV", value_parser = Bump::parsed)]
+    #[arg(conflicts_with_all = ["since", "staged", "from", "auto"])]
+    pub(super) bump: Vec<Bump>,
 }
 
 impl ComparisonArgs {
     pub(super) fn wanted(self) -> Wanted {
         let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
-        let ComparisonArgs { since, staged, from, to, auto, .. } = self;
-        Wanted { since, staged, from, to, merge_base, auto }
+        let ComparisonArgs { since, staged, from, to, auto, bump: bumps, .. } = self;
+        Wanted { since, staged, from, to, merge_base, auto, bumps }
     }
 }
 
@@ -1028,7 +1040,9 @@ pub(super) enum MissingSourceArg {
 impl RepositoryArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         let (revision, sites, repositories) = (self.rev, self.site, self.repository);
-        Selection { revision, sites, repositories, ..Selection::of(directory) }
+        let more_repositories = super::repositories_of_environment();
+        let selection = Selection::of(directory);
+        Selection { revision, sites, repositories, more_repositories, ..selection }
     }
 }
 

@@ -64,8 +64,8 @@ impl ReachArgs {
         let wanted = comparison.wanted();
         if self.is_given() && wanted == Wanted::default() {
             let message = "these flags speak of a comparison, and none is asked for";
-            let help =
-                "say with what to compare: `--since REV`, `--staged`, `--from REV` or `--auto`";
+            let help = "say with what to compare: `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
+                 or `--auto`";
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
         Ok(Request {
@@ -122,7 +122,7 @@ impl LookArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct DiffArgs {
     /// The earlier revision, as `--from`
-    #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto"])]
+    #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto", "bump"])]
     a: Option<String>,
 
     /// The later revision, as `--to`; the working tree if not given
@@ -161,7 +161,8 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
     site: Vec<String>,
 
-    /// Where a further repository is that site definitions name
+    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
+    /// @worktree says another
     #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
     repository: Vec<String>,
 
@@ -177,7 +178,7 @@ impl DiffArgs {
         match (self.exit_code, self.exit_zero) {
             (true, _) => Judge { fail_on: FailOn::Error, judges: Judges::Changes },
             (false, true) => Judge { fail_on: FailOn::Never, judges: Judges::Gates },
-            (false, false) => Judge { fail_on: FailOn::Error, judges: Judges::Gates },
+            (false, false) => Judge::GATES,
         }
     }
 
@@ -220,6 +221,9 @@ pub(super) struct Judge {
 }
 
 impl Judge {
+    /// `diff` with nothing else asked for.
+    pub(super) const GATES: Self = Self { fail_on: FailOn::Error, judges: Judges::Gates };
+
     /// `lint` with nothing else asked for.
     pub(super) const USUAL: Self = Self { fail_on: FailOn::Error, judges: Judges::NewFindings };
 
@@ -456,6 +460,20 @@ pub(super) fn usual_report(outcome: &Outcome, selection: &Selection, elapsed: Du
     report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
 }
 
+/// The report of `diff` over two sides, and what comes of it.
+pub(super) fn report_of_changes(
+    outcome: &Outcome,
+    (judge, request): (Judge, &Request),
+    selection: &Selection,
+    elapsed: Duration,
+) -> (Report, Verdict) {
+    let verdict = judge.of_comparison(outcome, request);
+    let findings = outcome.compared.without_rules();
+    let report = report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed);
+    let comparison = report.comparison.clone().map(|sides| Comparison { linted: false, ..sides });
+    (Report { comparison, ..report }, verdict)
+}
+
 pub(super) fn diff(
     arguments: DiffArgs,
     directory: PathBuf,
@@ -478,11 +496,8 @@ pub(super) fn diff(
     let outcome =
         terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
     let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
-    let outcome = Outcome { sides: Comparison { linted: false, ..outcome.sides }, ..outcome };
-    let verdict = judge.of_comparison(&outcome, &request);
-    let findings = outcome.compared.without_rules();
-    let report =
-        report_of_comparison(&outcome, Some(&findings), verdict, &selection, start.elapsed());
+    let (report, verdict) =
+        report_of_changes(&outcome, (judge, &request), &selection, start.elapsed());
     let report = report.with_links(outputs.links(&outcome.configured));
     let outputs = outputs::or_full(outputs.output);
     deliver(&outputs, &selection.directory, terminal, |format, style, out| {

@@ -128,7 +128,8 @@ pub(super) struct BaselinePlace {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// Where a further repository is that site definitions name
+    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
+    /// @worktree says another
     #[arg(long, value_name = "NAME=PATH[@REV]")]
     repository: Vec<String>,
 

@@ -25,6 +25,7 @@ use layercake::check::{Checked, MAX_THREADS, Progress, limit_threads, threads};
 use layercake::commands::configuration::Place as ConfigurationPlace;
 use layercake::commands::provenance::Question;
 use layercake::commands::render::Rendering;
+use layercake::commands::repositories::VARIABLE;
 use layercake::commands::sides::{Environment, MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::ending;
@@ -356,7 +357,7 @@ fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
         print(|out| writeln!(out, "no comparison"))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let Sides { from, to, chosen } = &listing.sides;
+    let Sides { from, to, chosen, .. } = &listing.sides;
     print(|out| {
         writeln!(out, "chosen: {}: {}", chosen.code, chosen.sentence)?;
         for (word, side) in [("from", from), ("to", to)] {
@@ -374,6 +375,13 @@ fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
         Ok(())
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The clones that the environment names, one a line.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+fn repositories_of_environment() -> Vec<String> {
+    let named = std::env::var(VARIABLE).unwrap_or_default();
+    named.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// The configuration file that the environment names.

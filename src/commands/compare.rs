@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::configuration::{self, Found, Place};
+use super::repositories::Bump;
 use super::sides::{self, Environment, Side, Wanted};
 use super::{Selection, Workspace, globs};
 use crate::check::{self, Before, Compared, Progress, Settings};
@@ -98,6 +99,7 @@ pub fn run_in(
     };
     let settings = Settings { before, ..settings(request, config) };
     let mut compared = check::compare(&plan, &settings)?;
+    workspace.repositories.tell_history(&mut compared.checked.repositories);
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.policy.levelled(finding, path.as_str(), None) {
@@ -105,8 +107,8 @@ pub fn run_in(
         }
     }
     let sides = model::Comparison {
-        base: side(repository, &chosen.from)?,
-        head: side(repository, &chosen.to)?,
+        base: side(repository, &chosen.from, pins(&chosen.bumps, |bump| bump.base.as_deref()))?,
+        head: side(repository, &chosen.to, pins(&chosen.bumps, |bump| Some(&bump.head)))?,
         chosen_by: chosen.chosen.code.to_owned(),
         reason: chosen.chosen.sentence.clone(),
         shallow: repository.is_shallow(),
@@ -232,12 +234,19 @@ fn describe_repository(repository: &Repository) -> model::Repository {
     }
 }
 
-fn side(repository: &Repository, side: &Side) -> Result<model::Side, Error> {
+/// What is pinned on a side in place of what is there; empty where nothing is.
+fn pins(bumps: &[Bump], revision: impl Fn(&Bump) -> Option<&str>) -> String {
+    let pin = |bump: &Bump| Some(format!("{} {}", bump.name, revision(bump)?));
+    let pins: Vec<String> = bumps.iter().filter_map(pin).collect();
+    if pins.is_empty() { String::new() } else { format!("with {}", pins.join(", ")) }
+}
+
+fn side(repository: &Repository, side: &Side, pins: String) -> Result<model::Side, Error> {
     let (kind, commit, name) = match side {
         Side::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
         Side::Nothing => (SideKind::Nothing, None, String::new()),
         Side::Index => (SideKind::Index, None, String::new()),
-        Side::WorkTree => (SideKind::Worktree, None, String::new()),
+        Side::WorkTree => (SideKind::Worktree, None, pins),
     };
     let tree = commit.as_ref().map(|id| repository.tree_of(id)).transpose()?;
     let date = commit.as_ref().and_then(|id| repository.date_of(id));

@@ -176,7 +176,7 @@ impl Settled {
         progress: &'a Progress,
     ) -> Plan<'a> {
         let scope = match layout {
-            Some(layout) => Scope::Repository { layout, further: Vec::new() },
+            Some(layout) => Scope::of_repository(layout),
             None => Scope::Set(vec![RepoPath::new("")]),
         };
         Plan {

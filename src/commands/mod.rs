@@ -22,6 +22,7 @@ pub mod parse;
 pub mod policy;
 pub mod provenance;
 pub mod render;
+pub mod repositories;
 pub mod rules;
 pub mod sides;
 pub mod sites;
@@ -34,10 +35,11 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use self::configuration::{Around, Found, Meaning, Settled};
 use self::policy::Selectors;
+use self::repositories::{Clones, Opened};
 use self::sides::{Side, Sides};
 use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind, shell_word};
-use crate::source::{Excluding, Labelled, Overlay, RepoPath, Repository, Tree, WorkTree};
+use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
 use crate::system::deckhand::layout::Layout;
 
@@ -55,8 +57,10 @@ pub struct Selection {
     /// Whether the files form one set without layout, although they may lie in
     /// a site repository.
     pub set: bool,
-    /// Further repositories: `NAME=PATH` or `NAME=PATH@REV`.
+    /// Clones of further repositories: `NAME=PATH`, `NAME=PATH@REV` or `NAME=PATH@worktree`.
     pub repositories: Vec<String>,
+    /// More of them, for names that are not among these.
+    pub more_repositories: Vec<String>,
     /// What flags say of how documents are understood.
     pub meaning: Meaning,
     /// Where the configuration is taken from.
@@ -79,6 +83,7 @@ impl Selection {
             files: Vec::new(),
             set: false,
             repositories: Vec::new(),
+            more_repositories: Vec::new(),
             meaning: Meaning::default(),
             configuration: configuration::Place::Root,
             selectors: Selectors::default(),
@@ -108,7 +113,7 @@ pub struct Workspace {
     /// What is compared with: its files, and how they lie if it is a site
     /// repository.
     base: Option<(AnyTree, Option<Layout>)>,
-    further: Vec<(String, Labelled<AnyTree>)>,
+    repositories: Opened,
     scope: WorkspaceScope,
     only: Vec<RepoPath>,
     sites: Option<GlobSet>,
@@ -147,7 +152,10 @@ impl Workspace {
         sides: &Sides,
     ) -> Result<Self, Error> {
         lap(Stage::Start, || {
-            Self::from(Start::on_sides(repository, sides, &selection.directory)?, selection)
+            let start = Start::on_sides(repository, sides, selection)?;
+            let workspace = Self::from(start, selection)?;
+            workspace.repositories.ensure_read(&sides.bumps)?;
+            Ok(workspace)
         })
     }
 
@@ -156,8 +164,12 @@ impl Workspace {
         let settled = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
         let start = start.without(&configured)?;
         let mut given = Vec::new();
+        let clones = Clones::named(selection, &configured)?;
         for file in &selection.files {
-            given.push(start.path_of(&selection.directory, file)?);
+            given.push(match clones.path_of(file) {
+                Some(path) => path,
+                None => start.path_of(&selection.directory, file)?,
+            });
         }
         let (layout, base_layout) =
             if selection.set { (None, None) } else { lap(Stage::List, || start.layouts())? };
@@ -167,6 +179,15 @@ impl Workspace {
             None if given.is_empty() => (WorkspaceScope::Set(vec![start.from.clone()]), given),
             None => (WorkspaceScope::Set(given), Vec::new()),
         };
+        let repositories = match &scope {
+            WorkspaceScope::Repository(layout) => {
+                let base = start.base.as_ref().zip(base_layout.as_ref());
+                let base = base.map(|(tree, layout)| (tree as &dyn Tree, layout));
+                lap(Stage::List, || clones.open((&start.tree, layout), base))
+            }
+            WorkspaceScope::Set(_) => clones.unopened(),
+        };
+        repositories.ensure_there(&only)?;
         let baseline = match &selection.baseline {
             BaselineChoice::Usual => Some(configured.baseline(start.root.as_deref())),
             BaselineChoice::Named(file) => Some(start.path_of(&selection.directory, file)?),
@@ -181,7 +202,7 @@ impl Workspace {
         Ok(Self {
             baseline,
             accepted_by,
-            further: further_repositories(selection, &configured)?,
+            repositories,
             tree: if selection.texts.is_empty() {
                 start.tree
             } else {
@@ -209,16 +230,28 @@ impl Workspace {
             WorkspaceScope::Repository(layout) => Scope::Repository {
                 layout,
                 further: self
+                    .repositories
                     .further
                     .iter()
-                    .map(|(name, tree)| Further { name: name.clone(), tree, root: tree.root() })
+                    .map(|it| Further {
+                        name: it.name.clone(),
+                        tree: &it.tree,
+                        root: it.tree.root(),
+                        commit: it.commit.clone(),
+                        links: it.links.clone(),
+                    })
                     .collect(),
+                uses: self.repositories.head.clone(),
             },
         };
         Plan {
             tree: &self.tree,
             scope,
-            base: self.base.as_ref().map(|(tree, layout)| Base { tree, layout: layout.as_ref() }),
+            base: self.base.as_ref().map(|(tree, layout)| Base {
+                tree,
+                layout: layout.as_ref(),
+                uses: self.repositories.base.clone(),
+            }),
             options: self.settled.options.clone(),
             sites: self.sites.clone(),
             only: self.only.clone(),
@@ -306,15 +339,26 @@ impl Start {
         Ok(Self { tree: Box::new(tree), base: None, root, is_repository: true, from, commit })
     }
 
-    fn on_sides(repository: &Repository, sides: &Sides, directory: &Path) -> Result<Self, Error> {
+    fn on_sides(
+        repository: &Repository,
+        sides: &Sides,
+        selection: &Selection,
+    ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
-        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
         let commit = match &sides.to {
             Side::Commit { id, .. } => Some(id.clone()),
             Side::Nothing | Side::Index | Side::WorkTree => None,
         };
-        let base = Some(sides::open(repository, &sides.from)?);
-        let tree = sides::open(repository, &sides.to)?;
+        let mut base = sides::open(repository, &sides.from)?;
+        let mut tree = sides::open(repository, &sides.to)?;
+        for bump in &sides.bumps {
+            if let Some(revision) = &bump.base {
+                base = bump.applied(base, &from, revision, &selection.sites)?;
+            }
+            tree = bump.applied(tree, &from, &bump.head, &selection.sites)?;
+        }
+        let base = Some(base);
         Ok(Self { tree, base, root, is_repository: true, from, commit })
     }
 
@@ -449,89 +493,6 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
 fn cannot_be_found(path: &Path, error: std::io::Error) -> Error {
     let message = format!("`{}` cannot be found", path.display());
     Error::new(ErrorKind::Usage, message).caused_by(error)
-}
-
-/// The further repositories of the flags, and those of the configuration that
-/// no flag names.
-fn further_repositories(
-    selection: &Selection,
-    configured: &Found,
-) -> Result<Vec<(String, Labelled<AnyTree>)>, Error> {
-    let mut further = Vec::new();
-    for text in &selection.repositories {
-        further.push(further_repository(text, &selection.directory)?);
-    }
-    for repository in &configured.config.discover.repositories {
-        let name = &repository.name;
-        if further.iter().any(|(given, _): &(String, _)| **given == *name.value) {
-            continue;
-        }
-        let at =
-            configured.config.told(&format!("`discover.repositories.{}`", name.value), name.span);
-        let folder = configured.folder.as_deref().ok_or_else(|| {
-            let message = format!("{at}: a bare repository has no folder to find it from");
-            Error::new(ErrorKind::Usage, message)
-                .with_help(format!("give `--repository {}=PATH`", name.value))
-        })?;
-        let path = folder.join(&*repository.path);
-        let opened = open_repository(&name.value, &path, repository.revision.as_deref());
-        let opened = opened.map_err(|error| {
-            let message = format!("{at}: {error}");
-            let help = error.help().unwrap_or("mend its path or revision").to_owned();
-            Error::new(ErrorKind::Usage, message).with_help(help)
-        })?;
-        further.push((name.value.to_string(), opened));
-    }
-    Ok(further)
-}
-
-/// `NAME=PATH` or `NAME=PATH@REV`.
-fn further_repository(text: &str, directory: &Path) -> Result<(String, Labelled<AnyTree>), Error> {
-    let malformed = || {
-        Error::new(ErrorKind::Usage, format!("`--repository {text}` names no repository"))
-            .with_help("write it as NAME=PATH or NAME=PATH@REV, e.g. `global=../treasuremap@v1.9`")
-    };
-    let (name, place) = text.split_once('=').ok_or_else(malformed)?;
-    if name.is_empty() || place.is_empty() || name.contains([':', '/']) {
-        return Err(malformed());
-    }
-    // A path may hold an `@` itself: what is there as it stands is taken so.
-    let (path, revision) = match place.rsplit_once('@') {
-        Some((path, revision)) if !directory.join(place).exists() => (path, Some(revision)),
-        _ => (place, None),
-    };
-    Ok((name.to_owned(), open_repository(name, &directory.join(path), revision)?))
-}
-
-fn open_repository(
-    name: &str,
-    path: &Path,
-    revision: Option<&str>,
-) -> Result<Labelled<AnyTree>, Error> {
-    let folder = canonical(path)?;
-    let repository = Repository::discover_further(&folder)?;
-    let inside = repository.as_ref().and_then(|repository| repository.prefix(&folder));
-    let inside = inside.unwrap_or_else(|| RepoPath::new(""));
-    let path = path.display();
-    let tree: AnyTree = match (repository, revision) {
-        (Some(repository), Some(revision)) => Box::new(repository.commit(revision)?),
-        (Some(repository), None) if repository.work_tree_root().is_some() => {
-            Box::new(WorkTree::in_repository(&repository)?)
-        }
-        (Some(_), None) => {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                format!("`{path}` is a bare repository, which has no files of its own"),
-            )
-            .with_help(format!("say which revision to read: `--repository {name}={path}@REV`")));
-        }
-        (None, Some(_)) => {
-            let message = format!("`{path}` is not inside a git repository");
-            return Err(Error::new(ErrorKind::Git, message).with_help("leave `@REV` out"));
-        }
-        (None, None) => Box::new(WorkTree::in_folder(folder)?),
-    };
-    Ok(Labelled::new(name, tree, inside))
 }
 
 /// `FILE` or `FILE:LINE`; the line is counted from zero then.

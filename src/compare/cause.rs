@@ -224,7 +224,8 @@ impl Attributing<'_> {
             | EditKind::Moved
             | EditKind::Policy
             | EditKind::Site
-            | EditKind::File => false,
+            | EditKind::File
+            | EditKind::Repository => false,
         };
         self.question.concerned.iter().find(is_of_site).copied()
     }
@@ -512,7 +513,8 @@ pub(super) fn first_hop(edit: &Edit) -> Hop {
             | EditKind::Order
             | EditKind::Renamed
             | EditKind::Moved
-            | EditKind::File,
+            | EditKind::File
+            | EditKind::Repository,
             ..,
         ) => Via::Edited,
     };

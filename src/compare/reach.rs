@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Change, Proof, Status};
-use crate::edit::{Edit, EditId, EditKind};
+use crate::edit::{Edit, EditId};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference};
 use crate::yaml::path::Location;
@@ -146,7 +146,7 @@ pub struct SiteChanges {
 impl EditReach {
     /// Whether it is known to change no output.
     pub fn is_inert(&self) -> bool {
-        self.proof.is_none() && self.edit.kind != EditKind::File
+        self.proof.is_none() && !self.edit.kind.is_unknown()
     }
 }
 
@@ -160,11 +160,11 @@ impl SiteChanges {
 }
 
 /// Puts together what was found in each site; `is_edited` says of a file
-/// whether it is not the same on both sides.
+/// whether it is not the same on both sides of a site.
 pub fn gather(
     edits: Vec<Edit>,
     found: Vec<SiteChanges>,
-    is_edited: &dyn Fn(FileId) -> bool,
+    is_edited: &dyn Fn(Option<&Arc<str>>, FileId) -> bool,
 ) -> Comparison {
     let mut reaches: Vec<EditReach> = edits.into_iter().map(EditReach::of).collect();
     let (mut outputs, mut sites) = (Vec::new(), Vec::new());
@@ -188,7 +188,7 @@ pub fn gather(
     outputs.sort_by(|one, other| order(one).cmp(&order(other)));
     sites.sort_by(|one, other| one.site.cmp(&other.site));
     for (index, change) in outputs.iter_mut().enumerate() {
-        change.touched = is_edited(change.at.file);
+        change.touched = is_edited(change.site.as_ref(), change.at.file);
         for cause in &change.causes {
             let reach = &mut reaches[cause.edit.index()];
             reach.outputs.push(index);

@@ -68,6 +68,8 @@ pub struct Config {
     /// The reports to write where nothing else is asked for: `FORMAT` or
     /// `FORMAT=FILE`.
     pub outputs: Vec<Arc<str>>,
+    /// Clones of further repositories.
+    pub repositories: Vec<Repository>,
     /// What links to lines of the repository are made of.
     pub links: Option<Arc<str>>,
 }
@@ -117,18 +119,18 @@ pub struct Discover {
     pub sites: Vec<Pattern>,
     /// The paths that are not read.
     pub exclude: Vec<Pattern>,
-    /// Further repositories.
-    pub repositories: Vec<Repository>,
 }
 
-/// A further repository.
+/// A clone of a further repository.
 #[derive(Clone, Debug)]
 pub struct Repository {
-    /// The name by which site definitions know it.
+    /// Its name, by which site definitions know it if it has no `url`.
     pub name: Spanned<Arc<str>>,
     /// Where it is, from the folder of the configuration file.
     pub path: Arc<str>,
-    /// The revision to read; its working tree where there is none.
+    /// The address by which site definitions know it.
+    pub url: Option<Arc<str>>,
+    /// The revision to read in place of those that are pinned.
     pub revision: Option<Arc<str>>,
     /// What links to its lines are made of.
     pub links: Option<Arc<str>>,

@@ -130,6 +130,7 @@ impl Reader<'_> {
             property_groups: self.property_groups(root),
             baseline: self.baseline(root),
             outputs: self.outputs(root),
+            repositories: self.repositories(root),
             links: root.get("output").and_then(|output| self.links(output)),
         }
     }
@@ -155,8 +156,15 @@ impl Reader<'_> {
 
     fn discover(&mut self, root: &Node) -> Discover {
         let Some(discover) = root.get("discover") else { return Discover::default() };
+        Discover {
+            sites: self.patterns(discover, "sites", plain_glob),
+            exclude: self.patterns(discover, "exclude", path_glob),
+        }
+    }
+
+    fn repositories(&mut self, root: &Node) -> Vec<Repository> {
         let mut repositories = Vec::new();
-        for (name, node) in entries(discover, "repositories") {
+        for (name, node) in entries(root, "repositories") {
             let is_usable = !name.value.is_empty() && !name.value.contains([':', '/', '=']);
             if !is_usable {
                 let message = format!("`{}` cannot name a repository", name.value);
@@ -166,15 +174,12 @@ impl Reader<'_> {
             if path.value.is_empty() {
                 self.wrong(path.span, "an empty path leads nowhere");
             }
-            let revision = node.get("revision").and_then(text).map(|text| text.value);
+            let [url, revision] =
+                ["url", "revision"].map(|key| node.get(key).and_then(text).map(|it| it.value));
             let links = self.links(node);
-            repositories.push(Repository { name, path: path.value, revision, links });
+            repositories.push(Repository { name, path: path.value, url, revision, links });
         }
-        Discover {
-            sites: self.patterns(discover, "sites", plain_glob),
-            exclude: self.patterns(discover, "exclude", path_glob),
-            repositories,
-        }
+        repositories
     }
 
     fn missing(&mut self, node: &Node) -> Missing {

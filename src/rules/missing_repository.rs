@@ -11,10 +11,21 @@ super::rule!(
     "a site names a repository that was not given"
 );
 
-pub(super) fn word(name: &Spanned<Arc<str>>) -> Diagnostic {
-    let label = Label::new(name.span, "the site is made of this repository's documents too");
-    let message = format!("repository `{}` of the site definition is not given", name.value);
-    Diagnostic::new(&RULE, message, label)
-        .note("its documents are not known")
-        .help(format!("check it out and give `--repository {}=PATH`", name.value))
+/// Maximum number of further places that are shown.
+const MAX_PLACES: usize = 3;
+
+pub(super) fn word(name: &str, sites: &[Spanned<Arc<str>>]) -> Diagnostic {
+    let (first, others) = sites.split_first().expect("a site names it");
+    let label = Label::new(first.span, "the site is made of this repository's documents too");
+    let message = match others.len() {
+        0 => format!("repository `{name}` of the site definition is not given"),
+        count => format!("repository `{name}` of {} site definitions is not given", count + 1),
+    };
+    let related = others.iter().take(MAX_PLACES);
+    let related = related.map(|site| Label::new(site.span, format!("so is {}", site.value)));
+    let help = format!("name a clone of it: `--repository {name}=PATH`");
+    let finding =
+        Diagnostic::new(&RULE, message, label).note("its documents are not known").help(help);
+    let sites = sites.iter().map(|site| site.value.clone()).collect();
+    Diagnostic { sites, related: related.collect(), ..finding }
 }

@@ -118,6 +118,7 @@ mod missing_parent;
 mod missing_pattern_target;
 mod missing_reference;
 mod missing_repository;
+mod missing_revision;
 mod missing_site_definition;
 mod missing_source;
 mod missing_type;
@@ -259,6 +260,7 @@ pub static RULES: &[&Rule] = &[
     &missing_pattern_target::RULE,
     &missing_reference::RULE,
     &missing_repository::RULE,
+    &missing_revision::RULE,
     &missing_site_definition::RULE,
     &missing_source::RULE,
     &missing_type::RULE,
@@ -515,7 +517,7 @@ pub struct FileFacts<'a> {
 }
 
 /// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holds {
     /// Documents of Deckhand's.
     Documents,
@@ -1151,7 +1153,12 @@ pub fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
         Problem::IgnoredRevision { site, revision, others } => {
             (ignored_revision::word(revision, others), site)
         }
-        Problem::MissingRepository { site, name } => (missing_repository::word(name), site),
+        Problem::MissingRepository { name, sites } => {
+            return Some(missing_repository::word(name, sites));
+        }
+        Problem::UnreadableRepository { site, repository, why } => {
+            (missing_revision::word(repository, why), site)
+        }
     };
     Some(Diagnostic { sites: vec![site.clone()], ..diagnostic })
 }

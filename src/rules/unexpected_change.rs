@@ -16,7 +16,7 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> 
         .filter(|change| is_expected(change, expected))
         .collect();
     // An edit of unknown content that is in no site's outputs may have kept them away.
-    let is_unknown = reached.reach.edit.kind == EditKind::File && reached.reach.outputs.is_empty();
+    let is_unknown = reached.reach.edit.kind.is_unknown() && reached.reach.outputs.is_empty();
     let count = match changed.len() {
         0 if is_unknown => "an unknown number of outputs".to_owned(),
         0 => return None,
@@ -25,7 +25,7 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> 
     };
     let name = &reached.reach.edit.document.name;
     let verb = match reached.reach.edit.kind {
-        EditKind::File => "cannot be read and may change",
+        EditKind::File | EditKind::Repository => "cannot be read and may change",
         _ => "changes",
     };
     let message = format!("this edit of `{name}` {verb} {count} expected to stay unchanged");

@@ -17,7 +17,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use git::{FirstCommit, Repository, StoredTree};
+pub use git::{FirstCommit, Repository, StoredTree, is_same_address};
 pub use nested::Nested;
 pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
@@ -108,6 +108,8 @@ pub struct UsedRepository {
     pub base: Option<UsedRevision>,
     /// The revision of the head side; none where these sites do not use it any more.
     pub head: Option<UsedRevision>,
+    /// The commits between both; none where they are the same, or not known.
+    pub history: Option<History>,
     /// The line that pins the head's revision in one of the sites, in a file of the repository
     /// that is checked; none where no line does.
     pub pin: Option<Span>,
@@ -122,7 +124,8 @@ pub struct UsedRevision {
     pub chosen_by: RevisionChoice,
     /// What that calls it, such as `v1.8`; none where it has no name.
     pub revision: Option<Arc<str>>,
-    /// The commit, in full; none where files are read from a folder.
+    /// The commit, in full; none where files are read from a folder, and where the revision
+    /// cannot be read.
     pub commit: Option<Arc<str>>,
 }
 
@@ -136,10 +139,40 @@ pub enum RevisionChoice {
     Pin,
     /// The user, in place of every pin.
     Override,
-    /// The clone, as nothing else says: the commit that is checked out there.
+    /// The clone, as nothing else says: what is checked out there.
     CheckedOut,
     /// The user or, outside git, the clone: files as they are in its folder.
     Folder,
+}
+
+/// The commits between two revisions, as `git log` lists them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub struct History {
+    /// Those that the second has and the first has not, the latest first; at most
+    /// [`History::MAX_COMMITS`].
+    pub commits: Vec<Commit>,
+    /// Number of all of them.
+    pub added: usize,
+    /// Number of those that the first has and the second has not.
+    pub removed: usize,
+    /// Whether there may be more, as the clone is shallow.
+    pub shallow: bool,
+}
+
+impl History {
+    /// Maximum number of commits that are listed.
+    pub const MAX_COMMITS: usize = 20;
+    /// Maximum number of characters of a subject.
+    pub const MAX_SUBJECT: usize = 200;
+}
+
+/// A commit as `git log --oneline` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub struct Commit {
+    /// Its id, in full.
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
 }
 
 /// What a user calls a document: Deckhand's identity triple

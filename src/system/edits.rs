@@ -25,7 +25,8 @@ use crate::yaml::{Node, Value};
 /// A document and where it lies.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'a> {
-    /// The further repository that it is in, by index; none for the first.
+    /// The further repository that it is in, by the number of its revisions on both sides; none
+    /// for the first.
     pub repository: Option<usize>,
     /// Its file.
     pub path: &'a RepoPath,
@@ -51,7 +52,8 @@ pub struct Membership {
     pub site: Option<Arc<str>>,
     /// Its type.
     pub site_type: Option<Arc<str>>,
-    /// The further repositories it uses, by index.
+    /// The further repositories it uses, by the numbers of their revisions, in the order in which
+    /// they count.
     pub repositories: Vec<usize>,
     /// The files of parts that its sets are made of.
     pub parts: BTreeSet<RepoPath>,
@@ -63,6 +65,12 @@ impl Membership {
             Written::Part(_) => self.parts.contains(located.path),
             Written::Deckhand(_) => self.has_at(located.repository, located.place),
         }
+    }
+
+    /// Where documents of a repository count among those of the others.
+    fn rank(&self, repository: Option<usize>) -> Option<usize> {
+        let at = |number| self.repositories.iter().position(|it| *it == number);
+        repository.map(|number| at(number).unwrap_or(number))
     }
 
     /// Whether a file of documents at this place counts.
@@ -101,6 +109,8 @@ pub struct Edits<'a> {
 /// An edit that is known by its file, and not by values of documents.
 #[derive(Clone, Debug)]
 pub struct FileEdit<'a> {
+    /// The further repository that it is in, as of [`Located`].
+    pub repository: Option<usize>,
     /// The file.
     pub path: &'a RepoPath,
     /// Why no documents tell it.
@@ -111,9 +121,8 @@ pub struct FileEdit<'a> {
     pub head: Option<Span>,
     /// Whether some of it is not read on the base side, and on the head side.
     pub is_unread: [bool; 2],
-    /// Further repository and place of it as a file of documents, on each side on which it is
-    /// one.
-    pub places: Vec<(Option<usize>, Option<&'a Place>)>,
+    /// Its place as a file of documents, on each side on which it is one.
+    pub places: Vec<Option<&'a Place>>,
     /// The files that came or went with the site that it defines; none for other causes.
     pub alone: SiteFiles,
 }
@@ -146,6 +155,16 @@ pub enum FileEditCause {
     SiteRemoved,
     /// It cannot be read on one of the sides.
     Unread,
+    /// It defines a site of which other further repositories, or other revisions of them, are not
+    /// read on each side.
+    Repository,
+}
+
+impl FileEditCause {
+    /// Whether what was edited is unknown.
+    fn is_unknown(self) -> bool {
+        matches!(self, FileEditCause::Unread | FileEditCause::Repository)
+    }
 }
 
 /// A document on both sides, or on one.
@@ -195,7 +214,7 @@ pub fn edits<'a>(
 ) -> Edits<'a> {
     let mut drafts = Vec::new();
     let (unread, others): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|file| file.cause == FileEditCause::Unread);
+        files.into_iter().partition(|file| file.cause.is_unknown());
     let unread = Unread::drafted(unread, &mut drafts);
     let (definitions, sites): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|file| file.cause == FileEditCause::Definition);
@@ -226,12 +245,13 @@ pub fn edits<'a>(
 /// is not read is unknown: that it came or went is part of the edit of the file.
 struct Unread<'a> {
     files: Vec<(FileEdit<'a>, EditId)>,
-    by_path: BTreeMap<&'a RepoPath, usize>,
+    by_path: BTreeMap<(Option<usize>, &'a RepoPath), usize>,
 }
 
 impl<'a> Unread<'a> {
     fn drafted(files: Vec<FileEdit<'a>>, drafts: &mut Vec<Draft>) -> Self {
-        let by_path = files.iter().enumerate().map(|(at, file)| (file.path, at)).collect();
+        let by_path = files.iter().enumerate();
+        let by_path = by_path.map(|(at, file)| ((file.repository, file.path), at)).collect();
         let files = files.into_iter().map(|file| {
             let draft = Draft::file(&file, None);
             (file, add(drafts, draft))
@@ -239,19 +259,21 @@ impl<'a> Unread<'a> {
         Self { files: files.collect(), by_path }
     }
 
-    fn has(&self, path: &RepoPath) -> bool {
-        [0, 1].into_iter().any(|side| self.edit_of(path, side).is_some())
+    /// Whether the definition of a site is among them.
+    fn has(&self, definition: &RepoPath) -> bool {
+        [0, 1].into_iter().any(|side| self.edit_of(None, definition, side).is_some())
     }
 
     /// The edit by which it is unknown what is at `path` on a side, the base being 0.
-    fn edit_of(&self, path: &RepoPath, side: usize) -> Option<EditId> {
+    fn edit_of(&self, repository: Option<usize>, path: &RepoPath, side: usize) -> Option<EditId> {
         if self.files.is_empty() {
             return None;
         }
         let ends = path.as_str().match_indices('/').map(|(end, _)| end);
         let mut paths = ends.chain([path.as_str().len()]).map(|end| &path.as_str()[..end]);
         paths.find_map(|path| {
-            let (file, edit) = &self.files[*self.by_path.get(&RepoPath::new(path))?];
+            let path = RepoPath::new(path);
+            let (file, edit) = &self.files[*self.by_path.get(&(repository, &path))?];
             file.is_unread[side].then_some(*edit)
         })
     }
@@ -259,11 +281,12 @@ impl<'a> Unread<'a> {
     /// The edit of the file that a pair is on one side only by, as the file is not read on the
     /// other side.
     fn edit_of_pair(&self, pair: &Pair<'_>) -> Option<EditId> {
+        let at = |located: &Located<'_>, side| self.edit_of(located.repository, located.path, side);
         match (&pair.base, &pair.head) {
-            (Some(base), None) => self.edit_of(base.path, 1),
-            (None, Some(head)) => self.edit_of(head.path, 0),
-            (Some(base), Some(head)) if is_nothing(base) => self.edit_of(head.path, 0),
-            (Some(base), Some(head)) if is_nothing(head) => self.edit_of(base.path, 1),
+            (Some(base), None) => at(base, 1),
+            (None, Some(head)) => at(head, 0),
+            (Some(base), Some(head)) if is_nothing(base) => at(head, 0),
+            (Some(base), Some(head)) if is_nothing(head) => at(base, 1),
             (Some(_), Some(_)) | (None, None) => None,
         }
     }
@@ -350,7 +373,7 @@ impl<'a> Edits<'a> {
             FileEditCause::Definition | FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
                 file.path == definition
             }
-            FileEditCause::Unread => file.holds(definition),
+            FileEditCause::Unread | FileEditCause::Repository => file.holds(definition),
         });
         edits
             .filter(|edit| redefines(&self.edits[edit.index()]))
@@ -360,7 +383,7 @@ impl<'a> Edits<'a> {
 
     /// The edits of files that cannot be read, each with its file.
     pub fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
-        let files = self.files.iter().filter(|(file, _)| file.cause == FileEditCause::Unread);
+        let files = self.files.iter().filter(|(file, _)| file.cause.is_unknown());
         files.map(|(file, edit)| (file, *edit))
     }
 
@@ -411,7 +434,10 @@ impl<'a> Edits<'a> {
             membership.has(&located).then(|| (rank.clone(), located.path, version))
         });
         versions.extend(edited);
-        versions.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        let rank = |rank: &Rank| membership.rank(rank.repository);
+        versions.sort_by(|(one, ..), (other, ..)| {
+            rank(one).cmp(&rank(other)).then_with(|| one.cmp(other))
+        });
         versions.into_iter().map(|(_, path, version)| (path, version)).collect()
     }
 }
@@ -753,7 +779,10 @@ impl Draft {
         let document = located.document.key().clone();
         let (part, location) = (Section::Whole, Location::root());
         let items = Vec::new();
-        Self::new(located, Edit { kind, document, part, location, items, base, head, unlisted: 0 })
+        let repository = located.repository;
+        let edit =
+            Edit { kind, repository, document, part, location, items, base, head, unlisted: 0 };
+        Self::new(located, edit)
     }
 
     fn part(head: &Located<'_>, difference: &Difference) -> Self {
@@ -763,6 +792,7 @@ impl Draft {
         let text = |place: &Option<diff::Place>| place.as_ref().map(|it| text_of(it, difference));
         let edit = Edit {
             kind: kind_of(head, difference, part, &location),
+            repository: head.repository,
             document: head.document.key().clone(),
             part,
             location,
@@ -793,6 +823,7 @@ impl Draft {
             FileEditCause::SiteAdded => EditKind::SiteAdded,
             FileEditCause::SiteRemoved => EditKind::SiteRemoved,
             FileEditCause::Unread => EditKind::File,
+            FileEditCause::Repository => EditKind::Repository,
         };
         let document = named.map_or_else(
             || DocKey::new("", "", file.path.as_str()),
@@ -802,7 +833,7 @@ impl Draft {
             FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
                 named.map(|located| located.document.heading())
             }
-            FileEditCause::Definition | FileEditCause::Unread => None,
+            FileEditCause::Definition | FileEditCause::Unread | FileEditCause::Repository => None,
         };
         let text = |start: Option<Span>| {
             let (at, covers) = (heading.or(start)?, vec![start?]);
@@ -810,8 +841,10 @@ impl Draft {
         };
         let (base, head) = (text(file.base), text(file.head));
         let (part, location, items) = (Section::Whole, Location::root(), Vec::new());
-        let edit = Edit { kind, document, part, location, items, base, head, unlisted: 0 };
-        Self { order: (None, file.path.clone(), 0, false, 0, part, String::new()), edit }
+        let repository = file.repository;
+        let edit =
+            Edit { kind, repository, document, part, location, items, base, head, unlisted: 0 };
+        Self { order: (repository, file.path.clone(), 0, false, 0, part, String::new()), edit }
     }
 
     fn new(located: &Located<'_>, edit: Edit) -> Self {
@@ -862,6 +895,14 @@ fn part_of(location: &Location) -> (Section, Location) {
     (part, Location(location.0[1..].to_vec()))
 }
 
+/// Whether a location is `repositories.NAME.revision`.
+fn pins_revision(location: &Location) -> bool {
+    match &location.0[..] {
+        [_, _, Piece::Key(key)] => key.as_str() == Some("revision"),
+        _ => false,
+    }
+}
+
 fn kind_of(
     located: &Located<'_>,
     difference: &Difference,
@@ -873,6 +914,10 @@ fn kind_of(
     let defines_site = located.path.as_str().ends_with("/site-definition.yaml");
     match (part, first) {
         (Section::Data, Some("layerOrder") | None) if orders => EditKind::Policy,
+        // What another revision holds are edits of their own.
+        (Section::Data, Some("repositories")) if defines_site && pins_revision(location) => {
+            EditKind::Value
+        }
         (Section::Data, Some("site_type" | "repositories") | None)
             if defines_site && located.index == 0 =>
         {
@@ -1032,12 +1077,23 @@ impl<'a> Open<'a> {
         let (base, head) = (of(&self.base), of(&self.head));
         for (key, below) in base {
             let above = head.get(&key).map_or(&[][..], Vec::as_slice);
-            if meet == Meet::Alone && (below.len() != 1 || above.len() != 1) {
+            let is_one = below.len() == 1 && above.len() == 1;
+            if meet == Meet::Alone && !(is_one && self.may_move(below[0], above[0])) {
                 continue;
             }
             for (below, above) in below.iter().zip(above) {
                 self.pairs.push(Pair::of(self.base[*below].take(), self.head[*above].take()));
             }
+        }
+    }
+
+    /// Whether a document may have moved: from the repository itself to a further one, or back.
+    /// Other revisions of further repositories are those of other sites.
+    fn may_move(&self, below: usize, above: usize) -> bool {
+        let repository = |located: &Option<Located<'_>>| located.and_then(|it| it.repository);
+        match (repository(&self.base[below]), repository(&self.head[above])) {
+            (Some(base), Some(head)) => base == head,
+            (None, _) | (_, None) => true,
         }
     }
 

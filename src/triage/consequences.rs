@@ -1,6 +1,7 @@
 //! Findings that follow from another one, which is to be repaired first: it decides about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Compared, Findings};
 use crate::diagnostic::{Diagnostic, Severity, Trait};
@@ -35,7 +36,10 @@ impl Compared {
         unread: &dyn Fn(EditId) -> Option<FileId>,
         sources: &SourceMap,
     ) {
-        self.unchanged = std::mem::take(&mut self.unchanged).with_consequences(sources);
+        for findings in [&mut self.unchanged, &mut self.fixed] {
+            *findings = std::mem::take(findings).with_consequences(sources);
+        }
+        self.forget_unknown();
         let new = &mut self.new.diagnostics;
         let mut errors: BTreeMap<FileId, usize> = BTreeMap::new();
         for (at, finding) in new.iter().enumerate().filter(|(_, finding)| is_unread_file(finding)) {
@@ -55,6 +59,23 @@ impl Compared {
             roots.collect()
         };
         mark(new, roots);
+    }
+}
+
+impl Compared {
+    /// Leaves out what seems fixed in sites of which not all documents are known any more.
+    fn forget_unknown(&mut self) {
+        let of_head = self.new.diagnostics.iter().chain(&self.unchanged.diagnostics);
+        let unknown = of_head.filter(|it| it.rule.is(Trait::UnknownDocuments));
+        let unknown: BTreeSet<Arc<str>> = unknown.flat_map(|it| it.sites.clone()).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        self.fixed.diagnostics.retain_mut(|finding| {
+            let is_of_files = finding.sites.is_empty();
+            finding.sites.retain(|site| !unknown.contains(site));
+            is_of_files || !finding.sites.is_empty()
+        });
     }
 }
 

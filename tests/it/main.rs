@@ -40,6 +40,7 @@ mod query;
 mod reference;
 mod related;
 mod report;
+mod repositories;
 mod rules;
 mod schema;
 mod seeds;

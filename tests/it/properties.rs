@@ -53,7 +53,7 @@ fn checked<T: Send>(
     let layout = layout.expect("the files are a site repository");
     let plan = Plan {
         tree,
-        scope: Scope::Repository { layout: &layout, further: Vec::new() },
+        scope: Scope::of_repository(&layout),
         base: None,
         options: options(semantics),
         sites: None,

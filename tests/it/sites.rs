@@ -142,7 +142,7 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
     let layout = Layout::discover(&tree, &root).expect("the folder can be listed");
     assert_eq!(layout.is_some(), folder.join("site").is_dir(), "{}", folder.display());
     let scope = match &layout {
-        Some(layout) => Scope::Repository { layout, further: Vec::new() },
+        Some(layout) => Scope::of_repository(layout),
         None => Scope::Set(vec![root]),
     };
     let progress = Progress::default();

@@ -132,7 +132,7 @@ pub fn see_both(
     let settled = settled(&after, Some(&before), manner)?;
     let (of_base, of_head) = (layout_of(&before)?, layout_of(&after)?);
     let progress = Progress::default();
-    let base = Base { tree: &before, layout: of_base.as_ref() };
+    let base = Base::of_repository(&before, of_base.as_ref());
     let plan =
         Plan { baseline: None, ..settled.plan(&after, of_head.as_ref(), Some(base), &progress) };
     let settings = Settings { attribution, ..Settings::default() };

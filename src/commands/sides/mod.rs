@@ -13,6 +13,7 @@ mod detect;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::repositories::Bump;
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{MemoryTree, Repository, Tree, WorkTree};
 
@@ -31,6 +32,8 @@ pub struct Wanted {
     pub merge_base: MergeBase,
     /// As the surroundings say.
     pub auto: bool,
+    /// The working tree against itself with these pins.
+    pub bumps: Vec<Bump>,
 }
 
 /// Whether a revision stands for the commit where HEAD parted from it.
@@ -102,6 +105,8 @@ pub struct Sides {
     pub from: Side,
     /// The later one.
     pub to: Side,
+    /// What is pinned there in place of what site definitions pin.
+    pub bumps: Vec<Bump>,
     /// Why these.
     pub chosen: Chosen,
 }
@@ -109,7 +114,14 @@ pub struct Sides {
 impl Sides {
     fn new(code: &'static str, from: Side, to: Side) -> Self {
         let sentence = format!("{from} against {to}");
-        Self { from, to, chosen: Chosen { code, sentence } }
+        Self { from, to, bumps: Vec::new(), chosen: Chosen { code, sentence } }
+    }
+
+    fn bumped(bumps: &[Bump]) -> Self {
+        let words: Vec<String> = bumps.iter().map(ToString::to_string).collect();
+        let sentence = format!("the working tree against itself with {}", words.join(", "));
+        let (from, to, bumps) = (Side::WorkTree, Side::WorkTree, bumps.to_vec());
+        Self { from, to, bumps, chosen: Chosen { code: "bump", sentence } }
     }
 }
 
@@ -141,6 +153,7 @@ pub fn choose(
         Wanted { from: Some(from), to, .. } => Some(from_to(repository, from, to.as_deref())?),
         Wanted { staged: true, .. } => Some(staged(repository, "staged")?),
         Wanted { auto: true, .. } => detect::sides(repository, environment)?,
+        Wanted { bumps, .. } if !bumps.is_empty() => Some(Sides::bumped(bumps)),
         _ => None,
     };
     if let Some(sides) = &sides {
@@ -163,9 +176,11 @@ pub fn open(repository: &Repository, side: &Side) -> Result<Box<dyn Tree + Send>
 }
 
 fn refuse_contradiction(wanted: &Wanted) -> Result<(), Error> {
-    let given = [wanted.since.is_some(), wanted.staged, wanted.from.is_some(), wanted.auto];
+    let is_bumped = !wanted.bumps.is_empty();
+    let given =
+        [wanted.since.is_some(), wanted.staged, wanted.from.is_some(), wanted.auto, is_bumped];
     let refusal = if given.into_iter().filter(|given| *given).count() > 1 {
-        "only one of `--since`, `--staged`, `--from` and `--auto` can say what is compared"
+        "only one of `--since`, `--staged`, `--from`, `--bump` and `--auto` can say what is compared"
     } else if wanted.to.is_some() && wanted.from.is_none() {
         "`--to` needs `--from`: with what is it to be compared?"
     } else if wanted.merge_base == MergeBase::Skip && wanted.since.is_none() {

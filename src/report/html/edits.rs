@@ -8,7 +8,7 @@ use crate::compare::Status;
 use crate::report::counted;
 use crate::report::model::{Edit, Group, Output, OutputChange};
 use crate::report::story::{
-    Delta, EditedValue, Entry, GroupEntry, RouteEntry, UNEXPLAINED, edit_numbers,
+    Commits, Delta, EditedValue, Entry, GroupEntry, RouteEntry, UNEXPLAINED, edit_numbers,
 };
 use crate::report::text::Text;
 
@@ -33,8 +33,18 @@ impl<'r> Page<'_, 'r> {
         let left_out = more(left_out.map(|entry| entry.edits.len()).sum(), "edit");
         let unknown = self.listed("Content unknown", &story.unknown);
         let inert = self.listed("Changes nothing", &story.inert);
-        let content = [entries.concat(), left_out, unknown, inert].concat();
+        let commits = story.commits.iter().map(|commits| self.commits(commits)).collect();
+        let content = [entries.concat(), left_out, unknown, inert, commits].concat();
         Section { id: "edits", title: "Edits", count: story.report.edits.len(), content }
+    }
+
+    /// The commits between two revisions of a further repository.
+    fn commits(&self, commits: &Commits) -> String {
+        let title = commits.title.clone().and(": ").join(commits.count.clone());
+        let listed = commits.listed.iter().map(|it| format!("<li>{}</li>\n", self.text(it)));
+        let listed: String = listed.collect();
+        let list = format!("<ul class=\"commits\">\n{listed}</ul>\n");
+        folded("rest", &self.text(&title), &(list + &more(commits.more, "commit")))
     }
 
     fn entry(&self, entry: &Entry<'r>) -> String {

@@ -119,13 +119,14 @@ impl<'r> Page<'_, 'r> {
         self.write_sites()?;
         self.write_edits("content unknown", &self.story.unknown)?;
         self.write_edits("changes nothing", &self.story.inert)?;
+        self.write_commits()?;
         self.write_findings()?;
         self.write_footer()
     }
 
     fn write_headline(&mut self) -> Result<(), Full> {
         let headline = &self.story.headline;
-        let figures = headline.figures.iter().chain(&headline.findings);
+        let figures = headline.bumps.iter().chain(&headline.figures).chain(&headline.findings);
         let (title, figures): (String, Vec<&Text>) = match headline.badge {
             Some((badge, _)) => {
                 let reason = self.text(&plain(&headline.reason));
@@ -354,6 +355,24 @@ impl<'r> Page<'_, 'r> {
         items.extend((more > 0).then(|| counted(more, "more edit")));
         self.paper.list(items)?;
         self.paper.close_details()
+    }
+
+    fn write_commits(&mut self) -> Result<(), Full> {
+        for commits in &self.story.commits {
+            let title = commits.title.clone().and(": ").join(commits.count.clone());
+            let title = self.text(&plain(&title));
+            let (listed, more) = limited(&commits.listed, self.level.findings);
+            if listed.is_empty() {
+                continue;
+            }
+            self.paper.open_details(&title)?;
+            let mut items: Vec<String> = listed.iter().map(|it| self.text(it)).collect();
+            let more = more + commits.more;
+            items.extend((more > 0).then(|| counted(more, "more commit")));
+            self.paper.list(items)?;
+            self.paper.close_details()?;
+        }
+        Ok(())
     }
 
     fn write_findings(&mut self) -> Result<(), Full> {

@@ -40,6 +40,10 @@ pub struct Edit {
     pub id: EditRef,
     /// What kind of change.
     pub kind: EditKind,
+    /// The further repository between whose revisions it is, as an index into
+    /// [`Report::repositories`](super::Report::repositories).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<usize>,
     /// The document.
     pub document: DocKey,
     /// The part of it that was edited.
@@ -236,7 +240,7 @@ impl Shield {
 impl Edit {
     /// Whether it is known to change no output.
     pub fn is_inert(&self) -> bool {
-        self.reach.outputs == 0 && self.kind != EditKind::File
+        self.reach.outputs == 0 && !self.kind.is_unknown()
     }
 }
 
@@ -301,6 +305,7 @@ impl Edit {
         Self {
             id,
             kind: edit.kind,
+            repository: edit.repository,
             document: edit.document.clone(),
             part: edit.part,
             pointer: pointer(&location),

@@ -7,7 +7,7 @@ use super::id::SetRef;
 use super::place::Place;
 use super::sites::SiteSets;
 use crate::report::{Links, View};
-use crate::source::{self, UsedRevision};
+use crate::source::{self, History, UsedRevision};
 
 /// A further repository, in the sites that read the same revisions of it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -21,6 +21,9 @@ pub struct UsedRepository {
     pub base: Option<UsedRevision>,
     /// The revision of the head side; none where these sites do not use it any more.
     pub head: Option<UsedRevision>,
+    /// The commits between both; none where they are the same, or not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
     /// The line that pins the head's revision in one of the sites.
     pub pin: Option<Place>,
     /// The template of links to its lines.
@@ -33,13 +36,12 @@ pub(super) fn used(
     sets: &mut SiteSets,
     view: &View<'_>,
 ) -> Vec<UsedRepository> {
-    let mut sorted: Vec<&source::UsedRepository> = repositories.iter().collect();
-    sorted.sort_by_key(|it| (&it.name, &it.sites));
-    let used = sorted.into_iter().map(|it| UsedRepository {
+    let used = repositories.iter().map(|it| UsedRepository {
         name: it.name.to_string(),
         sites: sets.set_of(it.sites.iter().map(Some)),
         base: it.base.clone(),
         head: it.head.clone(),
+        history: it.history.clone(),
         pin: it.pin.map(|span| Place::new(span, view)),
         links: it.links.as_deref().and_then(|template| Links::new(template).ok()),
     });

@@ -2,6 +2,7 @@
 //! what was edited and what came of it, all other findings. Folding and each sentence are here
 //! once; a format decides how it is laid out and how much of it there is room for.
 
+mod bumps;
 mod delta;
 mod entries;
 mod findings;
@@ -11,6 +12,7 @@ mod repositories;
 mod sites;
 mod verdict;
 
+pub(super) use self::bumps::Commits;
 pub(super) use self::delta::{Delta, DiffLine, Sign};
 pub(super) use self::entries::{EditedValue, Entry, GroupEntry, RouteEntry, edit_numbers, runs};
 pub(super) use self::findings::{FindingEntry, labelled, place_words};
@@ -22,7 +24,6 @@ pub(super) use self::verdict::{Headline, counts, repository};
 use super::counted;
 use super::model::{Edit, Report};
 use super::text::{Role, Text};
-use crate::edit::EditKind;
 
 /// Which findings are listed, beside those that always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub(super) struct Story<'r> {
     pub(super) errors: Vec<FindingEntry<'r>>,
     /// What was edited and what came of it.
     pub(super) entries: Vec<Entry<'r>>,
+    /// The commits between the revisions of further repositories.
+    pub(super) commits: Vec<Commits>,
     /// Edits that changed nothing and that nothing stopped.
     pub(super) inert: Vec<&'r Edit>,
     /// Edits of unknown content that no output follows from.
@@ -79,13 +82,14 @@ impl<'r> Story<'r> {
             let is_shielded = || report.shields.iter().any(|shield| shield.edit == edit.id);
             edit.reach.outputs == 0 && !is_shielded()
         });
-        let (unknown, inert) = without_effect.partition(|edit| edit.kind == EditKind::File);
+        let (unknown, inert) = without_effect.partition(|edit| edit.kind.is_unknown());
         Self {
             headline: Headline::new(report, &site_names),
             header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
             errors,
             entries: entries::entries(report, &names, &site_names, each_value),
+            commits: bumps::commits_of_bumps(report),
             inert,
             unknown,
             unexplained: unexplained(report, &names, &site_names),

@@ -71,6 +71,9 @@ impl<'r> Names<'r> {
             EditKind::Policy => named("layers"),
             EditKind::Site => named("site definition"),
             EditKind::File => Text::plain("cannot be read to its end: its content is unknown"),
+            EditKind::Repository => {
+                Text::plain("names a repository that cannot be read: its content is unknown")
+            }
             EditKind::Moved => named("document").and(" moved"),
             EditKind::Renamed => named("document").and(" renamed"),
             EditKind::SiteAdded => self.site(edit).and(" added"),

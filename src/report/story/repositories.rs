@@ -36,7 +36,8 @@ pub(in crate::report) fn used_repositories(report: &Report, sites: &SiteNames<'_
     used.collect()
 }
 
-fn revisions(used: &UsedRepository, is_compared: bool) -> Text {
+/// The revision of a repository; both where two are compared and differ.
+pub(super) fn revisions(used: &UsedRepository, is_compared: bool) -> Text {
     let in_full = |it: &Option<UsedRevision>| it.as_ref().map_or(Text::plain("not used"), in_full);
     if !is_compared || used.base == used.head {
         return in_full(&used.head);
@@ -64,9 +65,12 @@ fn in_full(revision: &UsedRevision) -> Text {
     let chosen = match revision.chosen_by {
         RevisionChoice::Pin => "pinned",
         RevisionChoice::Override => "not the pin",
-        RevisionChoice::CheckedOut => "checked out, no pin",
+        RevisionChoice::CheckedOut => return Text::plain("working tree (no pin)"),
         RevisionChoice::Folder => return Text::plain("working tree (not the pin)"),
     };
+    if commit.is_none() {
+        return Text::of(Role::Name, name.unwrap_or_default()).and(" (cannot be read)");
+    }
     let digits = commit.map(shortened).filter(|digits| name.as_ref() != Some(digits));
     let (name, digits) = match name {
         Some(name) => (Some(name), digits),

@@ -7,6 +7,7 @@ use crate::report::model::{
 };
 use crate::report::text::{Role, Text};
 
+use super::bumps::bumps;
 use super::repositories::header_lines;
 use super::sites::SiteNames;
 use crate::triage::Counts;
@@ -17,6 +18,8 @@ pub(in crate::report) struct Headline {
     pub(in crate::report) badge: Option<(&'static str, Role)>,
     /// Why, or what came of it.
     pub(in crate::report) reason: Text,
+    /// What other revisions of further repositories changed.
+    pub(in crate::report) bumps: Vec<Text>,
     /// The figures that a reader needs first: what changed, and the sites that cannot be deployed.
     pub(in crate::report) figures: Vec<Text>,
     /// Findings in figures, where the reason does not have them.
@@ -39,7 +42,8 @@ impl Headline {
                 counts(report.totals.findings, "").unwrap_or(Text::plain("no findings"))
             }
         };
-        Self { badge, reason, figures, findings, hint: hint(report) }
+        let bumps = bumps(report, sites);
+        Self { badge, reason, bumps, figures, findings, hint: hint(report) }
     }
 }
 
@@ -295,7 +299,10 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
     if let Some(comparison) = &report.comparison {
         header.extend(repository(report).map(|text| ("repository", text)));
         let shallow = if comparison.shallow { " (history is shallow)" } else { "" };
-        let reason = reason(&comparison.reason, &comparison.base);
+        // What is pinned on each side says it.
+        let is_bump = comparison.chosen_by == "bump";
+        let reason =
+            if is_bump { String::new() } else { reason(&comparison.reason, &comparison.base) };
         let head = side(&comparison.head);
         if comparison.base.kind == SideKind::Nothing {
             header.push(("head", head));

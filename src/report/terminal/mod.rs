@@ -162,6 +162,7 @@ impl<'a, 'r> Page<'a, 'r> {
             self.write_entries(out)?;
             self.write_listed("content unknown", &self.story.unknown, out)?;
             self.write_listed("changes nothing", &self.story.inert, out)?;
+            self.write_commits(out)?;
             self.write_unexplained(out)?;
             self.write_findings(&self.story.others, out)?;
         }
@@ -219,7 +220,8 @@ impl<'a, 'r> Page<'a, 'r> {
     fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         self.write_badge(out)?;
-        for figures in headline.figures.iter().chain(&headline.findings) {
+        let figures = headline.bumps.iter().chain(&headline.figures);
+        for figures in figures.chain(&headline.findings) {
             writeln!(out, "{}", self.painter.paragraph(figures, "", "  "))?;
         }
         writeln!(out)
@@ -484,6 +486,20 @@ impl<'a, 'r> Page<'a, 'r> {
         }
         self.write_more(more, "edit", "  ", out)?;
         writeln!(out)
+    }
+
+    fn write_commits(&self, out: &mut dyn Write) -> io::Result<()> {
+        for commits in &self.story.commits {
+            let title = commits.title.clone().and(": ").join(commits.count.clone());
+            writeln!(out, "{}", self.painter.paragraph(&title, "", "  "))?;
+            let (listed, more) = self.limited(&commits.listed);
+            for commit in listed {
+                writeln!(out, "{}", self.painter.paragraph(commit, "  ", "    "))?;
+            }
+            self.write_more(more + commits.more, "commit", "  ", out)?;
+            writeln!(out)?;
+        }
+        Ok(())
     }
 
     fn write_unexplained(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -259,6 +259,34 @@ fn start_of(repository: &gix::Repository, name: &str) -> Option<gix::ObjectId> {
     reference.follow_to_object().ok().map(gix::Id::detach)
 }
 
+/// The command that brings `revision` to the clone at `folder`; none if it has no remote. Names
+/// come from site definitions: none but ids and full names of references are in the command.
+pub(super) fn fetch_command(
+    repository: &gix::Repository,
+    folder: &str,
+    revision: &str,
+) -> Option<String> {
+    let remote = remote(repository)?;
+    let git = format!("git -C {} fetch", shell_word(folder));
+    let remote_word = shell_word(&remote);
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_partial(repository) && resolves(repository, revision) {
+        return Some(format!("{git} --refetch --no-filter {remote_word}"));
+    }
+    if gix::ObjectId::from_hex(revision.as_bytes()).is_ok() {
+        return Some(format!("{git} {remote_word} {revision}"));
+    }
+    if revision.starts_with("refs/") && gix::refs::FullName::try_from(revision).is_ok() {
+        let refspec = shell_word(&format!("{revision}:{revision}"));
+        return Some(format!("{git} {remote_word} {refspec}"));
+    }
+    // Of a name, the remote alone knows whether it is a branch or a tag.
+    let branches = shell_word(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
+    let is_older = is_digits(revision) || base_name(revision) != revision;
+    let depth = if is_shallow(repository) && is_older { " --unshallow" } else { "" };
+    Some(format!("{git}{depth} --tags {remote_word} {branches}"))
+}
+
 /// What brings one commit, without those before it where a clone is shallow.
 /// A depth makes any clone shallow, so a whole one is never given one.
 pub(super) fn fetch_commit_help(repository: &gix::Repository, id: gix::ObjectId) -> String {

@@ -8,9 +8,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use gix::bstr::ByteSlice as _;
+
 use super::stored::{Origin, paths_of};
 use super::{Repository, StoredTree, control, cure};
 use crate::error::{Error, ErrorKind};
+use crate::source::{Commit, History, RepoPath, Tree as _};
 
 impl Repository {
     /// A tag may be a tag of a tag, and so on, this often.
@@ -31,6 +34,30 @@ impl Repository {
             error.with_help(cure::missing_objects_help(&repository))
         })?;
         Ok(StoredTree::new(self.clone(), Origin::Commit(id), paths))
+    }
+
+    /// The files of the commit that a site definition pins as `revision`. As after a fresh clone,
+    /// a branch may be one of the remote.
+    ///
+    /// # Errors
+    /// As [`Repository::commit`], and where a partial clone lacks files below `folders`.
+    pub fn pinned(&self, revision: &str, folders: &[RepoPath]) -> Result<StoredTree, Error> {
+        let of_remote = || Some(format!("refs/remotes/{}/{revision}", self.remote()?));
+        let tree = self
+            .commit(revision)
+            .or_else(|error| of_remote().and_then(|name| self.commit(&name).ok()).ok_or(error))?;
+        let mut files = Vec::new();
+        for folder in folders {
+            files.extend(tree.entries(folder)?.into_iter().map(|entry| entry.path));
+        }
+        tree.ensure_present(&files)?;
+        Ok(tree)
+    }
+
+    /// The command that brings `revision` to this clone, which the user knows as `folder`; none
+    /// if it has no remote.
+    pub fn fetch_command(&self, folder: &str, revision: &str) -> Option<String> {
+        cure::fetch_command(&self.shared.to_thread_local(), folder, revision)
     }
 
     /// The full id of the commit that `revision` names.
@@ -127,6 +154,43 @@ impl Repository {
             return Err(Error::new(ErrorKind::Git, message).with_help(help));
         }
         Ok(bases.first().map(ToString::to_string))
+    }
+
+    /// The commits between two commits, which are known by their full ids.
+    ///
+    /// # Errors
+    /// Where one that is there cannot be read.
+    pub fn history(&self, from: &str, to: &str) -> Result<History, Error> {
+        let repository = self.shared.to_thread_local();
+        let unreadable = |cause: gix::Error| {
+            let message = format!("the history between {from} and {to} cannot be read");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            error.with_help(cure::missing_objects_help(&repository))
+        };
+        let ids = [
+            commit_id(&repository, from, Wanted::Files)?,
+            commit_id(&repository, to, Wanted::Files)?,
+        ];
+        let newest_first = gix::traverse::commit::simple::CommitTimeOrder::NewestFirst;
+        let between = |hidden: gix::ObjectId, tip: gix::ObjectId| {
+            let walk = repository.rev_walk([tip]).with_hidden([hidden]);
+            walk.sorting(gix::revision::walk::Sorting::ByCommitTime(newest_first)).all()
+        };
+        let mut history = History { shallow: cure::is_shallow(&repository), ..History::default() };
+        for commit in between(ids[0], ids[1]).map_err(unreadable)? {
+            let id = commit.map_err(|cause| unreadable(gix::Error::from_error(cause)))?.id;
+            history.added += 1;
+            if history.commits.len() < History::MAX_COMMITS {
+                let commit =
+                    repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
+                let subject = commit.message_raw_sloppy().lines().next().unwrap_or_default();
+                let subject = String::from_utf8_lossy(subject);
+                let subject = subject.trim().chars().take(History::MAX_SUBJECT).collect();
+                history.commits.push(Commit { id: id.to_string(), subject });
+            }
+        }
+        history.removed = between(ids[1], ids[0]).map_err(unreadable)?.count();
+        Ok(history)
     }
 
     /// The branch that others start from: what the remote's `HEAD` names, or

@@ -87,6 +87,18 @@ impl Repository {
     }
 }
 
+/// Whether two addresses are of one repository: `https://HOST/PATH` and `git@HOST:PATH.git` are.
+pub fn is_same_address(one: &str, other: &str) -> bool {
+    let place = |address: &str| {
+        let url = gix::url::parse(gix::bstr::BStr::new(address)).ok()?;
+        let path = url.path.to_string();
+        let path = path.trim_matches('/');
+        let path = path.strip_suffix(".git").unwrap_or(path).to_owned();
+        Some((url.host().map(str::to_ascii_lowercase), path))
+    };
+    one == other || place(one).is_some_and(|one| place(other) == Some(one))
+}
+
 fn content_id(id: gix::ObjectId) -> ContentId {
     ContentId::new(id.as_bytes())
 }

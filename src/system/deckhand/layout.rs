@@ -9,8 +9,10 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::error::Error;
 use crate::near::nearest;
-use crate::source::{ContentId, Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree};
-use crate::yaml::{Node, Value};
+use crate::source::{
+    ContentId, Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree, UsedRevision,
+};
+use crate::yaml::{Key, Node, Value};
 
 /// The files of a site repository, and of the further repositories given.
 #[derive(Clone, Debug)]
@@ -24,7 +26,8 @@ pub struct Layout {
     /// Files that are in the way, with what is odd about them.
     pub odd: Vec<(RepoPath, Oddity)>,
     sites: BTreeSet<Arc<str>>,
-    types: BTreeSet<Arc<str>>,
+    /// With the repository that each is in, as in [`LayerFile::repository`].
+    types: BTreeSet<(Option<usize>, Arc<str>)>,
 }
 
 /// A YAML file and the sites it counts for.
@@ -77,6 +80,53 @@ pub struct SiteFiles {
     pub repositories: Vec<usize>,
     /// Its files, in path order.
     pub files: Vec<FileId>,
+}
+
+/// The further repositories that the sites of one side are made of, by site.
+pub type Uses = BTreeMap<Arc<str>, Vec<Use>>;
+
+/// A further repository, as one site is made of it.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The name by which the definition of the site knows it.
+    pub name: Arc<str>,
+    /// The name under which it was given.
+    pub given: Arc<str>,
+    /// The revision that was chosen.
+    pub revision: UsedRevision,
+    /// Its number among the further repositories that are read, or why its files are not known.
+    pub found: Result<usize, Unreadable>,
+}
+
+/// Why the revision that a site definition pins cannot be read, and what cures it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The reason.
+    pub reason: String,
+    /// The cure.
+    pub help: String,
+}
+
+/// A further repository, as a site definition names it.
+#[derive(Clone, Debug)]
+pub struct NamedRepository {
+    /// Its name.
+    pub name: Spanned<Arc<str>>,
+    /// The address from which Pegleg clones it.
+    pub url: Option<Arc<str>>,
+    /// Its `revision`.
+    pub pin: Option<Spanned<Pin>>,
+    /// The first key of what is said of it.
+    pub first_key: Option<Span>,
+}
+
+/// The `revision` of a repository in a site definition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pin {
+    /// A branch, tag, id or other name of a commit.
+    Revision(Arc<str>),
+    /// A value of this kind, which is not a string.
+    NotAString(&'static str),
 }
 
 /// Something wrong with how a repository is laid out.
@@ -148,12 +198,21 @@ pub enum Problem {
         /// Folders of other revisions, whose files are part of the site too.
         others: Vec<RepoPath>,
     },
-    /// A repository that a site names and that was not given.
+    /// A repository that sites name and that was not given.
     MissingRepository {
+        /// Its name.
+        name: Arc<str>,
+        /// The sites, each with the place where its definition names the repository.
+        sites: Vec<Spanned<Arc<str>>>,
+    },
+    /// A repository whose pinned revision cannot be read.
+    UnreadableRepository {
         /// The site.
         site: Arc<str>,
-        /// Its name, as the site definition has it.
-        name: Spanned<Arc<str>>,
+        /// The repository, as the site definition names it.
+        repository: NamedRepository,
+        /// Why, and what cures it.
+        why: Unreadable,
     },
 }
 
@@ -252,7 +311,7 @@ impl Layout {
         }
     }
 
-    /// Adds the files of a further repository, whose root is `root` in `tree`.
+    /// Adds the files of the further repository with this index, whose root is `root` in `tree`.
     ///
     /// # Errors
     /// Where the tree cannot be listed.
@@ -293,9 +352,9 @@ impl Layout {
         });
     }
 
-    /// The paths of the definitions of all sites, whether they are there or not.
-    pub fn definitions(&self) -> impl Iterator<Item = RepoPath> {
-        self.sites.iter().map(|site| self.definition_of(site))
+    /// All sites and the paths of their definitions, whether these are there or not.
+    pub fn definitions(&self) -> impl Iterator<Item = (&Arc<str>, RepoPath)> {
+        self.sites.iter().map(|site| (site, self.definition_of(site)))
     }
 
     /// The site type in the first document of a site definition.
@@ -303,12 +362,21 @@ impl Layout {
         definition.get("data")?.get("site_type")?.as_str()
     }
 
-    /// Asks a tree whether the files of one repository are all there.
+    /// The further repositories in the first document of a site definition; none if it has no
+    /// `repositories`.
+    pub fn repositories_of(definition: &Node) -> Option<Vec<NamedRepository>> {
+        let named = definition.get("data")?.get("repositories")?.as_mapping()?;
+        let named = named.iter().filter_map(|(key, node)| NamedRepository::read(key, node));
+        // The repository itself goes by this name (`pegleg.md` 1.1).
+        Some(named.filter(|it| &*it.name.value != "site").collect())
+    }
+
+    /// Asks a tree whether the files of the repository itself are all there.
     ///
     /// # Errors
     /// Where they are not, and what brings them.
-    pub fn ensure_present(&self, tree: &dyn Tree, repository: Option<usize>) -> Result<(), Error> {
-        let files = self.files.iter().filter(|file| file.repository == repository);
+    pub fn ensure_present(&self, tree: &dyn Tree) -> Result<(), Error> {
+        let files = self.files.iter().filter(|file| file.repository.is_none());
         tree.ensure_present(&files.map(|file| file.path.clone()).collect::<Vec<_>>())
     }
 
@@ -336,7 +404,7 @@ impl Layout {
             let Some(place) = Place::of(below) else { continue };
             match &place {
                 Place::Global => {}
-                Place::Type(name) => drop(self.types.insert(name.clone())),
+                Place::Type(name) => drop(self.types.insert((repository, name.clone()))),
                 // The sites are those of the first repository.
                 Place::Site(name) if repository.is_none() => drop(self.sites.insert(name.clone())),
                 Place::Site(_) => {}
@@ -364,7 +432,9 @@ impl Layout {
         self.files.sort_by(|one, other| {
             (one.repository, &one.path).cmp(&(other.repository, &other.path))
         });
+        // Two revisions of one repository may have the same.
         self.odd.sort();
+        self.odd.dedup();
     }
 
     /// The path of a site's definition.
@@ -396,11 +466,11 @@ impl Layout {
     /// The sites with their files, once the files have been read: `files`
     /// gives, for each of [`Layout::files`], its id and, where it [may be a
     /// definition](Layout::may_be_definition), its first document, if it has
-    /// one; `given` are the names of the further repositories.
+    /// one; `uses` are the further repositories of each site.
     pub fn sites(
         &self,
         files: &[(FileId, Option<&Node>)],
-        given: &[String],
+        uses: &Uses,
         problems: &mut Vec<Problem>,
     ) -> Vec<SiteFiles> {
         let by_path: BTreeMap<&RepoPath, usize> =
@@ -411,9 +481,10 @@ impl Layout {
             .filter_map(|site| {
                 let (file, root) = files[*by_path.get(&self.definition_of(site))?];
                 let definition = Definition::read(site, file, root, problems)?;
-                self.check_type(site, &definition, problems);
-                self.check_revision(site, &definition, problems);
+                let given = uses.get(site).map_or(&[][..], Vec::as_slice);
                 let repositories = definition.repositories(site, given, problems);
+                self.check_type(site, &definition, &repositories, problems);
+                self.check_revision(site, &definition, problems);
                 let counts = |file: &LayerFile| {
                     file.repository.is_none_or(|index| repositories.contains(&index))
                         && match &file.place {
@@ -423,10 +494,15 @@ impl Layout {
                         }
                 };
                 let files = self.files.iter().zip(files).filter(|(file, _)| counts(file));
+                let mut files: Vec<(Option<usize>, FileId)> =
+                    files.map(|(file, (id, _))| (file.repository, *id)).collect();
+                // Further repositories count in the order in which the definition names them.
+                let rank = |index: usize| repositories.iter().position(|it| *it == index);
+                files.sort_by_key(|(repository, _)| repository.and_then(rank));
                 Some(SiteFiles {
                     name: site.clone(),
                     site_type: definition.site_type.value.clone(),
-                    files: files.map(|(_, (id, _))| *id).collect(),
+                    files: files.into_iter().map(|(_, id)| id).collect(),
                     repositories,
                 })
             })
@@ -458,7 +534,8 @@ impl Layout {
             | Problem::UnusedType { .. }
             | Problem::Clash { .. }
             | Problem::IgnoredRevision { .. }
-            | Problem::MissingRepository { .. } => None,
+            | Problem::MissingRepository { .. }
+            | Problem::UnreadableRepository { .. } => None,
         }));
         for (layer_file, (file, _)) in self.files.iter().zip(files) {
             if let (Place::Type(name), None) = (&layer_file.place, layer_file.repository)
@@ -469,12 +546,23 @@ impl Layout {
         }
     }
 
-    fn check_type(&self, site: &Arc<str>, definition: &Definition, problems: &mut Vec<Problem>) {
+    fn check_type(
+        &self,
+        site: &Arc<str>,
+        definition: &Definition,
+        repositories: &[usize],
+        problems: &mut Vec<Problem>,
+    ) {
         let site_type = &definition.site_type;
-        if self.types.contains(&site_type.value) {
+        let is_read = |repository: &Option<usize>| {
+            repository.is_none_or(|index| repositories.contains(&index))
+        };
+        let types = self.types.iter().filter(|(repository, _)| is_read(repository));
+        let types: BTreeSet<&str> = types.map(|(_, name)| &**name).collect();
+        if types.contains(&*site_type.value) {
             return;
         }
-        let near = nearest(&site_type.value, self.types.iter().map(|name| &**name));
+        let near = nearest(&site_type.value, types);
         problems.push(Problem::MissingType {
             site: site.clone(),
             site_type: site_type.clone(),
@@ -585,7 +673,7 @@ fn parent(folder: &RepoPath) -> Option<RepoPath> {
 struct Definition {
     site_type: Spanned<Arc<str>>,
     /// None where it has no `repositories`.
-    repositories: Option<Vec<Spanned<Arc<str>>>>,
+    repositories: Option<Vec<NamedRepository>>,
     /// The key of Pegleg before 2018 that selected folders.
     revision: Option<Spanned<Arc<str>>>,
 }
@@ -609,14 +697,7 @@ impl Definition {
             problems.push(Problem::InvalidDefinition { site: site.clone(), at });
             return None;
         };
-        let named = data.and_then(|(_, data)| data.get("repositories")?.as_mapping());
-        let repositories = named.map(|named| {
-            let names = named
-                .keys()
-                .filter_map(|key| key.as_str().map(|name| Spanned::new(Arc::from(name), key.span)));
-            // The repository itself goes by this name (`pegleg.md` 1.1).
-            names.filter(|name: &Spanned<Arc<str>>| &*name.value != "site").collect()
-        });
+        let repositories = root.and_then(Layout::repositories_of);
         let revision = data.and_then(|(_, data)| data.get("revision"));
         let revision =
             revision.and_then(|node| Some(Spanned::new(node.as_str()?.into(), node.span)));
@@ -624,23 +705,66 @@ impl Definition {
         Some(Self { site_type, repositories, revision })
     }
 
-    /// The indexes of the further repositories that the site uses: those it
-    /// names, or all that are given where it names none.
+    /// The further repositories of the site, in their order: those that it names, or all of
+    /// `given` where it names none.
     fn repositories(
         &self,
         site: &Arc<str>,
-        given: &[String],
+        given: &[Use],
         problems: &mut Vec<Problem>,
     ) -> Vec<usize> {
-        let Some(names) = &self.repositories else { return (0..given.len()).collect() };
+        let Some(named) = &self.repositories else {
+            return given.iter().filter_map(|it| it.found.clone().ok()).collect();
+        };
         let mut used = Vec::new();
-        for name in names {
-            match given.iter().position(|given| **given == *name.value) {
-                Some(index) => used.push(index),
-                None => problems
-                    .push(Problem::MissingRepository { site: site.clone(), name: name.clone() }),
+        for repository in named {
+            let unreadable = |why: &Unreadable| {
+                let (site, repository, why) = (site.clone(), repository.clone(), why.clone());
+                Problem::UnreadableRepository { site, repository, why }
+            };
+            if let Some(Spanned { value: Pin::NotAString(kind), .. }) = &repository.pin {
+                let reason = format!("its `revision` is {kind}, and should be a string");
+                problems.push(unreadable(&Unreadable { reason, help: "quote it".to_owned() }));
+                continue;
+            }
+            let name = &repository.name;
+            match given.iter().find(|it| it.name == name.value).map(|it| &it.found) {
+                Some(Ok(index)) if used.contains(index) => {}
+                Some(Ok(index)) => used.push(*index),
+                Some(Err(why)) => problems.push(unreadable(why)),
+                None => add_missing(problems, name, site),
             }
         }
         used
+    }
+}
+
+/// Adds to `problems` that `site` names a repository that was not given.
+fn add_missing(problems: &mut Vec<Problem>, name: &Spanned<Arc<str>>, site: &Arc<str>) {
+    let place = Spanned::new(site.clone(), name.span);
+    let known = problems.iter_mut().find_map(|problem| match problem {
+        Problem::MissingRepository { name: known, sites } if *known == name.value => Some(sites),
+        _ => None,
+    });
+    match known {
+        Some(sites) => sites.push(place),
+        None => problems
+            .push(Problem::MissingRepository { name: name.value.clone(), sites: vec![place] }),
+    }
+}
+
+impl NamedRepository {
+    fn read(key: &Key, node: &Node) -> Option<Self> {
+        let name = Spanned::new(Arc::from(key.as_str()?), key.span);
+        let url = node.get("url").and_then(Node::as_str).map(Arc::from);
+        let pin = node.get("revision").filter(|revision| !revision.is_null()).map(|revision| {
+            let pin = match revision.as_str() {
+                Some(text) => Pin::Revision(text.into()),
+                None => Pin::NotAString(revision.value.kind()),
+            };
+            Spanned::new(pin, revision.span)
+        });
+        let first_key = node.as_mapping().and_then(|keys| keys.keys().next()).map(|key| key.span);
+        Some(Self { name, url, pin, first_key })
     }
 }

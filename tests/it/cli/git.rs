@@ -190,16 +190,18 @@ fn further_repositories_are_given_by_path_and_revision() {
         let ran = sandbox.run(&render);
         (ran.code, ran.stdout)
     };
-    let (code, text) = rendered(path);
+    let (code, text) = rendered(&format!("{path}@worktree"));
     assert_eq!(code, 1, "the working tree, with what is broken in it");
     assert!(text.contains("version: 2") && text.starts_with("---\n# lab · "), "{text}");
     assert_eq!(text.matches("---\n").count(), 1, "the other site does not name it");
-    let (code, text) = rendered(&format!("{path}@v1"));
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("version: 1"), "{text}");
+    for place in [path.to_owned(), format!("{path}@v1")] {
+        let (code, text) = rendered(&place);
+        assert_eq!(code, 0, "what is pinned: {text}");
+        assert!(text.contains("version: 1"), "{text}");
+    }
 
     let lint = |given: &str| sandbox.run(&["lint", "--repository", given]);
-    let ran = lint(&format!("base={path}"));
+    let ran = lint(&format!("base={path}@worktree"));
     assert!(ran.stdout.contains("base:site/lab/broken.yaml:9"), "{}", ran.stdout);
     for (given, said) in [
         (format!("base={path}@nosuch"), "nosuch"),

@@ -24,8 +24,8 @@ fn unknown_keys_are_errors_at_every_level() {
         ("rules:\n  levles: {}\n", "2:3: unknown key `levles` in `rules`; did you mean `levels`?"),
         ("discover:\n  site: []\n", "2:3: unknown key `site` in `discover`; did you mean `sites`?"),
         (
-            "discover:\n  repositories:\n    global: {path: x, revison: y}\n",
-            "3:23: unknown key `revison` in `discover.repositories.global`; did you mean `revision`?",
+            "repositories:\n  global: {path: x, revison: y}\n",
+            "2:21: unknown key `revison` in `repositories.global`; did you mean `revision`?",
         ),
         (
             "rules:\n  per-path:\n    a:\n      ignroe: []\n",
@@ -151,10 +151,10 @@ fn values_that_mean_nothing_are_errors() {
             "diff: {list-keys: {'*': {'$[-1]': b}}}\n",
             "1:26: the path `$[-1]` cannot be used: it counts from the end of a list",
         ),
-        ("discover: {repositories: {'a/b': {path: x}}}\n", "1:27: `a/b` cannot name a repository"),
+        ("repositories: {'a/b': {path: x}}\n", "1:16: `a/b` cannot name a repository"),
         (
-            "discover: {repositories: {a: {path: x, links: 'git@x'}}}\n",
-            "1:47: a link begins with `https://` or `http://`",
+            "repositories: {a: {path: x, links: 'git@x'}}\n",
+            "1:36: a link begins with `https://` or `http://`",
         ),
         ("output: {links: 'https://x/{ref}'}\n", "1:17: a link has `{sha}`, `{path}` and `{line}`"),
     ] {

@@ -6,7 +6,7 @@ use layercake::config::{Vocabulary, read};
 use layercake::source::RepoPath;
 
 use super::{are, configured, rules};
-use crate::cli::{Sandbox, broken, definition, document};
+use crate::cli::{Ran, Sandbox, broken, definition, document};
 
 /// A document that is secret by its schema alone.
 fn token() -> String {
@@ -61,13 +61,13 @@ fn discover_says_which_sites_and_files_there_are() {
 }
 
 #[test]
-fn discover_says_where_further_repositories_are() {
-    let sandbox = configured("discover: {repositories: {shared: {path: ../shared}}}\n");
-    let more = "  repositories: {shared: {revision: main, url_path: x}}\n";
+fn repositories_says_where_further_repositories_are() {
+    let sandbox = configured("repositories: {shared: {path: ../shared}}\n");
+    let more = "  repositories: {shared: {url_path: x}}\n";
     sandbox.write("site/lab/site-definition.yaml", definition("lab", more));
     let missing = sandbox.run(&["lint"]);
     assert_eq!(missing.code, 2);
-    let start = "error: `discover.repositories.shared` in layercake.yaml:1: ";
+    let start = "error: `repositories.shared` in layercake.yaml:1: ";
     assert!(missing.stderr.starts_with(start), "{missing:?}");
     let other = sandbox.beside("shared/global");
     fs::create_dir_all(&other).unwrap();
@@ -79,6 +79,10 @@ fn discover_says_where_further_repositories_are() {
     fs::create_dir_all(sandbox.beside("empty/global")).unwrap();
     let flag = ["render", "--name", "more", "--repository", "shared=../empty"];
     assert!(!sandbox.run(&flag).stdout.contains("name: more"), "the flag is above the file");
+    let mut variable = sandbox.command(&["render", "--name", "more", "--site", "lab"]);
+    let named = "other=../shared\nshared=../empty\n";
+    let ran = Ran::of(&variable.env("LAYERCAKE_REPOSITORIES", named).output().unwrap());
+    assert!(!ran.stdout.contains("name: more"), "the variable is above the file: {ran:?}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod history;
 mod jsonpath;
 mod layering;
 mod pairs;
+mod repositories;
 mod screens;
 mod stories;
 mod treasuremap;

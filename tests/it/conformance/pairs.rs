@@ -20,7 +20,7 @@ use crate::support::sample::{is_thorough, sample};
 
 /// Pairs with more edits are rendered some ten thousand times to prove every cause; a sample leaves
 /// that out.
-const FEW_EDITS: usize = 40;
+pub(super) const FEW_EDITS: usize = 40;
 
 #[test]
 #[ignore = "needs the recorded corpus"]
@@ -45,7 +45,7 @@ fn every_recorded_pair_changes_as_recorded_and_is_explained() {
 }
 
 /// Recorded pairs, or a sample of them, those of few files first.
-fn pairs() -> Vec<Json> {
+pub(super) fn pairs() -> Vec<Json> {
     let mut pairs = recorded("treasuremap/pairs.json");
     pairs.sort_by_key(|pair| pair["files"].as_array().map(Vec::len));
     sample(pairs, kinds)
@@ -68,7 +68,7 @@ fn kinds(pair: &Json) -> Vec<String> {
 }
 
 /// What is not as recorded, or not explained.
-fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
+pub(super) fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
     let head = text(&pair["commit"]);
     let comparison = &compared.comparison;
     let mut wrong = Vec::new();
@@ -102,7 +102,7 @@ fn no_recorded_commit_differs_from_itself() {
     }
 }
 
-fn verified() -> Settings {
+pub(super) fn verified() -> Settings {
     Settings { attribution: Attribution::Verified, ..Settings::default() }
 }
 
@@ -183,8 +183,8 @@ impl Treasuremap {
         let (of_base, of_head) = (layout(&base), layout(&head));
         let plan = Plan {
             tree: &head,
-            scope: Scope::Repository { layout: &of_head, further: Vec::new() },
-            base: Some(Base { tree: &base, layout: Some(&of_base) }),
+            scope: Scope::of_repository(&of_head),
+            base: Some(Base::of_repository(&base, Some(&of_base))),
             options: Options {
                 semantics: Semantics::Deckhand,
                 missing_source: MissingSource::Warning,

@@ -166,7 +166,7 @@ impl Edited {
     fn compared(&self) -> Compared {
         let (of_base, of_head) = (layout(&self.head), layout(&self.work));
         let progress = Progress::default();
-        let base = Some(Base { tree: &self.head, layout: Some(&of_base) });
+        let base = Some(Base::of_repository(&self.head, Some(&of_base)));
         let plan = Plan { base, ..plan(&self.work, &of_head, &progress) };
         let settings = Settings { attribution: Attribution::Verified, ..Settings::default() };
         let compared = compare(&plan, &settings).expect("the two states can be compared");
@@ -201,7 +201,7 @@ fn layout(tree: &dyn Tree) -> Layout {
 fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> Plan<'a> {
     Plan {
         tree,
-        scope: Scope::Repository { layout, further: Vec::new() },
+        scope: Scope::of_repository(layout),
         base: None,
         options: Options {
             semantics: Semantics::Deckhand,

@@ -33,7 +33,7 @@ pub const HEAD: &str = "v1.9";
 const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
 
 /// Name, schema and layer, and the data in canonical form.
-type Outputs = Vec<([String; 3], String)>;
+pub(super) type Outputs = Vec<([String; 3], String)>;
 
 #[test]
 #[ignore = "needs the recorded corpus"]
@@ -116,7 +116,12 @@ fn told_to_differ<T>(
 
 /// The recorded hashes are those of our documents; a document that is told to
 /// differ must.
-fn assert_hashes(what: &str, actual: &Outputs, expected: &Json, told: &BTreeSet<[String; 2]>) {
+pub(super) fn assert_hashes(
+    what: &str,
+    actual: &Outputs,
+    expected: &Json,
+    told: &BTreeSet<[String; 2]>,
+) {
     let rows = expected.as_array().expect("documents");
     assert_eq!(actual.len(), rows.len(), "{what}");
     let expected: BTreeSet<([String; 3], String)> = rows
@@ -306,7 +311,7 @@ impl Leaves {
     }
 }
 
-fn outputs(site: &RenderedSite<'_>) -> Outputs {
+pub(super) fn outputs(site: &RenderedSite<'_>) -> Outputs {
     let emitted = site.graph.iter().filter(|(_, recipe)| recipe.emit);
     let mut outputs: Outputs = emitted
         .filter_map(|(doc, recipe)| {
@@ -381,7 +386,7 @@ impl Treasuremap {
         let progress = Progress::default();
         let layout = Layout::discover(&tree, &RepoPath::new("")).expect("a commit can be listed");
         let layout = layout.expect("the commit is a site repository");
-        let scope = Scope::Repository { layout: &layout, further: Vec::new() };
+        let scope = Scope::of_repository(&layout);
         let plan = Plan {
             tree: &tree,
             scope,

@@ -55,7 +55,14 @@ fn variables_are_told() {
         .iter()
         .flat_map(|row| row[0].split(", ").map(|name| name.trim_matches('`').to_owned()))
         .collect();
-    let also = ["GITHUB_EVENT_PATH", "LAYERCAKE_CONFIG", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"];
+    let also = [
+        "GITHUB_EVENT_PATH",
+        "LAYERCAKE_REPOSITORIES",
+        "LAYERCAKE_CONFIG",
+        "COLUMNS",
+        "NO_COLOR",
+        "CLICOLOR_FORCE",
+    ];
     let read = Environment::VARIABLES.iter().chain(&also).map(|name| (*name).to_owned());
     assert_eq!(told, read.collect());
 }

@@ -126,7 +126,7 @@ proptest! {
     fn what_is_the_same_has_not_changed(tree in tree()) {
         for dialect in DIALECTS {
             let progress = Progress::default();
-            let base = Some(Base { tree: &tree, layout: None });
+            let base = Some(Base::of_repository(&tree, None));
             let plan = Plan { base, ..plan(&tree, dialect, &progress) };
             let compared = compare(&plan, &Settings::default()).expect("memory can be compared");
             prop_assert!(compared.comparison.outputs.is_empty());
@@ -139,7 +139,7 @@ proptest! {
     fn what_changed_has_its_causes(base in tree(), head in tree()) {
         for dialect in DIALECTS {
             let progress = Progress::default();
-            let of_base = Some(Base { tree: &base, layout: None });
+            let of_base = Some(Base::of_repository(&base, None));
             let plan = Plan { base: of_base, ..plan(&head, dialect, &progress) };
             let compared = compare(&plan, &Settings::default()).expect("memory can be compared");
             prop_assert!(!compared.checked.internal_error);

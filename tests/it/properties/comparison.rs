@@ -45,8 +45,8 @@ fn compared(
     let (of_base, of_head) = (layout(base), layout(head));
     let plan = Plan {
         tree: head,
-        scope: Scope::Repository { layout: &of_head, further: Vec::new() },
-        base: Some(Base { tree: base, layout: Some(&of_base) }),
+        scope: Scope::of_repository(&of_head),
+        base: Some(Base::of_repository(base, Some(&of_base))),
         options: options(semantics),
         sites: None,
         only: Vec::new(),

@@ -260,8 +260,8 @@ fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> C
     let sets = vec![set("new", Dialect::Current), set("old", Dialect::Documented)];
     let plan = Plan {
         tree: head,
-        scope: Scope::Repository { layout: &of_head, further: Vec::new() },
-        base: Some(Base { tree: base, layout: Some(&of_base) }),
+        scope: Scope::of_repository(&of_head),
+        base: Some(Base::of_repository(base, Some(&of_base))),
         options: options(Semantics::Documented),
         sites: None,
         only: Vec::new(),

@@ -5,7 +5,7 @@ use layercake::diagnostic::{Diagnostic, Label, TextEdit};
 use layercake::report::Style;
 use layercake::report::model::{Report, Run};
 use layercake::report::terminal as format;
-use layercake::source::{RevisionChoice, UsedRepository, UsedRevision};
+use layercake::source::{Commit, History, RevisionChoice, UsedRepository, UsedRevision};
 use layercake::triage::Findings;
 use serde_json::json;
 
@@ -30,9 +30,17 @@ fn used(name: &str, sites: &[&str]) -> UsedRepository {
         sites: sites.iter().map(|site| (*site).into()).collect(),
         base: None,
         head: None,
+        history: None,
         pin: None,
         links: None,
     }
+}
+
+fn history() -> History {
+    let commit =
+        |digit: &str, subject: &str| Commit { id: digit.repeat(40), subject: subject.to_owned() };
+    let commits = vec![commit("b", "chart two"), commit("a", "image two")];
+    History { commits, added: 23, removed: 0, shallow: false }
 }
 
 /// A site that moves its pin, which edits a line of the repository below it, and one that has the
@@ -57,18 +65,20 @@ pub(super) fn bump() -> World {
     );
     world.repositories = vec![
         UsedRepository {
-            base: Some(pinned("v1.8", Side::Head)),
-            head: Some(pinned("v1.8", Side::Head)),
-            ..used("global", &["south"])
-        },
-        UsedRepository {
             base: Some(pinned("v1.7", Side::Base)),
             head: Some(pinned("v1.8", Side::Head)),
             pin: Some(world.line(Side::Head, DEFINITION, 3)),
             links: Some("https://git.example.org/global/{sha}/{path}#{line}".into()),
+            history: Some(history()),
             ..used("global", &["north"])
         },
+        UsedRepository {
+            base: Some(pinned("v1.8", Side::Head)),
+            head: Some(pinned("v1.8", Side::Head)),
+            ..used("global", &["south"])
+        },
     ];
+    world.in_repository(edit, 0);
     world.finish()
 }
 
@@ -101,10 +111,10 @@ fn each_way_to_choose_a_revision_is_named() {
     let (old, new) = (Side::Base.commit(), Side::Head.commit());
     let folder = || revision(Folder, None, None);
     assert_line(folder(), folder(), "working tree (not the pin)");
-    let checked_out = || revision(CheckedOut, None, Some(new));
-    assert_line(checked_out(), checked_out(), "3f2a91c (checked out, no pin)");
-    let branch = || revision(CheckedOut, Some("main"), Some(new));
-    assert_line(branch(), branch(), "main (checked out, no pin, 3f2a91c)");
+    let checked_out = || revision(CheckedOut, None, None);
+    assert_line(checked_out(), checked_out(), "working tree (no pin)");
+    let unread = || revision(RevisionChoice::Pin, Some("v9"), None);
+    assert_line(unread(), unread(), "v9 (cannot be read)");
     let by_commit = || pinned(Side::Head.commit(), Side::Head);
     assert_line(by_commit(), by_commit(), "3f2a91c (pinned)");
     let other = || revision(Override, Some("v2"), Some(new));
@@ -146,7 +156,7 @@ fn links_lead_to_the_revision_that_a_place_was_read_from() {
     assert!(screen.contains(&address(Side::Head)), "{screen}");
     // The template of the repository itself leads to none of them, nor the other way round.
     let mut other = bump();
-    other.repositories[1].links = None;
+    other.repositories[0].links = None;
     let screen = other.full(style, LOOK);
     assert!(!screen.contains("https://"), "{screen}");
 }
@@ -164,6 +174,9 @@ fn a_report_has_them_as_its_schema_says() {
     assert_eq!((sites(0), sites(1)), (json!("north"), json!("south")));
     let head = json!({"chosen_by": "pin", "revision": "v1.8", "commit": Side::Head.commit()});
     assert_eq!(report["repositories"][0]["head"], head);
+    assert_eq!(report["repositories"][0]["history"]["added"], 23);
+    assert_eq!(report["edits"][1]["repository"], 0);
+    assert_eq!(report["edits"][0].get("repository"), None);
     assert_eq!(report["repositories"][0]["pin"]["file"], DEFINITION);
     let at = &report["edits"][1]["at"];
     assert_eq!(at["base"]["commit"], Side::Base.commit());

@@ -159,6 +159,7 @@ impl World {
         let location = Location(location.0[1..].to_vec());
         let (base, head) = (text(&sides[0]), text(&sides[1]));
         self.push(Edit {
+            repository: None,
             kind,
             document: self.key(document),
             part,
@@ -185,6 +186,7 @@ impl World {
         let (base, head) = (text(Side::Base, base), text(Side::Head, head));
         let (part, location) = (Part::Whole, Location::root());
         self.push(Edit {
+            repository: None,
             kind,
             document: self.key(document),
             part,
@@ -194,6 +196,11 @@ impl World {
             head,
             unlisted: 0,
         })
+    }
+
+    /// Puts an edit between the revisions of a further repository.
+    pub fn in_repository(&mut self, edit: EditId, index: usize) {
+        self.comparison.edits[edit.index()].edit.repository = Some(index);
     }
 
     fn push(&mut self, edit: Edit) -> EditId {

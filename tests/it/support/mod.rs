@@ -59,7 +59,7 @@ pub fn compare_files(
     gates: &Gates,
 ) -> Compared {
     let (of_base, of_head) = (layout_of(base), layout_of(head));
-    let (earlier, progress) = (Base { tree: base, layout: of_base.as_ref() }, Progress::default());
+    let (earlier, progress) = (Base::of_repository(base, of_base.as_ref()), Progress::default());
     let settled = settled(head, Some(base), place, options, selectors);
     let plan = Plan {
         accepted_by: match place {

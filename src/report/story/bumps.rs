@@ -1,0 +1,155 @@
+//! Further repositories of which sites read another revision than before: what that changed, and
+//! the commits between.
+
+use std::collections::BTreeSet;
+
+use super::repositories::revisions;
+use super::sites::SiteNames;
+use crate::report::counted;
+use crate::report::model::{Edit, Report, UsedRepository};
+use crate::report::text::{Role, Text};
+use crate::source::{Commit, History, UsedRevision};
+
+/// The commits between two revisions of a further repository.
+pub(in crate::report) struct Commits {
+    /// The repository with both revisions.
+    pub(in crate::report) title: Text,
+    /// How many commits there are.
+    pub(in crate::report) count: Text,
+    /// The latest of them.
+    pub(in crate::report) listed: Vec<Text>,
+    /// How many more there are.
+    pub(in crate::report) more: usize,
+}
+
+/// What each bump changed, in a sentence.
+pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+    let bumped = bumped(report).map(|(index, used)| {
+        let reach = Reach::of(report, index, sites);
+        let commits = used.history.as_ref().map(commits).unwrap_or_default();
+        let edits = Text::of(Role::Strong, counted(reach.edits, "edit"));
+        let found = Text::list([commits, edits], ", ");
+        Text::of(Role::Strong, &used.name)
+            .and(" ")
+            .join(revisions(used, true))
+            .and(": ")
+            .join(found)
+            .and("; ")
+            .join(reach.words(sites))
+    });
+    bumped.collect()
+}
+
+/// The commits of each bump, as far as they are known.
+pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
+    let of = |(_, used): (usize, &UsedRepository)| {
+        let history = used.history.as_ref().filter(|history| !history.commits.is_empty())?;
+        Some(Commits {
+            title: Text::of(Role::Strong, &used.name).and(" ").join(revisions(used, true)),
+            count: commits(history),
+            listed: history.commits.iter().map(line).collect(),
+            more: history.added.saturating_sub(history.commits.len()),
+        })
+    };
+    bumped(report).filter_map(of).collect()
+}
+
+/// The further repositories of which another commit is read on each side.
+fn bumped(report: &Report) -> impl Iterator<Item = (usize, &UsedRepository)> {
+    let is_compared = report.comparison.is_some();
+    report.repositories.iter().enumerate().filter(move |(_, used)| match (&used.base, &used.head) {
+        (Some(base), Some(head)) => {
+            is_compared && !is_unread(base, head) && base.commit != head.commit
+        }
+        (Some(_), None) | (None, _) => false,
+    })
+}
+
+/// Whether one of two revisions cannot be read.
+fn is_unread(base: &UsedRevision, head: &UsedRevision) -> bool {
+    [base, head].iter().any(|it| it.revision.is_some() && it.commit.is_none())
+}
+
+fn commits(history: &History) -> Text {
+    let at_least = if history.shallow { "at least " } else { "" };
+    let words = |count: usize, what: &str| format!("{at_least}{}", counted(count, what));
+    Text::plain(match (history.added, history.removed) {
+        (added, 0) => words(added, "commit"),
+        (0, removed) => format!("{} taken back", words(removed, "commit")),
+        (added, removed) => {
+            format!("{}, and {} taken back", words(added, "commit"), counted(removed, "commit"))
+        }
+    })
+}
+
+fn line(commit: &Commit) -> Text {
+    /// Number of digits that tell a commit from the others of its repository in practice.
+    const DIGITS: usize = 7;
+    let id: String = commit.id.chars().take(DIGITS).collect();
+    Text::of(Role::Name, id).and(" ").and(&commit.subject)
+}
+
+/// What the edits between two revisions changed.
+struct Reach {
+    edits: usize,
+    outputs: usize,
+    sites: BTreeSet<usize>,
+    /// Number of edits that something stopped, in one site or in all.
+    shielded: usize,
+    /// Number of edits that changed nothing and that nothing stopped.
+    inert: usize,
+}
+
+impl Reach {
+    fn of(report: &Report, repository: usize, sites: &SiteNames<'_>) -> Self {
+        let is_of_bump = |edit: &&Edit| edit.repository == Some(repository);
+        let edits: Vec<&Edit> = report.edits.iter().filter(is_of_bump).collect();
+        let ids: BTreeSet<_> = edits.iter().map(|edit| edit.id).collect();
+        let shielded: BTreeSet<_> = report.shields.iter().map(|shield| shield.edit).collect();
+        let reached = report
+            .outputs
+            .iter()
+            .filter(|output| output.causes.iter().any(|cause| ids.contains(&cause.edit)));
+        let (mut outputs, mut of_outputs) = (0, BTreeSet::new());
+        for output in reached {
+            let set = sites.in_set(output.sites);
+            outputs += set.len().max(1);
+            of_outputs.extend(set);
+        }
+        let is_inert = |edit: &&&Edit| edit.reach.outputs == 0 && !shielded.contains(&edit.id);
+        Self {
+            edits: edits.len(),
+            outputs,
+            sites: of_outputs,
+            shielded: ids.intersection(&shielded).count(),
+            inert: edits.iter().filter(is_inert).count(),
+        }
+    }
+
+    fn words(&self, sites: &SiteNames<'_>) -> Text {
+        if self.edits == 0 {
+            return Text::plain("no document differs");
+        }
+        let changed = match self.outputs {
+            0 => Text::plain("no output changes"),
+            1 => Text::of(Role::Strong, "1 output")
+                .and(" changes in ")
+                .join(sites.phrase(&self.sites)),
+            count => Text::of(Role::Strong, format!("{count} outputs"))
+                .and(" change in ")
+                .join(sites.phrase(&self.sites)),
+        };
+        let are = |count: usize| if count == 1 { "is" } else { "are" };
+        let change = |count: usize| if count == 1 { "changes" } else { "change" };
+        let shielded = (self.shielded > 0).then(|| {
+            Text::plain(format!(
+                "{} {} shielded",
+                counted(self.shielded, "edit"),
+                are(self.shielded)
+            ))
+        });
+        let inert = (self.inert > 0)
+            .then(|| Text::plain(format!("{} {} nothing here", self.inert, change(self.inert))));
+        Text::list([Some(changed), shielded, inert].into_iter().flatten(), ", ")
+    }
+}
