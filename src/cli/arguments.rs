@@ -201,6 +201,7 @@ const DEMO_NOTE: &str = "\
 Examples:
   layercake demo           in a new temporary folder
   layercake demo here      in the new folder `here`
+  layercake demo --repositories      sites that are made of two repositories
 
 Exit codes: 0 it was made and compared, 2 layercake could not do its work.
 
@@ -528,6 +529,11 @@ pub(super) enum Verb {
         /// Write to this folder, which is to be empty or not there yet
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
+
+        /// Make two repositories, of which one pins a revision of the other, and tell what the
+        /// next revision changes
+        #[arg(long)]
+        repositories: bool,
     },
 
     /// Accept the findings that there are, and report only others

@@ -1,43 +1,55 @@
 //! `demo`: the example repository, what `lint --since` says of an edit in it,
-//! and which commands a person would type.
+//! and which commands a person would type; or two repositories, and what `diff --bump` says.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use layercake::commands::demo::{self, Demo, EDIT, Place, SINCE};
+use layercake::commands::Selection;
+use layercake::commands::compare::Request;
+use layercake::commands::demo::{self, Demo, EDIT, Example, NAME, NEXT, Place, SINCE, SITES};
 use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::{Detail, Format, Listing, Look};
 use layercake::rules::RULES;
 
-use super::{Failure, RepositoryArgs, Terminal, comparison, complain, print};
+use super::{Failure, Terminal, comparison, complain, print};
 
-/// Makes the repository in `folder`, or in a new folder of those that are
+/// Makes the example in `folder`, or in a new folder of those that are
 /// there for a time, and tells what its edit reaches.
-pub(super) fn demo(folder: Option<PathBuf>, terminal: &Terminal) -> Result<ExitCode, Failure> {
+pub(super) fn demo(
+    folder: Option<PathBuf>,
+    example: Example,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
     let place = match folder {
         Some(folder) => Place::At(folder),
         None => Place::Inside(temporary()),
     };
-    let demo = demo::create(&place)?;
-    let all = RepositoryArgs { rev: None, site: Vec::new(), repository: Vec::new() };
-    let selection = all.selection(demo.folder.clone());
+    let demo = demo::create(&place, example)?;
+    let selection = Selection::of(demo.folder.clone());
     let start = Instant::now();
     let compared = terminal.watch(|progress| demo::compare(&demo, &selection, progress));
     let outcome = compared?.ok_or_else(|| gone(&demo))?;
-    let report = comparison::usual_report(&outcome, &selection, start.elapsed());
+    let internal_error = outcome.compared.checked.internal_error;
+    let report = match example {
+        Example::One => comparison::usual_report(&outcome, &selection, start.elapsed()),
+        Example::Several => {
+            let judge = (comparison::Judge::GATES, &Request::default());
+            comparison::report_of_changes(&outcome, judge, &selection, start.elapsed()).0
+        }
+    };
     let look =
         Look { listing: Listing::default(), limit: Look::USUAL_LIMIT, detail: Detail::Usual };
     print(|out| {
-        write_begin(&demo.folder, out)?;
+        write_begin(&demo, example, out)?;
         Format::Full.write(&report, (look, &terminal.style), RULES, out)?;
-        write_next(&demo.folder, out)
+        write_next(&demo, example, out)
     })?;
     if !is_on_path() {
         complain(&own_place());
     }
-    Ok(ExitCode::from(if outcome.compared.checked.internal_error { 2 } else { 0 }))
+    Ok(ExitCode::from(if internal_error { 2 } else { 0 }))
 }
 
 fn gone(demo: &Demo) -> Error {
@@ -45,31 +57,57 @@ fn gone(demo: &Demo) -> Error {
     Error::new(ErrorKind::Io, message)
 }
 
-fn write_begin(folder: &Path, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "A site repository with one commit, and one line edited since:\n")?;
-    writeln!(out, "$ cd {}", quoted(folder))?;
-    writeln!(out, "$ layercake lint --since {SINCE}")
+fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result<()> {
+    match example {
+        Example::One => {
+            writeln!(out, "A site repository with one commit, and one line edited since:\n")?;
+        }
+        Example::Several => writeln!(
+            out,
+            "Sites that pin a revision of a second repository, and what the next one changes:\n"
+        )?,
+    }
+    writeln!(out, "$ cd {}", quoted(&demo.folder))?;
+    match example {
+        Example::One => writeln!(out, "$ layercake lint --since {SINCE}"),
+        Example::Several => writeln!(out, "$ layercake diff --bump {NAME}={NEXT}"),
+    }
 }
 
-fn write_next(folder: &Path, out: &mut dyn Write) -> io::Result<()> {
-    let (file, line) = (EDIT.file, EDIT.line);
+fn write_next(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result<()> {
+    let next = match example {
+        Example::One => format!(
+            "why one site keeps its version
+$ layercake explain-value west armada/Chart/v1 keystone .values.images.tags.api
+
+what a line would reach, before it is edited
+$ layercake impact {}:{}
+
+what was wrong before the edit
+$ layercake lint",
+            EDIT.file, EDIT.line
+        ),
+        Example::Several => format!(
+            "the same for one site
+$ layercake diff --bump {NAME}={NEXT} --site north
+
+what a pin is read as
+$ layercake render --site north --schema armada/Chart/v1 --name keystone --with-origin
+
+where `{SITES}` finds the other repository
+$ cat layercake.yaml"
+        ),
+    };
     writeln!(
         out,
         "
 Try next, in that folder:
 
-why one site keeps its version
-$ layercake explain-value west armada/Chart/v1 keystone .values.images.tags.api
-
-what a line would reach, before it is edited
-$ layercake impact {file}:{line}
-
-what was wrong before the edit
-$ layercake lint
+{next}
 
 and at last
 $ rm -r {}",
-        quoted(folder)
+        quoted(&demo.all)
     )
 }
 

@@ -23,6 +23,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 use layercake::check::{Checked, MAX_THREADS, Progress, limit_threads, threads};
 use layercake::commands::configuration::Place as ConfigurationPlace;
+use layercake::commands::demo::Example;
 use layercake::commands::provenance::Question;
 use layercake::commands::render::Rendering;
 use layercake::commands::repositories::VARIABLE;
@@ -200,10 +201,11 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Graph { selection, format } => {
             graph(&selection.selection(directory), format, &terminal)
         }
-        Verb::Demo { folder } => {
+        Verb::Demo { folder, repositories } => {
             let is_here = directory == Path::new(".");
             let inside = |folder| if is_here { folder } else { directory.join(folder) };
-            demo::demo(folder.map(inside), &terminal)
+            let example = if repositories { Example::Several } else { Example::One };
+            demo::demo(folder.map(inside), example, &terminal)
         }
         Verb::Explain { rule } => {
             let style = &terminal.style;

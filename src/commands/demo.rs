@@ -1,19 +1,22 @@
 //! `layercake demo`: a small site repository of its own to try layercake on,
-//! with one commit and one edit that is not committed.
+//! with one commit and one edit that is not committed; or two repositories, of which one pins
+//! the other.
 //!
 //! The files are those of `examples/sites`, held by the program, so that
 //! nothing else has to be there. What the edit reaches is then found as in any
 //! other repository.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::Selection;
 use super::compare::{self, Outcome, Request};
+use super::repositories::Bump;
 use super::sides::Wanted;
 use crate::check::Progress;
 use crate::error::Error;
 use crate::source::{
-    FirstCommit, Repository, create_empty_folder, create_folder, create_new_folder, write_file,
+    NewCommit, Repository, create_empty_folder, create_folder, create_new_folder, write_file,
 };
 
 /// Where the repository is made.
@@ -53,41 +56,80 @@ pub const FOLDER: &str = "layercake-demo";
 /// The revision that the edit is compared with.
 pub const SINCE: &str = "HEAD";
 
-/// The repository that was made.
-pub struct Demo {
-    /// Its folder.
-    pub folder: PathBuf,
-    repository: Repository,
+/// What is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Example {
+    /// One repository, with an edit that is not committed.
+    One,
+    /// Two: [`SITES`], of which every site pins [`PIN`] of the other, [`SHARED`].
+    Several,
 }
 
-/// Makes the repository, and edits it.
+/// The folder of the repository with `site/` and `type/`.
+pub const SITES: &str = "sites";
+
+/// The folder of the repository with `global/`.
+pub const SHARED: &str = "shared";
+
+/// By what site definitions know the repository with `global/`.
+pub const NAME: &str = "global";
+
+/// The revision that they pin.
+pub const PIN: &str = "v1.7";
+
+/// The revision after it, which has the [`EDIT`].
+pub const NEXT: &str = "v1.8";
+
+/// What was made.
+pub struct Demo {
+    /// The folder to work in.
+    pub folder: PathBuf,
+    /// The folder of all that was made.
+    pub all: PathBuf,
+    repository: Repository,
+    example: Example,
+}
+
+/// Path and text of some files.
+type Files = Vec<(&'static str, Cow<'static, str>)>;
+
+/// Makes the example.
 ///
 /// # Errors
 /// Where the folder is not empty, or cannot be written to.
-pub fn create(place: &Place) -> Result<Demo, Error> {
-    let folder = match place {
+pub fn create(place: &Place, example: Example) -> Result<Demo, Error> {
+    let all = match place {
         Place::Inside(parent) => create_new_folder(parent, FOLDER)?,
         Place::At(folder) => {
             create_empty_folder(folder)?;
             folder.clone()
         }
     };
-    let first = FirstCommit {
-        files: FILES,
-        name: "layercake demo",
-        email: "demo@layercake.invalid",
-        // So that the commit has the same id everywhere.
-        time: "1767225600 +0000",
-        message: "A small site repository\n",
+    let (folder, repository) = match example {
+        Example::One => {
+            let commits = [commit("A small site repository\n", None, files_of(&[""]))];
+            let repository = made(&all, &commits, &edited(files_of(&[""])))?;
+            (all.clone(), repository)
+        }
+        Example::Several => {
+            let (first, second) = (files_of(&["global/"]), edited(files_of(&["global/"])));
+            let commits = [
+                commit("Documents that all sites share\n", Some(PIN), first),
+                commit("keystone 2025.2\n", Some(NEXT), second.clone()),
+            ];
+            made(&all.join(SHARED), &commits, &second)?;
+            let files = pinned(files_of(&["site/", "type/"]));
+            let commits = [commit("Sites on shared documents\n", None, files.clone())];
+            let folder = all.join(SITES);
+            let repository = made(&folder, &commits, &files)?;
+            (folder, repository)
+        }
     };
-    let repository = Repository::create(&folder, &first)?;
-    for (path, text) in FILES {
-        write(&folder, path, text)?;
-    }
-    Ok(Demo { folder, repository })
+    Ok(Demo { folder, all, repository, example })
 }
 
-/// Compares the edited files with the commit, as `lint --since HEAD` does.
+/// Compares the edited files with the commit, as `lint --since HEAD` does; or the sites with
+/// themselves at the next revision, as `diff --bump` does.
 ///
 /// # Errors
 /// Where what was just written can no longer be read.
@@ -96,20 +138,66 @@ pub fn compare(
     selection: &Selection,
     progress: &Progress,
 ) -> Result<Option<Outcome>, Error> {
-    let wanted = Wanted { since: Some(SINCE.to_owned()), ..Wanted::default() };
+    let wanted = match demo.example {
+        Example::One => Wanted { since: Some(SINCE.to_owned()), ..Wanted::default() },
+        Example::Several => {
+            let bump = Bump { name: NAME.to_owned(), base: None, head: NEXT.to_owned() };
+            Wanted { bumps: vec![bump], ..Wanted::default() }
+        }
+    };
     let request = Request { wanted, ..Request::default() };
     compare::run_in(&demo.repository, selection, &request, progress)
 }
 
-fn write(folder: &Path, path: &str, text: &str) -> Result<(), Error> {
-    let mut file = folder.to_owned();
-    file.extend(path.split('/'));
-    let inside = file.parent().expect("the file lies in the folder");
-    create_folder(inside)?;
-    if path == EDIT.file {
-        return write_file(&file, text.replacen(EDIT.before, EDIT.after, 1).as_bytes());
+fn files_of(folders: &[&str]) -> Files {
+    let is_in = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
+    let files = FILES.iter().filter(|(path, _)| is_in(path));
+    files.map(|(path, text)| (*path, Cow::Borrowed(*text))).collect()
+}
+
+/// Files with the edit.
+fn edited(files: Files) -> Files {
+    let edited = |(path, text): (&'static str, Cow<'static, str>)| match path {
+        path if path == EDIT.file => (path, text.replacen(EDIT.before, EDIT.after, 1).into()),
+        path => (path, text),
+    };
+    files.into_iter().map(edited).collect()
+}
+
+/// Files of sites that pin the shared repository, and the configuration that says where it is.
+fn pinned(files: Files) -> Files {
+    let pin = format!(
+        "  repositories:\n    {NAME}:\n      url: https://git.example.org/{SHARED}.git\n      \
+         revision: {PIN}\n"
+    );
+    let pinned = |(path, text): (&'static str, Cow<'static, str>)| match path {
+        path if path.ends_with("/site-definition.yaml") => (path, format!("{text}{pin}").into()),
+        path => (path, text),
+    };
+    let configuration = format!("repositories:\n  {NAME}:\n    path: ../{SHARED}\n");
+    let configuration = ("layercake.yaml", configuration.into());
+    files.into_iter().map(pinned).chain([configuration]).collect()
+}
+
+fn commit(message: &'static str, tag: Option<&'static str>, files: Files) -> NewCommit<'static> {
+    // So that the commit has the same id everywhere.
+    let time = "1767225600 +0000";
+    let (name, email) = ("layercake demo", "demo@layercake.invalid");
+    NewCommit { files, tag, name, email, time, message }
+}
+
+/// A repository with these commits, and with these files on disk.
+fn made(folder: &Path, commits: &[NewCommit<'_>], files: &Files) -> Result<Repository, Error> {
+    create_folder(folder)?;
+    let repository = Repository::create(folder, commits)?;
+    for (path, text) in files {
+        let mut file = folder.to_owned();
+        file.extend(path.split('/'));
+        let inside = file.parent().expect("the file lies in the folder");
+        create_folder(inside)?;
+        write_file(&file, text.as_bytes())?;
     }
-    write_file(&file, text.as_bytes())
+    Ok(repository)
 }
 
 /// Paths, each with the text of that file of the example.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layercake::commands::demo::{EDIT, FILES, FOLDER};
+use layercake::commands::demo::{EDIT, FILES, FOLDER, NAME, NEXT, PIN, SHARED, SITES};
 
 use crate::cli::{Ran, Sandbox};
 
@@ -50,15 +50,26 @@ fn the_edit_is_of_one_line() {
 
 #[test]
 fn the_demo_says_what_the_commands_it_names_say() {
+    assert_says_what_its_commands_say(&[], "", &["lint", "--since", "HEAD"]);
+    let bump = format!("{NAME}={NEXT}");
+    assert_says_what_its_commands_say(&["--repositories"], SITES, &["diff", "--bump", &bump]);
+}
+
+/// The demo reports what `command` does in the folder `below` the one that it makes, and the
+/// other commands that it names can be run there.
+#[track_caller]
+fn assert_says_what_its_commands_say(arguments: &[&str], below: &str, command: &[&str]) {
     let sandbox = Sandbox::outside_git();
-    let ran = demo(&sandbox, &[]);
-    let folder = sandbox.path(&format!("{FOLDER}-1"));
+    let ran = demo(&sandbox, arguments);
+    let made = sandbox.path(&format!("{FOLDER}-1"));
+    let folder = if below.is_empty() { made } else { made.join(below) };
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains(&format!("$ cd {}\n", folder.display())), "{}", ran.stdout);
-    let compared = sandbox.run_in(&folder, &["lint", "--since", "HEAD"]);
+    let compared = sandbox.run_in(&folder, command);
     assert_eq!((compared.code, compared.stderr.as_str()), (0, ""));
-    let told = |text: &str| -> Vec<String> { text.lines().skip(1).map(str::to_owned).collect() };
-    let (_, report) = ran.stdout.split_once("$ layercake lint --since HEAD\n").unwrap();
+    let told = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    let begin = format!("$ layercake {}\n", command.join(" "));
+    let (_, report) = ran.stdout.split_once(&begin).unwrap();
     let (report, next) = report.split_once("\nTry next").unwrap();
     assert_eq!(told(report), told(&compared.stdout));
     for command in next.lines().filter_map(|line| line.strip_prefix("$ layercake ")) {
@@ -67,6 +78,26 @@ fn the_demo_says_what_the_commands_it_names_say() {
         assert_eq!(ran.code, i32::from(command == "lint"), "{command}: {ran:?}");
         assert_ne!(ran.stdout, "", "{command}");
     }
+}
+
+#[test]
+fn of_several_repositories_one_pins_a_tag_of_the_other() {
+    let sandbox = Sandbox::outside_git();
+    demo(&sandbox, &["made", "--repositories"]);
+    let git = |folder: &str, arguments: &[&str]| {
+        let folder = format!("made/{folder}");
+        sandbox.git(&[&["-C", &folder], arguments].concat())
+    };
+    assert_eq!(git(SHARED, &["tag", "--list"]), format!("{PIN}\n{NEXT}\n"));
+    assert_eq!(git(SHARED, &["rev-list", "--count", "main"]).trim(), "2");
+    let changed = git(SHARED, &["diff", "--numstat", PIN, NEXT]);
+    assert_eq!(changed, format!("1\t1\t{}\n", EDIT.file));
+    for folder in [SHARED, SITES] {
+        assert_eq!(git(folder, &["status", "--porcelain"]), "", "{folder}");
+        git(folder, &["fsck", "--strict"]);
+    }
+    let pins = git(SITES, &["grep", "--count", &format!("revision: {PIN}")]);
+    assert_eq!(pins.lines().count(), 4, "{pins}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
 fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
-        let is_told = found.last().is_some_and(|(command, _)| command.ends_with(" demo"));
+        let is_told = found.last().is_some_and(|(command, _)| command.contains(" demo"));
         match (line.strip_prefix("$ ").filter(|_| !is_told), found.last_mut()) {
             (Some(command), _) => found.push((command, Vec::new())),
             (None, Some((_, shown))) => shown.push(line),

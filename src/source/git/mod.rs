@@ -24,7 +24,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-pub use create::FirstCommit;
+pub use create::NewCommit;
 pub use stored::StoredTree;
 pub(super) use walk::{Checkout, OnDisk, OnDiskKind};
 
