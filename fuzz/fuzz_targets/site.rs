@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use layercake::check::{Checked, RenderedSite};
 use layercake::merge::deckhand::Semantics;
 use layercake::report::canonical;
-use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, Tree};
+use layercake::source::{Entry, MemoryTree, RepoPath, Tree};
 use layercake::yaml::path::children;
 use layercake::yaml::{Node, Origin, Value};
 use layercake_fuzz::files::{Sides, tree};
@@ -61,18 +61,14 @@ static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
 struct Reversed<'a>(&'a MemoryTree);
 
 impl Tree for Reversed<'_> {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(self.0)
+    }
+
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, layercake::error::Error> {
         let mut entries = self.0.entries(folder)?;
         entries.reverse();
         Ok(entries)
-    }
-
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        self.0.read(path)
-    }
-
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        self.0.real_path(path)
     }
 }
 

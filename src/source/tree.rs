@@ -22,25 +22,47 @@ use super::{Nested, RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
 
 /// Somewhere files are: a working tree, a commit, the index, a map in memory.
+///
+/// A tree made of another one has that as its [`inner`](Tree::inner) tree and answers what it
+/// changes; all other questions go to the inner tree.
 pub trait Tree: Sync {
+    /// The tree that answers what this one does not; without one, there are no files but those
+    /// that this tree answers for.
+    fn inner(&self) -> Option<&dyn Tree> {
+        None
+    }
+
+    /// Path in the [`inner`](Tree::inner) tree of what is at `path` here.
+    fn inner_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        Some(path.clone())
+    }
+
     /// Every entry below `folder`, sorted by path; folders themselves are not
     /// entries. What git ignores is left out. A `folder` that is not there
     /// has no entries, and one that is a submodule has itself.
     ///
     /// # Errors
     /// Where the tree as a whole cannot be listed.
-    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error>;
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        inner_at(self, folder).map_or(Ok(Vec::new()), |(inner, folder)| inner.entries(&folder))
+    }
 
     /// The bytes of one file. Files above [`Source::MAX_BYTES`] are refused
     /// before they are read.
     ///
     /// # Errors
     /// Where this file cannot be read; a diagnostic tells it.
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError>;
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        let (inner, path) = inner_at(self, path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
+        inner.read(&path)
+    }
 
     /// The path under which the file at `path` is stored: another one where
     /// symbolic links lead to it. None where this tree gives out no such file.
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath>;
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        let (inner, path) = inner_at(self, path)?;
+        inner.real_path(&path)
+    }
 
     /// The id that [`entries`](Tree::entries) would give a file of these bytes,
     /// where that can be told without reading anything: what was read from a
@@ -48,28 +70,26 @@ pub trait Tree: Sync {
     /// bytes than it puts on disk (line endings, filters); the ids then differ
     /// although nothing was changed.
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        let _ = bytes;
-        None
+        self.inner()?.content_of(bytes)
     }
 
     /// The id that [`entries`](Tree::entries) would give the file at `path`, which cannot be
     /// read. None where that is unknown: the file is then another on each side.
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
-        let _ = path;
-        None
+        let (inner, path) = inner_at(self, path)?;
+        inner.content_of_unread(&path)
     }
 
     /// How git knows the repository at `path`, an [`EntryKind::Submodule`] of this tree.
     fn nested(&self, path: &RepoPath) -> Nested {
-        let _ = path;
-        Nested::Untracked
+        inner_at(self, path).map_or(Nested::Untracked, |(inner, path)| inner.nested(&path))
     }
 
     /// All files of the submodule at `path`, below it; none if they are not known, or if git
     /// does not track it.
     fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
-        let _ = path;
-        None
+        let (inner, path) = inner_at(self, path)?;
+        inner.files_of_nested(&path)
     }
 
     /// To be asked before many files are read, where one error says more than
@@ -79,42 +99,23 @@ pub trait Tree: Sync {
     /// Where some of `files` are known not to be here; the help says what
     /// brings them.
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
-        let _ = files;
-        Ok(())
+        let Some(inner) = self.inner() else { return Ok(()) };
+        let files: Vec<RepoPath> = files.iter().filter_map(|path| self.inner_path(path)).collect();
+        inner.ensure_present(&files)
     }
 }
 
-impl<T: Tree + Send + ?Sized> Tree for Box<T> {
-    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        (**self).entries(folder)
-    }
+/// The inner tree of `tree`, and the path there of what is at `path`.
+fn inner_at<'t>(
+    tree: &'t (impl Tree + ?Sized),
+    path: &RepoPath,
+) -> Option<(&'t dyn Tree, RepoPath)> {
+    Some((tree.inner()?, tree.inner_path(path)?))
+}
 
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        (**self).read(path)
-    }
-
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        (**self).real_path(path)
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        (**self).content_of(bytes)
-    }
-
-    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
-        (**self).content_of_unread(path)
-    }
-
-    fn nested(&self, path: &RepoPath) -> Nested {
-        (**self).nested(path)
-    }
-
-    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
-        (**self).files_of_nested(path)
-    }
-
-    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
-        (**self).ensure_present(files)
+impl Tree for Box<dyn Tree + Send> {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(&**self)
     }
 }
 
@@ -753,53 +754,30 @@ impl<T: Tree> Labelled<T> {
         let inside = entry.path.below(&self.folder)?;
         Some(Entry { path: RepoPath::new(format!("{}{inside}", self.label)), ..entry })
     }
-
-    /// The path in the inner tree, if `path` is one of this tree's.
-    fn inner(&self, path: &RepoPath) -> Option<RepoPath> {
-        let inside = path.as_str().strip_prefix(&self.label)?;
-        Some(if inside.is_empty() { self.folder.clone() } else { self.folder.join(inside) })
-    }
 }
 
 impl<T: Tree> Tree for Labelled<T> {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(&self.tree)
+    }
+
+    fn inner_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        let inside = path.as_str().strip_prefix(&self.label)?;
+        Some(if inside.is_empty() { self.folder.clone() } else { self.folder.join(inside) })
+    }
+
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let folder = if folder.as_str().is_empty() { &self.root() } else { folder };
-        let Some(inner) = self.inner(folder) else {
+        let Some(inner) = self.inner_path(folder) else {
             return Ok(Vec::new());
         };
         let entries = self.tree.entries(&inner)?.into_iter();
         Ok(entries.filter_map(|entry| self.labelled(entry)).collect())
     }
 
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        let inner = self.inner(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
-        self.tree.read(&inner)
-    }
-
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        let real = self.tree.real_path(&self.inner(path)?)?;
+        let real = self.tree.real_path(&self.inner_path(path)?)?;
         Some(RepoPath::new(format!("{}{}", self.label, real.below(&self.folder)?)))
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.tree.content_of(bytes)
-    }
-
-    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
-        self.tree.content_of_unread(&self.inner(path)?)
-    }
-
-    fn nested(&self, path: &RepoPath) -> Nested {
-        self.inner(path).map_or(Nested::Untracked, |inner| self.tree.nested(&inner))
-    }
-
-    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
-        self.tree.files_of_nested(&self.inner(path)?)
-    }
-
-    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
-        let inner: Vec<RepoPath> = files.iter().filter_map(|path| self.inner(path)).collect();
-        self.tree.ensure_present(&inner)
     }
 }
 
@@ -818,40 +796,20 @@ impl<T: Tree> Excluding<T> {
 }
 
 impl<T: Tree> Tree for Excluding<T> {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(&self.tree)
+    }
+
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
         entries.retain(|entry| !self.excluded.is_match(entry.path.as_str()));
         Ok(entries)
     }
 
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        self.tree.read(path)
-    }
-
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        self.tree.real_path(path)
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.tree.content_of(bytes)
-    }
-
-    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
-        self.tree.content_of_unread(path)
-    }
-
-    fn nested(&self, path: &RepoPath) -> Nested {
-        self.tree.nested(path)
-    }
-
     fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
         let mut files = self.tree.files_of_nested(path)?;
         files.retain(|file| !self.excluded.is_match(path.join(file.as_str()).as_str()));
         Some(files)
-    }
-
-    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
-        self.tree.ensure_present(files)
     }
 }
 
@@ -869,6 +827,10 @@ impl<T: Tree> Overlay<T> {
 }
 
 impl<T: Tree> Tree for Overlay<T> {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(&self.tree)
+    }
+
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
         for entry in entries.iter_mut().filter(|entry| self.texts.contains_key(&entry.path)) {
@@ -882,30 +844,6 @@ impl<T: Tree> Tree for Overlay<T> {
             Some(text) => Ok(text.as_bytes().to_vec()),
             None => self.tree.read(path),
         }
-    }
-
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        self.tree.real_path(path)
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.tree.content_of(bytes)
-    }
-
-    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
-        self.tree.content_of_unread(path)
-    }
-
-    fn nested(&self, path: &RepoPath) -> Nested {
-        self.tree.nested(path)
-    }
-
-    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
-        self.tree.files_of_nested(path)
-    }
-
-    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
-        self.tree.ensure_present(files)
     }
 }
 
@@ -924,8 +862,8 @@ impl<T: Tree> Named<T> {
 }
 
 impl<T: Tree> Tree for Named<T> {
-    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        self.files.entries(folder)
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(&self.files)
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
@@ -937,10 +875,6 @@ impl<T: Tree> Tree for Named<T> {
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
         self.files.real_path(path).or_else(|| self.around.real_path(path))
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.files.content_of(bytes)
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
 use layercake::report::canonical;
-use layercake::source::{Entry, MemoryTree, ReadError, RepoPath, SourceMap, Tree};
+use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Tree};
 use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::Path;
 use layercake::yaml::{Key, Mapping, Node, Origin, Problem, Value, parse};
@@ -102,6 +102,10 @@ struct Shuffled<'a> {
 }
 
 impl Tree for Shuffled<'_> {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(self.tree)
+    }
+
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, layercake::error::Error> {
         let mut entries = self.tree.entries(folder)?;
         let weight = |entry: &Entry| {
@@ -112,14 +116,6 @@ impl Tree for Shuffled<'_> {
         };
         entries.sort_by_key(weight);
         Ok(entries)
-    }
-
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        self.tree.read(path)
-    }
-
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        self.tree.real_path(path)
     }
 }
 

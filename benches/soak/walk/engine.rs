@@ -16,7 +16,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
 use layercake::report::View;
 use layercake::report::model::{Comparison, Report, Run, SideKind, write};
-use layercake::source::{ContentId, Entry, MemoryTree, ReadError, RepoPath, SourceMap, Span, Tree};
+use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::layout::Layout;
 
 use super::Files;
@@ -223,6 +223,10 @@ impl Listed {
 }
 
 impl Tree for Listed {
+    fn inner(&self) -> Option<&dyn Tree> {
+        Some(&self.tree)
+    }
+
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
         match self.listing {
@@ -230,18 +234,6 @@ impl Tree for Listed {
             Listing::Shuffled(seed) => Random::of_edit(seed, 0).shuffle(&mut entries),
         }
         Ok(entries)
-    }
-
-    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        self.tree.read(path)
-    }
-
-    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        self.tree.real_path(path)
-    }
-
-    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
-        self.tree.content_of(bytes)
     }
 }
 
