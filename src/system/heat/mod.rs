@@ -13,7 +13,6 @@
 
 mod definition;
 mod evaluate;
-mod form;
 mod names;
 mod shape;
 mod version;
@@ -22,7 +21,6 @@ use std::sync::Arc;
 
 pub use self::definition::{Fault, Problem};
 pub use self::evaluate::{Breach, Finding, Shown};
-pub use self::form::{FormFault, form_fault};
 pub use self::version::{Version, Versions};
 
 use self::definition::{Block, read_block};

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::system::heat::{Groups, Version, Versions, form_fault};
+use layercake::system::heat::{Groups, Version, Versions};
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{self, Node};
 use serde_json::{Value as Json, json};
 
+use self::form::form_fault;
 use super::recorded;
+
+mod form;
 
 #[test]
 #[ignore = "needs the recorded corpus"]

@@ -2,7 +2,7 @@
 //! `PropertiesGroup` of heat, which checks definitions and does nothing else
 //! with them (`heat-property-groups.md` 1).
 
-use crate::yaml::{Node, Value};
+use layercake::yaml::{Node, Value};
 
 /// Why Heat's code refuses a definition, in the order in which it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
