@@ -4,7 +4,10 @@ use super::plain_scalars::{PlainScalar, Role};
 use crate::diagnostic::Diagnostic;
 use crate::yaml::emit::scalar_text;
 
-super::rule!("boolean-key", Warning, "an unquoted key such as `on` is read as true or false");
+super::rule!(
+    "boolean-key", Warning, "an unquoted key such as `on` is read as true or false";
+    File(super::plain_scalars::check, super::plain_scalars::RULES)
+);
 
 pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     if scalar.role != Role::Key || !scalar.is_boolean_word() {

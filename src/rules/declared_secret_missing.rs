@@ -10,15 +10,14 @@ use crate::system::deckhand::Problem;
 use crate::system::deckhand::catalog::Declared;
 
 super::rule!(
-    "declared-secret-missing",
-    Note,
-    "secrets that a catalog declares and the site does not have"
+    "declared-secret-missing", Note, "secrets that a catalog declares and the site does not have";
+    Site(check)
 );
 
 /// The note names so many secrets.
 const NAMED: usize = 8;
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = &facts.site.catalog;
     if catalog.declared.is_empty() {
         return;

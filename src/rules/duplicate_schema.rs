@@ -12,12 +12,13 @@ super::rule!(
     "duplicate-schema",
     Error [Refused],
     "two DataSchema documents with one name",
-    was "P004", "P005"
+    was "P004", "P005";
+    Site(check)
 );
 
 /// Those in one layer are met when documents are related; these are the
 /// others.
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut firsts: HashMap<&str, DocId> = HashMap::new();
     for (again, document) in facts.site.iter().filter(|(_, it)| is_data_schema(it)) {
         let first = *firsts.entry(&document.key.name).or_insert(again);

@@ -10,12 +10,11 @@ use crate::yaml::path::{Location, Piece, children};
 use crate::yaml::{Mapping, Node};
 
 super::rule!(
-    "empty-override",
-    Warning,
-    "a key without a value takes the place of what is inherited"
+    "empty-override", Warning, "a key without a value takes the place of what is inherited";
+    Documents(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let recipe = facts.graph.recipe(doc);
         // Next to no document has such a key; what the others' actions did is not asked.

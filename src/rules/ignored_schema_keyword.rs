@@ -10,10 +10,11 @@ use crate::system::deckhand::document::Document;
 super::rule!(
     "ignored-schema-keyword",
     Warning,
-    "a keyword in a DataSchema that has no effect where it stands"
+    "a keyword in a DataSchema that has no effect where it stands";
+    File(check)
 );
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 

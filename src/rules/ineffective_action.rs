@@ -14,14 +14,15 @@ use crate::yaml::path::Path;
 super::rule!(
     "ineffective-action",
     Note [Fixable, Everywhere],
-    "an action without which the document would be the same"
+    "an action without which the document would be the same";
+    Documents(check)
 );
 
 /// Each action is tried by making the document without it. A document with more
 /// of them than anybody writes by hand is not looked at.
 const MOST_TRIED: usize = 100;
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let actions = actions(facts, doc);
         // The only action is what makes the document inherit at all.

@@ -11,10 +11,11 @@ use crate::yaml::{Mapping, Node};
 super::rule!(
     "ineffective-override",
     Note [Strict, Everywhere],
-    "a document overrides a value with what it inherits"
+    "a document overrides a value with what it inherits";
+    Documents(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         if !facts.graph.recipe(doc).starts_as_base() {
             continue;

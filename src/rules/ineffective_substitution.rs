@@ -10,10 +10,11 @@ use crate::yaml::path::Location;
 super::rule!(
     "ineffective-substitution",
     Note [Strict, Everywhere],
-    "a substitution writes what stands there already"
+    "a substitution writes what stands there already";
+    Documents(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let mut steps = facts.graph.recipe(doc).steps.iter();
         if !steps.any(|step| matches!(step.op, Op::Substitute(_))) {

@@ -6,9 +6,12 @@ use crate::ignore::{Malformed, Name};
 use crate::near::nearest;
 use crate::source::Span;
 
-super::rule!("invalid-ignore", Warning, "a comment that is to suppress findings, and cannot");
+super::rule!(
+    "invalid-ignore", Warning, "a comment that is to suppress findings, and cannot";
+    AnyFile(check)
+);
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     // Behind a fault of the syntax nobody knows what is a comment.
     let is_whole = !facts.problems.iter().any(|problem| problem.kind.is_fatal());
     for (at, fault) in &facts.ignores.malformed {

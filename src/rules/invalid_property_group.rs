@@ -7,7 +7,11 @@ use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_data_schema;
 use crate::system::heat::{Fault, Groups, Operator, Problem};
 
-super::rule!("invalid-property-group", Error, "a property group that cannot be understood");
+super::rule!(
+    "invalid-property-group", Error, "a property group that cannot be understood";
+    File(check, RULES);
+    Site(check_configured, RULES)
+);
 
 /// The rules that are about definitions of groups.
 pub(super) const RULES: &[&Rule] =
@@ -32,7 +36,7 @@ impl Home<'_> {
     }
 }
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
     // Deckhand drops one without content; of a secret one nothing can be told.
     for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
@@ -46,7 +50,7 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 /// What is wrong with the groups of the configuration, as they are understood
 /// in this site.
-pub(super) fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (beside, groups) in facts.schemas.groups_beside(facts.site, facts.sources) {
         let home = Home::Configuration(&beside.schema);
         found.extend(groups.problems.iter().map(|problem| word(home, problem)));

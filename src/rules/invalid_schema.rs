@@ -6,9 +6,12 @@ use crate::schema::{Fault, Problem, Schema};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_in_use;
 
-super::rule!("invalid-schema", Error[Refused], "a DataSchema that is no schema of Draft 4");
+super::rule!(
+    "invalid-schema", Error[Refused], "a DataSchema that is no schema of Draft 4";
+    File(check)
+);
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 

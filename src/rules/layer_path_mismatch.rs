@@ -9,14 +9,15 @@ super::rule!(
     "layer-path-mismatch",
     Warning,
     "a document's layer is not the folder that its file is in",
-    was "P008"
+    was "P008";
+    File(check)
 );
 
 /// The folders that are named like layers. A layer with another name, such as
 /// `region`, has no folder of its own.
 const FOLDERS: [&str; 3] = ["global", "type", "site"];
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let Some(place) = facts.place else { return };
     let folder = match place {
         Place::Global => FOLDERS[0],

@@ -12,12 +12,11 @@ use crate::yaml::path::{Location, child, first_inside};
 use crate::yaml::{Node, Shared};
 
 super::rule!(
-    "leaking-alias",
-    Warning,
-    "in Deckhand, writing into an aliased value changes all its places"
+    "leaking-alias", Warning, "in Deckhand, writing into an aliased value changes all its places";
+    Documents(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     let aliases = facts.site.aliases();
     if aliases.is_empty() {
         return;

@@ -14,14 +14,15 @@ use crate::yaml::path::Piece;
 super::rule!(
     "leaking-substitution",
     Warning[UnsafelyFixable],
-    "in Deckhand, a substitution changes the document its value came from"
+    "in Deckhand, a substitution changes the document its value came from";
+    Documents(check)
 );
 
 /// Beyond so many collections in a document it is quicker to find out whose each
 /// place is than to compare what is written with all of them.
 const FEW_COLLECTIONS: usize = 64;
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         // Before the first of them all is the document's own, and what the last

@@ -11,12 +11,11 @@ use crate::yaml::path::{Location, first_inside};
 use crate::yaml::{Node, Origin, Value, is_in_capitals, words_in_capitals};
 
 super::rule!(
-    "leftover-placeholder",
-    Note,
-    "a rendered text holds what a pattern replaces elsewhere"
+    "leftover-placeholder", Note, "a rendered text holds what a pattern replaces elsewhere";
+    Site(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let placeholders = placeholders(facts.graph);
     // Of what is the same as where none was found, and no more is replaced, none is.
     let is_known = facts.earlier.is_some_and(|earlier| {

@@ -9,12 +9,15 @@ use crate::source::Span;
 use crate::yaml::path::{Location, Piece, children};
 use crate::yaml::{Mapping, Node, Value};
 
-super::rule!("lost-data", Warning, "data of a document that none of its actions takes over");
+super::rule!(
+    "lost-data", Warning, "data of a document that none of its actions takes over";
+    Documents(check)
+);
 
 /// So many further places are shown.
 const MOST_SHOWN: usize = 8;
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied().filter(|doc| !has_failed_action(facts, *doc)) {
         let Some(taken) = taken_over(facts, doc) else { continue };
         let mut lost = Vec::new();

@@ -5,10 +5,8 @@ use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, TextEdit};
 use crate::source::{FileId, Span, offset};
 
 super::rule!(
-    "missing-document-start",
-    Warning [Fixable],
-    "a file does not begin with `---`",
-    was "P006"
+    "missing-document-start", Warning [Fixable], "a file does not begin with `---`", was "P006";
+    File(check)
 );
 
 const MARKER: &str = "---";
@@ -26,7 +24,7 @@ enum Start {
     Directive,
 }
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let source = facts.sources.get(facts.file);
     let text = source.text();
     // Of what cannot be read the first bytes say nothing.

@@ -4,12 +4,11 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 
 super::rule!(
-    "missing-ignore-reason",
-    Warning[Strict],
-    "a comment suppresses findings and does not say why"
+    "missing-ignore-reason", Warning[Strict], "a comment suppresses findings and does not say why";
+    AnyFile(check)
 );
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let silent = facts.ignores.ignores.iter().filter(|ignore| ignore.reason.is_empty());
     found.extend(silent.map(|ignore| {
         let names: Vec<&str> = ignore.names.iter().map(|name| &*name.text).collect();

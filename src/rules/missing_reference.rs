@@ -12,9 +12,8 @@ use crate::system::deckhand::Site;
 use crate::yaml::{Node, Query};
 
 super::rule!(
-    "missing-reference",
-    Error[Absence],
-    "a rendered document names another that is not rendered"
+    "missing-reference", Error[Absence], "a rendered document names another that is not rendered";
+    Site(check, &[&RULE, &super::stale_reference::RULE])
 );
 
 /// Where documents of one schema name documents of another.
@@ -70,7 +69,7 @@ type Naming<'a> = (Span, &'a str, Arc<str>);
 
 /// The findings of this rule, and of `stale-reference` for what is named by the
 /// documents to which no name leads.
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     if facts.earlier.is_some_and(|earlier| names_the_same(facts, &earlier)) {
         return;
     }

@@ -5,10 +5,11 @@
 //! test. Faults that the engine meets come as problems, facts without prose;
 //! [`word_file`], [`word_layout`] and [`word_site`] match them, exhaustively,
 //! to the rules that put them into words. The other rules look at what was
-//! rendered themselves (`FILE_CHECKS`, `DOCUMENT_CHECKS`, `SITE_CHECKS`).
+//! rendered themselves, and declare at what (`Look`).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
@@ -32,14 +33,16 @@ use crate::system::heat::Versions;
 use crate::yaml::path::Location;
 use crate::yaml::{self, Node};
 
-/// Declares a rule beside its page: name, level, summary, and the names it
-/// had or has elsewhere.
+/// Declares a rule beside its page: name, level, summary, the names it had or
+/// has elsewhere, and how it looks at something itself: `; File(check)`, with a
+/// list behind `check` where that looks for several rules.
 ///
 /// Between brackets behind the level stand its traits.
 macro_rules! rule {
     (
         $name:literal, $level:ident $([$($mark:ident),+])?, $summary:literal
         $(, was $($alias:literal),+)? $(,)?
+        $(; $look:ident($check:path $(, $rules:expr)?))*
     ) => {
         #[doc = include_str!(concat!($name, ".md"))]
         pub(in crate::rules) static RULE: crate::diagnostic::Rule = crate::diagnostic::Rule {
@@ -50,6 +53,18 @@ macro_rules! rule {
             traits: &[$($(crate::diagnostic::Trait::$mark),+)?],
             aliases: &[$($($alias),+)?],
         };
+
+        pub(in crate::rules) const CHECKS: &[crate::rules::Check<crate::rules::Look>] =
+            &[$(crate::rules::Check {
+                rules: crate::rules::rule!(@rules $($rules)?),
+                run: crate::rules::Look::$look($check),
+            }),*];
+    };
+    (@rules) => {
+        &[&RULE]
+    };
+    (@rules $rules:expr) => {
+        $rules
     };
 }
 use rule;
@@ -183,143 +198,156 @@ pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
 /// error of its own or crashes.
 pub const REFUSED: &str = "Deckhand refuses the whole site";
 
-/// Every rule, by name.
-pub static RULES: &[&Rule] = &[
-    &abstract_replacement::RULE,
-    &ambiguous_parent::RULE,
-    &ambiguous_property_name::RULE,
-    &backslash_in_pattern_value::RULE,
-    &boolean_key::RULE,
-    &boolean_word::RULE,
-    &cloud_init::broken_mime::RULE,
-    &clashing_path::RULE,
-    &config_changed::RULE,
-    &control_parent::RULE,
-    &declared_secret_missing::RULE,
-    &dependency_cycle::RULE,
-    &different_delete::RULE,
-    &different_index_merge::RULE,
-    &different_list_write::RULE,
-    &different_path::RULE,
-    &different_pattern_text::RULE,
-    &different_recursion::RULE,
-    &cloud_init::displaced_value::RULE,
-    &cloud_init::dropped_part::RULE,
-    &duplicate_document::RULE,
-    &duplicate_key::RULE,
-    &duplicate_layering_policy::RULE,
-    &duplicate_output::RULE,
-    &duplicate_schema::RULE,
-    &empty_document::RULE,
-    &empty_override::RULE,
-    &cloud_init::exploded_value::RULE,
-    &generated_source_missing::RULE,
-    &cloud_init::ignored_merge_header::RULE,
-    &ignored_revision::RULE,
-    &ignored_schema_keyword::RULE,
-    &ignored_source_path::RULE,
-    &ineffective_action::RULE,
-    &cloud_init::ineffective_merge_how::RULE,
-    &cloud_init::ineffective_merge_option::RULE,
-    &ineffective_override::RULE,
-    &ineffective_substitution::RULE,
-    &internal_error::RULE,
-    &invalid_action::RULE,
-    &cloud_init::invalid_conf_d::RULE,
-    &invalid_document::RULE,
-    &invalid_encoding::RULE,
-    &invalid_ignore::RULE,
-    &invalid_path::RULE,
-    &invalid_pattern::RULE,
-    &invalid_property_group::RULE,
-    &invalid_replacement::RULE,
-    &invalid_scalar::RULE,
-    &invalid_schema::RULE,
-    &invalid_site_definition::RULE,
-    &invalid_substitution::RULE,
-    &invalid_yaml::RULE,
-    &layer_path_mismatch::RULE,
-    &cloud_init::leaked_merge_type::RULE,
-    &leaking_alias::RULE,
-    &cloud_init::leaking_specification::RULE,
-    &leaking_substitution::RULE,
-    &leftover_placeholder::RULE,
-    &lossy_version::RULE,
-    &lost_data::RULE,
-    &cloud_init::lost_keys::RULE,
-    &cloud_init::lost_value::RULE,
-    &misread_string::RULE,
-    &missing_action_path::RULE,
-    &missing_data::RULE,
-    &missing_document_start::RULE,
-    &missing_encryption_source::RULE,
-    &missing_ignore_reason::RULE,
-    &missing_layering_policy::RULE,
-    &cloud_init::missing_merge_class::RULE,
-    &missing_parent::RULE,
-    &missing_pattern_target::RULE,
-    &missing_reference::RULE,
-    &missing_repository::RULE,
-    &missing_revision::RULE,
-    &missing_site_definition::RULE,
-    &missing_source::RULE,
-    &missing_type::RULE,
-    &mixed_keys::RULE,
-    &near_destination::RULE,
-    &nested_replacement::RULE,
-    &not_a_document::RULE,
-    &cloud_init::null_without_delete::RULE,
-    &octal_integer::RULE,
-    &over_limit::RULE,
-    &property_group_violation::RULE,
-    &reach_over_limit::RULE,
-    &cloud_init::refused_merge_specification::RULE,
-    &refused_parent_match::RULE,
-    &cloud_init::remote_include::RULE,
-    &repeated_destination::RULE,
-    &repeated_layer::RULE,
-    &cloud_init::repeated_merge_class::RULE,
-    &repeated_operand::RULE,
-    &repeated_substitution::RULE,
-    &cloud_init::replaced_by_index::RULE,
-    &schema_violation::RULE,
-    &secret_in_cleartext_output::RULE,
-    &secret_not_encrypted::RULE,
-    &secret_outside_secrets_folder::RULE,
-    &shared_label::RULE,
-    &stale_baseline::RULE,
-    &stale_reference::RULE,
-    &uncommon_destination::RULE,
-    &undecided_semantics::RULE,
-    &undeclared_secret::RULE,
-    &unexpected_change::RULE,
-    &unknown_document_key::RULE,
-    &unknown_layer::RULE,
-    &cloud_init::unknown_merge_option::RULE,
-    &unknown_schema_keyword::RULE,
-    &unknown_tag::RULE,
-    &cloud_init::unlisted_merge_option::RULE,
-    &unmatched_pattern::RULE,
-    &unmatched_source_pattern::RULE,
-    &cloud_init::unmerged_part::RULE,
-    &unread_file::RULE,
-    &unread_number::RULE,
-    &unread_source::RULE,
-    &unreadable_file::RULE,
-    &cloud_init::unrecognized_part::RULE,
-    &cloud_init::unrendered_template::RULE,
-    &unresolved_schema_reference::RULE,
-    &unsupported_property::RULE,
-    &unusable_schema_name::RULE,
-    &cloud_init::unused_conf_d::RULE,
-    &unused_configuration::RULE,
-    &unused_document::RULE,
-    &unused_ignore::RULE,
-    &unused_label::RULE,
-    &unused_schema::RULE,
-    &unused_type::RULE,
-    &cloud_init::unused_vendor_data::RULE,
-];
+/// Lists every rule, by name.
+///
+/// Modules are declared outside of it: rustfmt finds no file behind a macro.
+macro_rules! registry {
+    ($($($module:ident)::+,)+) => {
+        /// Every rule, by name.
+        pub static RULES: &[&Rule] = &[$(&$($module)::+::RULE),+];
+
+        /// What the rules look at themselves.
+        static CHECKS: LazyLock<Vec<&Check<Look>>> =
+            LazyLock::new(|| [$($($module)::+::CHECKS),+].into_iter().flatten().collect());
+    };
+}
+
+registry! {
+    abstract_replacement,
+    ambiguous_parent,
+    ambiguous_property_name,
+    backslash_in_pattern_value,
+    boolean_key,
+    boolean_word,
+    cloud_init::broken_mime,
+    clashing_path,
+    config_changed,
+    control_parent,
+    declared_secret_missing,
+    dependency_cycle,
+    different_delete,
+    different_index_merge,
+    different_list_write,
+    different_path,
+    different_pattern_text,
+    different_recursion,
+    cloud_init::displaced_value,
+    cloud_init::dropped_part,
+    duplicate_document,
+    duplicate_key,
+    duplicate_layering_policy,
+    duplicate_output,
+    duplicate_schema,
+    empty_document,
+    empty_override,
+    cloud_init::exploded_value,
+    generated_source_missing,
+    cloud_init::ignored_merge_header,
+    ignored_revision,
+    ignored_schema_keyword,
+    ignored_source_path,
+    ineffective_action,
+    cloud_init::ineffective_merge_how,
+    cloud_init::ineffective_merge_option,
+    ineffective_override,
+    ineffective_substitution,
+    internal_error,
+    invalid_action,
+    cloud_init::invalid_conf_d,
+    invalid_document,
+    invalid_encoding,
+    invalid_ignore,
+    invalid_path,
+    invalid_pattern,
+    invalid_property_group,
+    invalid_replacement,
+    invalid_scalar,
+    invalid_schema,
+    invalid_site_definition,
+    invalid_substitution,
+    invalid_yaml,
+    layer_path_mismatch,
+    cloud_init::leaked_merge_type,
+    leaking_alias,
+    cloud_init::leaking_specification,
+    leaking_substitution,
+    leftover_placeholder,
+    lossy_version,
+    lost_data,
+    cloud_init::lost_keys,
+    cloud_init::lost_value,
+    misread_string,
+    missing_action_path,
+    missing_data,
+    missing_document_start,
+    missing_encryption_source,
+    missing_ignore_reason,
+    missing_layering_policy,
+    cloud_init::missing_merge_class,
+    missing_parent,
+    missing_pattern_target,
+    missing_reference,
+    missing_repository,
+    missing_revision,
+    missing_site_definition,
+    missing_source,
+    missing_type,
+    mixed_keys,
+    near_destination,
+    nested_replacement,
+    not_a_document,
+    cloud_init::null_without_delete,
+    octal_integer,
+    over_limit,
+    property_group_violation,
+    reach_over_limit,
+    cloud_init::refused_merge_specification,
+    refused_parent_match,
+    cloud_init::remote_include,
+    repeated_destination,
+    repeated_layer,
+    cloud_init::repeated_merge_class,
+    repeated_operand,
+    repeated_substitution,
+    cloud_init::replaced_by_index,
+    schema_violation,
+    secret_in_cleartext_output,
+    secret_not_encrypted,
+    secret_outside_secrets_folder,
+    shared_label,
+    stale_baseline,
+    stale_reference,
+    uncommon_destination,
+    undecided_semantics,
+    undeclared_secret,
+    unexpected_change,
+    unknown_document_key,
+    unknown_layer,
+    cloud_init::unknown_merge_option,
+    unknown_schema_keyword,
+    unknown_tag,
+    cloud_init::unlisted_merge_option,
+    unmatched_pattern,
+    unmatched_source_pattern,
+    cloud_init::unmerged_part,
+    unread_file,
+    unread_number,
+    unread_source,
+    unreadable_file,
+    cloud_init::unrecognized_part,
+    cloud_init::unrendered_template,
+    unresolved_schema_reference,
+    unsupported_property,
+    unusable_schema_name,
+    cloud_init::unused_conf_d,
+    unused_configuration,
+    unused_document,
+    unused_ignore,
+    unused_label,
+    unused_schema,
+    unused_type,
+    cloud_init::unused_vendor_data,
+}
 
 /// Looks at a file by itself and adds what it finds.
 type FileCheck = fn(&FileFacts<'_>, &mut Vec<Diagnostic>);
@@ -330,6 +358,24 @@ type DocumentCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Found>);
 
 /// Looks at a rendered site as a whole and adds what it finds.
 type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
+
+/// Looks at one set of cloud-init's and adds what it finds.
+type SetCheck = fn(&cloud_init::SetFacts<'_>, &mut Vec<Diagnostic>);
+
+/// What a check looks at.
+#[derive(Clone, Copy)]
+enum Look {
+    /// Files of documents.
+    File(FileCheck),
+    /// Files of parts, too.
+    AnyFile(FileCheck),
+    /// Rendered documents, one by one.
+    Documents(DocumentCheck),
+    /// Rendered sites.
+    Site(SiteCheck),
+    /// Sets of parts.
+    Set(SetCheck),
+}
 
 /// Rules that look at something themselves, and how. A check runs where one of
 /// its rules is wanted.
@@ -344,67 +390,6 @@ impl<F> Check<F> {
         (self.rules[0].name, self.rules.len() - 1)
     }
 }
-
-/// The rules that look at files.
-const FILE_CHECKS: &[Check<FileCheck>] = &[
-    Check { rules: &[&layer_path_mismatch::RULE], run: layer_path_mismatch::check },
-    Check { rules: &[&missing_document_start::RULE], run: missing_document_start::check },
-    Check { rules: plain_scalars::RULES, run: plain_scalars::check },
-    Check { rules: &[&secret_not_encrypted::RULE], run: secret_not_encrypted::check },
-    Check {
-        rules: &[&secret_outside_secrets_folder::RULE],
-        run: secret_outside_secrets_folder::check,
-    },
-    Check { rules: &[&invalid_ignore::RULE], run: invalid_ignore::check },
-    Check { rules: &[&missing_ignore_reason::RULE], run: missing_ignore_reason::check },
-    Check { rules: &[&repeated_substitution::RULE], run: repeated_substitution::check },
-    Check { rules: &[&ignored_schema_keyword::RULE], run: ignored_schema_keyword::check },
-    Check { rules: &[&invalid_schema::RULE], run: invalid_schema::check },
-    Check { rules: &[&unknown_schema_keyword::RULE], run: unknown_schema_keyword::check },
-    Check { rules: &[&unresolved_schema_reference::RULE], run: unresolved_schema_reference::check },
-    Check { rules: invalid_property_group::RULES, run: invalid_property_group::check },
-];
-
-/// Those of them that look at files of parts, too.
-const PART_FILE_CHECKS: &[Check<FileCheck>] = &[
-    Check { rules: &[&invalid_ignore::RULE], run: invalid_ignore::check },
-    Check { rules: &[&missing_ignore_reason::RULE], run: missing_ignore_reason::check },
-];
-
-/// The rules that look at rendered documents, one by one.
-const DOCUMENT_CHECKS: &[Check<DocumentCheck>] = &[
-    Check { rules: &[&empty_override::RULE], run: empty_override::check },
-    Check { rules: &[&ineffective_action::RULE], run: ineffective_action::check },
-    Check { rules: &[&ineffective_override::RULE], run: ineffective_override::check },
-    Check { rules: &[&ineffective_substitution::RULE], run: ineffective_substitution::check },
-    Check { rules: &[&leaking_alias::RULE], run: leaking_alias::check },
-    Check { rules: &[&leaking_substitution::RULE], run: leaking_substitution::check },
-    Check { rules: &[&lost_data::RULE], run: lost_data::check },
-    Check { rules: &[&near_destination::RULE], run: near_destination::check },
-    Check { rules: &[&repeated_destination::RULE], run: repeated_destination::check },
-    Check { rules: &[&secret_in_cleartext_output::RULE], run: secret_in_cleartext_output::check },
-];
-
-/// The rules that look at rendered sites.
-const SITE_CHECKS: &[Check<SiteCheck>] = &[
-    Check { rules: &[&declared_secret_missing::RULE], run: declared_secret_missing::check },
-    Check { rules: &[&duplicate_schema::RULE], run: duplicate_schema::check },
-    Check { rules: &[&leftover_placeholder::RULE], run: leftover_placeholder::check },
-    Check {
-        rules: &[&missing_reference::RULE, &stale_reference::RULE],
-        run: missing_reference::check,
-    },
-    Check { rules: &[&schema_violation::RULE], run: schema_violation::check },
-    Check { rules: invalid_property_group::RULES, run: invalid_property_group::check_configured },
-    Check { rules: property_group_violation::RULES, run: property_group_violation::check },
-    Check { rules: &[&shared_label::RULE], run: shared_label::check },
-    Check { rules: &[&uncommon_destination::RULE], run: uncommon_destination::check },
-    Check { rules: &[&undeclared_secret::RULE], run: undeclared_secret::check },
-    Check { rules: &[&unread_source::RULE], run: unread_source::check },
-    Check { rules: &[&unused_document::RULE], run: unused_document::check },
-    Check { rules: &[&unused_label::RULE], run: unused_label::check },
-    Check { rules: &[&unused_schema::RULE], run: unused_schema::check },
-];
 
 /// What the rules are told of what a user wants.
 #[derive(Clone, Debug)]
@@ -757,11 +742,11 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
             worded.document(document.key.clone())
         }));
     }
-    let checks = match facts.holds {
-        Holds::Documents => FILE_CHECKS,
-        Holds::Parts => PART_FILE_CHECKS,
+    let looks = |look| match (look, facts.holds) {
+        (Look::AnyFile(run), _) | (Look::File(run), Holds::Documents) => Some(run),
+        _ => None,
     };
-    for check in wanted(checks, facts.settings) {
+    for check in wanted(facts.settings, looks) {
         let failed = |rules: &str| internal_error::word_rule(facts.file, rules);
         stopwatch::rule(check.names(), || {
             guard_check(check.rules, &mut found, |found| (check.run)(facts, found), failed);
@@ -833,7 +818,8 @@ fn is_refused_template(kind: &render::ProblemKind) -> bool {
 /// What the rules find that look at a site as a whole, in their order.
 fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let split = stopwatch::split();
-    let found: Vec<Vec<Diagnostic>> = wanted(SITE_CHECKS, facts.settings)
+    let looks = |look| if let Look::Site(run) = look { Some(run) } else { None };
+    let found: Vec<Vec<Diagnostic>> = wanted(facts.settings, looks)
         .par_iter()
         .map(|check| {
             let _part = split.part();
@@ -860,7 +846,8 @@ const DOCUMENTS_AT_ONCE: usize = 64;
 /// What the other rules find in these documents. It depends on a document and
 /// on what it is made of, and on nothing else.
 pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
-    let checks = wanted(DOCUMENT_CHECKS, facts.settings);
+    let looks = |look| if let Look::Documents(run) = look { Some(run) } else { None };
+    let checks = wanted(facts.settings, looks);
     let split = stopwatch::split();
     let parts: Vec<(Vec<Found>, Vec<Failed>)> = docs
         .par_chunks(DOCUMENTS_AT_ONCE)
@@ -886,7 +873,7 @@ type Failed = (usize, DocId);
 /// What checks find in a few documents, one check after the other.
 fn check_some(
     facts: &SiteFacts<'_>,
-    checks: &[&Check<DocumentCheck>],
+    checks: &[Check<DocumentCheck>],
     docs: &[DocId],
 ) -> (Vec<Found>, Vec<Failed>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
@@ -914,10 +901,10 @@ fn check_some(
 /// That checks failed: one finding for each, whatever the number of documents.
 fn failures(
     facts: &SiteFacts<'_>,
-    checks: &[&Check<DocumentCheck>],
+    checks: &[Check<DocumentCheck>],
     failed: &[Failed],
 ) -> Vec<Found> {
-    let of_check = |(index, check): (usize, &&Check<DocumentCheck>)| {
+    let of_check = |(index, check): (usize, &Check<DocumentCheck>)| {
         let docs = failed.iter().filter(|(of, _)| *of == index).map(|(_, doc)| *doc);
         let docs: Vec<DocId> = docs.collect();
         let first = *docs.first()?;
@@ -926,9 +913,13 @@ fn failures(
     checks.iter().enumerate().filter_map(of_check).collect()
 }
 
-/// Those of `checks` that can find something that counts.
-fn wanted<'c, F>(checks: &'c [Check<F>], settings: &Settings) -> Vec<&'c Check<F>> {
-    checks.iter().filter(|check| settings.want(check.rules)).collect()
+/// The checks that look where `looks` says, and that can find something that counts.
+fn wanted<F>(settings: &Settings, looks: impl Fn(Look) -> Option<F>) -> Vec<Check<F>> {
+    CHECKS
+        .iter()
+        .filter_map(|check| Some(Check { rules: check.rules, run: looks(check.run)? }))
+        .filter(|check| settings.want(check.rules))
+        .collect()
 }
 
 /// Runs a rule that looks at a site; where layercake fails in it, the others go

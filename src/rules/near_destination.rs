@@ -11,9 +11,8 @@ use crate::yaml::path::{self, Location, Piece};
 use crate::yaml::{Key, Node};
 
 super::rule!(
-    "near-destination",
-    Note,
-    "a substitution creates a key that is nearly one that is there"
+    "near-destination", Note, "a substitution creates a key that is nearly one that is there";
+    Documents(check)
 );
 
 /// Shorter keys are too often alike by chance.
@@ -22,7 +21,7 @@ const SHORTEST: usize = 5;
 /// with all of them would never end.
 const MOST_BESIDE: usize = 1000;
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         let mut said = HashSet::new();

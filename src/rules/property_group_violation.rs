@@ -17,15 +17,14 @@ use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Node, Value};
 
 super::rule!(
-    "property-group-violation",
-    Error,
-    "rendered data that is not as a property group says"
+    "property-group-violation", Error, "rendered data that is not as a property group says";
+    Site(check, RULES)
 );
 
 /// The rules that are about data and its groups.
 pub(super) const RULES: &[&Rule] = &[&RULE, &unsupported_property::RULE];
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let (sources, versions) = (facts.sources, &facts.settings.versions);
     let data = |doc| facts.rendered.data(doc);
     let breached = breaches(facts.site, facts.graph, facts.schemas, sources, versions, data);

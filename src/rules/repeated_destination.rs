@@ -10,9 +10,12 @@ use crate::source::Span;
 use crate::yaml::Value;
 use crate::yaml::path::{Piece, hashes};
 
-super::rule!("repeated-destination", Warning, "two substitutions write one place");
+super::rule!(
+    "repeated-destination", Warning, "two substitutions write one place";
+    Documents(check)
+);
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let whole = || facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
         if may_lose(whole()) {

@@ -9,9 +9,12 @@ use crate::source::Span;
 use crate::system::deckhand::document::{Document, Source, Substitution};
 use crate::yaml::lines_of_item;
 
-super::rule!("repeated-substitution", Warning[Fixable], "a document lists one substitution twice");
+super::rule!(
+    "repeated-substitution", Warning[Fixable], "a document lists one substitution twice";
+    File(check)
+);
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in facts.documents {
         let mut first: HashMap<Said<'_>, Span, foldhash::fast::RandomState> = HashMap::default();
         for (index, substitution) in document.substitutions().enumerate() {

@@ -16,9 +16,8 @@ use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Mapping, Node, Value};
 
 super::rule!(
-    "schema-violation",
-    Error[Refused],
-    "a rendered value that the schema of its document refuses"
+    "schema-violation", Error[Refused], "a rendered value that the schema of its document refuses";
+    Site(check)
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {

@@ -11,10 +11,11 @@ use crate::yaml::Node;
 super::rule!(
     "secret-in-cleartext-output",
     Warning[OptIn],
-    "a secret is substituted into a document that is rendered as cleartext"
+    "a secret is substituted into a document that is rendered as cleartext";
+    Documents(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
     for doc in docs.iter().copied() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         if !facts.site.is_output(doc) || facts.document(doc).encrypted || data.secret {

@@ -9,10 +9,11 @@ super::rule!(
     "secret-not-encrypted",
     Warning [Strict, Fixable],
     "a secret whose storage policy is not `encrypted`",
-    was "P001", "P009"
+    was "P001", "P009";
+    File(check)
 );
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     // What Pegleg has wrapped and encrypted is encrypted, whatever the
     // document inside says.
     let secrets = facts.documents.iter().filter(|document| {

@@ -7,10 +7,11 @@ super::rule!(
     "secret-outside-secrets-folder",
     Warning,
     "a secret that is in no folder named `secrets`",
-    was "P009"
+    was "P009";
+    File(check)
 );
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let path = facts.sources.get(facts.file).path();
     let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
     // A set of files has no layout.

@@ -15,16 +15,15 @@ use crate::system::deckhand::document::{Document, Selector};
 use crate::yaml::{Key, Node, Value};
 
 super::rule!(
-    "shared-label",
-    Note[Strict],
-    "a label that lets Deckhand refuse the site after one more edit"
+    "shared-label", Note[Strict], "a label that lets Deckhand refuse the site after one more edit";
+    Site(check)
 );
 
 /// A label on more documents than this says what they all are, and is not
 /// meant to tell one from another.
 const MOST_CARRIERS: usize = 1000;
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let labels = Labels::of(facts);
     let mut search = Search::of(&labels, facts.site.documents.len());
     let mut told = HashSet::new();

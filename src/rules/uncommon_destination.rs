@@ -18,7 +18,8 @@ use crate::yaml::{Key, Mapping, Node, Value};
 super::rule!(
     "uncommon-destination",
     Note,
-    "a substitution creates a key that is nearly what other documents have there"
+    "a substitution creates a key that is nearly what other documents have there";
+    Site(check)
 );
 
 /// One document alone may be the one that is wrong.
@@ -28,7 +29,7 @@ const FEW_KEYS: usize = 200;
 /// A mapping of more keys holds names given by a machine.
 const MOST_KEYS: usize = 1000;
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for mut schema in schemas(facts, &unchanged_schemas(facts)) {
         schema.ask();
         schema.count_keys();

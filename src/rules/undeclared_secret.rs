@@ -4,12 +4,11 @@ use super::{SiteFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
 
 super::rule!(
-    "undeclared-secret",
-    Note [Strict, Everywhere],
-    "a secret that no catalog of the site declares"
+    "undeclared-secret", Note [Strict, Everywhere], "a secret that no catalog of the site declares";
+    Site(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = &facts.site.catalog;
     let undeclared = facts.site.iter().map(|(_, document)| document).filter(|document| {
         let (schema, name) = (&document.key.schema, &document.key.name);

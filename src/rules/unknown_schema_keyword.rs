@@ -6,9 +6,12 @@ use crate::diagnostic::Diagnostic;
 use crate::schema::{Fault, Problem};
 use crate::system::deckhand::document::Document;
 
-super::rule!("unknown-schema-keyword", Warning, "a key of a DataSchema that is no keyword");
+super::rule!(
+    "unknown-schema-keyword", Warning, "a key of a DataSchema that is no keyword";
+    File(check)
+);
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 

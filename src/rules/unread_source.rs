@@ -10,7 +10,8 @@ super::rule!(
     "unread-source",
     Note [Strict, Everywhere],
     "a passphrase or key that nothing substitutes from",
-    was "P003"
+    was "P003";
+    Site(check)
 );
 
 /// The kinds of documents that exist to be substituted from. Certificates and
@@ -18,7 +19,7 @@ super::rule!(
 const SOURCES: [&str; 3] =
     ["deckhand/Passphrase/v1", "deckhand/PrivateKey/v1", "deckhand/PublicKey/v1"];
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let read: BTreeSet<DocId> =
         facts.graph.recipes.iter().flat_map(|recipe| recipe.steps.sources()).collect();
     let outputs = facts.graph.outputs();

@@ -8,12 +8,11 @@ use crate::schema::{Fault, Problem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
-    "unresolved-schema-reference",
-    Warning,
-    "a `$ref` of a DataSchema that leads to nothing"
+    "unresolved-schema-reference", Warning, "a `$ref` of a DataSchema that leads to nothing";
+    File(check)
 );
 
-pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 

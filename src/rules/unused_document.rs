@@ -11,10 +11,11 @@ super::rule!(
     "unused-document",
     Note [Everywhere],
     "an abstract document on which no other one is laid",
-    was "P003"
+    was "P003";
+    Site(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     // Without layers there are no parents, which has been told.
     if facts.site.policy.is_none() {
         return;

@@ -8,12 +8,11 @@ use crate::graph::DocId;
 use crate::yaml::{Key, Node};
 
 super::rule!(
-    "unused-label",
-    Note [Strict, Everywhere],
-    "a label that no parentSelector selects"
+    "unused-label", Note [Strict, Everywhere], "a label that no parentSelector selects";
+    Site(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut selected: HashMap<(&str, &Key), Vec<&Node>, foldhash::fast::RandomState> =
         HashMap::default();
     for (_, document) in facts.site.iter() {

@@ -11,10 +11,11 @@ super::rule!(
     "unused-schema",
     Note [Strict, Everywhere],
     "a DataSchema that no document has as its schema",
-    was "P003"
+    was "P003";
+    Site(check)
 );
 
-pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let used: HashSet<&str, foldhash::fast::RandomState> =
         facts.site.iter().map(|(_, document)| &*document.key.schema).collect();
     for (doc, document) in facts.site.iter() {

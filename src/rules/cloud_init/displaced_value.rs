@@ -8,7 +8,8 @@ use crate::merge::cloud_init::{Class, Notice};
 super::super::rule!(
     "displaced-value",
     Warning,
-    "a mapping that takes the place of a text or list of higher priority"
+    "a mapping that takes the place of a text or list of higher priority";
+    Set(super::laying::check, super::laying::RULES)
 );
 
 /// None where what comes later counts more.

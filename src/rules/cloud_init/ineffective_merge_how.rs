@@ -11,10 +11,11 @@ use crate::system::cloud_init::{ConfD, Set, Source, SourceKind};
 super::super::rule!(
     "ineffective-merge-how",
     Warning[Everywhere],
-    "`merge_how` has no effect on the only part that has it"
+    "`merge_how` has no effect on the only part that has it";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let ineffective = facts.set.sources.iter().filter_map(|source| {
         let ineffective = Ineffective::of(facts.set, source)?;
         (!has_effect_elsewhere(facts, &ineffective)).then(|| word(source, &ineffective))

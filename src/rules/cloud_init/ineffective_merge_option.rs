@@ -9,10 +9,11 @@ use crate::source::Span;
 super::super::rule!(
     "ineffective-merge-option",
     Warning,
-    "an option of a merge class that changes nothing, because of the others"
+    "an option of a merge class that changes nothing, because of the others";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {}
         // Each of its options does something whatever the others are.

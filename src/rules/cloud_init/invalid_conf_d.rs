@@ -4,9 +4,12 @@ use super::SetFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::cloud_init::ConfD;
 
-super::super::rule!("invalid-conf-d", Error, "a `conf_d` of `cloud.cfg` that names no folder");
+super::super::rule!(
+    "invalid-conf-d", Error, "a `conf_d` of `cloud.cfg` that names no folder";
+    Set(check)
+);
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let (at, kind) = match facts.set.conf_d() {
         ConfD::Read | ConfD::Off(_) => return,
         ConfD::NoText(at, kind) => (at, kind),

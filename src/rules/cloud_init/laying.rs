@@ -7,7 +7,7 @@ use super::{
     SetFacts, displaced_value, exploded_value, lost_keys, lost_value, null_without_delete,
     replaced_by_index, unmerged_part,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification};
@@ -21,6 +21,19 @@ use crate::yaml::path::{Location, Piece};
 
 /// So many findings of one rule are told of one part in one set.
 const MOST: usize = 20;
+
+/// The rules about how parts are laid over each other.
+pub(super) const RULES: &[&Rule] = &[
+    &displaced_value::RULE,
+    &exploded_value::RULE,
+    &internal_error::RULE,
+    &lost_keys::RULE,
+    &lost_value::RULE,
+    &null_without_delete::RULE,
+    &over_limit::RULE,
+    &replaced_by_index::RULE,
+    &unmerged_part::RULE,
+];
 
 pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut notices: BTreeMap<(DocId, DocId), (Laid<'_>, Vec<&Notice>)> = BTreeMap::new();

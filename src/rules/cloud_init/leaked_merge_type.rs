@@ -8,10 +8,11 @@ use crate::system::cloud_init::part::Part;
 super::super::rule!(
     "leaked-merge-type",
     Warning,
-    "`merge_type` beside `merge_how` is not heeded, and stays in the data"
+    "`merge_type` beside `merge_how` is not heeded, and stays in the data";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {
             let parts = facts.set.sources.iter().flat_map(|source| {

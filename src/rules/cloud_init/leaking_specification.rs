@@ -13,10 +13,11 @@ use crate::system::cloud_init::part::Part;
 super::super::rule!(
     "leaking-specification",
     Warning,
-    "a `merge_how` that is left in what is merged, where it says how sources are combined"
+    "a `merge_how` that is left in what is merged, where it says how sources are combined";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {}
         // There it is data as all else.

@@ -6,12 +6,11 @@ use crate::merge::cloud_init::{Class, Dialect, Request};
 use crate::source::Span;
 
 super::super::rule!(
-    "missing-merge-class",
-    Error,
-    "a merge specification lacks a class that it needs"
+    "missing-merge-class", Error, "a merge specification lacks a class that it needs";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         if facts.set.dialect == Dialect::Documented && is_last(facts, &specified) {
             // It says how the next part is merged.

@@ -34,7 +34,7 @@ pub(super) mod unused_vendor_data;
 
 use std::collections::HashSet;
 
-use super::{Check, SiteFacts, guard_site_check, internal_error, over_limit};
+use super::{Look, SiteFacts, guard_site_check, over_limit, wanted};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Settings, Specification};
 use crate::render::Problem;
@@ -43,42 +43,9 @@ use crate::system::cloud_init::part::{Cost, Fault, FaultKind, Kind, Part};
 use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{Set, Source};
 
-/// Looks at one set and adds what it finds.
-type SetCheck = fn(&SetFacts<'_>, &mut Vec<Diagnostic>);
-
-/// The rules that look at sets.
-const CHECKS: &[Check<SetCheck>] = &[
-    Check { rules: &[&ineffective_merge_option::RULE], run: ineffective_merge_option::check },
-    Check { rules: &[&ineffective_merge_how::RULE], run: ineffective_merge_how::check },
-    Check { rules: &[&leaked_merge_type::RULE], run: leaked_merge_type::check },
-    Check { rules: &[&missing_merge_class::RULE], run: missing_merge_class::check },
-    Check { rules: &[&refused_merge_specification::RULE], run: refused_merge_specification::check },
-    Check { rules: &[&repeated_merge_class::RULE], run: repeated_merge_class::check },
-    Check { rules: &[&unknown_merge_option::RULE], run: unknown_merge_option::check },
-    Check { rules: &[&unlisted_merge_option::RULE], run: unlisted_merge_option::check },
-    Check { rules: &[&leaking_specification::RULE], run: leaking_specification::check },
-    Check {
-        rules: &[
-            &displaced_value::RULE,
-            &exploded_value::RULE,
-            &internal_error::RULE,
-            &lost_keys::RULE,
-            &lost_value::RULE,
-            &null_without_delete::RULE,
-            &over_limit::RULE,
-            &replaced_by_index::RULE,
-            &unmerged_part::RULE,
-        ],
-        run: laying::check,
-    },
-    Check { rules: &[&invalid_conf_d::RULE], run: invalid_conf_d::check },
-    Check { rules: &[&unused_conf_d::RULE], run: unused_conf_d::check },
-    Check { rules: &[&unused_vendor_data::RULE], run: unused_vendor_data::check },
-];
-
 /// What is known of one set of a site.
 #[derive(Clone, Copy)]
-struct SetFacts<'a> {
+pub(super) struct SetFacts<'a> {
     /// The site, rendered.
     facts: &'a SiteFacts<'a>,
     /// The set.
@@ -253,10 +220,12 @@ pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         |finding: &Diagnostic| (finding.rule.name, finding.primary.span, finding.message.clone());
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut known: HashSet<(&str, Span, String)> = HashSet::new();
+    let looks = |look| if let Look::Set(run) = look { Some(run) } else { None };
+    let checks = wanted(facts.settings, looks);
     for (index, set) in facts.sets.sets.iter().enumerate() {
         let facts_of_set = SetFacts { facts, set, index };
         let mut of_set = Vec::new();
-        for check in CHECKS.iter().filter(|check| facts.settings.want(check.rules)) {
+        for check in &checks {
             guard_site_check(facts, check.rules, &mut of_set, |found| {
                 (check.run)(&facts_of_set, found);
             });

@@ -10,10 +10,11 @@ use crate::yaml::path::Piece;
 super::super::rule!(
     "refused-merge-specification",
     Note,
-    "a merge specification that cloud-init heeds, and its own schema refuses"
+    "a merge specification that cloud-init heeds, and its own schema refuses";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {}
         // The schema is of today.

@@ -6,10 +6,11 @@ use crate::diagnostic::{Diagnostic, Label};
 super::super::rule!(
     "repeated-merge-class",
     Warning,
-    "a merge class is asked for twice; the second counts for nothing"
+    "a merge class is asked for twice; the second counts for nothing";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         for (dead, first) in specified.specification.dead() {
             let class = first.class.as_str();

@@ -6,12 +6,11 @@ use crate::merge::cloud_init::{Class, Dialect, Request, Settings, UnknownOption}
 use crate::source::Span;
 
 super::super::rule!(
-    "unknown-merge-option",
-    Warning[Fixable],
-    "an option that a merge class does not have"
+    "unknown-merge-option", Warning[Fixable], "an option that a merge class does not have";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let dialect = facts.set.dialect;
     for specified in facts.specified() {
         for request in &specified.specification.requests {

@@ -10,10 +10,11 @@ use std::sync::Arc;
 super::super::rule!(
     "unlisted-merge-option",
     Warning[Fixable],
-    "the options of a merge class are one text, where a list is meant"
+    "the options of a merge class are one text, where a list is meant";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         for request in &specified.specification.requests {
             if let Settings::Text(text) = &request.settings {

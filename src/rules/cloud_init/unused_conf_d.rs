@@ -4,9 +4,12 @@ use super::SetFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::cloud_init::{ConfD, SourceKind};
 
-super::super::rule!("unused-conf-d", Warning, "files of `conf.d` that `cloud.cfg` turns off");
+super::super::rule!(
+    "unused-conf-d", Warning, "files of `conf.d` that `cloud.cfg` turns off";
+    Set(check)
+);
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let by = match facts.set.conf_d() {
         ConfD::Off(at) => at,
         ConfD::Read | ConfD::NoText(..) => return,

@@ -5,12 +5,11 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::system::cloud_init::{SourceKind, Unused};
 
 super::super::rule!(
-    "unused-vendor-data",
-    Note,
-    "vendor-data of a set of parts in which it is not enabled"
+    "unused-vendor-data", Note, "vendor-data of a set of parts in which it is not enabled";
+    Set(check)
 );
 
-pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let unused = facts.facts.sets.unused.iter().filter(|(set, _)| *set == facts.index);
     found.extend(unused.filter_map(|(_, unused)| word(facts, unused)));
 }
