@@ -483,19 +483,7 @@ impl<'a> Sides<'a> {
                 _ => (FileEditCause::Definition, SiteFiles::default()),
             };
             let path = self.loaded.sources.get(head.or(base)?).path();
-            let [start, end] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
-            let (is_unread, places) = ([false; 2], Vec::new());
-            let (repository, base_at, head_at) = (None, start, end);
-            let edit = FileEdit {
-                repository,
-                path,
-                cause,
-                base: base_at,
-                head: head_at,
-                is_unread,
-                places,
-                alone,
-            };
+            let edit = FileEdit { alone, ..FileEdit::new(path, cause, [base, head]) };
             (base != head).then_some(edit)
         });
         let unread = self.unread(revisions, edited);
@@ -517,12 +505,10 @@ impl<'a> Sides<'a> {
         }
         let [base, head] = sides.map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
         let path = self.loaded.sources.get(head.or(base)?).path();
-        let site = self.head.place_of(head?);
-        let [base, head] = [base, head].map(|file| file.map(|file| Span::point(file, 0)));
-        let is_unread = unknown.map(|unknown| !unknown.is_empty());
-        let (cause, alone, places) = (FileEditCause::Repository, SiteFiles::default(), vec![site]);
-        let repository = None;
-        Some(FileEdit { repository, path, cause, base, head, is_unread, places, alone })
+        let (is_unread, places) =
+            (unknown.map(|unknown| !unknown.is_empty()), vec![self.head.place_of(head?)]);
+        let edit = FileEdit::new(path, FileEditCause::Repository, [base, head]);
+        Some(FileEdit { is_unread, places, ..edit })
     }
 
     /// Edits of files that cannot be read.
@@ -548,10 +534,8 @@ impl<'a> Sides<'a> {
         let unread = found.into_iter().filter_map(|((repository, path), file)| {
             let UnreadFile { sides, places } = file;
             let is_unread = self.loaded.unread_sides(sides)?;
-            let cause = FileEditCause::Unread;
-            let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
-            let alone = SiteFiles::default();
-            Some(FileEdit { repository, path, cause, base, head, is_unread, places, alone })
+            let edit = FileEdit::new(path, FileEditCause::Unread, sides);
+            Some(FileEdit { repository, is_unread, places, ..edit })
         });
         unread.collect()
     }

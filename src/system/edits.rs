@@ -136,6 +136,16 @@ pub struct SiteFiles {
     pub parts: BTreeSet<RepoPath>,
 }
 
+impl<'a> FileEdit<'a> {
+    /// An edit of the file at `path` of the repository itself, which is this on the base side and
+    /// on the head side, and which is read.
+    pub fn new(path: &'a RepoPath, cause: FileEditCause, sides: [Option<FileId>; 2]) -> Self {
+        let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
+        let (is_unread, places, alone) = ([false; 2], Vec::new(), SiteFiles::default());
+        Self { repository: None, path, cause, base, head, is_unread, places, alone }
+    }
+}
+
 impl FileEdit<'_> {
     /// Whether a file at `path` may be part of this one: it is this one, or below it as a
     /// repository.
