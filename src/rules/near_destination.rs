@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::{Found, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::near::is_one_slip_apart;
 use crate::render::Write;
+use crate::system::deckhand::document::Document;
 use crate::yaml::path::{self, Location, Piece};
 use crate::yaml::{Key, Node};
 
@@ -16,7 +17,7 @@ super::rule!(
 );
 
 /// Shorter keys are too often alike by chance.
-const SHORTEST: usize = 5;
+pub(super) const SHORTEST: usize = 5;
 /// So many keys are names given by a machine; to compare all that is created
 /// with all of them would never end.
 const MOST_BESIDE: usize = 1000;
@@ -27,25 +28,26 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
         let mut said = HashSet::new();
         for write in facts.rendered.writes(doc) {
             let near = created_keys(write)
-                .map(|(around, new)| (&write.location.0[..around], new))
                 .find_map(|(around, new)| Some((new, near_key(facts, doc, data, around, new)?)));
             if let Some((new, near)) = near
                 && said.insert(write.at)
             {
-                found.push((doc, word(facts, doc, write, new, near)));
+                let text = near.as_str().expect("only texts are compared");
+                let finding = word((&RULE, "beside"), facts.document(doc), write, (new, text));
+                found.push((doc, finding.related(near.span, "this key is nearly the same")));
             }
         }
     }
 }
 
-/// The keys that a write created, from the outermost, each with how many pieces
-/// lead to what holds it; those that are long enough to be compared.
-pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (usize, &str)> {
+/// The keys that a write created, from the outermost, each with the place that holds
+/// it; those that are long enough to be compared.
+pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &str)> {
     let pieces = &write.location.0[..];
     let first = write.created.map_or(pieces.len(), |created| created.saturating_sub(1));
     (first..pieces.len()).filter_map(|around| {
         let new = pieces[around].as_text().filter(|new| new.len() >= SHORTEST)?;
-        Some((around, new))
+        Some((&pieces[..around], new))
     })
 }
 
@@ -108,18 +110,19 @@ fn is_written(facts: &SiteFacts<'_>, key: &Key) -> bool {
     Some(facts.sources.slice(key.span).trim_matches(['"', '\''])) == key.as_str()
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, write: &Write, new: &str, near: &Key) -> Diagnostic {
-    let document = facts.document(doc);
-    let near_text = near.as_str().expect("only texts are compared");
-    let message =
-        format!("a substitution of `{}` creates `{new}` beside `{near_text}`", document.key.name);
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(write.at, format!("`{new}` is not there: it is created")),
-    )
-    .related(near.span, "this key is nearly the same")
-    .note("Deckhand creates in silence what a destination path lacks")
-    .help(format!("did you mean `{near_text}`?"))
-    .document(document.key.clone())
+/// The finding for a created key that one of the two rules is about; `beside` stands between it and
+/// the key that was meant.
+pub(super) fn word(
+    (rule, beside): (&'static Rule, &str),
+    document: &Document,
+    write: &Write,
+    (new, near): (&str, &str),
+) -> Diagnostic {
+    let name = &document.key.name;
+    let message = format!("a substitution of `{name}` creates `{new}` {beside} `{near}`");
+    let label = Label::new(write.at, format!("`{new}` is not there: it is created"));
+    Diagnostic::new(rule, message, label)
+        .note("Deckhand creates in silence what a destination path lacks")
+        .help(format!("did you mean `{near}`?"))
+        .document(document.key.clone())
 }
