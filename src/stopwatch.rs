@@ -10,112 +10,79 @@
 //! thread waits for others it takes work from them, of another site in another
 //! stage, and only it knows that it does. What stages do is not known here.
 
-use std::array;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem::{replace, take};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A part of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Finding the repository and its configuration.
-    Start,
-    /// Listing files, and how they lie.
-    List,
-    /// Reading them, from disk or from git.
-    Read,
-    /// From texts to nodes.
-    Parse,
-    /// From nodes to documents.
-    Documents,
-    /// Which document lies on which.
-    Relate,
-    /// Making documents.
-    Render,
-    /// Making schemas ready, and looking at documents with them.
-    Validate,
-    /// Looking at files, documents and sites with the rules.
-    Rules,
-    /// What was edited between two sides.
-    Pair,
-    /// Which outputs differ.
-    Differ,
-    /// Which edits caused that.
-    Cause,
-    /// By which ways, and what stopped the others.
-    Route,
-    /// Levels, comments, the baseline, order.
-    Judge,
-    /// Writing reports.
-    Report,
-    /// Giving memory back.
-    Free,
-    /// Whatever is none of these.
-    Rest,
+/// Declares the stages in the order of a run: each with the word that reports use, and what it is
+/// done for where that is counted.
+macro_rules! stages {
+    ($(#[doc = $doc:literal] $stage:ident $word:literal $(for $unit:literal)?,)+) => {
+        /// A part of a run.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Stage {
+            $(#[doc = $doc] $stage,)+
+        }
+
+        impl Stage {
+            /// All of them, in the order of a run.
+            pub const ALL: [Stage; [$($word),+].len()] = [$(Stage::$stage),+];
+
+            /// The word reports use.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Stage::$stage => $word,)+
+                }
+            }
+
+            /// What it is done for, in the singular; none where that is not counted.
+            pub fn unit(self) -> Option<&'static str> {
+                let unit: &[&str] = match self {
+                    $(Stage::$stage => &[$($unit)?],)+
+                };
+                unit.first().copied()
+            }
+        }
+    };
 }
 
-impl Stage {
-    /// All of them, in the order of a run.
-    pub const ALL: [Stage; 17] = [
-        Stage::Start,
-        Stage::List,
-        Stage::Read,
-        Stage::Parse,
-        Stage::Documents,
-        Stage::Relate,
-        Stage::Render,
-        Stage::Validate,
-        Stage::Rules,
-        Stage::Pair,
-        Stage::Differ,
-        Stage::Cause,
-        Stage::Route,
-        Stage::Judge,
-        Stage::Report,
-        Stage::Free,
-        Stage::Rest,
-    ];
-
-    /// The word reports use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Stage::Start => "start",
-            Stage::List => "list",
-            Stage::Read => "read",
-            Stage::Parse => "parse",
-            Stage::Documents => "documents",
-            Stage::Relate => "relate",
-            Stage::Render => "render",
-            Stage::Validate => "validate",
-            Stage::Rules => "rules",
-            Stage::Pair => "pair",
-            Stage::Differ => "differ",
-            Stage::Cause => "cause",
-            Stage::Route => "route",
-            Stage::Judge => "judge",
-            Stage::Report => "report",
-            Stage::Free => "free",
-            Stage::Rest => "rest",
-        }
-    }
-
-    /// What it is done for, in the singular; none where that is not counted.
-    pub fn unit(self) -> Option<&'static str> {
-        match self {
-            Stage::List | Stage::Read | Stage::Parse => Some("file"),
-            Stage::Documents => Some("document"),
-            Stage::Relate | Stage::Validate => Some("site"),
-            Stage::Render => Some("output"),
-            Stage::Rules | Stage::Judge => Some("finding"),
-            Stage::Pair => Some("edit"),
-            Stage::Differ => Some("change"),
-            Stage::Cause => Some("trial"),
-            Stage::Start | Stage::Route | Stage::Report | Stage::Free | Stage::Rest => None,
-        }
-    }
+stages! {
+    /// Finding the repository and its configuration.
+    Start "start",
+    /// Listing files, and how they lie.
+    List "list" for "file",
+    /// Reading them, from disk or from git.
+    Read "read" for "file",
+    /// From texts to nodes.
+    Parse "parse" for "file",
+    /// From nodes to documents.
+    Documents "documents" for "document",
+    /// Which document lies on which.
+    Relate "relate" for "site",
+    /// Making documents.
+    Render "render" for "output",
+    /// Making schemas ready, and looking at documents with them.
+    Validate "validate" for "site",
+    /// Looking at files, documents and sites with the rules.
+    Rules "rules" for "finding",
+    /// What was edited between two sides.
+    Pair "pair" for "edit",
+    /// Which outputs differ.
+    Differ "differ" for "change",
+    /// Which edits caused that.
+    Cause "cause" for "trial",
+    /// By which ways, and what stopped the others.
+    Route "route",
+    /// Levels, comments, the baseline, order.
+    Judge "judge" for "finding",
+    /// Writing reports.
+    Report "report",
+    /// Giving memory back.
+    Free "free",
+    /// Whatever is none of these.
+    Rest "rest",
 }
 
 /// Rules that are looked for together: the name of the first, and how many
@@ -125,26 +92,25 @@ pub type RuleNames = (&'static str, usize);
 /// Times one run.
 #[derive(Debug)]
 pub struct Stopwatch {
-    laps: Arc<Laps>,
+    run: Arc<Run>,
 }
 
 impl Stopwatch {
     /// One that runs from now on.
     #[must_use]
     pub fn start() -> Self {
-        Self { laps: Arc::new(Laps::new()) }
+        Self { run: Arc::new(Run { start: Instant::now(), sums: Mutex::default() }) }
     }
 
     /// Does `work`, and counts what it and the threads that work for it spend.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> T {
-        let at = At::new(self.laps.clone(), Some(Doing::Stage(Stage::Rest)), Within::Run);
-        let _back = Part { then: Then::Back(AT.replace(Some(at))) };
+        let _part = Part::begin(&self.run, Some(Doing::Stage(Stage::Rest)), false);
         work()
     }
 
     /// How the run splits so far.
     pub fn times(&self) -> Times {
-        self.laps.times()
+        self.run.times()
     }
 }
 
@@ -206,21 +172,36 @@ pub fn rule<T>(rules: RuleNames, work: impl FnOnce() -> T) -> T {
     doing(Doing::Rule(rules), work)
 }
 
+fn doing<T>(doing: Doing, work: impl FnOnce() -> T) -> T {
+    let Some(before) = at(|at| at.turn(Some(doing))) else { return work() };
+    let _back = Back(before);
+    work()
+}
+
+/// Goes back to what the thread was at, when `work` panics too.
+struct Back(Option<Doing>);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        at(|at| at.turn(self.0));
+    }
+}
+
 /// Counts that a stage was done for so many more; they are not counted where
 /// nobody wants to know.
 pub fn did(stage: Stage, count: impl FnOnce() -> usize) {
-    if let Some(laps) = AT.with_borrow(|at| Some(at.as_ref()?.laps.clone())) {
-        laps.counts[stage as usize].fetch_add(count() as u64, Relaxed);
+    if at(|_| ()).is_some() {
+        let count = count() as u64;
+        at(|at| at.sums.stages[stage as usize].count += count);
     }
 }
 
 /// How the run that this thread works for splits so far; none where it is not
 /// timed.
 pub fn times() -> Option<Times> {
-    AT.with_borrow_mut(|at| {
-        let at = at.as_mut()?;
-        at.turn(at.doing);
-        Some(at.laps.times())
+    at(|at| {
+        at.hand_over();
+        at.run.times()
     })
 }
 
@@ -237,79 +218,78 @@ pub fn split_for(stage: Stage) -> Split {
     Split::new(Some(Doing::Stage(stage)))
 }
 
-/// Work that is spread over threads.
+/// Work that is spread over threads; nothing where that is not timed.
 #[derive(Debug)]
-pub struct Split {
-    of: Option<OfSplit>,
-}
+pub struct Split(Option<OfSplit>);
 
 #[derive(Debug)]
 struct OfSplit {
-    laps: Arc<Laps>,
+    run: Arc<Run>,
     /// What the work is done for.
     before: Option<Doing>,
     /// What its parts belong to.
     doing: Option<Doing>,
     /// None for what is split once more.
-    stretch: Option<Stretch>,
+    start: Option<Instant>,
 }
 
 impl Split {
     fn new(doing: Option<Doing>) -> Self {
-        let of = AT.with_borrow_mut(|at| {
-            let at = at.as_mut()?;
+        Self(at(|at| {
             let before = at.turn(None);
-            let stretch = match at.within {
-                Within::Run => Some(Stretch::begin(at.laps.clone())),
-                Within::Split => None,
-            };
-            Some(OfSplit { laps: at.laps.clone(), before, doing: doing.or(before), stretch })
-        });
-        Self { of }
+            let start = (!replace(&mut at.is_split, true)).then_some(at.since);
+            OfSplit { run: at.run.clone(), before, doing: doing.or(before), start }
+        }))
     }
 
     /// Lets this thread be at a part of the work, until that is dropped.
     #[must_use]
     pub fn part(&self) -> Part {
-        let Some(of) = &self.of else { return Part { then: Then::Nothing } };
-        let mut before = AT.replace(Some(At::new(of.laps.clone(), of.doing, Within::Split)));
-        if let Some(before) = &mut before {
-            before.turn(before.doing);
+        match &self.0 {
+            Some(of) => Part::begin(&of.run, of.doing, true),
+            None => Part { before: None, is_timed: false },
         }
-        Part { then: Then::Back(before) }
     }
 }
 
 impl Drop for Split {
     fn drop(&mut self) {
-        let Some(of) = &self.of else { return };
-        if let Some(stretch) = &of.stretch {
-            stretch.end();
-        }
-        AT.with_borrow_mut(|at| at.as_mut().map(|at| at.turn(of.before)));
+        let Some(OfSplit { run, before, start, .. }) = &self.0 else { return };
+        at(|at| {
+            at.turn(*before);
+            if let Some(start) = start {
+                at.hand_over();
+                at.is_split = false;
+                run.sums().share(start.elapsed());
+            }
+        });
     }
 }
 
 /// A part of work that is spread over threads, while one is at it.
 #[derive(Debug)]
 pub struct Part {
-    then: Then,
+    /// What the thread was at before.
+    before: Option<At>,
+    is_timed: bool,
 }
 
-/// What a thread does after a part.
-#[derive(Debug)]
-enum Then {
-    /// Nothing is timed.
-    Nothing,
-    /// It goes on with what it was at before.
-    Back(Option<At>),
+impl Part {
+    fn begin(run: &Arc<Run>, doing: Option<Doing>, is_split: bool) -> Self {
+        at(|at| at.turn(at.doing));
+        let (run, since, sums) = (run.clone(), Instant::now(), Sums::default());
+        let before = AT.replace(Some(At { run, doing, since, is_split, sums }));
+        Self { before, is_timed: true }
+    }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        match std::mem::replace(&mut self.then, Then::Nothing) {
-            Then::Nothing => {}
-            Then::Back(before) => go_back(before),
+        if self.is_timed {
+            if let Some(mut ended) = AT.replace(self.before.take()) {
+                ended.hand_over();
+            }
+            at(|at| at.since = Instant::now());
         }
     }
 }
@@ -319,14 +299,22 @@ thread_local! {
     static AT: RefCell<Option<At>> = const { RefCell::new(None) };
 }
 
+/// Looks at what this thread is at.
+fn at<T>(look: impl FnOnce(&mut At) -> T) -> Option<T> {
+    AT.with_borrow_mut(|at| at.as_mut().map(look))
+}
+
 /// What a thread is at.
 #[derive(Debug)]
 struct At {
-    laps: Arc<Laps>,
+    run: Arc<Run>,
     /// None while it waits.
     doing: Option<Doing>,
     since: Instant,
-    within: Within,
+    /// Whether other threads may be at other parts.
+    is_split: bool,
+    /// What is not handed over to the run: no thread waits for another to count.
+    sums: Sums,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -335,148 +323,94 @@ enum Doing {
     Rule(RuleNames),
 }
 
-/// Whether what a thread does is alone in the run.
-#[derive(Clone, Copy, Debug)]
-enum Within {
-    /// It is, until it is split.
-    Run,
-    /// Others may be at other parts.
-    Split,
-}
-
 impl At {
-    fn new(laps: Arc<Laps>, doing: Option<Doing>, within: Within) -> Self {
-        Self { laps, doing, since: Instant::now(), within }
-    }
-
     /// Counts the time since the last turn, and gives what it was for.
     fn turn(&mut self, next: Option<Doing>) -> Option<Doing> {
-        let (now, before) = (Instant::now(), self.doing);
-        self.laps.add(before, now - self.since);
-        (self.since, self.doing) = (now, next);
-        before
-    }
-}
-
-fn doing<T>(doing: Doing, work: impl FnOnce() -> T) -> T {
-    let turned = AT.with_borrow_mut(|at| at.as_mut().map(|at| at.turn(Some(doing))));
-    let Some(before) = turned else { return work() };
-    let _back = Back(before);
-    work()
-}
-
-/// Goes back to what the thread was at, when `work` panics too.
-struct Back(Option<Doing>);
-
-impl Drop for Back {
-    fn drop(&mut self) {
-        AT.with_borrow_mut(|at| at.as_mut().map(|at| at.turn(self.0)));
-    }
-}
-
-/// Ends what the thread is at, and goes on with what it was at before.
-fn go_back(mut before: Option<At>) {
-    if let Some(before) = &mut before {
-        before.since = Instant::now();
-    }
-    if let Some(mut now) = AT.replace(before) {
-        now.turn(None);
-    }
-}
-
-type PerStage = [AtomicU64; Stage::ALL.len()];
-
-/// What was counted, in nanoseconds.
-#[derive(Debug)]
-struct Laps {
-    start: Instant,
-    threads: PerStage,
-    counts: PerStage,
-    /// Of these, what was spent while work was split, and the time that passed
-    /// meanwhile.
-    split: PerStage,
-    passed: PerStage,
-    rules: Mutex<BTreeMap<RuleNames, u64>>,
-}
-
-impl Laps {
-    fn new() -> Self {
-        let zeros = || array::from_fn(|_| AtomicU64::new(0));
-        Self {
-            start: Instant::now(),
-            threads: zeros(),
-            counts: zeros(),
-            split: zeros(),
-            passed: zeros(),
-            rules: Mutex::default(),
-        }
-    }
-
-    fn add(&self, doing: Option<Doing>, spent: Duration) {
-        let spent = nanoseconds(spent);
-        let stage = match doing {
-            None => return,
+        let now = Instant::now();
+        let spent = now - replace(&mut self.since, now);
+        let before = replace(&mut self.doing, next);
+        let stage = match before {
+            None => return before,
             Some(Doing::Stage(stage)) => stage,
             Some(Doing::Rule(rules)) => {
-                let mut times = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-                *times.entry(rules).or_default() += spent;
+                *self.sums.rules.entry(rules).or_default() += spent;
                 Stage::Rules
             }
         };
-        self.threads[stage as usize].fetch_add(spent, Relaxed);
+        let sum = &mut self.sums.stages[stage as usize];
+        sum.threads += spent;
+        *(if self.is_split { &mut sum.split } else { &mut sum.passed }) += spent;
+        before
+    }
+
+    fn hand_over(&mut self) {
+        self.turn(self.doing);
+        self.run.sums().add(take(&mut self.sums));
+    }
+}
+
+/// A run that is timed.
+#[derive(Debug)]
+struct Run {
+    start: Instant,
+    sums: Mutex<Sums>,
+}
+
+impl Run {
+    fn sums(&self) -> MutexGuard<'_, Sums> {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn times(&self) -> Times {
-        let stages = Stage::ALL.iter().map(|stage| self.of(*stage));
-        let stages = stages.filter(|it| !it.threads.is_zero() || it.count > 0).collect();
-        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        let rules = rules.iter();
-        let mut rules: Vec<RuleTime> = rules
-            .map(|(rules, spent)| RuleTime { rules: *rules, threads: Duration::from_nanos(*spent) })
-            .collect();
+        let sums = self.sums();
+        let stages = Stage::ALL.into_iter().zip(sums.stages).map(|(stage, sum)| {
+            let Sum { threads, count, .. } = sum;
+            // What is still split counts as if its threads took turns.
+            StageTime { stage, passed: sum.passed + sum.split, threads, count }
+        });
+        let rules =
+            sums.rules.iter().map(|(rules, spent)| RuleTime { rules: *rules, threads: *spent });
+        let mut rules: Vec<RuleTime> = rules.collect();
         rules.sort_by_key(|it| std::cmp::Reverse(it.threads));
+        let stages = stages.filter(|it| !it.threads.is_zero() || it.count > 0).collect();
         Times { total: self.start.elapsed(), stages, rules }
     }
-
-    fn of(&self, stage: Stage) -> StageTime {
-        let at = |counts: &PerStage| counts[stage as usize].load(Relaxed);
-        let threads = at(&self.threads);
-        let passed = threads.saturating_sub(at(&self.split)) + at(&self.passed);
-        let (passed, threads) = (Duration::from_nanos(passed), Duration::from_nanos(threads));
-        StageTime { stage, passed, threads, count: at(&self.counts) }
-    }
 }
 
-/// A stretch of a run in which its work is split.
-#[derive(Debug)]
-struct Stretch {
-    laps: Arc<Laps>,
-    start: Instant,
-    threads: [u64; Stage::ALL.len()],
+/// What was counted.
+#[derive(Debug, Default)]
+struct Sums {
+    stages: [Sum; Stage::ALL.len()],
+    rules: BTreeMap<RuleNames, Duration>,
 }
 
-impl Stretch {
-    fn begin(laps: Arc<Laps>) -> Self {
-        let threads = array::from_fn(|stage| laps.threads[stage].load(Relaxed));
-        Self { laps, start: Instant::now(), threads }
-    }
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    passed: Duration,
+    threads: Duration,
+    /// Part of `threads` in work that is still split.
+    split: Duration,
+    count: u64,
+}
 
-    /// Shares the time that passed among the stages.
-    fn end(&self) {
-        let Self { laps, start, threads } = self;
-        let passed = u128::from(nanoseconds(start.elapsed()));
-        let spent: [u64; Stage::ALL.len()] =
-            array::from_fn(|stage| laps.threads[stage].load(Relaxed) - threads[stage]);
-        let all: u128 = spent.iter().copied().map(u128::from).sum();
-        for (stage, spent) in spent.into_iter().enumerate().filter(|(_, spent)| *spent > 0) {
-            laps.split[stage].fetch_add(spent, Relaxed);
-            let share = u64::try_from(passed * u128::from(spent) / all).unwrap_or(u64::MAX);
-            laps.passed[stage].fetch_add(share, Relaxed);
+impl Sums {
+    fn add(&mut self, more: Sums) {
+        for (sum, more) in self.stages.iter_mut().zip(more.stages) {
+            sum.passed += more.passed;
+            sum.threads += more.threads;
+            sum.split += more.split;
+            sum.count += more.count;
+        }
+        for (rules, spent) in more.rules {
+            *self.rules.entry(rules).or_default() += spent;
         }
     }
-}
 
-/// Enough for five hundred years.
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+    /// Shares the time that passed while work was split among its stages.
+    fn share(&mut self, passed: Duration) {
+        let all: Duration = self.stages.iter().map(|sum| sum.split).sum();
+        for sum in self.stages.iter_mut().filter(|sum| !sum.split.is_zero()) {
+            sum.passed += passed.mul_f64(take(&mut sum.split).div_duration_f64(all));
+        }
+    }
 }
