@@ -236,7 +236,7 @@ impl Writer<'_> {
         self.text.push_str("- ");
         let indent = indent + STEP;
         let hidden = key.secret && !self.options.show_secrets;
-        if !hidden && !is_collection(&key.value) {
+        if !hidden && key.value.is_scalar() {
             return self.entry((&Key { value: key.value.clone(), span: key.span }, node), indent);
         }
         self.text.push('?');
@@ -335,21 +335,6 @@ impl Writer<'_> {
 
     fn indent(&mut self, indent: usize) {
         self.text.extend(std::iter::repeat_n(' ', indent));
-    }
-}
-
-fn is_collection(value: &Value) -> bool {
-    match value {
-        Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => true,
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::String(_) => false,
     }
 }
 

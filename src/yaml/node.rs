@@ -259,6 +259,22 @@ impl From<Vec<Node>> for Value {
 }
 
 impl Value {
+    /// Whether it holds no other values, as the keys of mappings do.
+    pub fn is_scalar(&self) -> bool {
+        match self {
+            Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => false,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::BigInt(_)
+            | Value::Float(_)
+            | Value::Date(_)
+            | Value::Timestamp(_)
+            | Value::Binary(_)
+            | Value::String(_) => true,
+        }
+    }
+
     /// What a person calls this kind of value.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -72,18 +72,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawV
 }
 
 fn scalar(value: &Value) -> Option<String> {
-    match value {
-        Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => None,
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::String(_) => Some(scalar_text(value)),
-    }
+    value.is_scalar().then(|| scalar_text(value))
 }
 
 /// Memory for a value, which keeps one that repeats itself many times from filling more.
