@@ -11,9 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::configuration::{Related, related};
 use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
-use super::repositories::{
-    LocatedFile, Revisions, Which, numbers_of, pair_revisions, used_repositories,
-};
+use super::repositories::{AllRevisions, LocatedFile, Which, used_repositories};
 use super::side::{Asked, OneSide, identities};
 use super::{Checked, CheckedSite, Plan, RenderedSite, Work, after_its_like, counts_for};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
@@ -176,8 +174,9 @@ pub fn compare_with<T: Send>(
             Before::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
         }
     });
+    let reported = revisions.reported(plan.further(), &repositories);
     for number in edits.edits.iter_mut().filter_map(|edit| edit.repository.as_mut()) {
-        *number = revisions[*number].reported(plan.further(), &repositories);
+        *number = reported[*number];
     }
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
@@ -207,14 +206,12 @@ pub fn compare_with<T: Send>(
     let edited = &sources.edited;
     let is_edited = |site: Option<&Arc<str>>, file| {
         let file = loaded.sources.written(Span::point(file, 0)).file;
-        let has_site = |it: &Revisions| site.is_some_and(|site| it.sites.contains(site));
-        let numbers = revisions.iter().enumerate().filter(|(_, it)| has_site(it));
-        let repositories = numbers.map(|(number, _)| Some(number)).chain([None]);
-        repositories.into_iter().any(|repository| edited.contains(&(repository, file)))
+        let mut edited = edited.range((file, None)..=(file, Some(usize::MAX)));
+        edited.any(|(_, number)| revisions.are_of_site(*number, site))
     };
     let mut comparison = lap(Stage::Route, || gather(edits.edits, found, &is_edited));
     sides.limit(&mut comparison, &mut findings, &concerned);
-    let files = edited.iter().map(|(_, file)| loaded.sources.get(*file));
+    let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
     let real = files.filter(|file| file.decoded_from().is_none());
     let edited_files = real.map(|file| file.path().clone()).collect();
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
@@ -265,13 +262,13 @@ struct Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    fn of(sides: &Sides<'a>, revisions: &[Revisions]) -> Self {
+    fn of(sides: &Sides<'a>, revisions: &AllRevisions) -> Self {
         let files = |which: Which| -> BTreeSet<LocatedFile> {
             let side = sides.side(which);
-            let parts = side.files_of_parts().into_iter().map(|file| (None, file));
+            let parts = side.files_of_parts().into_iter().map(|file| (file, None));
             let documents = side.files.iter().flat_map(|file| {
-                let numbers = numbers_of(file.repository, which, revisions);
-                numbers.into_iter().map(|number| (number, file.id))
+                let numbers = revisions.numbers_of(file.repository, which);
+                numbers.iter().map(|number| (file.id, *number))
             });
             documents.chain(parts).collect()
         };
@@ -414,15 +411,15 @@ impl<'a> Sides<'a> {
     fn located(
         &self,
         which: Which,
-        revisions: &[Revisions],
+        revisions: &AllRevisions,
         wanted: &dyn Fn(LocatedFile) -> bool,
     ) -> Vec<Located<'a>> {
         let files = self.side(which).files.iter().flat_map(|file| {
-            let numbers = numbers_of(file.repository, which, revisions).into_iter();
-            numbers.map(move |number| (file, number))
+            let numbers = revisions.numbers_of(file.repository, which).iter();
+            numbers.map(move |number| (file, *number))
         });
         files
-            .filter(|(file, number)| wanted((*number, file.id)))
+            .filter(|(file, number)| wanted((file.id, *number)))
             .flat_map(|(file, repository)| {
                 let path = self.loaded.sources.get(file.id).path();
                 let documents = self.loaded.file(file.id).documents.iter().enumerate();
@@ -438,7 +435,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The sites that are wanted, by name, and the further repositories that they are made of.
-    fn pairs(&self) -> (Vec<SetPair<'a>>, Vec<Revisions>) {
+    fn pairs(&self) -> (Vec<SetPair<'a>>, AllRevisions) {
         let mut pairs: BTreeMap<Option<Arc<str>>, SetPair<'a>> = BTreeMap::new();
         let empty = |name: &Option<Arc<str>>| SetPair {
             name: name.clone(),
@@ -452,12 +449,12 @@ impl<'a> Sides<'a> {
         for set in self.head.wanted(self.plan) {
             pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).head = Some(set);
         }
-        let mut revisions = Vec::new();
+        let mut revisions = AllRevisions::default();
         for pair in pairs.values_mut() {
             let of = |set: Option<&'a SetFiles>| set.map_or(&[][..], |set| &set.repositories);
             let sides = [of(pair.base), of(pair.head)];
             let further = self.plan.further();
-            pair.repositories = pair_revisions(&mut revisions, further, pair.name.as_ref(), sides);
+            pair.repositories = revisions.add_site(further, pair.name.as_ref(), sides);
         }
         (pairs.into_values().collect(), revisions)
     }
@@ -467,7 +464,7 @@ impl<'a> Sides<'a> {
     fn file_edits(
         &self,
         pairs: &[SetPair<'a>],
-        revisions: &[Revisions],
+        revisions: &AllRevisions,
         edited: &BTreeSet<LocatedFile>,
     ) -> Vec<FileEdit<'a>> {
         let readers = LazyCell::new(|| Readers::of([self.base, self.head]));
@@ -499,7 +496,7 @@ impl<'a> Sides<'a> {
     fn unknown_repositories(&self, pair: &SetPair<'a>) -> Option<FileEdit<'a>> {
         let name = pair.name.as_deref()?;
         let sides = [self.base, self.head];
-        let unknown = sides.map(|side| side.unknown_repositories(name, self.loaded));
+        let unknown = sides.map(|side| side.unknown_repositories(name));
         if pair.base.is_none() || pair.head.is_none() || unknown[0] == unknown[1] {
             return None;
         }
@@ -512,17 +509,21 @@ impl<'a> Sides<'a> {
     }
 
     /// Edits of files that cannot be read.
-    fn unread(&self, revisions: &[Revisions], edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
+    fn unread(
+        &self,
+        revisions: &AllRevisions,
+        edited: &BTreeSet<LocatedFile>,
+    ) -> Vec<FileEdit<'a>> {
         let mut found: BTreeMap<(Option<usize>, &RepoPath), UnreadFile<'a>> = BTreeMap::new();
         for (at, which) in [Which::Base, Which::Head].into_iter().enumerate() {
             let side = self.side(which);
-            let of_parts = side.files_of_parts().into_iter().map(|file| ((None, file), None));
+            let of_parts = side.files_of_parts().into_iter().map(|file| ((file, None), None));
             let of_documents = side.files.iter().flat_map(|file| {
-                let numbers = numbers_of(file.repository, which, revisions).into_iter();
-                numbers.map(move |number| ((number, file.id), Some(file.place.as_ref())))
+                let numbers = revisions.numbers_of(file.repository, which).iter();
+                numbers.map(move |number| ((file.id, *number), Some(file.place.as_ref())))
             });
             let files = of_documents.chain(of_parts);
-            for ((repository, id), place) in files.filter(|(file, _)| edited.contains(file)) {
+            for ((id, repository), place) in files.filter(|(file, _)| edited.contains(file)) {
                 let source = self.loaded.sources.get(id);
                 if source.decoded_from().is_none() {
                     let found = found.entry((repository, source.path())).or_default();

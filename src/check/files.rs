@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 
 use super::parts::PartFile;
+use super::repositories::Which;
 use super::sets::{PartGlobs, SecretFiles};
 use super::{Plan, Progress, Scope, Work};
 use crate::error::Error;
@@ -19,7 +20,7 @@ use crate::source::{
 };
 use crate::stopwatch::{Stage, did, lap, split_for};
 use crate::system::cloud_init::read::UserData;
-use crate::system::deckhand::layout::{Layout, Place};
+use crate::system::deckhand::layout::{Layout, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Node, Parsed};
 
@@ -98,10 +99,10 @@ impl<'t, T: Default + Send> Files<'t, T> {
             work,
             reads_base: false,
         };
-        files.head = files.side(plan, plan.tree, plan.layout())?;
+        files.head = files.side(plan, plan.tree, plan.layout(), Which::Head)?;
         if let Some(base) = &plan.base {
             files.reads_base = true;
-            files.base = Some(files.side(plan, base.tree, base.layout)?);
+            files.base = Some(files.side(plan, base.tree, base.layout, Which::Base)?);
         }
         Ok(files)
     }
@@ -111,10 +112,11 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         tree: &dyn Tree,
         layout: Option<&Layout>,
+        which: Which,
     ) -> Result<SideFiles, Error> {
         let side = match &plan.scope {
             Scope::Repository { .. } => match layout {
-                Some(layout) => self.repository(plan, tree, layout)?,
+                Some(layout) => self.repository(plan, tree, layout, which)?,
                 None => return Ok(SideFiles::default()),
             },
             Scope::Set(paths) => self.set(plan, tree, paths)?,
@@ -164,6 +166,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         tree: &dyn Tree,
         layout: &Layout,
+        which: Which,
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
@@ -182,7 +185,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
-        for index in self.used_by(plan, &layout) {
+        for index in used_by(plan.uses(which), &layout) {
             layout.add_repository(index, further[index].tree, &further[index].root)?;
         }
         did(Stage::List, || layout.files.len());
@@ -208,13 +211,6 @@ impl<'t, T: Default + Send> Files<'t, T> {
             place: Some(file.place.clone()),
         });
         Ok(SideFiles { files: files.collect(), layout: Some(layout), parts: Vec::new() })
-    }
-
-    /// The further repositories that the sites of a layout are made of.
-    fn used_by(&self, plan: &Plan<'_>, layout: &Layout) -> BTreeSet<usize> {
-        let uses = plan.uses(self.reads_base).into_iter().flatten();
-        let uses = uses.filter(|(site, _)| layout.has_site(&|it| it == &***site));
-        uses.flat_map(|(_, uses)| uses).filter_map(|it| it.found.clone().ok()).collect()
     }
 
     fn set(
@@ -342,6 +338,12 @@ impl<'t, T: Default + Send> Files<'t, T> {
     pub(super) fn fill(&mut self) {
         self.kept.resize_with(self.sources.upcoming().0 as usize, T::default);
     }
+}
+
+/// The further repositories that the sites of a layout are made of.
+fn used_by(uses: Option<&Uses>, layout: &Layout) -> BTreeSet<usize> {
+    let of_sites = layout.definitions().filter_map(|(site, _)| uses?.get(site)).flatten();
+    of_sites.filter_map(|it| it.found.clone().ok()).collect()
 }
 
 /// The types of all sites of a layout; none where a definition cannot be used.

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::configuration::Configured;
 use super::files::{AsRead, Files, SideFile, SideFiles, failure};
 use super::parts::PartFile;
+use super::repositories::Which;
 use super::{AcceptedBy, Plan, Scope, Work, counts_for};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -120,8 +121,6 @@ pub(super) struct Side {
     pub(super) sets: Vec<SetFiles>,
     /// The files that cloud-init is given, by path.
     pub(super) parts: Vec<PartFile>,
-    /// Whether it is what the head is compared with.
-    is_base: bool,
     layout: Option<Layout>,
     pub(super) layout_problems: Vec<LayoutProblem>,
     /// What of its findings was accepted before.
@@ -156,10 +155,11 @@ impl Loaded {
             loaded
         };
         let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, work, &keep)?;
-        let (mut head, mut base) = (Side::of(head, false), base.map(|files| Side::of(files, true)));
+        let (mut head, mut base) = (Side::of(head), base.map(Side::of));
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
-        for side in std::iter::once(&mut head).chain(&mut base) {
-            lap(Stage::List, || side.find_sets(plan, &mut sources, &files));
+        let of_base = base.as_mut().map(|base| (base, Which::Base));
+        for (side, which) in std::iter::once((&mut head, Which::Head)).chain(of_base) {
+            lap(Stage::List, || side.find_sets(plan.uses(which), &mut sources, &files));
             side.find_parts(plan);
         }
         for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
@@ -649,9 +649,9 @@ impl LoadedFile {
 }
 
 impl Side {
-    fn of(files: SideFiles, is_base: bool) -> Self {
+    fn of(files: SideFiles) -> Self {
         let SideFiles { files, layout, parts } = files;
-        Self { files, parts, is_base, layout, ..Self::default() }
+        Self { files, parts, layout, ..Self::default() }
     }
 
     /// The sites that are there.
@@ -740,16 +740,19 @@ impl Side {
         self.layout.as_ref().map(|layout| layout.definition_of(site))
     }
 
-    fn find_sets(&mut self, plan: &Plan<'_>, sources: &mut SourceMap, loaded: &[LoadedFile]) {
+    /// Finds the sets; `uses` are the further repositories of the sites, none where there are no
+    /// sites.
+    fn find_sets(&mut self, uses: Option<&Uses>, sources: &mut SourceMap, loaded: &[LoadedFile]) {
         // Two revisions of a further repository are never in one folder.
-        let repositories: BTreeSet<Option<usize>> =
-            self.files.iter().map(|file| file.repository).collect();
-        for repository in repositories {
-            let files = self.files.iter().filter(|file| file.repository == repository);
-            let files = files.map(|file| (file.id, sources.get(file.id).path()));
+        let mut folders: BTreeMap<Option<usize>, Vec<FileId>> = BTreeMap::new();
+        for file in &self.files {
+            folders.entry(file.repository).or_default().push(file.id);
+        }
+        for files in folders.into_values() {
+            let files = files.into_iter().map(|file| (file, sources.get(file).path()));
             self.layout_problems.extend(clashes(files));
         }
-        let Some(uses) = plan.uses(self.is_base) else {
+        let Some(uses) = uses else {
             let files = self.files.iter().map(|file| file.id).collect();
             self.sets = vec![SetFiles {
                 name: None,

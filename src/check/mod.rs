@@ -32,6 +32,7 @@ use rayon::prelude::*;
 
 use self::files::Files;
 use self::load::{Loaded, SetFiles};
+use self::repositories::Which;
 use self::side::{Asked, OneSide};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
@@ -180,11 +181,11 @@ impl Plan<'_> {
         }
     }
 
-    /// The further repositories of the sites on the head side, or on the base side.
-    fn uses(&self, of_base: bool) -> Option<&Uses> {
-        match (&self.scope, &self.base) {
-            (Scope::Repository { .. }, Some(base)) if of_base => Some(&base.uses),
-            (Scope::Repository { uses, .. }, _) => Some(uses),
+    /// The further repositories of the sites on a side; none where there are no sites.
+    fn uses(&self, which: Which) -> Option<&Uses> {
+        match (&self.scope, which) {
+            (Scope::Repository { uses, .. }, Which::Head) => Some(uses),
+            (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| &base.uses),
             (Scope::Set(_), _) => None,
         }
     }

@@ -8,26 +8,12 @@ use super::{Further, Plan};
 use crate::source::{FileId, Span, UsedRepository, UsedRevision};
 use crate::system::deckhand::layout::{Pin, Problem as LayoutProblem, Use};
 
-/// A further repository as some sites are made of it: what is read of it on each side, by the
-/// numbers of the further repositories of the run.
-pub(super) struct Revisions {
-    /// What is read on the base side; none where the sites do not use it there.
-    pub(super) base: Option<usize>,
-    /// What is read on the head side; none where the sites do not use it there.
-    pub(super) head: Option<usize>,
-    /// The sites.
-    pub(super) sites: BTreeSet<Arc<str>>,
-}
-
 /// One of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Base,
     Head,
 }
-
-/// A file, and the further repository that it is in, by the number of its revisions.
-pub(super) type LocatedFile = (Option<usize>, FileId);
 
 impl Which {
     pub(super) fn other(self) -> Self {
@@ -38,57 +24,111 @@ impl Which {
     }
 }
 
-/// The numbers of the revisions of which this further repository is one; that of the repository
-/// itself is none. Where sites use it on one side alone, its files count as the same on both.
-pub(super) fn numbers_of(
-    repository: Option<usize>,
-    which: Which,
-    revisions: &[Revisions],
-) -> Vec<Option<usize>> {
-    let Some(index) = repository else { return vec![None] };
-    let read = |it: &Revisions| match which {
-        Which::Base => it.base.or(it.head),
-        Which::Head => it.head.or(it.base),
-    };
-    let numbers = revisions.iter().enumerate().filter(|(_, it)| read(it) == Some(index));
-    numbers.map(|(number, _)| Some(number)).collect()
+/// A further repository as some sites are made of it: what is read of it on each side, by the
+/// numbers of the further repositories of the run.
+struct Revisions {
+    /// None where the sites do not use it there.
+    base: Option<usize>,
+    /// None where the sites do not use it there.
+    head: Option<usize>,
+    sites: BTreeSet<Arc<str>>,
 }
 
-/// Pairs the further repositories that a site reads on the base side and on the head side: of one
-/// name, in their order. Gives the numbers of their `revisions`, for each side.
-pub(super) fn pair_revisions(
-    revisions: &mut Vec<Revisions>,
-    further: &[Further<'_>],
-    site: Option<&Arc<str>>,
-    [base, head]: [&[usize]; 2],
-) -> [Vec<usize>; 2] {
-    let mut open: Vec<Option<usize>> = head.iter().copied().map(Some).collect();
-    let mut number_of = |base: Option<usize>, head: Option<usize>| {
-        let known = revisions.iter().position(|it| (it.base, it.head) == (base, head));
+/// The further repositories of all sites, on both sides.
+#[derive(Default)]
+pub(super) struct AllRevisions {
+    all: Vec<Revisions>,
+    /// By further repository, the numbers of the revisions that it is on the base side of.
+    on_base: BTreeMap<usize, Vec<Option<usize>>>,
+    /// The same on the head side.
+    on_head: BTreeMap<usize, Vec<Option<usize>>>,
+}
+
+/// A file, and the further repository that it is in, by the number of its revisions.
+pub(super) type LocatedFile = (FileId, Option<usize>);
+
+impl AllRevisions {
+    /// Pairs the further repositories that a site reads on the base side and on the head side: of
+    /// one name, in their order. Gives the numbers of their revisions, for each side.
+    pub(super) fn add_site(
+        &mut self,
+        further: &[Further<'_>],
+        site: Option<&Arc<str>>,
+        [base, head]: [&[usize]; 2],
+    ) -> [Vec<usize>; 2] {
+        let mut open: Vec<Option<usize>> = head.iter().copied().map(Some).collect();
+        let mut on_head: Vec<Option<usize>> = vec![None; head.len()];
+        let mut on_base = Vec::new();
+        for index in base {
+            let is_it = |other: &Option<usize>| {
+                other.is_some_and(|it| further[it].name == further[*index].name)
+            };
+            let at = open.iter().position(is_it);
+            let number = self.number(Some(*index), at.and_then(|at| open[at].take()), site);
+            on_base.push(number);
+            if let Some(at) = at {
+                on_head[at] = Some(number);
+            }
+        }
+        let on_head = on_head.into_iter().zip(head);
+        let on_head = on_head
+            .map(|(known, index)| known.unwrap_or_else(|| self.number(None, Some(*index), site)));
+        let on_head = on_head.collect();
+        [on_base, on_head]
+    }
+
+    /// The number of these revisions, of which `site` is made, too.
+    fn number(
+        &mut self,
+        base: Option<usize>,
+        head: Option<usize>,
+        site: Option<&Arc<str>>,
+    ) -> usize {
+        let known = self.all.iter().position(|it| (it.base, it.head) == (base, head));
         let number = known.unwrap_or_else(|| {
-            revisions.push(Revisions { base, head, sites: BTreeSet::new() });
-            revisions.len() - 1
+            let number = self.all.len();
+            self.all.push(Revisions { base, head, sites: BTreeSet::new() });
+            // Where sites use it on one side alone, its files count as the same on both.
+            let (of_base, of_head) = (base.or(head), head.or(base));
+            self.on_base.entry(of_base.expect("a side")).or_default().push(Some(number));
+            self.on_head.entry(of_head.expect("a side")).or_default().push(Some(number));
+            number
         });
-        revisions[number].sites.extend(site.cloned());
+        self.all[number].sites.extend(site.cloned());
         number
-    };
-    let mut on_head: Vec<Option<usize>> = vec![None; head.len()];
-    let mut on_base = Vec::new();
-    for index in base {
-        let is_it = |other: &Option<usize>| {
-            other.is_some_and(|it| further[it].name == further[*index].name)
+    }
+
+    /// The numbers of the revisions that a repository is on this side of; the repository itself
+    /// has none.
+    pub(super) fn numbers_of(&self, repository: Option<usize>, which: Which) -> &[Option<usize>] {
+        let numbers = match which {
+            Which::Base => &self.on_base,
+            Which::Head => &self.on_head,
         };
-        let at = open.iter().position(is_it);
-        let number = number_of(Some(*index), at.and_then(|at| open[at].take()));
-        on_base.push(number);
-        if let Some(at) = at {
-            on_head[at] = Some(number);
+        match repository {
+            None => &[None],
+            Some(index) => numbers.get(&index).map_or(&[], Vec::as_slice),
         }
     }
-    let on_head = on_head.into_iter().zip(head);
-    let on_head =
-        on_head.map(|(known, index)| known.unwrap_or_else(|| number_of(None, Some(*index))));
-    [on_base, on_head.collect()]
+
+    /// Whether a site is made of these revisions, as each is of the repository itself.
+    pub(super) fn are_of_site(&self, number: Option<usize>, site: Option<&Arc<str>>) -> bool {
+        number.is_none_or(|number| site.is_some_and(|it| self.all[number].sites.contains(it)))
+    }
+
+    /// For each of these its number among the repositories that are reported, of which a site is
+    /// in one of each name.
+    pub(super) fn reported(&self, further: &[Further<'_>], used: &[UsedRepository]) -> Vec<usize> {
+        let reported = self.all.iter().map(|it| {
+            let name = it.head.or(it.base).map(|index| &further[index].name);
+            let site = it.sites.first();
+            let is_it = |used: &UsedRepository| {
+                Some(&used.name) == name && site.is_some_and(|site| used.sites.contains(site))
+            };
+            used.iter().position(is_it).unwrap_or_default()
+        });
+        reported.collect()
+    }
 }
 
 /// What a site reads of a further repository on one side.
@@ -108,11 +148,9 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
     let wanted = loaded.sides().flat_map(|side| side.wanted(plan));
     let sites: BTreeSet<Arc<str>> = wanted.filter_map(|set| set.name.clone()).collect();
     for site in sites {
-        let uses = |of_base: bool| -> &[Use] {
-            let uses = plan.uses(of_base).filter(|_| !of_base || plan.base.is_some());
-            uses.and_then(|uses| uses.get(&site)).map_or(&[], Vec::as_slice)
-        };
-        let sides = [uses(true), uses(false)];
+        let sides = [Which::Base, Which::Head]
+            .map(|which| plan.uses(which)?.get(&site))
+            .map(|uses| uses.map_or(&[][..], Vec::as_slice));
         let names: BTreeSet<&Arc<str>> =
             sides.iter().flat_map(|it| it.iter()).map(|it| &it.name).collect();
         for name in names {
@@ -144,44 +182,20 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
     used
 }
 
-impl Revisions {
-    /// The number of these among the repositories that are reported, of which a site is in one
-    /// of each name.
-    pub(super) fn reported(&self, further: &[Further<'_>], used: &[UsedRepository]) -> usize {
-        let name = self.head.or(self.base).map(|index| &further[index].name);
-        let site = self.sites.first();
-        let is_it = |it: &UsedRepository| {
-            Some(&it.name) == name && site.is_some_and(|site| it.sites.contains(site))
-        };
-        used.iter().position(is_it).unwrap_or_default()
-    }
-}
-
 impl Side {
     /// The names and pins of the repositories of a site that are not read.
-    pub(super) fn unknown_repositories(
-        &self,
-        site: &str,
-        loaded: &Loaded,
-    ) -> BTreeSet<(Arc<str>, Option<Pin>)> {
+    pub(super) fn unknown_repositories(&self, site: &str) -> BTreeSet<(&str, Option<&Pin>)> {
         let missing = self.layout_problems.iter().filter_map(|problem| match problem {
-            LayoutProblem::MissingRepository { name, sites } => {
-                let is_of_site = sites.iter().any(|it| &*it.value == site);
-                is_of_site.then(|| name.clone())
+            LayoutProblem::MissingRepository { sites, .. } => {
+                let (_, named) = sites.iter().find(|(of, _)| &**of == site)?;
+                Some(named)
             }
             LayoutProblem::UnreadableRepository { site: of, repository, .. } => {
-                (&**of == site).then(|| repository.name.value.clone())
+                (&**of == site).then_some(repository)
             }
             _ => None,
         });
-        let missing: BTreeSet<Arc<str>> = missing.collect();
-        if missing.is_empty() {
-            return BTreeSet::new();
-        }
-        let file = self.definition_of(site).and_then(|path| self.file_at(&path, loaded));
-        let named = file.and_then(|file| loaded.repositories_of(file)).unwrap_or_default();
-        let named = named.into_iter().filter(|it| missing.contains(&it.name.value));
-        named.map(|it| (it.name.value, it.pin.map(|pin| pin.value))).collect()
+        missing.map(|it| (&*it.name.value, it.pin.as_ref().map(|pin| &pin.value))).collect()
     }
 
     /// Where the definition of a site pins the revision of a repository.

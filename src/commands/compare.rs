@@ -99,7 +99,7 @@ pub fn run_in(
     };
     let settings = Settings { before, ..settings(request, config) };
     let mut compared = check::compare(&plan, &settings)?;
-    workspace.repositories.tell_history(&mut compared.checked.repositories);
+    workspace.repositories.add_history(&mut compared.checked.repositories);
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.policy.levelled(finding, path.as_str(), None) {

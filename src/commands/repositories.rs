@@ -14,14 +14,13 @@ use crate::source::{
     FileId, Labelled, Nested, Overlay, RepoPath, Repository, RevisionChoice, Tree, UsedRepository,
     UsedRevision, WorkTree, is_same_address,
 };
-use crate::system::deckhand::layout::{Layout, NamedRepository, Pin, Unreadable, Use, Uses};
+use crate::system::deckhand::layout::{
+    LAYERS, Layout, NamedRepository, Pin, Unreadable, Use, Uses,
+};
 use crate::yaml;
 
 /// The variable that names clones, one `NAME=PATH` a line.
 pub const VARIABLE: &str = "LAYERCAKE_REPOSITORIES";
-
-/// The folders of a repository that sites are made of.
-const LAYERS: [&str; 3] = ["global", "site", "type"];
 
 /// A clone that the user named.
 struct LocalClone {
@@ -192,7 +191,7 @@ impl Opened {
     }
 
     /// Adds the commits between the revisions of both sides, as far as they can be read.
-    pub(super) fn tell_history(&self, used: &mut [UsedRepository]) {
+    pub(super) fn add_history(&self, used: &mut [UsedRepository]) {
         for used in used {
             let commit = |it: &Option<UsedRevision>| {
                 it.as_ref().and_then(|revision| revision.commit.clone())

@@ -3,6 +3,7 @@
 //! itself and in those it names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -202,8 +203,8 @@ pub enum Problem {
     MissingRepository {
         /// Its name.
         name: Arc<str>,
-        /// The sites, each with the place where its definition names the repository.
-        sites: Vec<Spanned<Arc<str>>>,
+        /// The sites, each with the repository as its definition names it.
+        sites: Vec<(Arc<str>, NamedRepository)>,
     },
     /// A repository whose pinned revision cannot be read.
     UnreadableRepository {
@@ -258,6 +259,9 @@ fn folded(path: &str) -> String {
 
 const DEFINITION: &str = "site-definition.yaml";
 
+/// The folders of a repository that sites are made of.
+pub const LAYERS: [&str; 3] = ["global", "site", "type"];
+
 impl Layout {
     /// Finds the site repository that `from` is inside of: the nearest folder
     /// at or above it that holds a `site` folder with a site definition, or
@@ -311,7 +315,8 @@ impl Layout {
         }
     }
 
-    /// Adds the files of the further repository with this index, whose root is `root` in `tree`.
+    /// Adds the files of the further repository with this index, whose root is `root` in `tree`;
+    /// those of lower indexes have been added.
     ///
     /// # Errors
     /// Where the tree cannot be listed.
@@ -321,10 +326,11 @@ impl Layout {
         tree: &dyn Tree,
         root: &RepoPath,
     ) -> Result<(), Error> {
-        for layer in ["global", "site", "type"] {
-            let entries = tree.entries(&root.join(layer))?;
-            self.add(tree, entries.iter(), root, Some(index));
+        let mut entries = Vec::new();
+        for layer in LAYERS {
+            entries.extend(tree.entries(&root.join(layer))?);
         }
+        self.add(tree, entries.iter(), root, Some(index));
         Ok(())
     }
 
@@ -387,6 +393,7 @@ impl Layout {
         root: &RepoPath,
         repository: Option<usize>,
     ) {
+        let first = self.files.len();
         for entry in entries {
             let below = entry.path.below(root).expect("the tree lists what is below the root");
             match entry.kind {
@@ -429,9 +436,7 @@ impl Layout {
         }
         // In path order, which decides where Deckhand leaves it to the order
         // of documents.
-        self.files.sort_by(|one, other| {
-            (one.repository, &one.path).cmp(&(other.repository, &other.path))
-        });
+        self.files[first..].sort_by(|one, other| one.path.cmp(&other.path));
         // Two revisions of one repository may have the same.
         self.odd.sort();
         self.odd.dedup();
@@ -474,7 +479,7 @@ impl Layout {
         problems: &mut Vec<Problem>,
     ) -> Vec<SiteFiles> {
         let by_path: BTreeMap<&RepoPath, usize> =
-            self.files.iter().enumerate().map(|(at, file)| (&file.path, at)).collect();
+            self.files_of(None).map(|at| (&self.files[at].path, at)).collect();
         let sites: Vec<SiteFiles> = self
             .sites
             .iter()
@@ -485,24 +490,20 @@ impl Layout {
                 let repositories = definition.repositories(site, given, problems);
                 self.check_type(site, &definition, &repositories, problems);
                 self.check_revision(site, &definition, problems);
-                let counts = |file: &LayerFile| {
-                    file.repository.is_none_or(|index| repositories.contains(&index))
-                        && match &file.place {
-                            Place::Global => true,
-                            Place::Type(name) => *name == definition.site_type.value,
-                            Place::Site(name) => name == site,
-                        }
+                let is_of_site = |file: &LayerFile| match &file.place {
+                    Place::Global => true,
+                    Place::Type(name) => *name == definition.site_type.value,
+                    Place::Site(name) => name == site,
                 };
-                let files = self.files.iter().zip(files).filter(|(file, _)| counts(file));
-                let mut files: Vec<(Option<usize>, FileId)> =
-                    files.map(|(file, (id, _))| (file.repository, *id)).collect();
                 // Further repositories count in the order in which the definition names them.
-                let rank = |index: usize| repositories.iter().position(|it| *it == index);
-                files.sort_by_key(|(repository, _)| repository.and_then(rank));
+                let in_order = std::iter::once(None).chain(repositories.iter().copied().map(Some));
+                let of_site = in_order.flat_map(|repository| self.files_of(repository));
+                let of_site = of_site.filter(|at| is_of_site(&self.files[*at]));
+                let of_site = of_site.map(|at| files[at].0).collect();
                 Some(SiteFiles {
                     name: site.clone(),
                     site_type: definition.site_type.value.clone(),
-                    files: files.into_iter().map(|(_, id)| id).collect(),
+                    files: of_site,
                     repositories,
                 })
             })
@@ -512,6 +513,12 @@ impl Layout {
             self.find_unused_types(files, &sites, problems);
         }
         sites
+    }
+
+    /// The indexes of the files of a repository.
+    fn files_of(&self, repository: Option<usize>) -> Range<usize> {
+        let start = self.files.partition_point(|file| file.repository < repository);
+        start..self.files.partition_point(|file| file.repository <= repository)
     }
 
     /// Types of the repository itself that no site has; those of a further one
@@ -620,7 +627,7 @@ fn nested_in(
     };
     let place = match entry.path.below(root) {
         Some(below) if is_skipped(below) => return None,
-        Some(below) if !is_layer(below.split('/').next()?) => return None,
+        Some(below) if !LAYERS.contains(&below.split('/').next()?) => return None,
         Some(below) => Place::of(&format!("{below}/")).unwrap_or(Place::Global),
         None if *root == entry.path || root.below(&entry.path).is_some() => Place::Global,
         None => return None,
@@ -633,10 +640,6 @@ fn nested_in(
     let has_documents = files.is_none_or(|files| files.iter().any(is_document));
     let Entry { path, content, is_link, .. } = entry.clone();
     has_documents.then_some(LayerFile { path, place, repository, content, is_link })
-}
-
-fn is_layer(folder: &str) -> bool {
-    matches!(folder, "global" | "type" | "site")
 }
 
 impl Place {
@@ -732,7 +735,7 @@ impl Definition {
                 Some(Ok(index)) if used.contains(index) => {}
                 Some(Ok(index)) => used.push(*index),
                 Some(Err(why)) => problems.push(unreadable(why)),
-                None => add_missing(problems, name, site),
+                None => add_missing(problems, repository, site),
             }
         }
         used
@@ -740,16 +743,19 @@ impl Definition {
 }
 
 /// Adds to `problems` that `site` names a repository that was not given.
-fn add_missing(problems: &mut Vec<Problem>, name: &Spanned<Arc<str>>, site: &Arc<str>) {
-    let place = Spanned::new(site.clone(), name.span);
+fn add_missing(problems: &mut Vec<Problem>, repository: &NamedRepository, site: &Arc<str>) {
+    let name = &repository.name.value;
+    let named = (site.clone(), repository.clone());
     let known = problems.iter_mut().find_map(|problem| match problem {
-        Problem::MissingRepository { name: known, sites } if *known == name.value => Some(sites),
+        Problem::MissingRepository { name: known, sites } if known == name => Some(sites),
         _ => None,
     });
     match known {
-        Some(sites) => sites.push(place),
-        None => problems
-            .push(Problem::MissingRepository { name: name.value.clone(), sites: vec![place] }),
+        Some(sites) => sites.push(named),
+        None => {
+            let (name, sites) = (name.clone(), vec![named]);
+            problems.push(Problem::MissingRepository { name, sites });
+        }
     }
 }
 
