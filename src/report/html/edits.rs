@@ -40,11 +40,10 @@ impl<'r> Page<'_, 'r> {
 
     /// The commits between two revisions of a further repository.
     fn commits(&self, commits: &Commits) -> String {
-        let title = commits.title.clone().and(": ").join(commits.count.clone());
         let listed = commits.listed.iter().map(|it| format!("<li>{}</li>\n", self.text(it)));
         let listed: String = listed.collect();
         let list = format!("<ul class=\"commits\">\n{listed}</ul>\n");
-        folded("rest", &self.text(&title), &(list + &more(commits.more, "commit")))
+        folded("rest", &self.text(&commits.title), &(list + &more(commits.more, "commit")))
     }
 
     fn entry(&self, entry: &Entry<'r>) -> String {

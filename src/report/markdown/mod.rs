@@ -359,8 +359,7 @@ impl<'r> Page<'_, 'r> {
 
     fn write_commits(&mut self) -> Result<(), Full> {
         for commits in &self.story.commits {
-            let title = commits.title.clone().and(": ").join(commits.count.clone());
-            let title = self.text(&plain(&title));
+            let title = self.text(&plain(&commits.title));
             let (listed, more) = limited(&commits.listed, self.level.findings);
             if listed.is_empty() {
                 continue;

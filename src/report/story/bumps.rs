@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::repositories::revisions;
+use super::repositories::{name_and_revisions, shortened};
 use super::sites::SiteNames;
 use crate::report::counted;
 use crate::report::model::{Edit, Report, UsedRepository};
@@ -12,10 +12,8 @@ use crate::source::{Commit, History, UsedRevision};
 
 /// The commits between two revisions of a further repository.
 pub(in crate::report) struct Commits {
-    /// The repository with both revisions.
+    /// The repository with both revisions, and the number of commits.
     pub(in crate::report) title: Text,
-    /// How many commits there are.
-    pub(in crate::report) count: Text,
     /// The latest of them.
     pub(in crate::report) listed: Vec<Text>,
     /// How many more there are.
@@ -29,13 +27,8 @@ pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
         let commits = used.history.as_ref().map(commits).unwrap_or_default();
         let edits = Text::of(Role::Strong, counted(reach.edits, "edit"));
         let found = Text::list([commits, edits], ", ");
-        Text::of(Role::Strong, &used.name)
-            .and(" ")
-            .join(revisions(used, true))
-            .and(": ")
-            .join(found)
-            .and("; ")
-            .join(reach.words(sites))
+        let title = name_and_revisions(used, true);
+        title.and(": ").join(found).and("; ").join(reach.words(sites))
     });
     bumped.collect()
 }
@@ -45,8 +38,7 @@ pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
     let of = |(_, used): (usize, &UsedRepository)| {
         let history = used.history.as_ref().filter(|history| !history.commits.is_empty())?;
         Some(Commits {
-            title: Text::of(Role::Strong, &used.name).and(" ").join(revisions(used, true)),
-            count: commits(history),
+            title: name_and_revisions(used, true).and(": ").join(commits(history)),
             listed: history.commits.iter().map(line).collect(),
             more: history.added.saturating_sub(history.commits.len()),
         })
@@ -83,10 +75,7 @@ fn commits(history: &History) -> Text {
 }
 
 fn line(commit: &Commit) -> Text {
-    /// Number of digits that tell a commit from the others of its repository in practice.
-    const DIGITS: usize = 7;
-    let id: String = commit.id.chars().take(DIGITS).collect();
-    Text::of(Role::Name, id).and(" ").and(&commit.subject)
+    Text::of(Role::Name, shortened(&commit.id)).and(" ").and(&commit.subject)
 }
 
 /// What the edits between two revisions changed.

@@ -28,16 +28,19 @@ pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> 
 /// `NAME REVISION in SITES` of each further repository, both revisions where they differ.
 pub(in crate::report) fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
     let used = report.repositories.iter().map(|used| {
-        let revisions = revisions(used, report.comparison.is_some());
-        let text = Text::of(Role::Strong, &used.name).and(" ").join(revisions);
+        let text = name_and_revisions(used, report.comparison.is_some());
         let place = sites.phrase_of(used.sites);
         if place.is_empty() { text } else { text.and(" in ").join(place) }
     });
     used.collect()
 }
 
-/// The revision of a repository; both where two are compared and differ.
-pub(super) fn revisions(used: &UsedRepository, is_compared: bool) -> Text {
+/// A repository with its revision; with both where two are compared and differ.
+pub(super) fn name_and_revisions(used: &UsedRepository, is_compared: bool) -> Text {
+    Text::of(Role::Strong, &used.name).and(" ").join(revisions(used, is_compared))
+}
+
+fn revisions(used: &UsedRepository, is_compared: bool) -> Text {
     let in_full = |it: &Option<UsedRevision>| it.as_ref().map_or(Text::plain("not used"), in_full);
     if !is_compared || used.base == used.head {
         return in_full(&used.head);
@@ -91,6 +94,6 @@ fn name_of(name: &str, commit: Option<&str>) -> String {
     }
 }
 
-fn shortened(commit: &str) -> String {
+pub(super) fn shortened(commit: &str) -> String {
     commit.chars().take(DIGITS).collect()
 }

@@ -299,10 +299,7 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
     if let Some(comparison) = &report.comparison {
         header.extend(repository(report).map(|text| ("repository", text)));
         let shallow = if comparison.shallow { " (history is shallow)" } else { "" };
-        // What is pinned on each side says it.
-        let is_bump = comparison.chosen_by == "bump";
-        let reason =
-            if is_bump { String::new() } else { reason(&comparison.reason, &comparison.base) };
+        let reason = reason(&comparison.reason, &comparison.base);
         let head = side(&comparison.head);
         if comparison.base.kind == SideKind::Nothing {
             header.push(("head", head));
@@ -337,7 +334,9 @@ pub(in crate::report) fn repository(report: &Report) -> Option<Text> {
 fn reason(reason: &str, base: &Side) -> String {
     let name = match base.kind {
         SideKind::Nothing => "nothing",
-        SideKind::Commit | SideKind::Index | SideKind::Worktree => &*base.name,
+        SideKind::Index => "the index",
+        SideKind::Worktree => "the working tree",
+        SideKind::Commit => &*base.name,
     };
     match reason.strip_prefix(name) {
         Some(rest) if rest.is_empty() || rest.starts_with(" against ") => String::new(),

@@ -490,8 +490,7 @@ impl<'a, 'r> Page<'a, 'r> {
 
     fn write_commits(&self, out: &mut dyn Write) -> io::Result<()> {
         for commits in &self.story.commits {
-            let title = commits.title.clone().and(": ").join(commits.count.clone());
-            writeln!(out, "{}", self.painter.paragraph(&title, "", "  "))?;
+            writeln!(out, "{}", self.painter.paragraph(&commits.title, "", "  "))?;
             let (listed, more) = self.limited(&commits.listed);
             for commit in listed {
                 writeln!(out, "{}", self.painter.paragraph(commit, "  ", "    "))?;
