@@ -12,7 +12,7 @@ use layercake::report::{self, counted};
 
 use super::arguments::{ConfigArgs, MeaningArgs, RepositoryArgs};
 use super::terminal::Terminal;
-use super::{Failure, complain, print, to_people};
+use super::{Failure, complain, print};
 
 /// Which findings were accepted before.
 #[derive(Debug, Args)]
@@ -159,7 +159,7 @@ pub(super) fn baseline(
     let written = match verb {
         BaselineVerb::Show(place) => {
             let rows = commands::baseline::show(&place.selection(directory))?;
-            print(|out| to_people(out, |out| report::baseline::write(&rows, out)))?;
+            print(|out| report::write_for_people(out, |out| report::baseline::write(&rows, out)))?;
             return Ok(ExitCode::SUCCESS);
         }
         BaselineVerb::Write(place) => {

@@ -337,9 +337,9 @@ fn sites(
 ) -> Result<ExitCode, Failure> {
     let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
     print(|out| match format {
-        SitesFormat::Table => {
-            to_people(out, |out| report::sites::write(&listed.rows, &terminal.style, out))
-        }
+        SitesFormat::Table => report::write_for_people(out, |out| {
+            report::sites::write(&listed.rows, &terminal.style, out)
+        }),
         SitesFormat::Json => report::model::site_rows(&listed.rows, out),
     })?;
     for site in &listed.undefined {
@@ -449,9 +449,9 @@ fn explain_in(
         .watch(|progress| commands::explain_value::one(selection, site, question, progress))?;
     let view = view(&checked);
     print(|out| match format {
-        TextFormat::Text => {
-            to_people(out, |out| report::provenance::write_way(&way, &view, &terminal.style, out))
-        }
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::provenance::write_way(&way, &view, &terminal.style, out)
+        }),
         TextFormat::Json => {
             let value = SiteValue { site: way.site.clone(), way: Some(way) };
             report::provenance::write_ways_json(&[value], &view, out)
@@ -472,9 +472,9 @@ fn explain_since(
     })?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
-        TextFormat::Text => {
-            to_people(out, |out| report::since::write_way_since(&since, &view, style, out))
-        }
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::since::write_way_since(&since, &view, style, out)
+        }),
         TextFormat::Json => report::since::write_way_since_json(&since, &view, out),
     })?;
     Ok(told(&checked))
@@ -490,9 +490,9 @@ fn explain_in_all(
         terminal.watch(|progress| commands::explain_value::all(selection, question, progress))?;
     let view = view(&checked);
     print(|out| match format {
-        TextFormat::Text => {
-            to_people(out, |out| report::provenance::write_values(&values, &view, out))
-        }
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::provenance::write_values(&values, &view, out)
+        }),
         TextFormat::Json => report::provenance::write_ways_json(&values, &view, out),
     })?;
     Ok(told(&checked))
@@ -511,9 +511,9 @@ fn explain_why_not(
     })?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
-        TextFormat::Text => {
-            to_people(out, |out| report::provenance::write_why_not(&texts, &view, style, out))
-        }
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::provenance::write_why_not(&texts, &view, style, out)
+        }),
         TextFormat::Json => report::provenance::write_why_not_json(&texts, &view, out),
     })?;
     Ok(told(&checked))
@@ -585,7 +585,9 @@ fn impact(
         terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
-        TextFormat::Text => to_people(out, |out| report::impact::write(&impact, &view, style, out)),
+        TextFormat::Text => {
+            report::write_for_people(out, |out| report::impact::write(&impact, &view, style, out))
+        }
         TextFormat::Json => report::impact::write_impact_json(&impact, &view, out),
     })?;
     Ok(told(&checked))
@@ -600,7 +602,9 @@ fn graph(
     let (checked, graphs) = checked.without_taken();
     let view = view(&checked);
     print(|out| match format {
-        GraphFormat::Text => to_people(out, |out| report::graph::write(&graphs, &view, out)),
+        GraphFormat::Text => {
+            report::write_for_people(out, |out| report::graph::write(&graphs, &view, out))
+        }
         GraphFormat::Dot => report::graph::write_dot(&graphs, &view, out),
         GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
         GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
@@ -648,18 +652,6 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
-}
-
-/// Writes what people read, be it in the log of a CI job, for which it holds no
-/// commands.
-fn to_people(
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut text = Vec::new();
-    write(&mut text)?;
-    let text = String::from_utf8_lossy(&text);
-    out.write_all(report::without_commands(&text).as_bytes())
 }
 
 /// Writes to standard error; where that is closed there is nobody to tell.

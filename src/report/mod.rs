@@ -74,6 +74,7 @@ pub use terminal::{Detail, Look};
 pub use view::View;
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use self::signs::Signs;
@@ -162,6 +163,19 @@ pub fn printable_lines(text: &str) -> String {
             None => printable::clean(line).into_owned(),
         })
         .collect()
+}
+
+/// Writes text for people, which holds no commands for the CI job in whose log it may be.
+///
+/// # Errors
+/// Those of `write` and `out`.
+pub fn write_for_people(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    out.write_all(without_commands(&String::from_utf8_lossy(&text)).as_bytes())
 }
 
 /// `text` for the log of a CI job, without what that takes for a command.

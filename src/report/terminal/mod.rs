@@ -16,7 +16,7 @@ use super::story::{
     SiteTable, Story, UNEXPLAINED, edit_numbers,
 };
 use super::text::{Role, Text};
-use super::{Signs, Style, counted, without_commands};
+use super::{Signs, Style, counted, write_for_people};
 use crate::diagnostic::Severity;
 
 /// How much of a report is written for people.
@@ -78,7 +78,7 @@ pub fn write(report: &Report, look: Look, style: &Style, out: &mut dyn Write) ->
         Detail::Whole => Story::in_detail(report, look.listing),
         Detail::OnlyFaults | Detail::Figures | Detail::Usual => Story::new(report, look.listing),
     };
-    to_people(out, |out| Page::new(&story, look, style).write(out))
+    write_for_people(out, |out| Page::new(&story, look, style).write(out))
 }
 
 /// Writes the findings alone, in full.
@@ -91,22 +91,12 @@ pub fn write_findings(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    to_people(out, |out| {
+    write_for_people(out, |out| {
         let story = Story::new(report, look.listing);
         let page = Page::new(&story, look, style);
         page.write_findings(&story.errors, out)?;
         page.write_findings(&story.others, out)
     })
-}
-
-/// What people read may be in the log of a CI job, which takes some lines as commands.
-fn to_people(
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut text = Vec::new();
-    write(&mut text)?;
-    out.write_all(without_commands(&String::from_utf8_lossy(&text)).as_bytes())
 }
 
 /// Writes one line for each finding that is listed, and for each edit what it reached.
@@ -123,7 +113,7 @@ pub fn write_concise(
         return Ok(());
     }
     let story = Story::new(report, look.listing);
-    to_people(out, |out| Page::new(&story, look, style).write_concise(out))
+    write_for_people(out, |out| Page::new(&story, look, style).write_concise(out))
 }
 
 /// All that the parts of a report look at.
