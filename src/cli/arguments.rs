@@ -857,10 +857,8 @@ pub(super) struct ExplainValueArgs {
     #[arg(long, value_name = "REV", help_heading = "Which documents")]
     pub(super) rev: Option<String>,
 
-    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
-    /// @worktree says another
-    #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
-    pub(super) repository: Vec<String>,
+    #[command(flatten, next_help_heading = "Which documents")]
+    pub(super) clones: CloneArgs,
 
     /// Take the files of the folder as one set without sites
     #[arg(long, conflicts_with = "repository", help_heading = "Which documents")]
@@ -889,10 +887,16 @@ pub(super) struct RepositoryArgs {
     #[arg(long, value_name = "GLOB")]
     pub(super) site: Vec<String>,
 
+    #[command(flatten)]
+    pub(super) clones: CloneArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CloneArgs {
     /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
     /// @worktree says another
     #[arg(long, value_name = "NAME=PATH[@REV]")]
-    pub(super) repository: Vec<String>,
+    repository: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -1043,12 +1047,18 @@ pub(super) enum MissingSourceArg {
     Warning,
 }
 
-impl RepositoryArgs {
+impl CloneArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
-        let (revision, sites, repositories) = (self.rev, self.site, self.repository);
         let more_repositories = super::repositories_of_environment();
         let selection = Selection::of(directory);
-        Selection { revision, sites, repositories, more_repositories, ..selection }
+        Selection { repositories: self.repository, more_repositories, ..selection }
+    }
+}
+
+impl RepositoryArgs {
+    pub(super) fn selection(self, directory: PathBuf) -> Selection {
+        let (revision, sites) = (self.rev, self.site);
+        Selection { revision, sites, ..self.clones.selection(directory) }
     }
 }
 

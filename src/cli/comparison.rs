@@ -25,7 +25,7 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, RepositoryArgs, SelectionArgs,
+    CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, SelectionArgs,
 };
 use super::hygiene::{self, MendArgs};
 use super::terminal::Terminal;
@@ -161,10 +161,8 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
     site: Vec<String>,
 
-    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
-    /// @worktree says another
-    #[arg(long, value_name = "NAME=PATH[@REV]", help_heading = "Which documents")]
-    repository: Vec<String>,
+    #[command(flatten, next_help_heading = "Which documents")]
+    clones: CloneArgs,
 
     #[command(flatten)]
     meaning: MeaningArgs,
@@ -484,12 +482,11 @@ pub(super) fn diff(
     let comparison =
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
     let request = reach.request(comparison)?;
-    let selection =
-        RepositoryArgs { rev: None, site: arguments.site, repository: arguments.repository };
     let selection = Selection {
+        sites: arguments.site,
         meaning: arguments.meaning.meaning(),
         configuration: arguments.config.place(),
-        ..selection.selection(directory)
+        ..arguments.clones.selection(directory)
     };
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     let start = Instant::now();

@@ -10,7 +10,7 @@ use layercake::commands::{self, BaselineChoice, Selection};
 use layercake::diagnostic::Safety;
 use layercake::report::{self, counted};
 
-use super::arguments::{ConfigArgs, MeaningArgs, RepositoryArgs};
+use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs};
 use super::terminal::Terminal;
 use super::{Failure, complain, print};
 
@@ -128,10 +128,8 @@ pub(super) struct BaselinePlace {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
-    /// @worktree says another
-    #[arg(long, value_name = "NAME=PATH[@REV]")]
-    repository: Vec<String>,
+    #[command(flatten)]
+    clones: CloneArgs,
 
     #[command(flatten)]
     meaning: MeaningArgs,
@@ -142,11 +140,9 @@ pub(super) struct BaselinePlace {
 
 impl BaselinePlace {
     fn selection(self, directory: PathBuf) -> Selection {
-        let repository =
-            RepositoryArgs { rev: None, site: Vec::new(), repository: self.repository };
-        let selection = repository.selection(directory);
         let baseline = self.baseline.map_or(BaselineChoice::Usual, BaselineChoice::Named);
         let (meaning, configuration) = (self.meaning.meaning(), self.config.place());
+        let selection = self.clones.selection(directory);
         Selection { meaning, configuration, baseline, ..selection }
     }
 }

@@ -39,8 +39,8 @@ use layercake::source::{Source, text_at, write_file, write_own_file};
 use layercake::stopwatch::{Stage, Stopwatch, lap};
 
 use self::arguments::{
-    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, NamedBy, Output, RenderFormat,
-    RepositoryArgs, SitesFormat, TextFormat, Verb,
+    Cli, Debug, ExplainValueArgs, FailOn, GraphFormat, NamedBy, Output, RenderFormat, SitesFormat,
+    TextFormat, Verb,
 };
 use self::terminal::{PAGE, Terminal};
 
@@ -416,13 +416,12 @@ fn explain_value(
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let (site, question) = asked(&arguments.value, arguments.all_sites)?;
-    let (rev, site_globs) = (arguments.rev, Vec::new());
-    let repository = RepositoryArgs { rev, site: site_globs, repository: arguments.repository };
     let selection = Selection {
+        revision: arguments.rev,
         set: arguments.set,
         meaning: arguments.meaning.meaning(),
         configuration: arguments.config.place(),
-        ..repository.selection(directory)
+        ..arguments.clones.selection(directory)
     };
     if arguments.since.is_some() {
         let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
