@@ -180,7 +180,9 @@ pub fn compare_with<T: Send>(
     }
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
-    let limits = Limits::of_each(pairs.len());
+    // What is left out does not change how much is followed of the others.
+    let left_out = sides.head.all_sets - sides.head.sets.len();
+    let limits = Limits::of_each(pairs.len() + left_out);
     let unedited = &sources.unedited[..];
     let site_type = |pair: &SetPair<'_>| pair.site_type();
     let sites = after_its_like(&pairs, site_type, |pair, like| {
@@ -1028,7 +1030,7 @@ impl Trying<'_, '_> {
         let related = related(plan, &loaded.configured, name, documents, sets, sides);
         let identities = identities(&related);
         let Related { site, sets, graph } = related;
-        let graph = Graph { sharers: self.sides.head.sets.len(), ..graph };
+        let graph = Graph { sharers: self.sides.head.all_sets, ..graph };
         let earlier = self.earlier.into_iter().flatten();
         let earlier: Vec<Earlier<'_>> =
             earlier.map(|side| side.earlier(&site, &identities, Alike::Value)).collect();

@@ -119,6 +119,8 @@ pub(super) struct Loaded {
 pub(super) struct Side {
     pub(super) files: Vec<SideFile>,
     pub(super) sets: Vec<SetFiles>,
+    /// How many sets there are with those that are not compared.
+    pub(super) all_sets: usize,
     /// The files that cloud-init is given, by path.
     pub(super) parts: Vec<PartFile>,
     layout: Option<Layout>,
@@ -160,6 +162,8 @@ impl Loaded {
         let of_base = base.as_mut().map(|base| (base, Which::Base));
         for (side, which) in std::iter::once((&mut head, Which::Head)).chain(of_base) {
             lap(Stage::List, || side.find_sets(plan.uses(which), &mut sources, &files));
+            side.all_sets = side.sets.len();
+            side.sets.retain(|set| plan.reaches(set.name.as_ref()));
             side.find_parts(plan);
         }
         for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {

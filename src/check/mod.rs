@@ -15,7 +15,7 @@ mod repositories;
 mod sets;
 mod side;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -134,12 +134,15 @@ pub struct Base<'a> {
     pub layout: Option<&'a Layout>,
     /// Which further repositories each of its sites is made of.
     pub uses: Uses,
+    /// The sites that are compared, where the files of the others were left out but for their
+    /// definitions; all where it is not said.
+    pub reached: Option<BTreeSet<Arc<str>>>,
 }
 
 impl<'a> Base<'a> {
     /// A side whose sites are made of no other repository.
     pub fn of_repository(tree: &'a dyn Tree, layout: Option<&'a Layout>) -> Self {
-        Self { tree, layout, uses: Uses::new() }
+        Self { tree, layout, uses: Uses::new(), reached: None }
     }
 }
 
@@ -188,6 +191,12 @@ impl Plan<'_> {
             (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| &base.uses),
             (Scope::Set(_), _) => None,
         }
+    }
+
+    /// Whether a site is compared, or is the only side.
+    fn reaches(&self, site: Option<&Arc<str>>) -> bool {
+        let reached = self.base.as_ref().and_then(|base| base.reached.as_ref());
+        reached.is_none_or(|reached| site.is_some_and(|site| reached.contains(site)))
     }
 
     /// Whether only some sites or files are looked at.

@@ -69,7 +69,7 @@ impl<'a> OneSide<'a> {
         let identities = lap(Stage::Relate, || identities(&related));
         did(Stage::Relate, || 1);
         let Related { site, sets, graph } = related;
-        let graph = Graph { sharers: side.sets.len(), ..graph };
+        let graph = Graph { sharers: side.all_sets, ..graph };
         let (from, rendered) = lap(Stage::Render, || {
             let from = earlier.map(|(side, alike)| side.earlier(&site, &identities, alike));
             let extent = match loaded.work {

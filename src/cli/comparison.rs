@@ -25,7 +25,7 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, SelectionArgs,
+    CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, Output, OutputArgs, SelectionArgs,
 };
 use super::hygiene::{self, MendArgs};
 use super::terminal::Terminal;
@@ -204,6 +204,18 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Whether nothing is written of a run that passes without new warnings, whatever else is
+    /// found.
+    fn needs_only_new(&self) -> bool {
+        let for_people = |output: &Output| {
+            output.file.is_none() && matches!(output.format, Format::Full | Format::Concise)
+        };
+        self.look.detail == Detail::OnlyFaults
+            && !self.look.listing.all
+            && !self.statistics
+            && self.outputs.output.iter().all(for_people)
+    }
+
     fn judge(&self) -> Judge {
         let all = self.look.listing.all;
         let judges = if all { Judges::AllFindings } else { Judges::NewFindings };
@@ -310,6 +322,9 @@ pub(super) fn lint(
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     let start = Instant::now();
     let Some(mending) = mend.mending() else {
+        if asked.needs_only_new() && has_nothing_new(selection, asked, terminal) {
+            return Ok(ExitCode::SUCCESS);
+        }
         let run = |progress: &_| commands::lint::run(selection, request, progress);
         let linted = terminal.watch(run)?;
         tell_damage(&linted);
@@ -328,6 +343,20 @@ pub(super) fn lint(
     };
     hygiene::tell_mended(&mended, &mending, mend.writing());
     Ok(if mended.faulty.is_empty() { verdict } else { ExitCode::from(2) })
+}
+
+/// Whether it is known without a look at all sites that the run passes and writes nothing. What
+/// stands in the way of that is met again, and reported, where all are looked at.
+fn has_nothing_new(selection: &Selection, asked: &Asked, terminal: &Terminal) -> bool {
+    let start = Instant::now();
+    let run = |progress: &_| commands::compare::run_reached(selection, &asked.request, progress);
+    let Ok(Some(outcome)) = terminal.watch(run) else { return false };
+    let writes_for_people = outcome.configured.config.outputs.is_empty();
+    let linted = Linted::Two(Box::new(outcome));
+    let verdict = asked.judge().of_linted(&linted, &asked.request);
+    let listing = asked.look.listing;
+    let report = report_of(&linted, verdict, listing, selection, start.elapsed());
+    writes_for_people && asked.look.leaves_out(&report)
 }
 
 /// Says on standard error that what the base had accepted is not known.

@@ -89,7 +89,41 @@ pub fn run_in(
 ) -> Result<Option<Outcome>, Error> {
     let (wanted, environment) = (&request.wanted, &request.environment);
     let opened = lap(Stage::Start, || open_in(repository, selection, wanted, environment))?;
-    let Some((chosen, workspace)) = opened else { return Ok(None) };
+    opened.map(|opened| compared(repository, opened, request, progress)).transpose()
+}
+
+/// As [`run`], of the sites that the edits can reach alone: no other site has new findings, but
+/// what is said of all sites is not known. None where all sites have to be read.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_reached(
+    selection: &Selection,
+    request: &Request,
+    progress: &Progress,
+) -> Result<Option<Outcome>, Error> {
+    let wanted = &request.wanted;
+    // Only the index knows the folders of a commit.
+    if !wanted.staged && !wanted.auto && wanted.to.as_deref() != Some("index") {
+        return Ok(None);
+    }
+    let repository = lap(Stage::Start, || repository(&selection.directory, wanted))?;
+    let Some(repository) = repository else { return Ok(None) };
+    let Some(chosen) = choose(&repository, selection, wanted, &request.environment)? else {
+        return Ok(None);
+    };
+    let workspace = Workspace::open_reached(selection, &repository, &chosen)?;
+    let opened = workspace.map(|workspace| (chosen, workspace));
+    opened.map(|opened| compared(&repository, opened, request, progress)).transpose()
+}
+
+/// What comes of two sides that were opened.
+fn compared(
+    repository: &Repository,
+    (chosen, workspace): (sides::Sides, Workspace),
+    request: &Request,
+    progress: &Progress,
+) -> Result<Outcome, Error> {
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
     let plan = workspace.plan(progress);
@@ -120,7 +154,7 @@ pub fn run_in(
     let described = describe_repository(repository);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = workspace.configured;
-    Ok(Some(Outcome { compared, repository: described, sides, outputs, configured }))
+    Ok(Outcome { compared, repository: described, sides, outputs, configured })
 }
 
 /// Opens the two sides that are asked for; none where nothing asks for a
@@ -141,10 +175,21 @@ fn open_in(
     wanted: &Wanted,
     environment: &Environment,
 ) -> Result<Option<(sides::Sides, Workspace)>, Error> {
-    let environment = with_base(repository, selection, wanted, environment)?;
-    let Some(chosen) = sides::choose(repository, wanted, &environment)? else { return Ok(None) };
+    let Some(chosen) = choose(repository, selection, wanted, environment)? else {
+        return Ok(None);
+    };
     let workspace = Workspace::open_sides(selection, repository, &chosen)?;
     Ok(Some((chosen, workspace)))
+}
+
+fn choose(
+    repository: &Repository,
+    selection: &Selection,
+    wanted: &Wanted,
+    environment: &Environment,
+) -> Result<Option<sides::Sides>, Error> {
+    let environment = with_base(repository, selection, wanted, environment)?;
+    sides::choose(repository, wanted, &environment)
 }
 
 /// The surroundings, with the base that the configuration names. Where the base

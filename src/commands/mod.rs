@@ -36,7 +36,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use self::configuration::{Around, Found, Meaning, Settled};
 use self::policy::Selectors;
 use self::repositories::{Clones, Opened};
-use self::sides::{Side, Sides};
+use self::sides::{Reached, Side, Sides};
 use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
@@ -117,6 +117,8 @@ pub struct Workspace {
     scope: WorkspaceScope,
     only: Vec<RepoPath>,
     sites: Option<GlobSet>,
+    /// The sites that are compared; all where it is not said.
+    reached: Option<BTreeSet<Arc<str>>>,
     /// The file of what was accepted before.
     baseline: Option<RepoPath>,
     accepted_by: AcceptedBy,
@@ -152,11 +154,50 @@ impl Workspace {
         sides: &Sides,
     ) -> Result<Self, Error> {
         lap(Stage::Start, || {
-            let start = Start::on_sides(repository, sides, selection)?;
+            let base = sides::open(repository, &sides.from)?;
+            let head = sides::open(repository, &sides.to)?;
+            let start = Start::on_sides(repository, sides, selection, [base, head])?;
             let workspace = Self::from(start, selection)?;
             workspace.repositories.ensure_read(&sides.bumps)?;
             Ok(workspace)
         })
+    }
+
+    /// As [`Workspace::open_sides`], of the sites that the edits can reach. None where other sites
+    /// have to be read to know what is new there.
+    pub(crate) fn open_reached(
+        selection: &Selection,
+        repository: &Repository,
+        sides: &Sides,
+    ) -> Result<Option<Self>, Error> {
+        lap(Stage::Start, || {
+            let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
+            let reached = Reached::find(repository, sides, &from);
+            let Some(Reached { root, sites, trees }) = reached else { return Ok(None) };
+            let trees = trees.map(|tree| Box::new(tree) as AnyTree);
+            let start = Start::on_sides(repository, sides, selection, trees)?;
+            let workspace = Self::from(start, selection)?;
+            let is_whole = workspace.reads_by_site(&root);
+            Ok(is_whole.then_some(Self { reached: Some(sites), ..workspace }))
+        })
+    }
+
+    /// Whether all that is read beside the layers of the site repository at `root` is in the tree
+    /// without its sites: a part of a set can be anywhere, and a baseline counts what all sites
+    /// have in common.
+    fn reads_by_site(&self, root: &RepoPath) -> bool {
+        let is_there =
+            matches!(&self.scope, WorkspaceScope::Repository(layout) if layout.root == *root);
+        let has_baseline = |tree: &AnyTree| {
+            let read = self.baseline.as_ref().map(|path| tree.read(path));
+            read.is_some_and(|read| !read.is_err_and(|error| error.is_missing()))
+        };
+        let mut trees = std::iter::once(&self.tree).chain(self.base.iter().map(|(tree, _)| tree));
+        let is_in_sites = |path: &RepoPath| path.below(&root.join("site")).is_some();
+        is_there
+            && self.settled.configuration.sets.is_empty()
+            && !self.baseline.as_ref().is_some_and(is_in_sites)
+            && !trees.any(has_baseline)
     }
 
     fn from(start: Start, selection: &Selection) -> Result<Self, Error> {
@@ -212,6 +253,7 @@ impl Workspace {
             scope,
             only,
             sites: globs(&selection.sites)?,
+            reached: None,
             settled,
             configured,
             commit: start.commit,
@@ -251,6 +293,7 @@ impl Workspace {
                 tree,
                 layout: layout.as_ref(),
                 uses: self.repositories.base.clone(),
+                reached: self.reached.clone(),
             }),
             options: self.settled.options.clone(),
             sites: self.sites.clone(),
@@ -343,6 +386,7 @@ impl Start {
         repository: &Repository,
         sides: &Sides,
         selection: &Selection,
+        [mut base, mut tree]: [AnyTree; 2],
     ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
         let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
@@ -350,8 +394,6 @@ impl Start {
             Side::Commit { id, .. } => Some(id.clone()),
             Side::Nothing | Side::Index | Side::WorkTree => None,
         };
-        let mut base = sides::open(repository, &sides.from)?;
-        let mut tree = sides::open(repository, &sides.to)?;
         for bump in &sides.bumps {
             if let Some(revision) = &bump.base {
                 base = bump.applied(base, &from, revision, &selection.sites)?;

@@ -17,7 +17,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use git::{NewCommit, Repository, StoredTree, is_same_address};
+pub use git::{NewCommit, Repository, StagedSides, StoredTree, is_same_address};
 pub use nested::Nested;
 pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};

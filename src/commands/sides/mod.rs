@@ -9,9 +9,12 @@
 //! compare with.
 
 mod detect;
+mod reached;
 
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub(crate) use reached::Reached;
 
 use super::repositories::Bump;
 use crate::error::{Error, ErrorKind, shell_word};

@@ -54,7 +54,7 @@ impl Look {
     const LINES_AN_ENTRY: usize = 5;
 
     /// Whether nothing of a report is written.
-    fn leaves_out(&self, report: &Report) -> bool {
+    pub fn leaves_out(&self, report: &Report) -> bool {
         let found = report.totals.findings;
         self.detail == Detail::OnlyFaults
             && report.verdict.outcome == Outcome::Passed

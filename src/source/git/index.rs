@@ -4,7 +4,7 @@
 //! `GIT_INDEX_FILE` of another index than the usual one, which is then itself
 //! a lock file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Stage};
@@ -34,7 +34,7 @@ impl Repository {
             return Err(Error::new(ErrorKind::Git, message).with_help(help));
         }
         let repository = self.shared.to_thread_local();
-        refuse_locked(&index_file(&repository))?;
+        refuse_locked(&repository)?;
         let index = open_index(&repository, Check::Whole)?;
         refuse_unmerged(&repository, &index)?;
         self.stored_in(&repository, &index, |_| true)
@@ -118,8 +118,8 @@ fn index_file(repository: &gix::Repository) -> PathBuf {
 }
 
 /// git writes the new index beside the old one and then puts it in its place.
-fn refuse_locked(index: &Path) -> Result<(), Error> {
-    let mut lock = index.as_os_str().to_owned();
+pub(super) fn refuse_locked(repository: &gix::Repository) -> Result<(), Error> {
+    let mut lock = index_file(repository).into_os_string();
     lock.push(".lock");
     let lock = PathBuf::from(lock);
     if !is_there(&lock) {

@@ -13,7 +13,7 @@ use super::StoredTree;
 use super::stored::Paths;
 
 /// Bytes of a path, as on Linux.
-const MAX_PATH_BYTES: usize = 4096;
+pub(super) const MAX_PATH_BYTES: usize = 4096;
 
 /// What stands at each path below a folder, which is stored under this id.
 ///

@@ -16,6 +16,7 @@ mod discover;
 mod history;
 mod index;
 mod listing;
+mod snapshot;
 mod stored;
 mod variables;
 mod walk;
@@ -25,6 +26,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use create::NewCommit;
+pub use snapshot::StagedSides;
 pub use stored::StoredTree;
 pub(super) use walk::{Checkout, OnDisk, OnDiskKind};
 

@@ -257,12 +257,13 @@ fn folded(path: &str) -> String {
     lower.nfc().collect()
 }
 
-const DEFINITION: &str = "site-definition.yaml";
-
 /// The folders of a repository that sites are made of.
 pub const LAYERS: [&str; 3] = ["global", "site", "type"];
 
 impl Layout {
+    /// Name of the file that defines a site, in its folder.
+    pub const DEFINITION: &str = "site-definition.yaml";
+
     /// Finds the site repository that `from` is inside of: the nearest folder
     /// at or above it that holds a `site` folder with a site definition, or
     /// `site` beside `global` or `type`. None where there is none.
@@ -444,21 +445,33 @@ impl Layout {
 
     /// The path of a site's definition.
     pub fn definition_of(&self, site: &str) -> RepoPath {
-        self.root.join("site").join(site).join(DEFINITION)
+        self.root.join("site").join(site).join(Self::DEFINITION)
     }
 
     /// Whether a site's definition can be at this path, in one layout or another.
     pub fn may_be_definition(path: &RepoPath) -> bool {
-        path.as_str().ends_with(DEFINITION)
+        path.as_str().ends_with(Self::DEFINITION)
     }
 
     /// The site repository whose layout has a site's definition at this path; none for other
     /// files.
     pub fn root_of_definition(path: &RepoPath) -> Option<RepoPath> {
-        let folder = path.as_str().strip_suffix(DEFINITION)?.strip_suffix('/')?;
-        let (site, _) = folder.rsplit_once('/')?;
-        let root = site.strip_suffix("site")?;
-        (root.is_empty() || root.ends_with('/')).then(|| RepoPath::new(root.trim_end_matches('/')))
+        let folder = path.as_str().strip_suffix(Self::DEFINITION)?.strip_suffix('/')?;
+        Self::site_of_folder(folder).map(|(root, _)| root)
+    }
+
+    /// The site repository and the site of which this is the folder; none for other folders.
+    pub fn site_of_folder(folder: &str) -> Option<(RepoPath, &str)> {
+        let (sites, name) = folder.rsplit_once('/')?;
+        let root = sites.strip_suffix("site")?;
+        let is_folder = root.is_empty() || root.ends_with('/');
+        is_folder.then(|| (RepoPath::new(root.trim_end_matches('/')), name))
+    }
+
+    /// Which sites a file of the repository itself counts for; none for files that are in no
+    /// layer.
+    pub fn place_of(&self, path: &RepoPath) -> Option<Place> {
+        Place::of(path.below(&self.root)?)
     }
 
     /// Sites whose definition is not there.

@@ -5,6 +5,7 @@ mod explain_since;
 mod limits;
 mod orders;
 mod parts;
+mod reached;
 mod refusals;
 mod renames;
 mod sites;

@@ -1,0 +1,121 @@
+//! A quiet run over what is staged reads the sites that the edits can reach, and says what a run
+//! over all sites says.
+
+use std::fs;
+
+use super::{Sandbox, broken, definition, document};
+
+/// Sites of two types; each has a folder of its own.
+fn repository() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("type/large/dns.yaml", document("dns", "type", "{server: 10.0.0.2}"));
+    let large = definition("big", "").replace("site_type: small", "site_type: large");
+    sandbox.write("site/big/site-definition.yaml", large);
+    for site in ["big", "lab", "prod"] {
+        sandbox.write(&format!("site/{site}/own/one.yaml"), document("one", "site", "{a: 1}"));
+    }
+    sandbox.write("site/prod/own/broken.yaml", broken());
+    sandbox.commit();
+    sandbox
+}
+
+fn edited() -> String {
+    document("one", "site", "{a: 2}")
+}
+
+type Step = fn(&Sandbox);
+
+/// Edits, and how many files a run that is quiet about them reads; none where it reads all.
+const EDITS: &[(&str, Step, Option<usize>)] = &[
+    ("nothing", |_| (), Some(9)),
+    ("a value of a site", |it| it.write("site/lab/own/one.yaml", edited()), Some(11)),
+    (
+        "a value of a type",
+        |it| it.write("type/large/dns.yaml", document("dns", "type", "{}")),
+        Some(11),
+    ),
+    ("a value of all sites", |it| it.write("global/chart.yaml", edited()), None),
+    ("a file outside the layers", |it| it.write("README", "text"), None),
+    (
+        "a definition",
+        |it| it.write("site/lab/site-definition.yaml", definition("lab", "  a: 1\n")),
+        None,
+    ),
+    (
+        "a configuration",
+        |it| it.write("layercake.yaml", "rules: {ignore: [duplicate-key]}\n"),
+        None,
+    ),
+    ("an error", |it| it.write("site/lab/own/broken.yaml", broken()), None),
+    ("a fix", |it| fs::remove_file(it.path("site/prod/own/broken.yaml")).unwrap(), Some(11)),
+    ("a site that goes", |it| fs::remove_dir_all(it.path("site/lab")).unwrap(), None),
+    (
+        "a site that comes",
+        |it| it.write("site/new/site-definition.yaml", definition("new", "")),
+        None,
+    ),
+    (
+        "a folder that was a file",
+        |it| {
+            fs::remove_file(it.path("site/lab/own/one.yaml")).unwrap();
+            it.write("site/lab/own/one.yaml/one.yaml", edited());
+        },
+        Some(11),
+    ),
+    (
+        "a link",
+        |it| {
+            std::os::unix::fs::symlink("../../prod/own/one.yaml", it.path("site/lab/own/two.yaml"))
+                .unwrap();
+        },
+        None,
+    ),
+    (
+        "a clash of names",
+        |it| it.write("site/lab/own/ONE.yaml", document("two", "site", "{}")),
+        None,
+    ),
+];
+
+#[test]
+fn a_quiet_run_over_the_index_says_what_one_over_all_sites_says() {
+    for (edit, step, files_read) in EDITS {
+        for baseline in [false, true] {
+            let sandbox = repository();
+            if baseline {
+                sandbox.run(&["baseline", "write"]);
+                sandbox.commit();
+            }
+            step(&sandbox);
+            sandbox.git(&["add", "--all"]);
+            check_quiet(&sandbox, edit);
+            let read = files_read_by(&sandbox, &["lint", "--staged", "--quiet"]);
+            let all = files_read_by(&sandbox, &["lint", "--staged"]);
+            let expected = files_read.filter(|_| !baseline);
+            match expected {
+                Some(files) => assert_eq!(read, files, "{edit}"),
+                None => assert!(read >= all, "{edit}: {read} of {all} files are read"),
+            }
+        }
+    }
+}
+
+/// Compares the quiet run with one that prints and has read everything.
+fn check_quiet(sandbox: &Sandbox, edit: &str) {
+    let whole = sandbox.run(&["lint", "--staged"]);
+    let report = sandbox.run(&["lint", "--staged", "-o", "json"]).json();
+    let found = &report["totals"]["findings"];
+    let is_silent = report["verdict"]["outcome"] == "passed"
+        && (found["errors"].as_u64(), found["warnings"].as_u64()) == (Some(0), Some(0));
+    let quiet = sandbox.run(&["lint", "--staged", "--quiet"]);
+    assert_eq!((quiet.code, &quiet.stderr), (whole.code, &whole.stderr), "{edit}");
+    assert_eq!(quiet.stdout, if is_silent { "" } else { &whole.stdout }, "{edit}");
+}
+
+/// The last figure that `--timing` gives for what was read, which is that of all reading.
+fn files_read_by(sandbox: &Sandbox, arguments: &[&str]) -> usize {
+    let ran = sandbox.run(&[arguments, &["--timing"]].concat());
+    let row = ran.stderr.lines().find(|line| line.trim_start().starts_with("read "));
+    let files = row.and_then(|row| row.strip_suffix(" files")?.rsplit(' ').next()?.parse().ok());
+    files.unwrap_or_default()
+}
