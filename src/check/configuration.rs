@@ -103,7 +103,7 @@ impl Configuration {
     }
 
     /// Whether a site is one of those that there are.
-    pub(super) fn has_site(&self, site: &str) -> bool {
+    pub fn has_site(&self, site: &str) -> bool {
         self.sites.as_ref().is_none_or(|sites| sites.is_match(site))
     }
 

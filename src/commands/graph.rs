@@ -13,7 +13,7 @@ use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
 /// # Errors
 /// Where the work cannot be done; faults of documents are findings.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<DocumentGraph>, Error> {
-    let workspace = Workspace::open(selection)?;
+    let workspace = Workspace::open_asked(selection)?;
     let plan = workspace.plan(progress);
     render_sites(&plan, |site| {
         let graph = of_site(site);

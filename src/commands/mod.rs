@@ -141,7 +141,21 @@ impl Workspace {
     /// Where there is no site repository, or a path, glob or revision means
     /// nothing.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        lap(Stage::Start, || Self::from(Start::find(selection)?, selection))
+        lap(Stage::Start, || Self::from(Start::find(selection)?, selection, &[]))
+    }
+
+    /// As [`Workspace::open`], for a verb that says nothing of other sites than those asked for.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub fn open_asked(selection: &Selection) -> Result<Self, Error> {
+        let is_name = |glob: &String| {
+            !glob.is_empty() && !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
+        };
+        // Whether a file is read may depend on all sites.
+        let is_named = selection.files.is_empty() && selection.sites.iter().all(is_name);
+        let names = if is_named { &selection.sites[..] } else { &[] };
+        lap(Stage::Start, || Self::from(Start::find(selection)?, selection, names))
     }
 
     /// Opens both sides of a comparison of what the selection names.
@@ -157,7 +171,7 @@ impl Workspace {
             let base = sides::open(repository, &sides.from)?;
             let head = sides::open(repository, &sides.to)?;
             let start = Start::on_sides(repository, sides, selection, [base, head])?;
-            let workspace = Self::from(start, selection)?;
+            let workspace = Self::from(start, selection, &[])?;
             workspace.repositories.ensure_read(&sides.bumps)?;
             Ok(workspace)
         })
@@ -176,7 +190,7 @@ impl Workspace {
             let Some(Reached { root, sites, trees }) = reached else { return Ok(None) };
             let trees = trees.map(|tree| Box::new(tree) as AnyTree);
             let start = Start::on_sides(repository, sides, selection, trees)?;
-            let workspace = Self::from(start, selection)?;
+            let workspace = Self::from(start, selection, &[])?;
             let is_whole = workspace.reads_by_site(&root);
             Ok(is_whole.then_some(Self { reached: Some(sites), ..workspace }))
         })
@@ -200,7 +214,8 @@ impl Workspace {
             && !trees.any(has_baseline)
     }
 
-    fn from(start: Start, selection: &Selection) -> Result<Self, Error> {
+    /// Opens what the selection names, with the sites of these names; with all where there are none.
+    fn from(start: Start, selection: &Selection, sites: &[String]) -> Result<Self, Error> {
         let configured = start.configured(selection)?;
         let settled = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
         let start = start.without(&configured)?;
@@ -212,8 +227,10 @@ impl Workspace {
                 None => start.path_of(&selection.directory, file)?,
             });
         }
+        let there_are = |site: &String| settled.configuration.has_site(site);
+        let sites = if sites.iter().all(there_are) { sites } else { &[] };
         let (layout, base_layout) =
-            if selection.set { (None, None) } else { lap(Stage::List, || start.layouts())? };
+            if selection.set { (None, None) } else { lap(Stage::List, || start.layouts(sites))? };
         let (scope, only) = match layout {
             Some(layout) => (WorkspaceScope::Repository(layout), given),
             None if given.is_empty() && !selection.set => return Err(no_repository(&start)),
@@ -490,9 +507,17 @@ impl Start {
     }
 
     /// How the files lie, and those of what is compared with. A side on which
-    /// there is no site repository has no sites, if there is one on the other.
-    fn layouts(&self) -> Result<(Option<Layout>, Option<Layout>), Error> {
-        let head = Layout::discover(&self.tree, &self.from)?;
+    /// there is no site repository has no sites, if there is one on the other. Where `sites` are
+    /// named, and can be found by name, others are not listed.
+    fn layouts(&self, sites: &[String]) -> Result<(Option<Layout>, Option<Layout>), Error> {
+        let named = match sites {
+            [] => None,
+            names => Layout::of_sites(&self.tree, &self.from, names)?,
+        };
+        let head = match named {
+            Some(layout) => Some(layout),
+            None => Layout::discover(&self.tree, &self.from)?,
+        };
         let base = match &self.base {
             Some(tree) => Layout::discover(tree, &self.from)?,
             None => None,

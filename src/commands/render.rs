@@ -57,7 +57,8 @@ pub fn run(
     wanted: &Wanted,
     progress: &Progress,
 ) -> Result<Rendering, Error> {
-    let workspace = Workspace::open(selection)?;
+    let open = if wanted.is_judged { Workspace::open } else { Workspace::open_asked };
+    let workspace = open(selection)?;
     let filter = Filter { schemas: globs(&wanted.schemas)?, names: globs(&wanted.names)? };
     let plan = workspace.plan(progress);
     let per_site = |site: &SiteAtHand<'_>| {

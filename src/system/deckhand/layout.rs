@@ -292,6 +292,49 @@ impl Layout {
         Ok(None)
     }
 
+    /// As [`Layout::discover`], with these sites alone. None where one of them is not defined, or
+    /// another site repository could be nearer: all sites have to be listed then.
+    ///
+    /// # Errors
+    /// Where the tree cannot be listed.
+    pub fn of_sites(
+        tree: &dyn Tree,
+        from: &RepoPath,
+        names: &[String],
+    ) -> Result<Option<Self>, Error> {
+        let names: BTreeSet<&String> = names.iter().collect();
+        let mut folder = Some(from.clone());
+        while let Some(root) = folder {
+            let mut entries = Vec::new();
+            let mut defined = 0;
+            let layout = Self::empty(root.clone());
+            for name in &names {
+                entries.extend(tree.entries(&root.join("site").join(name))?);
+                let definition = layout.definition_of(name);
+                let mut defines = entries.iter().map(|entry| (&entry.path, entry.kind));
+                defined += usize::from(defines.any(|it| it == (&definition, EntryKind::File)));
+            }
+            if defined == names.len() {
+                return layout.with_layers(tree, entries).map(Some);
+            }
+            if !entries.is_empty() || !tree.entries(&root.join("site"))?.is_empty() {
+                return Ok(None);
+            }
+            folder = parent(&root);
+        }
+        Ok(None)
+    }
+
+    /// The layout with these files of sites, and with those of the other layers.
+    fn with_layers(mut self, tree: &dyn Tree, mut entries: Vec<Entry>) -> Result<Self, Error> {
+        for layer in ["global", "type"] {
+            entries.extend(tree.entries(&self.root.join(layer))?);
+        }
+        let root = self.root.clone();
+        self.add(tree, entries.iter(), &root, None);
+        Ok(self)
+    }
+
     /// A side of a comparison on which there is no site repository at `root`. A repository
     /// that is nested there may hold one.
     ///

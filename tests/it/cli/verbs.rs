@@ -387,3 +387,23 @@ fn a_set_reads_files_of_any_name() {
     assert_eq!(outside.rules(&["documents.txt", "folder"]), ["missing-source"]);
     assert!(Path::new(&outside.path("folder")).is_dir());
 }
+
+#[test]
+fn a_site_that_is_named_is_rendered_as_one_that_a_glob_matches() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.break_site("prod");
+    sandbox.write("site/prod/inner/site/deep/site-definition.yaml", definition("deep", ""));
+    sandbox.write("layercake.yaml", "discover: {sites: [lab, prod]}\n");
+    sandbox.commit();
+    for folder in [".", "site/lab", "site/prod/inner", "global"] {
+        let folder = sandbox.path(folder);
+        for site in ["lab", "prod", "deep", "inner", "none"] {
+            let glob = format!("[{}]{}", &site[..1], &site[1..]);
+            for verb in ["render", "graph"] {
+                let [named, matched] = [site, glob.as_str()]
+                    .map(|site| sandbox.run_in(&folder, &[verb, "--site", site, "--site", site]));
+                assert_eq!(named, matched, "{verb} {site} in {folder:?}");
+            }
+        }
+    }
+}
