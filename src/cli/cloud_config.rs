@@ -14,8 +14,9 @@ use layercake::report::{
 
 use super::arguments::{CloudConfigArgs, RenderFormat};
 use super::comparison::{Judge, report_of_one};
+use super::streams::{Failure, complain, print, standard_input};
 use super::terminal::{PAGE, Terminal};
-use super::{Failure, complain, print, problems, standard_input, verdict, view};
+use super::view::{problems, verdict, view};
 
 /// Merges, and prints what comes of it.
 pub(super) fn cloud_config(

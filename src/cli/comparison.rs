@@ -27,9 +27,12 @@ use layercake::triage;
 use super::arguments::{
     CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, Output, OutputArgs, SelectionArgs,
 };
+use super::environment::environment;
 use super::hygiene::{self, MendArgs};
+use super::outputs::{self, deliver};
+use super::streams::{Failure, complain, print};
 use super::terminal::Terminal;
-use super::{Failure, complain, deliver, environment, outputs, print, view};
+use super::view::view;
 
 /// What is asked of a comparison, whichever two sides it has.
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use super::arguments::Cli;
-use super::{Failure, print};
+use super::streams::{Failure, print};
+use super::verbs::Cli;
 
 /// Prints the script for `shell`.
 pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {

@@ -10,9 +10,10 @@ use layercake::commands::policy::Selectors;
 use layercake::config::SCHEMA;
 use layercake::report;
 
-use super::arguments::{ConfigVerb, TextFormat};
+use super::arguments::TextFormat;
+use super::streams::{Failure, print};
 use super::terminal::Terminal;
-use super::{Failure, print};
+use super::verbs::ConfigVerb;
 
 pub(super) fn rules(
     directory: &Path,

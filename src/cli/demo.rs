@@ -13,7 +13,9 @@ use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::{Detail, Format, Listing, Look};
 use layercake::rules::RULES;
 
-use super::{Failure, Terminal, comparison, complain, print};
+use super::comparison;
+use super::streams::{Failure, complain, print};
+use super::terminal::Terminal;
 
 /// Makes the example in `folder`, or in a new folder of those that are
 /// there for a time, and tells what its edit reaches.

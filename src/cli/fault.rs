@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::panic::{self, Location};
 use std::sync::{Mutex, PoisonError};
 
-use super::complain;
+use super::streams::complain;
 
 /// What is said where nothing of a run is left.
 pub(super) const GIVEN_UP: &str = "error: layercake itself failed\n  \

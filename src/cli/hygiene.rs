@@ -11,8 +11,8 @@ use layercake::diagnostic::Safety;
 use layercake::report::{self, counted};
 
 use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs};
+use super::streams::{Failure, complain, print};
 use super::terminal::Terminal;
-use super::{Failure, complain, print};
 
 /// Which findings were accepted before.
 #[derive(Debug, Args)]

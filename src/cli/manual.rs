@@ -15,8 +15,8 @@ use layercake::report::counted;
 use layercake::source::{create_folder, write_file};
 use roff::{Roff, bold, roman};
 
-use super::arguments::Cli;
-use super::{Failure, print};
+use super::streams::{Failure, print};
+use super::verbs::Cli;
 
 /// Prints the page of the verb that `words` name, or of the program.
 pub(super) fn print_page(words: &[String]) -> Result<ExitCode, Failure> {

@@ -1,17 +1,21 @@
 //! Where reports go, and where they may not.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use layercake::commands::configuration::{self, Found};
 use layercake::commands::sides::Wanted;
 use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
-use layercake::report::Format;
-use layercake::source::{real_place, refuse_git};
+use layercake::report::{Format, Style};
+use layercake::rules::RULES;
+use layercake::source::{real_place, refuse_git, write_file, write_own_file};
+use layercake::stopwatch::{Stage, lap};
 use layercake::triage::baseline;
 
 use super::arguments::{NamedBy, Output};
-use super::complain;
+use super::streams::{Failure, complain, print};
+use super::terminal::{PAGE, Terminal};
 
 /// The reports that are asked for; those of the configuration where no flag
 /// does, and the one for people where nothing does.
@@ -160,4 +164,33 @@ fn is_input(file: &Path) -> bool {
         |it: &std::ffi::OsStr| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml");
     let is_baseline = |it: &std::ffi::OsStr| it.eq_ignore_ascii_case(baseline::FILE);
     file.extension().is_some_and(is_yaml) || file.file_name().is_some_and(is_baseline)
+}
+
+/// Writes each report to where it goes, files first: what is printed last is
+/// then all that there is to say. Files have no colours and the width of a
+/// page, whatever the terminal has.
+pub(super) fn deliver(
+    outputs: &[Output],
+    directory: &Path,
+    terminal: &Terminal,
+    write: impl Fn(Format, &Style, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let page = Style { width: PAGE, color: false, unicode: true, links: false };
+    for output in outputs {
+        let Some(file) = &output.file else { continue };
+        let mut bytes = Vec::new();
+        lap(Stage::Report, || write(output.format, &page, &mut bytes))?;
+        let path = directory.join(file);
+        match output.named_by {
+            NamedBy::Flag => write_file(&path, &bytes)?,
+            NamedBy::Configuration => {
+                let is_report = |old: &[u8]| output.format.recognizes(old, RULES);
+                write_own_file(&path, &bytes, &is_report)?;
+            }
+        }
+    }
+    for output in outputs.iter().filter(|output| output.file.is_none()) {
+        print(|out| write(output.format, &terminal.style, out))?;
+    }
+    Ok(())
 }

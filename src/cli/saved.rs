@@ -14,8 +14,9 @@ use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 
 use super::arguments::OutputArgs;
 use super::comparison::LookArgs;
+use super::outputs::{self, deliver};
+use super::streams::{Failure, standard_input};
 use super::terminal::Terminal;
-use super::{Failure, deliver, outputs, standard_input};
 
 /// What `report` is told.
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use layercake::check::Progress;
 use layercake::report::Style;
 
 use super::arguments::When;
-use super::complain;
+use super::streams::complain;
 
 /// What is known of the terminal.
 pub(super) struct Terminal {

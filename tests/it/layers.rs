@@ -138,6 +138,47 @@ const WALLS: &[(&str, &[&str])] = &[
     ("fancy_regex", &["merge/pattern/"]),
 ];
 
+/// The files of `cli/`; each may use those before it.
+const CLI: [&str; 18] = [
+    "streams",
+    "environment",
+    "fault",
+    "arguments",
+    "terminal",
+    "outputs",
+    "view",
+    "hygiene",
+    "comparison",
+    "saved",
+    "cloud_config",
+    "demo",
+    "queries",
+    "verbs",
+    "completions",
+    "config",
+    "manual",
+    "mod",
+];
+
+#[test]
+fn files_of_the_command_line_use_only_those_before_them() {
+    let place = |name: &str| CLI.iter().position(|it| *it == name);
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let Some(file) = path.strip_prefix("cli/") else { continue };
+        let Some(at) = place(file.trim_end_matches(".rs")) else {
+            wrong.push(format!("{path} is not in the list"));
+            continue;
+        };
+        for used in imports(&text, "super::") {
+            if place(&used).is_none_or(|used| used >= at) {
+                wrong.push(format!("{path} may not use `{used}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn modules_import_only_what_the_table_allows() {
     let allowed: BTreeMap<&str, BTreeSet<&str>> =
@@ -152,7 +193,7 @@ fn modules_import_only_what_the_table_allows() {
             wrong.push(format!("{path}: module `{module}` is not in the table"));
             continue;
         };
-        for used in crate_imports(&text) {
+        for used in imports(&text, "crate::") {
             if used != module && !uses.contains(used.as_str()) {
                 wrong.push(format!("{path}: `{module}` may not use `{used}`"));
             }
@@ -218,16 +259,16 @@ fn module_of(path: &str) -> String {
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// The top-level modules that a file names: `crate::x`, and what stands in
-/// `crate::{x, y::z}`.
-fn crate_imports(text: &str) -> BTreeSet<String> {
+/// The modules that a file names below `root`: with `crate::` as that, `crate::x` and what stands
+/// in `crate::{x, y::z}`.
+fn imports(text: &str, root: &str) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
     let code: String = text
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .flat_map(|line| [line, "\n"])
         .collect();
-    for (at, found) in code.match_indices("crate::") {
+    for (at, found) in code.match_indices(root) {
         let rest = &code[at + found.len()..];
         match rest.strip_prefix('{') {
             Some(group) => used.extend(first_names(group)),
@@ -266,7 +307,7 @@ fn first_names(text: &str) -> Vec<String> {
 #[test]
 fn planted_violations_are_seen() {
     let uses =
-        crate_imports("use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n");
+        imports("use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n", "crate::");
     let names: Vec<&str> = uses.iter().map(String::as_str).collect();
     assert_eq!(names, ["report", "rules", "yaml"]);
 }

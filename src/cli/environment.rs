@@ -1,0 +1,58 @@
+//! The environment variables that count.
+
+use std::path::{Path, PathBuf};
+
+use layercake::check::{MAX_THREADS, limit_threads};
+use layercake::commands::repositories::VARIABLE;
+use layercake::commands::sides::{Environment, Wanted};
+use layercake::error::Error;
+use layercake::source::text_at;
+
+use super::streams::complain;
+
+/// The environment variables from which rayon takes its number of threads.
+const THREAD_VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
+
+#[expect(clippy::disallowed_methods, reason = "the environment is read in cli/")]
+pub(super) fn limit_threads_asked_for() {
+    let asked = THREAD_VARIABLES.into_iter().find_map(|name| {
+        let number: usize = std::env::var_os(name)?.to_str()?.parse().ok()?;
+        (number > 0).then_some((name, number))
+    });
+    if let Some((name, number)) = asked
+        && limit_threads(number)
+    {
+        complain(&format!("warning: {name} is {number}; {MAX_THREADS} threads are used\n"));
+    }
+}
+
+/// The clones that the environment names, one a line.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+pub(super) fn repositories_of_environment() -> Vec<String> {
+    let named = std::env::var(VARIABLE).unwrap_or_default();
+    named.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// The configuration file that the environment names.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+pub(super) fn named_configuration() -> Option<PathBuf> {
+    std::env::var_os("LAYERCAKE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
+}
+
+/// What of this process's environment counts for a comparison: nothing,
+/// unless it is asked.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+pub(super) fn environment(wanted: &Wanted) -> Result<Environment, Error> {
+    let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+    if !wanted.auto {
+        return Ok(Environment::default());
+    }
+    let set = |name: &&str| Some(((*name).to_owned(), value(name)?));
+    let on_github = value("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    let event = std::env::var_os("GITHUB_EVENT_PATH").filter(|path| on_github && !path.is_empty());
+    Ok(Environment {
+        variables: Environment::VARIABLES.iter().filter_map(set).collect(),
+        event: event.map(|path| text_at(Path::new(&path))).transpose()?,
+        base: None,
+    })
+}

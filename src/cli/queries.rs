@@ -1,0 +1,316 @@
+//! What the verbs print that answer a question: `render`, `sites`, `graph`,
+//! `explain-value`, `impact` and `debug side`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use layercake::check::Checked;
+use layercake::commands::provenance::Question;
+use layercake::commands::render::Rendering;
+use layercake::commands::sides::{MergeBase, Side, Sides, Wanted};
+use layercake::commands::{self, Selection};
+use layercake::error::{Error, ErrorKind};
+use layercake::report;
+use layercake::report::provenance::SiteValue;
+
+use super::arguments::{
+    ExplainValueArgs, FailOn, GraphFormat, RenderFormat, SitesFormat, TextFormat,
+};
+use super::environment::environment;
+use super::streams::{Failure, complain, print};
+use super::terminal::Terminal;
+use super::view::{problems, told, view};
+
+pub(super) fn render(
+    selection: &Selection,
+    wanted: &commands::render::Wanted,
+    (format, look): (RenderFormat, report::DocumentsLook),
+    fail_on: Option<FailOn>,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let rendering =
+        terminal.watch(|progress| commands::render::run(selection, wanted, progress))?;
+    let (checked, sites) = (&rendering.checked, &rendering.sites);
+    print(|out| match format {
+        RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
+        RenderFormat::Json => report::model::rendered(sites, look, out),
+    })?;
+    complain(&not_rendered(&rendering));
+    complain(&problems(checked));
+    if checked.internal_error {
+        return Ok(ExitCode::from(2));
+    }
+    let is_failed = match fail_on {
+        Some(FailOn::Never) => false,
+        Some(level) => level.is_reached(checked.findings.counts()) || !rendering.is_whole(),
+        None => !rendering.is_whole(),
+    };
+    Ok(ExitCode::from(u8::from(is_failed)))
+}
+
+/// A line for each thing that was asked for and is not rendered.
+pub(super) fn not_rendered(rendering: &Rendering) -> String {
+    let Checked { undefined, unread, .. } = &rendering.checked;
+    let undefined = undefined.iter().map(|site| {
+        format!("site `{site}` is not rendered: its definition is missing or broken\n")
+    });
+    let unread = unread
+        .iter()
+        .map(|path| format!("documents of `{path}` are missing: it cannot be read to its end\n"));
+    let missing = rendering.missing.iter().map(|(site, key)| {
+        let site = site.as_ref().map(|site| format!(" of site `{site}`")).unwrap_or_default();
+        format!("`{}` ({}){site} is not rendered\n", key.name, key.schema)
+    });
+    let empty = rendering.is_empty().then(|| "no document is rendered that is asked for\n".into());
+    undefined.chain(unread).chain(missing).chain(empty).collect()
+}
+
+pub(super) fn sites(
+    selection: &Selection,
+    format: SitesFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
+    print(|out| match format {
+        SitesFormat::Table => report::write_for_people(out, |out| {
+            report::sites::write(&listed.rows, &terminal.style, out)
+        }),
+        SitesFormat::Json => report::model::site_rows(&listed.rows, out),
+    })?;
+    for site in &listed.undefined {
+        complain(&format!(
+            "site `{site}` is not listed: its definition is missing or broken; \
+             `layercake lint` shows how\n"
+        ));
+    }
+    if listed.internal_error {
+        return Ok(ExitCode::from(2));
+    }
+    Ok(ExitCode::from(u8::from(!listed.undefined.is_empty())))
+}
+
+pub(super) fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
+    let Some(listing) = commands::listing::run(directory, wanted, &environment(wanted)?)? else {
+        print(|out| writeln!(out, "no comparison"))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Sides { from, to, chosen, .. } = &listing.sides;
+    print(|out| {
+        writeln!(out, "chosen: {}: {}", chosen.code, chosen.sentence)?;
+        for (word, side) in [("from", from), ("to", to)] {
+            match side {
+                Side::Commit { id, .. } => writeln!(out, "{word}: commit {id}")?,
+                Side::Nothing | Side::Index | Side::WorkTree => writeln!(out, "{word}: {side}")?,
+            }
+        }
+        for (path, content) in &listing.files {
+            match content {
+                Some(content) => writeln!(out, "{content} {path}")?,
+                None => writeln!(out, "- {path}")?,
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn explain_value(
+    arguments: ExplainValueArgs,
+    directory: PathBuf,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (site, question) = asked(&arguments.value, arguments.all_sites)?;
+    let selection = Selection {
+        revision: arguments.rev,
+        set: arguments.set,
+        meaning: arguments.meaning.meaning(),
+        configuration: arguments.config.place(),
+        ..arguments.clones.selection(directory)
+    };
+    if arguments.since.is_some() {
+        let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
+        let wanted = Wanted { since: arguments.since, merge_base, ..Wanted::default() };
+        return explain_since(&selection, &wanted, (&site, &question), arguments.format, terminal);
+    }
+    match (&arguments.why_not, arguments.all_sites) {
+        (Some(place), _) => {
+            explain_why_not(&selection, &site, &question, place, arguments.format, terminal)
+        }
+        (None, true) => explain_in_all(&selection, &question, arguments.format, terminal),
+        (None, false) => explain_in(&selection, &site, &question, arguments.format, terminal),
+    }
+}
+
+pub(super) fn explain_in(
+    selection: &Selection,
+    site: &str,
+    question: &Question,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, way) = terminal
+        .watch(|progress| commands::explain_value::one(selection, site, question, progress))?;
+    let view = view(&checked);
+    print(|out| match format {
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::provenance::write_way(&way, &view, &terminal.style, out)
+        }),
+        TextFormat::Json => {
+            let value = SiteValue { site: way.site.clone(), way: Some(way) };
+            report::provenance::write_ways_json(&[value], &view, out)
+        }
+    })?;
+    Ok(told(&checked))
+}
+
+pub(super) fn explain_since(
+    selection: &Selection,
+    wanted: &Wanted,
+    (site, question): (&str, &Question),
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, since) = terminal.watch(|progress| {
+        commands::explain_since::run(selection, wanted, site, question, progress)
+    })?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::since::write_way_since(&since, &view, style, out)
+        }),
+        TextFormat::Json => report::since::write_way_since_json(&since, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+pub(super) fn explain_in_all(
+    selection: &Selection,
+    question: &Question,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, values) =
+        terminal.watch(|progress| commands::explain_value::all(selection, question, progress))?;
+    let view = view(&checked);
+    print(|out| match format {
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::provenance::write_values(&values, &view, out)
+        }),
+        TextFormat::Json => report::provenance::write_ways_json(&values, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+pub(super) fn explain_why_not(
+    selection: &Selection,
+    site: &str,
+    question: &Question,
+    place: &str,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, texts) = terminal.watch(|progress| {
+        commands::explain_value::why_not(selection, site, question, place, progress)
+    })?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        TextFormat::Text => report::write_for_people(out, |out| {
+            report::provenance::write_why_not(&texts, &view, style, out)
+        }),
+        TextFormat::Json => report::provenance::write_why_not_json(&texts, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+/// The site and the value that the arguments name; the schema may be left out.
+pub(super) fn asked(arguments: &[String], all_sites: bool) -> Result<(String, Question), Error> {
+    let all = if all_sites { 3 } else { 4 };
+    if arguments.len() > all {
+        return Err(Error::new(ErrorKind::Usage, "`--all-sites` goes without a site")
+            .with_help("layercake explain-value --all-sites SCHEMA NAME PATH"));
+    }
+    let is_complete = arguments.len() == all;
+    let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
+    let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
+    // Where some are missing, their forms say which.
+    let (path, rest) = match arguments.split_last() {
+        Some((path, rest)) if is_complete || is_path(path) => (Some(path), rest),
+        Some(_) | None => (None, arguments),
+    };
+    let (site, rest) = match rest.split_first() {
+        Some((site, rest)) if !all_sites && (is_complete || !is_schema(site)) => (Some(site), rest),
+        Some(_) | None => (None, rest),
+    };
+    let (schema, name) = match rest {
+        [schema, name] => (Some(schema), Some(name)),
+        [schema] if is_schema(schema) => (Some(schema), None),
+        [name] => (None, Some(name)),
+        _ => (None, None),
+    };
+    match (site, name, path) {
+        (site, Some(name), Some(path)) if all_sites || site.is_some() => {
+            let (name, path) = (name.clone(), path.clone());
+            let question = Question { schema: schema.cloned().unwrap_or_default(), name, path };
+            Ok((site.cloned().unwrap_or_default(), question))
+        }
+        (site, name, path) => Err(missing(site.is_none() && !all_sites, name, path)),
+    }
+}
+
+/// The error that says which arguments are missing.
+pub(super) fn missing(
+    is_site_missing: bool,
+    name: Option<&String>,
+    path: Option<&String>,
+) -> Error {
+    let of_each = [("SITE", is_site_missing), ("NAME", name.is_none()), ("PATH", path.is_none())];
+    let missing: Vec<&str> =
+        of_each.iter().filter(|(_, is_missing)| *is_missing).map(|(word, _)| *word).collect();
+    let arguments = if missing.len() == 1 { "argument" } else { "arguments" };
+    let message = format!("missing {arguments} {}", missing.join(", "));
+    let help = if is_site_missing {
+        "say which site: its name, `-` for files without sites, or `--all-sites`"
+    } else {
+        "layercake explain-value SITE SCHEMA NAME PATH, as in \
+         `layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas`"
+    };
+    Error::new(ErrorKind::Usage, message).with_help(help)
+}
+
+pub(super) fn impact(
+    selection: &Selection,
+    place: &str,
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let (checked, impact) =
+        terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        TextFormat::Text => {
+            report::write_for_people(out, |out| report::impact::write(&impact, &view, style, out))
+        }
+        TextFormat::Json => report::impact::write_impact_json(&impact, &view, out),
+    })?;
+    Ok(told(&checked))
+}
+
+pub(super) fn graph(
+    selection: &Selection,
+    format: GraphFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let checked = terminal.watch(|progress| commands::graph::run(selection, progress))?;
+    let (checked, graphs) = checked.without_taken();
+    let view = view(&checked);
+    print(|out| match format {
+        GraphFormat::Text => {
+            report::write_for_people(out, |out| report::graph::write(&graphs, &view, out))
+        }
+        GraphFormat::Dot => report::graph::write_dot(&graphs, &view, out),
+        GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
+        GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
+    })?;
+    complain(&problems(&checked));
+    Ok(told(&checked))
+}

@@ -1,0 +1,86 @@
+//! Standard input, output and error.
+
+use std::io::{self, BufWriter, Read as _, Write};
+
+use layercake::error::{Error, ErrorKind};
+use layercake::report;
+use layercake::source::Source;
+use layercake::stopwatch::{Stage, lap};
+
+/// Why a verb did not come to its end.
+pub(super) enum Failure {
+    Work(Error),
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Work(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+/// Writes to standard output, to its end or until its reader closes it.
+#[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
+pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    unless_closed(lap(Stage::Report, || {
+        write(&mut out)?;
+        out.flush()
+    }))
+}
+
+/// A reader that closes the pipe has read enough: that is not an error, and the exit code is
+/// that of a reader that goes on.
+pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// All that standard input has.
+#[expect(clippy::disallowed_methods, reason = "what another program prints can be read")]
+pub(super) fn standard_input() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let most = Source::MAX_BYTES + 1;
+    let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
+    read.map_err(|cause| {
+        Error::new(ErrorKind::Io, "standard input cannot be read").caused_by(cause)
+    })?;
+    if bytes.len() as u64 == most {
+        let message = format!("standard input has more than {} MiB", Source::MAX_BYTES >> 20);
+        return Err(Error::new(ErrorKind::Io, message).into());
+    }
+    Ok(bytes)
+}
+
+/// Writes to standard error; where that is closed there is nobody to tell.
+#[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
+pub(super) fn complain(text: &str) {
+    let mut errors = io::stderr().lock();
+    let text = report::printable_lines(text);
+    let text = report::without_commands(&text);
+    drop(errors.write_all(text.as_bytes()).and_then(|()| errors.flush()));
+}
+
+/// The error, what caused it, and what cures it.
+pub(super) fn explain_failure(error: &Error) {
+    // A configuration has a line for each fault.
+    let mut text: String =
+        error.to_string().lines().map(|line| format!("error: {line}\n")).collect();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        text += &format!("  caused by: {source}\n");
+        cause = source.source();
+    }
+    if let Some(help) = error.help() {
+        text += &format!("  help: {help}\n");
+    }
+    complain(&text);
+}
