@@ -12,8 +12,9 @@ use super::configuration::{Related, related};
 use super::load::{KnownToThreads, Loaded, SetFiles, Side as LoadedSide};
 use super::parts::PartFile;
 use super::repositories::{AllRevisions, LocatedFile, Which, used_repositories};
+use super::run::{after_its_like, counts_for};
 use super::side::{Asked, OneSide, identities};
-use super::{Checked, CheckedSite, Plan, RenderedSite, Work, after_its_like, counts_for};
+use super::{Checked, CheckedSite, Plan, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted, gather};
 use crate::compare::{
     Attributed, Attribution, Limits, Proof, Question, Renames, Status, Texts, Trial, Wanted,

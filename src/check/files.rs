@@ -32,9 +32,9 @@ pub(super) struct Files<'t, T> {
     pub(super) kept: Vec<T>,
     pub(super) head: SideFiles,
     pub(super) base: Option<SideFiles>,
-    /// What is known of the contents of the head's files, by which the base
-    /// shares them.
-    known: HashMap<Identity, FileId, foldhash::fast::RandomState>,
+    /// What is known of the contents of files, by which the base shares those of the head, and a
+    /// session those that it has read.
+    pub(super) known: KnownFiles,
     /// Which files are cloud-init's.
     pub(super) part_globs: Arc<PartGlobs>,
     /// Which files are secret as a whole.
@@ -42,10 +42,28 @@ pub(super) struct Files<'t, T> {
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t, T>,
-    work: Work,
+    reads: Reads<'t>,
     /// Whether it is the base that is being read.
     reads_base: bool,
 }
+
+/// Which files a run reads.
+#[derive(Clone, Copy)]
+pub(super) struct Reads<'t> {
+    pub(super) work: Work,
+    /// The only site of which more than the definition is read.
+    pub(super) site: Option<&'t str>,
+}
+
+/// What was read before.
+#[derive(Default)]
+pub(super) struct FilesSoFar<T> {
+    pub(super) sources: SourceMap,
+    pub(super) kept: Vec<T>,
+    pub(super) known: KnownFiles,
+}
+
+pub(super) type KnownFiles = HashMap<Identity, FileId, foldhash::fast::RandomState>;
 
 /// The files of one side, and how they lie.
 #[derive(Default)]
@@ -84,21 +102,28 @@ pub(super) struct AsRead<'f> {
 }
 
 impl<'t, T: Default + Send> Files<'t, T> {
-    pub(super) fn new(plan: &Plan<'_>, work: Work, keep: &'t Keep<'t, T>) -> Result<Self, Error> {
+    pub(super) fn new(
+        plan: &Plan<'_>,
+        reads: Reads<'t>,
+        earlier: FilesSoFar<T>,
+        keep: &'t Keep<'t, T>,
+    ) -> Result<Self, Error> {
+        let FilesSoFar { sources, kept, known } = earlier;
         let mut files = Self {
-            sources: SourceMap::new(),
-            kept: Vec::new(),
+            sources,
+            kept,
             head: SideFiles::default(),
             base: None,
-            known: HashMap::default(),
+            known,
             part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
             secret: SecretFiles::of(&plan.configuration.sets, RepoPath::new(""))
                 .and(&plan.configuration.secret_files),
             user_data: HashMap::new(),
             keep,
-            work,
+            reads,
             reads_base: false,
         };
+        files.fill();
         files.head = files.side(plan, plan.tree, plan.layout(), Which::Head)?;
         if let Some(base) = &plan.base {
             files.reads_base = true;
@@ -171,7 +196,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
         if let (Work::Merge | Work::Render | Work::Answer | Work::Relate, Some(globs)) =
-            (self.work, &plan.sites)
+            (self.reads.work, &plan.sites)
         {
             // Nothing is asked of the files of other sites.
             let is_asked = |site: &str| globs.is_match(site);
@@ -182,6 +207,10 @@ impl<'t, T: Default + Send> Files<'t, T> {
                     layout.keep_types(&|name| types.contains(name));
                 }
             }
+        }
+        // What is a part of a set, any site may say.
+        if let Some(site) = self.reads.site.filter(|_| self.part_globs.is_empty()) {
+            layout.keep_files_of(site);
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
@@ -196,8 +225,10 @@ impl<'t, T: Default + Send> Files<'t, T> {
             .zip(is_nested)
             .map(|(file, is_nested)| {
                 let tree = file.repository.map_or(tree, |index| further[index].tree);
-                // Both sides read the same files of a further repository that is no commit.
-                let unchanging = file.repository.is_some() && file.content.is_none();
+                // A session reads a file once, and both sides read the same files of a further
+                // repository that is no commit.
+                let unchanging =
+                    self.is_session() || (file.repository.is_some() && file.content.is_none());
                 let commit = file.repository.and_then(|index| further[index].commit.as_ref());
                 let (content, place, may_be_link) = (file.content, Some(&file.place), file.is_link);
                 let to_read = ToRead { commit, ..ToRead::of(&file.path, tree) };
@@ -229,6 +260,11 @@ impl<'t, T: Default + Send> Files<'t, T> {
         Ok(SideFiles { files, ..SideFiles::default() })
     }
 
+    /// Whether more of the files may be read later.
+    fn is_session(&self) -> bool {
+        self.reads.work == Work::Answer
+    }
+
     /// Reads and parses those of `files` that are not known yet.
     pub(super) fn read(
         &mut self,
@@ -257,11 +293,12 @@ impl<'t, T: Default + Send> Files<'t, T> {
         let found: Vec<Result<FileId, usize>> = found.collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
-        self.known.reserve(if compared { unknown.len() } else { 0 });
+        let may_share = compared || self.is_session();
+        self.known.reserve(if may_share { unknown.len() } else { 0 });
         // What a file holds may be known only now.
         let ids = read.into_iter().zip(unknown).map(|(read, (file, identity))| {
             let identity = Identity { content: read.content, ..identity };
-            let is_shared = compared && (read.content.is_some() || file.unchanging);
+            let is_shared = may_share && (read.content.is_some() || file.unchanging);
             if is_shared { *self.known.entry(identity).or_insert(read.id) } else { read.id }
         });
         let ids: Vec<FileId> = ids.collect();
@@ -411,7 +448,7 @@ pub(super) struct ToRead<'t> {
 
 /// What is the same where a file is.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Identity {
+pub(super) struct Identity {
     path: RepoPath,
     content: Option<ContentId>,
     /// Whether it is secret as a whole.

@@ -8,10 +8,11 @@ use globset::GlobSet;
 use rayon::prelude::*;
 
 use super::configuration::Configured;
-use super::files::{AsRead, Files, SideFile, SideFiles, failure};
+use super::files::{AsRead, Files, FilesSoFar, KnownFiles, Reads, SideFile, SideFiles, failure};
 use super::parts::PartFile;
 use super::repositories::Which;
-use super::{AcceptedBy, Plan, Scope, Work, counts_for};
+use super::run::counts_for;
+use super::{AcceptedBy, Plan, Scope, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::guard::{Place as Guarded, guarded};
@@ -102,6 +103,7 @@ pub(super) struct Loaded {
     pub(super) head: Side,
     /// What it is compared with.
     pub(super) base: Option<Side>,
+    known: KnownFiles,
     /// The schemas in them.
     pub(super) schemas: Schemas,
     in_repository: bool,
@@ -135,6 +137,27 @@ pub(super) struct Side {
 
 impl Loaded {
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
+        Self::read(plan, Reads { work, site: None }, FilesSoFar::default())
+    }
+
+    /// The files of one site, those that all sites can read, and the definitions of the others.
+    pub(super) fn of_site(plan: &Plan<'_>, site: &str) -> Result<Self, Error> {
+        let reads = Reads { work: Work::Answer, site: Some(site) };
+        Self::read(plan, reads, FilesSoFar::default())
+    }
+
+    /// Reads the files that were not read yet; those that were keep their ids.
+    pub(super) fn read_others(self, plan: &Plan<'_>) -> Result<Self, Error> {
+        let Self { sources, files, known, work, .. } = self;
+        Self::read(plan, Reads { work, site: None }, FilesSoFar { sources, kept: files, known })
+    }
+
+    fn read(
+        plan: &Plan<'_>,
+        reads: Reads<'_>,
+        earlier: FilesSoFar<LoadedFile>,
+    ) -> Result<Self, Error> {
+        let work = reads.work;
         let (schemas, known) = (Schemas::default(), KnownToThreads::default());
         let secrets = &plan.configuration.secrets;
         let reader = Reader { schemas: &schemas, known: &known, secrets, work };
@@ -156,7 +179,8 @@ impl Loaded {
             }
             loaded
         };
-        let Files { mut sources, kept: mut files, head, base, .. } = Files::new(plan, work, &keep)?;
+        let read = Files::new(plan, reads, earlier, &keep)?;
+        let Files { mut sources, kept: mut files, head, base, known: read_files, .. } = read;
         let (mut head, mut base) = (Side::of(head), base.map(Side::of));
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         let of_base = base.as_mut().map(|base| (base, Which::Base));
@@ -189,6 +213,7 @@ impl Loaded {
             files,
             head,
             base,
+            known: read_files,
             schemas,
             in_repository,
             work,

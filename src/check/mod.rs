@@ -12,37 +12,32 @@ mod files;
 mod load;
 mod parts;
 mod repositories;
+mod run;
 mod sets;
 mod side;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub use compare::{Before, BothSides, Compared, Settings, compare, compare_with};
-pub use configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
-pub use files::first_document;
-pub use load::baseline;
-pub use sets::{DeclaredSet, SecretFiles};
-
 use globset::GlobSet;
-use rayon::prelude::*;
 
-use self::files::Files;
-use self::load::{Loaded, SetFiles};
+pub use self::compare::{Before, BothSides, Compared, Settings, compare, compare_with};
+pub use self::configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
+pub use self::files::first_document;
+use self::files::{Files, FilesSoFar, Reads};
+pub use self::load::baseline;
 use self::repositories::Which;
-use self::side::{Asked, OneSide};
-use crate::diagnostic::Diagnostic;
+use self::run::run;
+pub use self::run::{NameAndType, Session};
+pub use self::sets::{DeclaredSet, SecretFiles};
 use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::{DocId, Graph};
-use crate::guard::{Place, guarded};
-use crate::render::{Alike, Rendered};
-use crate::rules::{self, Undone};
+use crate::render::Rendered;
+use crate::rules;
 use crate::source::{FileId, RepoPath, SourceMap, Span, Tree, UsedRepository};
-use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::deckhand::{Options, Site};
@@ -356,7 +351,7 @@ pub fn check<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Judge, None, &|site| Answer::Is(per_site(site)))
+    run(plan, Work::Judge, &|site| Answer::Is(per_site(site)))
 }
 
 /// Reads and renders what `plan` says, for a caller that runs no rules: the findings are what
@@ -368,21 +363,7 @@ pub fn render_sites<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Render, None, &|site| Answer::Is(per_site(site)))
-}
-
-/// Reads what `plan` says, and renders of each site the documents that `per_site` needs, which
-/// it says of the site as far as it is rendered: at first nothing is. There are no findings. The
-/// site called `first`, if there is one, comes before all others.
-///
-/// # Errors
-/// As [`check`].
-pub fn answer_sites<T: Send>(
-    plan: &Plan<'_>,
-    first: Option<&str>,
-    per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
-) -> Result<Checked<T>, Error> {
-    run(plan, Work::Answer, first, &per_site)
+    run(plan, Work::Render, &|site| Answer::Is(per_site(site)))
 }
 
 /// Reads what `plan` says, and renders and judges what cloud-init is given in each site; Deckhand's
@@ -394,7 +375,7 @@ pub fn merge_sets<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Merge, None, &|site| Answer::Is(per_site(site)))
+    run(plan, Work::Merge, &|site| Answer::Is(per_site(site)))
 }
 
 /// Reads what `plan` says and relates the documents of each site, without rendering them.
@@ -402,77 +383,7 @@ pub fn merge_sets<T: Send>(
 /// # Errors
 /// As [`check`].
 pub fn relate_sites(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
-    run(plan, Work::Relate, None, &|_| Answer::Is(()))
-}
-
-fn run<T: Send>(
-    plan: &Plan<'_>,
-    work: Work,
-    first: Option<&str>,
-    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
-) -> Result<Checked<T>, Error> {
-    let mut loaded = Loaded::new(plan, work)?;
-    loaded.ensure_sites(plan)?;
-    let mut wanted = loaded.head.wanted(plan);
-    let first = wanted.iter().position(|set| first.is_some() && set.name.as_deref() == first);
-    if let Some(first) = first {
-        wanted[..=first].rotate_right(1);
-    }
-    plan.progress.sites.store(wanted.len(), Relaxed);
-    let mut diagnostics = if work.has_findings() {
-        lap(Stage::Rules, || loaded.file_findings(&loaded.head))
-    } else {
-        Vec::new()
-    };
-    did(Stage::Rules, || diagnostics.len());
-    if matches!(work, Work::Judge | Work::Render) {
-        diagnostics.extend(loaded.head.layout_findings());
-    }
-    let mut sites = after_its_like(
-        &wanted,
-        |files| files.site_type.as_deref(),
-        |files, like| site(plan, &loaded, files, like, per_site),
-    );
-    if let Some(first) = first {
-        sites[..=first].rotate_left(1);
-    }
-    let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
-    diagnostics.extend(found.into_iter().flatten());
-    diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
-    let internal_error = loaded.has_failed() || diagnostics.iter().any(rules::is_internal);
-    did(Stage::Judge, || diagnostics.len());
-    let findings = lap(Stage::Judge, || {
-        let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
-        if let Some(globs) = &plan.sites {
-            diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
-        }
-        Findings::new(diagnostics, &loaded.sources, &plan.only).with_consequences(&loaded.sources)
-    });
-    let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
-    let documents = loaded.documents(plan, &wanted);
-    let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
-    let repositories = repositories::used_repositories(plan, &loaded);
-    let sources = mem::take(&mut loaded.sources);
-    give_back(loaded);
-    Ok(Checked {
-        sources,
-        sites,
-        repositories,
-        findings,
-        secrets,
-        opaque,
-        documents,
-        undefined,
-        unread,
-        internal_error,
-    })
-}
-
-/// Whether a finding counts for one of the sites asked for; the others are
-/// left out of it.
-fn counts_for(diagnostic: &mut Diagnostic, sites: &GlobSet) -> bool {
-    diagnostic.sites.retain(|site| sites.is_match(&**site));
-    !diagnostic.sites.is_empty()
+    run(plan, Work::Relate, &|_| Answer::Is(()))
 }
 
 /// How much a run read.
@@ -491,7 +402,8 @@ pub struct ParseTotals {
 /// # Errors
 /// As [`check`].
 pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
-    let files = Files::new(plan, Work::Judge, &|_, _, parsed| parsed)?;
+    let reads = Reads { work: Work::Judge, site: None };
+    let files = Files::new(plan, reads, FilesSoFar::default(), &|_, _, parsed| parsed)?;
     let totals = ParseTotals {
         files: files.kept.len(),
         documents: files.kept.iter().map(|parsed: &Parsed| parsed.documents.len()).sum(),
@@ -519,133 +431,4 @@ pub fn limit_threads(asked: usize) -> bool {
 /// On how many threads files are read, and sites rendered.
 pub fn threads() -> usize {
     rayon::current_num_threads()
-}
-
-/// Renders and judges one site, and gives it back for those that are `like` it.
-fn site<'l, T>(
-    plan: &Plan<'_>,
-    loaded: &'l Loaded,
-    files: &SetFiles,
-    like: Option<&OneSide<'l>>,
-    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
-) -> ((CheckedSite<T>, Vec<Diagnostic>), Option<OneSide<'l>>) {
-    let name = files.name.as_deref().unwrap_or_default();
-    let like = like.map(|like| (like, Alike::Text));
-    let (mut docs, mut before) = (Vec::new(), None);
-    // A fault in layercake itself costs this site, or what was to be taken from
-    // it, and says so; the others go on.
-    let (side, taken) = loop {
-        let asked = Asked { docs: &docs, before: before.as_ref() };
-        let side = guarded(Place::Site(name), || {
-            OneSide::of(plan, loaded, (&loaded.head, files), like, asked)
-        });
-        let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
-        match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
-            Some(Answer::Needs(more)) => docs.extend(more),
-            Some(Answer::Is(taken)) => break (side, Some(taken)),
-            None => break (side, None),
-        }
-        before = side;
-    };
-    let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
-    let undone = match (&side, &taken) {
-        (None, _) => Some(Undone::Checking),
-        (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(Undone::Checking),
-        (Some(_), None) => Some(Undone::Taking),
-        (Some(_), Some(_)) => None,
-    };
-    // Sites that are like this one ask what was found here.
-    let mut found = side.as_ref().map(|side| side.findings.clone()).unwrap_or_default();
-    found.extend(undone.map(|undone| files.word_internal(undone)));
-    let checked = match &side {
-        Some(side) => side.checked(files, taken),
-        None => CheckedSite::failed(loaded, files),
-    };
-    plan.progress.sites_rendered.fetch_add(1, Relaxed);
-    ((checked, found), side)
-}
-
-impl<T> CheckedSite<T> {
-    /// A site at which layercake itself failed.
-    fn failed(loaded: &Loaded, files: &SetFiles) -> Self {
-        let documents = files.files.iter().map(|file| loaded.file(*file).documents.len());
-        Self {
-            name: files.name.clone(),
-            site_type: files.site_type.clone(),
-            files: files.files.len(),
-            documents: documents.sum(),
-            outputs: 0,
-            taken: None,
-        }
-    }
-}
-
-impl SetFiles {
-    /// The finding for what layercake failed to do with it.
-    fn word_internal(&self, undone: Undone) -> Diagnostic {
-        let sites = self.name.iter().cloned().collect();
-        Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
-    }
-}
-
-/// Does `one` for each item: for the first, then for the first of each kind, and
-/// after each of these for the others of its kind. Each is shown what was made of
-/// one that it is probably much like: the first of its kind, or else the first of
-/// all. What `one` gives comes in the order of the items.
-fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
-    items: &[I],
-    kind: impl Fn(&I) -> K,
-    one: impl Fn(&I, Option<&S>) -> (R, Option<S>) + Sync,
-) -> Vec<R> {
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let mut members: BTreeMap<K, Vec<usize>> = BTreeMap::new();
-    for (index, item) in items.iter().enumerate() {
-        members.entry(kind(item)).or_default().push(index);
-    }
-    let members: Vec<Vec<usize>> = members.into_values().collect();
-    let split = split();
-    let to_begin = AtomicUsize::new(items.len());
-    let one = |at: usize, like: Option<&S>| {
-        let _part = split.part();
-        to_begin.fetch_sub(1, Relaxed);
-        one(&items[at], like)
-    };
-    let free = |made: Option<S>| {
-        let _part = split.part();
-        if to_begin.load(Relaxed) == 0 {
-            // None comes that could use the memory.
-            give_back(made);
-        } else {
-            lap(Stage::Free, || drop(made));
-        }
-    };
-    let others = |members: &[usize], like: Option<&S>| -> Vec<(usize, R)> {
-        let other = |at: &usize| {
-            let (made, of_nobody) = one(*at, like);
-            free(of_nobody);
-            (*at, made)
-        };
-        members[1..].par_iter().map(other).collect()
-    };
-    let (of_first, like_all) = one(0, None);
-    let of_kind = |members: &Vec<usize>| {
-        // The first of all is the first of its kind.
-        if members[0] == 0 {
-            return others(members, like_all.as_ref());
-        }
-        let (led, like) = one(members[0], like_all.as_ref());
-        let mut made = others(members, like.as_ref());
-        // Sites are large: none is kept for longer than others ask for it.
-        free(like);
-        made.push((members[0], led));
-        made
-    };
-    let made: Vec<Vec<(usize, R)>> = members.par_iter().map(of_kind).collect();
-    drop(split);
-    give_back(like_all);
-    let mut made: BTreeMap<usize, R> = made.into_iter().flatten().collect();
-    made.insert(0, of_first);
-    made.into_values().collect()
 }

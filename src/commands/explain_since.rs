@@ -44,7 +44,9 @@ pub fn run(
     };
     let (compared, answers) = compare_with(&workspace.plan(progress), &settings, ask)?;
     let Some([base, head]) = answers.into_iter().flatten().next() else {
-        return Err(super::explain_value::no_site(&compared.checked, site));
+        let sites = compared.checked.sites.iter();
+        let sites: Vec<_> = sites.map(|it| (it.name.clone(), it.site_type.clone())).collect();
+        return Err(super::explain_value::no_site(&sites, site));
     };
     let no_site = || Err(format!("there is no site `{site}`"));
     let (base, head) = match (base, head) {

@@ -2,13 +2,12 @@
 //! what lost against it, and where it could be changed.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::impact::site_name;
 use super::provenance::{self, Line, Question};
 use super::{Selection, Workspace};
-use crate::check::{Answer, Checked, Progress, RenderedSite, answer_sites};
+use crate::check::{Answer, Checked, NameAndType, Progress, RenderedSite, Session};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
@@ -35,29 +34,30 @@ pub fn one(
     progress: &Progress,
 ) -> Result<(Checked<()>, Way), Error> {
     let workspace = Workspace::open(selection)?;
-    // The site asked for comes first, so that all others know the candidates.
-    let answer: OnceLock<Result<(Way, Vec<Candidate>), Error>> = OnceLock::new();
-    let asked = |at_hand: &RenderedSite<'_>| {
-        if is_called(at_hand, site) {
-            let needed = at_hand.unasked(provenance::document(at_hand, question));
-            if !needed.is_empty() {
-                return Answer::Needs(needed);
-            }
-            answer.get_or_init(|| {
-                let way = provenance::way(at_hand, question)?;
-                Ok((way, candidates(at_hand, question)?))
-            });
+    let plan = workspace.plan(progress);
+    let mut session = Session::of_site(&plan, site)?;
+    let answers = session.ask(Some(site), |at_hand| {
+        if !is_called(at_hand, site) {
+            return Answer::Is(None);
         }
-        let answer = answer.get().and_then(|answer| answer.as_ref().ok());
-        answer.map_or(Answer::Is(Vec::new()), |(_, candidates)| reaches(at_hand, candidates))
-    };
-    let (checked, reaches) =
-        answer_sites(&workspace.plan(progress), Some(site), asked)?.without_taken();
-    let answer = answer.into_inner().unwrap_or_else(|| Err(no_site(&checked, site)));
-    let (mut way, candidates) = answer?;
-    let sites: Vec<SiteName> = checked.sites.iter().map(site_name).collect();
-    way.changes = changes(&way, &candidates, &sites, &reaches);
-    Ok((checked, way))
+        let needed = at_hand.unasked(provenance::document(at_hand, question));
+        if !needed.is_empty() {
+            return Answer::Needs(needed);
+        }
+        let way = provenance::way(at_hand, question);
+        Answer::Is(Some(way.and_then(|way| Ok((way, candidates(at_hand, question)?)))))
+    });
+    let answer = answers.into_iter().find_map(|(_, answer)| answer);
+    let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
+    let files = candidates.iter().map(|candidate| &candidate.document.path);
+    let is_alone = candidates.is_empty() || workspace.site_of(files).as_deref() == Some(site);
+    if !is_alone {
+        session = session.read_others()?;
+    }
+    let only = is_alone.then_some(site);
+    let reaches = session.ask(only, |site| reaches(site, &candidates)).into_iter().collect();
+    way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
+    Ok((session.close(), way))
 }
 
 /// The ways of a value in all sites.
@@ -75,17 +75,18 @@ pub fn all(
         if !needed.is_empty() {
             return Answer::Needs(needed);
         }
-        Answer::Is((at_hand.site.name.clone(), provenance::way(at_hand, question)))
+        Answer::Is(provenance::way(at_hand, question))
     };
-    let (checked, answers) = answer_sites(&workspace.plan(progress), None, way)?.without_taken();
+    let plan = workspace.plan(progress);
+    let mut session = Session::new(&plan)?;
     let (mut values, mut first_error) = (Vec::new(), None);
-    for (site, answer) in answers {
+    for (site, answer) in session.ask(None, way) {
         let way = answer.map_err(|error| first_error.get_or_insert(error).kind()).ok();
         values.push(SiteValue { site, way });
     }
     match first_error {
         Some(error) if values.iter().all(|value| value.way.is_none()) => Err(error),
-        Some(_) | None => Ok((checked, values)),
+        Some(_) | None => Ok((session.close(), values)),
     }
 }
 
@@ -123,18 +124,24 @@ pub fn why_not(
             docs => Answer::Needs(docs),
         }
     };
-    let (checked, answers) = answer_sites(&plan, None, asked)?.without_taken();
-    let answer = answers.into_iter().flatten().next();
-    let texts = answer.unwrap_or_else(|| Err(no_site(&checked, site)))?;
-    Ok((checked, texts))
+    let mut session = Session::of_site(&plan, site)?;
+    let answer = session.ask(Some(site), asked).into_iter().find_map(|(_, answer)| answer);
+    let texts = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
+    Ok((session.close(), texts))
 }
 
 pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
     at_hand.site.name.as_deref().unwrap_or(SET) == site
 }
 
-pub(super) fn no_site<T>(checked: &Checked<T>, site: &str) -> Error {
-    let names = checked.sites.iter().map(|site| site.name.as_deref().unwrap_or(SET));
+/// The sites of a session, as reports name them.
+pub(super) fn site_names(session: &Session<'_>) -> Vec<SiteName> {
+    let sites = session.sites().into_iter();
+    sites.map(|(name, site_type)| SiteName { name, site_type }).collect()
+}
+
+pub(super) fn no_site(sites: &[NameAndType], site: &str) -> Error {
+    let names = sites.iter().map(|(name, _)| name.as_deref().unwrap_or(SET));
     let names: Vec<&str> = names.collect();
     let error = Error::new(ErrorKind::Usage, format!("there is no site `{site}`"));
     match nearest(site, names.iter().copied()) {
@@ -287,12 +294,12 @@ fn changes(
     way: &Way,
     candidates: &[Candidate],
     sites: &[SiteName],
-    reaches: &[Vec<(bool, usize)>],
+    reaches: &BTreeMap<Option<Arc<str>>, Vec<(bool, usize)>>,
 ) -> Vec<WayChange> {
     let mut changes: Vec<WayChange> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        let of = |site: usize| reaches[site][index];
-        let reading: Vec<usize> = (0..reaches.len()).filter(|site| of(*site).0).collect();
+        let of = |site: usize| reaches.get(&sites[site].name).map_or((false, 0), |it| it[index]);
+        let reading: Vec<usize> = (0..sites.len()).filter(|site| of(*site).0).collect();
         let name = |site: &usize| sites[*site].name.clone();
         let reach = candidate.literal.as_ref().map(|_| Reach {
             outputs: reading.iter().map(|site| of(*site).1).sum(),

@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::explain_value::site_names;
 use super::provenance::{self, Line};
 use super::{Selection, Workspace};
-use crate::check::{Answer, Checked, CheckedSite, Progress, RenderedSite, answer_sites};
+use crate::check::{Answer, Checked, Progress, RenderedSite, Session};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered, may_enter};
 use crate::render::replay::{Replay, Via};
-use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, SiteName, TextKind};
+use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, TextKind};
 use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::Document;
 use crate::yaml::Key;
@@ -36,13 +37,17 @@ pub fn run(
         super::WorkspaceScope::Set(files) => files.clone(),
     };
     let plan = workspace.plan(progress);
-    let checked = answer_sites(&plan, None, |site| match needed(site, &given, line) {
+    let only = workspace.site_of(&given);
+    let mut session = match &only {
+        Some(site) => Session::of_site(&plan, site)?,
+        None => Session::new(&plan)?,
+    };
+    let answers = session.ask(only.as_deref(), |site| match needed(site, &given, line) {
         docs if docs.is_empty() => Answer::Is(of_site(site, &given, line)),
         docs => Answer::Needs(docs),
-    })?;
-    let (checked, sites) = checked.without_taken();
-    let names = checked.sites.iter().map(site_name).collect();
-    let impact = Impact { sites: names, ..gather(place, line, sites) };
+    });
+    let sites = answers.into_iter().map(|(_, answer)| answer).collect();
+    let impact = Impact { sites: site_names(&session), ..gather(place, line, sites) };
     if impact.sites_reading == 0 {
         return Err(Error::new(ErrorKind::Usage, format!("no site reads `{place}`")));
     }
@@ -50,11 +55,7 @@ pub fn run(
         let message = format!("nothing of a document stands at `{place}`");
         return Err(Error::new(ErrorKind::Usage, message));
     }
-    Ok((checked, impact))
-}
-
-pub(super) fn site_name<T>(site: &CheckedSite<T>) -> SiteName {
-    SiteName { name: site.name.clone(), site_type: site.site_type.clone() }
+    Ok((session.close(), impact))
 }
 
 /// What one site says.

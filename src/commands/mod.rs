@@ -41,7 +41,7 @@ use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
-use crate::system::deckhand::layout::Layout;
+use crate::system::deckhand::layout::{Layout, Place};
 
 /// What every verb that reads documents is told.
 #[derive(Clone, Debug)]
@@ -275,6 +275,17 @@ impl Workspace {
             configured,
             commit: start.commit,
         })
+    }
+
+    /// The site in whose folder all these files are, so that no other reads them.
+    fn site_of<'f>(&self, files: impl IntoIterator<Item = &'f RepoPath>) -> Option<Arc<str>> {
+        let WorkspaceScope::Repository(layout) = &self.scope else { return None };
+        let sites = files.into_iter().map(|file| match layout.place_of(file) {
+            Some(Place::Site(name)) => Some(name),
+            Some(Place::Global | Place::Type(_)) | None => None,
+        });
+        let sites: Option<BTreeSet<Arc<str>>> = sites.collect();
+        sites.filter(|sites| sites.len() == 1)?.pop_first()
     }
 
     /// Whether only some sites or files are asked for.

@@ -394,6 +394,14 @@ impl Layout {
         self.nested.retain(is_wanted);
     }
 
+    /// Leaves out the files of all other sites, but for their definitions.
+    pub fn keep_files_of(&mut self, site: &str) {
+        self.files.retain(|file| match &file.place {
+            Place::Site(name) => &**name == site || Self::may_be_definition(&file.path),
+            Place::Global | Place::Type(_) => true,
+        });
+    }
+
     /// Leaves out the files of types that are not wanted.
     pub fn keep_types(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.files.retain(|file| match &file.place {
