@@ -51,8 +51,8 @@ pub(super) struct Files<'t, T> {
 #[derive(Clone, Copy)]
 pub(super) struct Reads<'t> {
     pub(super) work: Work,
-    /// The only site of which more than the definition is read.
-    pub(super) site: Option<&'t str>,
+    /// The only sites of which more than the definition is read.
+    pub(super) sites: Option<&'t (dyn Fn(&str) -> bool + Sync)>,
 }
 
 /// What was read before.
@@ -203,14 +203,13 @@ impl<'t, T: Default + Send> Files<'t, T> {
             // Where no site is asked for, the error names those that there are.
             if layout.has_site(&is_asked) {
                 layout.keep_sites(&is_asked);
-                if let Some(types) = types_of_sites(&layout, tree) {
-                    layout.keep_types(&|name| types.contains(name));
-                }
+                layout.keep_types_of(tree, &is_asked);
             }
         }
         // What is a part of a set, any site may say.
-        if let Some(site) = self.reads.site.filter(|_| self.part_globs.is_empty()) {
-            layout.keep_files_of(site);
+        if let Some(wanted) = self.reads.sites.filter(|_| self.part_globs.is_empty()) {
+            layout.keep_files_of(wanted);
+            layout.keep_types_of(tree, wanted);
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
@@ -383,12 +382,19 @@ fn used_by(uses: Option<&Uses>, layout: &Layout) -> BTreeSet<usize> {
     of_sites.filter_map(|it| it.found.clone().ok()).collect()
 }
 
-/// The types of all sites of a layout; none where a definition cannot be used.
-fn types_of_sites(layout: &Layout, tree: &dyn Tree) -> Option<BTreeSet<String>> {
-    let type_of = |(_, path): (&Arc<str>, RepoPath)| {
-        Layout::type_of(&first_document(tree, &path)?).map(str::to_owned)
-    };
-    layout.definitions().map(type_of).collect()
+impl Layout {
+    /// Leaves out the files of types that no wanted site has, where the types of all of these are
+    /// known.
+    fn keep_types_of(&mut self, tree: &dyn Tree, wanted: &dyn Fn(&str) -> bool) {
+        let definitions = self.definitions().filter(|(site, _)| wanted(site));
+        let type_of = |(_, path): (&Arc<str>, RepoPath)| {
+            Layout::type_of(&first_document(tree, &path)?).map(str::to_owned)
+        };
+        let types: Option<BTreeSet<String>> = definitions.map(type_of).collect();
+        if let Some(types) = types {
+            self.keep_types(&|name| types.contains(name));
+        }
+    }
 }
 
 /// The first document of a file, such as a site definition; none where it cannot be read.

@@ -137,19 +137,24 @@ pub(super) struct Side {
 
 impl Loaded {
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
-        Self::read(plan, Reads { work, site: None }, FilesSoFar::default())
+        let asked = plan.sites.as_ref().filter(|_| work == Work::Judge && is_judged_by_site(plan));
+        let wanted = |site: &str| asked.is_none_or(|globs| globs.is_match(site));
+        let sites = asked.map(|_| &wanted as &(dyn Fn(&str) -> bool + Sync));
+        Self::read(plan, Reads { work, sites }, FilesSoFar::default())
     }
 
     /// The files of one site, those that all sites can read, and the definitions of the others.
     pub(super) fn of_site(plan: &Plan<'_>, site: &str) -> Result<Self, Error> {
-        let reads = Reads { work: Work::Answer, site: Some(site) };
+        let wanted = |name: &str| name == site;
+        let reads = Reads { work: Work::Answer, sites: Some(&wanted) };
         Self::read(plan, reads, FilesSoFar::default())
     }
 
     /// Reads the files that were not read yet; those that were keep their ids.
     pub(super) fn read_others(self, plan: &Plan<'_>) -> Result<Self, Error> {
         let Self { sources, files, known, work, .. } = self;
-        Self::read(plan, Reads { work, site: None }, FilesSoFar { sources, kept: files, known })
+        let so_far = FilesSoFar { sources, kept: files, known };
+        Self::read(plan, Reads { work, sites: None }, so_far)
     }
 
     fn read(
@@ -512,6 +517,18 @@ impl Loaded {
         let files = (0..self.files.len()).map(|index| FileId(offset(index)));
         files.filter(|file| self.file(*file).is_opaque).collect()
     }
+}
+
+/// Whether what is found in some sites does not depend on the files of others: a baseline counts
+/// what all have in common, and folders of other sites can clash with theirs.
+fn is_judged_by_site(plan: &Plan<'_>) -> bool {
+    let has_baseline = |path: &RepoPath| match plan.tree.read(path) {
+        Ok(_) => true,
+        Err(error) => !error.is_missing(),
+    };
+    plan.base.is_none()
+        && !plan.baseline.as_ref().is_some_and(has_baseline)
+        && !plan.layout().is_some_and(Layout::has_clashing_sites)
 }
 
 /// Hides what is public in the base and secret in the head, where a file was edited.

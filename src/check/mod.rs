@@ -402,7 +402,7 @@ pub struct ParseTotals {
 /// # Errors
 /// As [`check`].
 pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
-    let reads = Reads { work: Work::Judge, site: None };
+    let reads = Reads { work: Work::Judge, sites: None };
     let files = Files::new(plan, reads, FilesSoFar::default(), &|_, _, parsed| parsed)?;
     let totals = ParseTotals {
         files: files.kept.len(),

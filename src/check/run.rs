@@ -31,6 +31,8 @@ pub type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 pub struct Session<'p> {
     plan: &'p Plan<'p>,
     loaded: Loaded,
+    /// Whether all files were read.
+    is_whole: bool,
     /// Where layercake itself failed.
     failures: Vec<Diagnostic>,
 }
@@ -41,7 +43,7 @@ impl<'p> Session<'p> {
     /// # Errors
     /// As [`check`](super::check).
     pub fn new(plan: &'p Plan<'p>) -> Result<Self, Error> {
-        Self::of(plan, Loaded::new(plan, Work::Answer)?)
+        Self::of(plan, Loaded::new(plan, Work::Answer)?, true)
     }
 
     /// Reads the files of one site and the definitions of all. Where others may share more with it
@@ -50,12 +52,13 @@ impl<'p> Session<'p> {
     /// # Errors
     /// As [`check`](super::check).
     pub fn of_site(plan: &'p Plan<'p>, site: &str) -> Result<Self, Error> {
-        Self::of(plan, Loaded::of_site(plan, site)?)
+        let is_by_site = plan.layout().is_some() && plan.configuration.sets.is_empty();
+        Self::of(plan, Loaded::of_site(plan, site)?, !is_by_site)
     }
 
-    fn of(plan: &'p Plan<'p>, loaded: Loaded) -> Result<Self, Error> {
+    fn of(plan: &'p Plan<'p>, loaded: Loaded, is_whole: bool) -> Result<Self, Error> {
         loaded.ensure_sites(plan)?;
-        Ok(Self { plan, loaded, failures: Vec::new() })
+        Ok(Self { plan, loaded, is_whole, failures: Vec::new() })
     }
 
     /// Reads the files of the plan that were not read yet.
@@ -63,7 +66,11 @@ impl<'p> Session<'p> {
     /// # Errors
     /// As [`check`](super::check).
     pub fn read_others(self) -> Result<Self, Error> {
-        Ok(Self { loaded: self.loaded.read_others(self.plan)?, ..self })
+        if self.is_whole {
+            return Ok(self);
+        }
+        let loaded = self.loaded.read_others(self.plan)?;
+        Ok(Self { loaded, is_whole: true, ..self })
     }
 
     /// The sites, by name.

@@ -165,6 +165,14 @@ impl Sandbox {
     }
 
     /// The findings of a run as `lint -o json` gives them.
+    /// How many files a run reads, as often as it reads them.
+    pub fn files_read(&self, arguments: &[&str]) -> usize {
+        let ran = self.run(&[arguments, &["--timing"]].concat());
+        let row = ran.stderr.lines().find(|line| line.trim_start().starts_with("read "));
+        let row = row.and_then(|row| row.strip_suffix(" files"));
+        row.and_then(|row| row.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
+    }
+
     pub fn findings(&self, arguments: &[&str]) -> Vec<Json> {
         let ran = self.run(&[&["lint", "-o", "json"], arguments].concat());
         assert!(ran.code < 2, "{ran:?}");

@@ -394,10 +394,16 @@ impl Layout {
         self.nested.retain(is_wanted);
     }
 
-    /// Leaves out the files of all other sites, but for their definitions.
-    pub fn keep_files_of(&mut self, site: &str) {
+    /// Whether the folders of two sites are one on some systems.
+    pub fn has_clashing_sites(&self) -> bool {
+        let names: BTreeSet<String> = self.sites.iter().map(|site| folded(site)).collect();
+        names.len() < self.sites.len()
+    }
+
+    /// Leaves out the files of sites that are not wanted, but for their definitions.
+    pub fn keep_files_of(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.files.retain(|file| match &file.place {
-            Place::Site(name) => &**name == site || Self::may_be_definition(&file.path),
+            Place::Site(name) => wanted(name) || Self::may_be_definition(&file.path),
             Place::Global | Place::Type(_) => true,
         });
     }

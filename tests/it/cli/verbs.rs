@@ -1,10 +1,11 @@
 //! What each verb prints, and how it ends.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::json;
 
-use super::{Sandbox, definition, document};
+use super::{Sandbox, definition, document, without_timing};
 
 #[test]
 fn lint_ends_by_what_it_found() {
@@ -409,4 +410,33 @@ fn a_site_that_is_named_is_rendered_as_one_that_a_glob_matches() {
             }
         }
     }
+}
+
+#[test]
+fn a_site_is_judged_without_the_files_of_others() {
+    let sandbox = Sandbox::with_sites();
+    assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
+    fs::rename(sandbox.path(".layercake-baseline.json"), sandbox.path("none.json")).unwrap();
+    sandbox.break_site("lab");
+    sandbox.break_site("prod");
+    sandbox.write("global/twice.yaml", document("twice", "global", "{a: 1, a: 2}"));
+    sandbox.write("type/unused/any.yaml", document("any", "type", "{}"));
+    sandbox.write("site/other/own/any.yaml", document("any", "site", "{}"));
+    let lint = ["lint", "--site", "lab", "-o", "json"];
+    // A baseline counts what all sites have, so that all are read.
+    let with_all = [&lint[..], &["--baseline", "none.json"]].concat();
+    let told = |arguments: &[&str]| without_timing(&sandbox.run(arguments).stdout);
+    assert_eq!(told(&lint), told(&with_all));
+    assert_eq!(sandbox.files_read(&with_all), sandbox.files_read(&lint) + 4);
+}
+
+#[test]
+fn a_question_reads_the_files_of_other_sites_where_they_matter() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("site/prod/own/more.yaml", document("more", "site", "{}"));
+    let reads = |question: &[&str]| sandbox.files_read(question);
+    assert_eq!(reads(&["explain-value", "lab", "only", ".of"]), 6);
+    assert_eq!(reads(&["explain-value", "lab", "dns", ".server"]), 8);
+    assert_eq!(reads(&["impact", "site/lab/only.yaml:8"]), 6);
+    assert_eq!(reads(&["impact", "global/chart.yaml:8"]), 8);
 }

@@ -89,8 +89,8 @@ fn a_quiet_run_over_the_index_says_what_one_over_all_sites_says() {
             step(&sandbox);
             sandbox.git(&["add", "--all"]);
             check_quiet(&sandbox, edit);
-            let read = files_read_by(&sandbox, &["lint", "--staged", "--quiet"]);
-            let all = files_read_by(&sandbox, &["lint", "--staged"]);
+            let read = sandbox.files_read(&["lint", "--staged", "--quiet"]);
+            let all = sandbox.files_read(&["lint", "--staged"]);
             let expected = files_read.filter(|_| !baseline);
             match expected {
                 Some(files) => assert_eq!(read, files, "{edit}"),
@@ -110,12 +110,4 @@ fn check_quiet(sandbox: &Sandbox, edit: &str) {
     let quiet = sandbox.run(&["lint", "--staged", "--quiet"]);
     assert_eq!((quiet.code, &quiet.stderr), (whole.code, &whole.stderr), "{edit}");
     assert_eq!(quiet.stdout, if is_silent { "" } else { &whole.stdout }, "{edit}");
-}
-
-/// The last figure that `--timing` gives for what was read, which is that of all reading.
-fn files_read_by(sandbox: &Sandbox, arguments: &[&str]) -> usize {
-    let ran = sandbox.run(&[arguments, &["--timing"]].concat());
-    let row = ran.stderr.lines().find(|line| line.trim_start().starts_with("read "));
-    let files = row.and_then(|row| row.strip_suffix(" files")?.rsplit(' ').next()?.parse().ok());
-    files.unwrap_or_default()
 }
