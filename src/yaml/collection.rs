@@ -1,4 +1,7 @@
-//! Lists and mappings, which know how large they are.
+//! Lists and mappings that remember how large they are.
+//!
+//! A mapping has a list and an index of its own: with an `IndexMap` in their place, `lint` executes
+//! 3% more instructions and takes 4% more memory, and 20% more where documents are ten times as many.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hash};
@@ -11,11 +14,10 @@ use indexmap::Equivalent;
 use super::node::{Key, Node, Value};
 use crate::source::{Span, offset};
 
-/// How large a value is, with shared values written out.
+/// Size of a value, with shared values counted wherever they are used.
 ///
-/// Collections remember it until they are changed, so that to measure a value
-/// again costs what was changed in it, and what aliases or substitutions
-/// multiply is measured once.
+/// Collections remember it until they are changed: to measure a value again costs only what
+/// changed in it, and what aliases or substitutions multiply is measured once.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     nodes: u32,
@@ -25,7 +27,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// So many letters make a word in capitals.
+    /// Minimum length of a word in capitals, in bytes.
     pub const WORD: usize = 5;
 
     /// The size of a value.
@@ -54,23 +56,22 @@ impl Size {
 
     const ONE: Self = Self { nodes: 1, bytes: 0, height: 0, has_capitals: false };
 
-    /// How many nodes there are, itself included; at most [`u32::MAX`].
+    /// Number of nodes, itself included; at most [`u32::MAX`].
     pub fn nodes(self) -> u64 {
         self.nodes.into()
     }
 
-    /// How many bytes all texts and binary data have, keys included; at most
-    /// [`u32::MAX`].
+    /// Number of bytes of all strings and binary data, keys included; at most [`u32::MAX`].
     pub fn bytes(self) -> u64 {
         self.bytes.into()
     }
 
-    /// How deep collections are nested below; none for a scalar or what is empty.
+    /// Depth of the collections below; 0 for a scalar or an empty collection.
     pub fn height(self) -> usize {
         self.height.into()
     }
 
-    /// Whether a text in it, other than a key, has one of [`words_in_capitals`].
+    /// Whether a string in it, other than a key, has one of [`words_in_capitals`].
     pub fn has_capitals(self) -> bool {
         self.has_capitals
     }
@@ -111,14 +112,14 @@ impl Size {
     }
 }
 
-/// The words in capitals of a text: those of [`Size::WORD`] letters or more, all of
-/// them capitals, digits or underscores.
+/// The words in capitals of a text: at least [`Size::WORD`] characters, all of them capitals,
+/// digits or underscores.
 pub fn words_in_capitals(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |letter: &u8| letter.is_ascii_alphanumeric() || *letter == b'_';
     let letters = text.as_bytes();
     let mut at = Size::WORD - 1;
     let words = std::iter::from_fn(move || {
-        // Whoever takes steps of a word's length meets a letter of each of them.
+        // Steps of a word's length meet a letter of every word.
         while !is_capital(*letters.get(at)?) {
             at += Size::WORD;
         }
@@ -140,28 +141,17 @@ fn is_capital(letter: u8) -> bool {
     matches!(letter, b'A'..=b'Z' | b'0'..=b'9' | b'_')
 }
 
-/// A size, once somebody has asked for it. That says nothing about the value, and
-/// is not shown with it.
-#[derive(Clone, Default)]
-struct Known(OnceLock<Size>);
-
-impl fmt::Debug for Known {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("_")
-    }
-}
-
 /// A list.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Sequence {
     items: Vec<Node>,
-    size: Known,
+    size: OnceLock<Size>,
 }
 
 impl Sequence {
-    /// How large it is.
+    /// Its size, measured once after each change.
     pub fn size(&self) -> Size {
-        *self.size.0.get_or_init(|| self.items.iter().fold(Size::ONE, Size::with_child))
+        *self.size.get_or_init(|| self.items.iter().fold(Size::ONE, Size::with_child))
     }
 }
 
@@ -175,8 +165,14 @@ impl Deref for Sequence {
 
 impl DerefMut for Sequence {
     fn deref_mut(&mut self) -> &mut Vec<Node> {
-        self.size.0.take();
+        self.size.take();
         &mut self.items
+    }
+}
+
+impl fmt::Debug for Sequence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.items.fmt(formatter)
     }
 }
 
@@ -188,7 +184,7 @@ impl PartialEq for Sequence {
 
 impl From<Vec<Node>> for Sequence {
     fn from(items: Vec<Node>) -> Self {
-        Self { items, size: Known::default() }
+        Self { items, size: OnceLock::new() }
     }
 }
 
@@ -209,19 +205,17 @@ impl IntoIterator for Sequence {
 
 /// A mapping that keeps the order of its keys.
 ///
-/// One that differs in a few entries from another may hold these alone, and share
-/// the others ([`Mapping::to_change`]): nothing of that shows but in what it costs.
+/// One that differs in a few entries from another may hold these alone and share the others
+/// ([`Mapping::to_change`]), which shows in nothing but its cost.
 #[derive(Clone, Default)]
 pub struct Mapping {
     entries: Entries,
-    size: Known,
+    size: OnceLock<Size>,
 }
 
 #[derive(Clone)]
 enum Entries {
-    /// All its own.
     Own(Own),
-    /// Those of another mapping, but for some.
     Over(Box<Over>),
 }
 
@@ -235,65 +229,63 @@ impl Default for Entries {
 #[derive(Clone, Default)]
 struct Own {
     list: Vec<(Key, Node)>,
-    /// Where the keys are, if there are many of them. Nearly all mappings have a
-    /// few: to compare these costs less than to keep a table. Shared with copies,
-    /// most of which get other values at the same keys.
+    /// Present if there are more than [`Mapping::MAX_SEARCHED`] entries: to compare the few keys
+    /// that nearly all mappings have costs less than an index. Shared with copies, most of which
+    /// get other values at the same keys.
     index: Option<Arc<Index>>,
 }
 
-/// Where each key of a list is, without the keys.
+/// Place of each key of a list, without the keys.
 #[derive(Clone, Default)]
 struct Index {
     hasher: foldhash::fast::RandomState,
-    /// For each key how many are before it.
     places: HashTable<u32>,
 }
 
-/// Entries over those of another mapping: what rendering writes into a document is
-/// a few values of it, and to copy the rest would be most of what rendering costs.
+/// Entries over those of another mapping: rendering writes a few values into a document, and most
+/// of its cost would be to copy the rest.
 #[derive(Clone)]
 struct Over {
-    /// All of its entries are its own.
+    /// A mapping with entries of its own.
     base: Arc<Mapping>,
-    /// Values in place of those of `base`, each with how many are before it there.
+    /// Values in place of those of `base`, by their places there, in order.
     changed: Vec<(usize, Node)>,
-    /// What comes behind the entries of `base`.
+    /// Entries behind those of `base`.
     added: Vec<(Key, Node)>,
 }
 
 impl Mapping {
-    /// A mapping of more entries has an index.
-    const FEW: usize = 12;
-    /// A mapping of fewer entries is copied rather than shared.
-    const FEWEST_SHARED: usize = 4;
+    /// Maximum number of entries that are searched one by one.
+    const MAX_SEARCHED: usize = 12;
+    /// Minimum number of entries that are shared rather than copied.
+    const MIN_SHARED: usize = 4;
 
     /// A mapping without entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How large it is.
+    /// Its size, measured once after each change.
     pub fn size(&self) -> Size {
-        *self.size.0.get_or_init(|| {
+        *self.size.get_or_init(|| {
             let keys = self.keys().fold(Size::ONE, Size::with_key);
             self.values().fold(keys, Size::with_child)
         })
     }
 
-    /// The mapping, to change. Where others have it, too, theirs stays as it is: it
-    /// is then one of its own, which shares with theirs what is not changed.
+    /// The mapping, to change. If others have it too, theirs stays as it is, and this becomes
+    /// one that shares with it what is not changed.
     pub fn to_change(mapping: &mut Arc<Self>) -> &mut Self {
         let has_own = matches!(mapping.entries, Entries::Own(_));
-        if has_own && mapping.len() >= Self::FEWEST_SHARED && Arc::get_mut(mapping).is_none() {
-            let (changed, added) = (Vec::new(), Vec::new());
-            let over = Over { base: mapping.clone(), changed, added };
+        if has_own && mapping.len() >= Self::MIN_SHARED && Arc::get_mut(mapping).is_none() {
+            let over = Over { base: mapping.clone(), changed: Vec::new(), added: Vec::new() };
             let size = mapping.size.clone();
             *mapping = Arc::new(Self { entries: Entries::Over(Box::new(over)), size });
         }
         Arc::make_mut(mapping)
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         match &self.entries {
             Entries::Own(own) => own.list.len(),
@@ -301,7 +293,7 @@ impl Mapping {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -318,14 +310,11 @@ impl Mapping {
 
     /// The key as it is written, and its value.
     pub fn get_entry<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
-        match &self.entries {
-            Entries::Own(own) => own.entry_of(key),
-            Entries::Over(over) => over.position(key).map(|at| over.entry(at)),
-        }
+        self.position(key).map(|at| self.entry(at))
     }
 
-    /// The key as it is written, and its value, to change; where there is none,
-    /// what `make` gives is put there first. Whether it was there.
+    /// The key as it is written and its value, to change, and whether they were there; if not,
+    /// inserts what `make` returns.
     pub(super) fn get_or_insert_with(
         &mut self,
         key: &str,
@@ -341,45 +330,8 @@ impl Mapping {
         (key, node, found.is_some())
     }
 
-    fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
-        match &self.entries {
-            Entries::Own(own) => own.position(key),
-            Entries::Over(over) => over.position(key),
-        }
-    }
-
-    /// The entry that has so many before it, to change.
-    fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
-        self.size.0.take();
-        // What is nearly all another one has nothing to share.
-        if let Entries::Over(over) = &self.entries
-            && over.changed.len() > over.base().list.len() / 2
-        {
-            self.own();
-        }
-        match &mut self.entries {
-            Entries::Own(own) => {
-                let (key, node) = &mut own.list[at];
-                (key, node)
-            }
-            Entries::Over(over) => over.entry_mut(at),
-        }
-    }
-
-    /// The entries, all its own from now on, to change.
-    fn own(&mut self) -> &mut Own {
-        self.size.0.take();
-        if let Entries::Over(over) = &self.entries {
-            self.entries = Entries::Own(over.as_own());
-        }
-        match &mut self.entries {
-            Entries::Own(own) => own,
-            Entries::Over(_) => unreachable!("they have just been made its own"),
-        }
-    }
-
-    /// Puts `node` at `key`. A key that is there keeps its place and its
-    /// span, as in Python; the value it had is given back.
+    /// Puts `node` at `key`, and returns the value that was there. As in Python, a key that is
+    /// there keeps its place and its span.
     pub fn insert(&mut self, key: Key, node: Node) -> Option<Node> {
         if let Some(at) = self.position(&key) {
             return Some(std::mem::replace(self.entry_mut(at).1, node));
@@ -388,13 +340,13 @@ impl Mapping {
         None
     }
 
-    /// Puts `node` at `key`, and replaces a key that is there by this one, in
-    /// its place: whoever writes a value wrote its key too.
+    /// Puts `node` at `key`, and replaces a key that is there by this one, in its place: the
+    /// author of a value is the author of its key.
     pub fn replace(&mut self, key: Key, node: Node) -> Option<Node> {
         self.put(key, node).map(|(_, node)| node)
     }
 
-    /// As [`Mapping::replace`], and says where the key was written before.
+    /// As [`Mapping::replace`], and returns the span of the key that was there, too.
     pub(super) fn put(&mut self, key: Key, node: Node) -> Option<(Span, Node)> {
         if let Some(at) = self.position(&key) {
             let (own, value) = &mut self.own().list[at];
@@ -405,63 +357,16 @@ impl Mapping {
         None
     }
 
-    /// Adds an entry whose key is not there.
-    fn push(&mut self, key: Key, node: Node) {
-        self.size.0.take();
-        match &mut self.entries {
-            // These are looked through one by one.
-            Entries::Over(over) if over.added.len() < Self::FEW => {
-                if over.added.len() == over.added.capacity() {
-                    over.added.reserve_exact(1 + over.added.len() / 2);
-                }
-                over.added.push((key, node));
-            }
-            Entries::Over(_) => self.own().push(key, node),
-            Entries::Own(own) => own.push(key, node),
-        }
-    }
-
-    /// An empty mapping with the room that another one has left behind.
-    pub(super) fn in_room(room: Vec<(Key, Node)>) -> Self {
-        debug_assert!(room.is_empty(), "what is left behind is empty");
-        let entries = Entries::Own(Own { list: room, index: None });
-        Self { entries, size: Known::default() }
-    }
-
-    /// Moves the entries to where just they have room; what they had is left
-    /// behind, for the next mapping.
-    pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
-        let list = &mut self.own().list;
-        let settled = settled(list);
-        let room = std::mem::replace(list, settled);
-        (self, room)
-    }
-
-    /// Takes the entry at `key` out; the others keep their order.
+    /// Removes the entry at `key`; the others keep their order.
     pub fn remove<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<Node> {
         let at = self.position(key)?;
-        let own = self.own();
-        if let Some(index) = &mut own.index {
-            Arc::make_mut(index).remove(at, &own.list);
-        }
-        Some(own.list.remove(at).1)
+        Some(self.own().remove(at).1)
     }
 
-    /// Takes the last entry out.
+    /// Removes the last entry.
     pub fn pop(&mut self) -> Option<(Key, Node)> {
-        let own = self.own();
-        if let (Some(index), Some(last)) = (&mut own.index, own.list.len().checked_sub(1)) {
-            Arc::make_mut(index).remove(last, &own.list);
-        }
-        own.list.pop()
-    }
-
-    /// The value of the entry that has so many before it, to change.
-    ///
-    /// # Panics
-    /// Where there are not so many.
-    pub fn value_at_mut(&mut self, at: usize) -> &mut Node {
-        self.entry_mut(at).1
+        let last = self.len().checked_sub(1)?;
+        Some(self.own().remove(last))
     }
 
     /// Keeps the entries whose keys are to be kept, in their order.
@@ -470,14 +375,17 @@ impl Mapping {
         *self = entries.filter(|(key, _)| keeps(key)).collect();
     }
 
+    /// The value at a place, to change.
+    ///
+    /// # Panics
+    /// If there are not that many entries.
+    pub fn value_at_mut(&mut self, at: usize) -> &mut Node {
+        self.entry_mut(at).1
+    }
+
     /// The entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
-        match &self.entries {
-            Entries::Own(own) => {
-                Iter { list: own.list.iter(), at: 0, changed: &[], added: [].iter() }
-            }
-            Entries::Over(over) => over.iter(),
-        }
+        (0..self.len()).map(move |at| self.entry(at))
     }
 
     /// The entries, in order, with values to change.
@@ -494,17 +402,82 @@ impl Mapping {
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Node> {
         self.iter().map(|(_, node)| node)
     }
+
+    /// An empty mapping in the memory that another one has moved out of.
+    pub(super) fn in_room(room: Vec<(Key, Node)>) -> Self {
+        debug_assert!(room.is_empty(), "the other one has moved out");
+        let entries = Entries::Own(Own { list: room, index: None });
+        Self { entries, size: OnceLock::new() }
+    }
+
+    /// Moves the entries to memory of just their size, and returns the old memory for the next
+    /// mapping.
+    pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
+        let list = &mut self.own().list;
+        let settled = settled(list);
+        let room = std::mem::replace(list, settled);
+        (self, room)
+    }
+
+    fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
+        match &self.entries {
+            Entries::Own(own) => own.position(key),
+            Entries::Over(over) => over.position(key),
+        }
+    }
+
+    fn entry(&self, at: usize) -> (&Key, &Node) {
+        match &self.entries {
+            Entries::Own(own) => own.entry(at),
+            Entries::Over(over) => over.entry(at),
+        }
+    }
+
+    fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
+        self.size.take();
+        // Where most values of the other mapping are changed, little is shared.
+        if let Entries::Over(over) = &self.entries
+            && over.changed.len() > over.base.len() / 2
+        {
+            self.own();
+        }
+        match &mut self.entries {
+            Entries::Own(own) => {
+                let (key, node) = &mut own.list[at];
+                (key, node)
+            }
+            Entries::Over(over) => over.entry_mut(at),
+        }
+    }
+
+    /// Adds an entry whose key is not there.
+    fn push(&mut self, key: Key, node: Node) {
+        self.size.take();
+        match &mut self.entries {
+            // Added entries are searched one by one.
+            Entries::Over(over) if over.added.len() < Self::MAX_SEARCHED => {
+                make_room(&mut over.added);
+                over.added.push((key, node));
+            }
+            Entries::Over(_) => self.own().push(key, node),
+            Entries::Own(own) => own.push(key, node),
+        }
+    }
+
+    /// The entries, to change, all of which become its own.
+    fn own(&mut self) -> &mut Own {
+        self.size.take();
+        if let Entries::Over(over) = &self.entries {
+            self.entries = Entries::Own(over.as_own());
+        }
+        match &mut self.entries {
+            Entries::Own(own) => own,
+            Entries::Over(_) => unreachable!("they have just been made its own"),
+        }
+    }
 }
 
 impl Own {
-    fn entry_of<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
-        let entry = match &self.index {
-            Some(index) => index.find(key, &self.list).map(|at| &self.list[at]),
-            None => self.list.iter().find(|(own, _)| key.equivalent(own)),
-        };
-        entry.map(|(key, node)| (key, node))
-    }
-
     fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
         match &self.index {
             Some(index) => index.find(key, &self.list),
@@ -512,20 +485,27 @@ impl Own {
         }
     }
 
-    fn push(&mut self, key: Key, node: Node) {
-        if self.list.len() == self.list.capacity() {
-            // What is rendered adds an entry or two to what was written.
-            self.list.reserve_exact(1 + self.list.len() / 4);
-        }
-        self.list.push((key, node));
-        if self.index.is_some() || self.list.len() > Mapping::FEW {
-            self.complete_index();
-        }
+    fn entry(&self, at: usize) -> (&Key, &Node) {
+        let (key, node) = &self.list[at];
+        (key, node)
     }
 
-    /// Adds to the index the keys that are not in it yet, if there is to be one.
+    fn push(&mut self, key: Key, node: Node) {
+        make_room(&mut self.list);
+        self.list.push((key, node));
+        self.complete_index();
+    }
+
+    fn remove(&mut self, at: usize) -> (Key, Node) {
+        if let Some(index) = &mut self.index {
+            Arc::make_mut(index).remove(at, &self.list);
+        }
+        self.list.remove(at)
+    }
+
+    /// Adds keys that are not in the index yet, if there is to be one.
     fn complete_index(&mut self) {
-        if self.index.is_none() && self.list.len() <= Mapping::FEW {
+        if self.index.is_none() && self.list.len() <= Mapping::MAX_SEARCHED {
             return;
         }
         let index = self.index.get_or_insert_default();
@@ -536,7 +516,7 @@ impl Own {
 }
 
 impl Index {
-    /// How many keys are before this one in `list`, if it is there.
+    /// Place of a key in `list`.
     fn find<Q: ?Sized + Hash + Equivalent<Key>>(
         &self,
         key: &Q,
@@ -546,7 +526,7 @@ impl Index {
         self.places.find(self.hasher.hash_one(key), is_there).map(|at| *at as usize)
     }
 
-    /// Adds the last keys of `list`, which are not known yet.
+    /// Adds the last keys of `list`, which are not in it yet.
     fn complete(&mut self, list: &[(Key, Node)]) {
         let Self { hasher, places } = self;
         let hash = |at: &u32| hasher.hash_one(&list[*at as usize].0);
@@ -556,7 +536,7 @@ impl Index {
         }
     }
 
-    /// Takes a key out that will be taken out of `list`.
+    /// Removes a key that is about to be removed from `list`.
     fn remove(&mut self, at: usize, list: &[(Key, Node)]) {
         let (hash, at) = (self.hasher.hash_one(&list[at].0), offset(at));
         if let Ok(place) = self.places.find_entry(hash, |place| *place == at) {
@@ -571,107 +551,62 @@ impl Index {
 }
 
 impl Over {
-    fn base(&self) -> &Own {
-        own_of(&self.base)
-    }
-
     fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
-        let base = self.base();
-        base.position(key).or_else(|| {
+        self.base.position(key).or_else(|| {
             let added = self.added.iter().position(|(own, _)| key.equivalent(own));
-            added.map(|at| base.list.len() + at)
+            added.map(|at| self.base.len() + at)
         })
     }
 
     fn entry(&self, at: usize) -> (&Key, &Node) {
-        let base = &self.base().list;
-        let Some(added) = at.checked_sub(base.len()) else {
-            let (key, node) = &base[at];
-            let changed = self.changed.binary_search_by_key(&at, |(changed, _)| *changed);
-            return (key, changed.map_or(node, |changed| &self.changed[changed].1));
-        };
-        let (key, node) = &self.added[added];
-        (key, node)
+        if let Some(added) = at.checked_sub(self.base.len()) {
+            let (key, node) = &self.added[added];
+            return (key, node);
+        }
+        let (key, node) = self.base.entry(at);
+        (key, self.changed_at(at).map_or(node, |here| &self.changed[here].1))
     }
 
     fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
-        let Self { base, changed, added } = self;
-        let base = &own_of(base).list;
-        if let Some(added_at) = at.checked_sub(base.len()) {
-            let (key, node) = &mut added[added_at];
+        if let Some(added) = at.checked_sub(self.base.len()) {
+            let (key, node) = &mut self.added[added];
             return (key, node);
         }
-        let (key, node) = &base[at];
-        let here = match changed.binary_search_by_key(&at, |(changed, _)| *changed) {
-            Ok(here) => here,
-            Err(here) => {
-                if changed.len() == changed.capacity() {
-                    changed.reserve_exact(1 + changed.len() / 2);
-                }
-                changed.insert(here, (at, node.clone()));
-                here
-            }
-        };
-        (key, &mut changed[here].1)
+        let here = self.changed_at(at);
+        let (key, node) = self.base.entry(at);
+        let here = here.unwrap_or_else(|here| {
+            make_room(&mut self.changed);
+            self.changed.insert(here, (at, node.clone()));
+            here
+        });
+        (key, &mut self.changed[here].1)
     }
 
-    fn iter(&self) -> Iter<'_> {
-        let list = self.base().list.iter();
-        Iter { list, at: 0, changed: &self.changed, added: self.added.iter() }
+    /// Index in `changed` of the value at a place, or the one where it belongs.
+    fn changed_at(&self, at: usize) -> Result<usize, usize> {
+        self.changed.binary_search_by_key(&at, |(changed, _)| *changed)
     }
 
     fn as_own(&self) -> Own {
-        let base = self.base();
-        let mut list = Vec::with_capacity(base.list.len() + self.added.len());
-        list.extend(self.iter().map(|(key, node)| (key.clone(), node.clone())));
-        let mut own = Own { list, index: base.index.clone() };
+        let mut list = Vec::with_capacity(self.base.len() + self.added.len());
+        let places = 0..list.capacity();
+        list.extend(places.map(|at| self.entry(at)).map(|(key, node)| (key.clone(), node.clone())));
+        let index = match &self.base.entries {
+            Entries::Own(base) => base.index.clone(),
+            Entries::Over(_) => None,
+        };
+        let mut own = Own { list, index };
         own.complete_index();
         own
     }
 }
 
-/// The entries of a mapping that is shared as the base of others.
-fn own_of(base: &Mapping) -> &Own {
-    match &base.entries {
-        Entries::Own(own) => own,
-        Entries::Over(_) => unreachable!("what others are over has entries of its own"),
+/// Makes room in a full list for a few more: rendering adds an entry or two to what was written.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(1 + list.len() / 4);
     }
 }
-
-/// The entries of a mapping.
-struct Iter<'m> {
-    list: std::slice::Iter<'m, (Key, Node)>,
-    /// How many of `list` have been given.
-    at: usize,
-    changed: &'m [(usize, Node)],
-    added: std::slice::Iter<'m, (Key, Node)>,
-}
-
-impl<'m> Iterator for Iter<'m> {
-    type Item = (&'m Key, &'m Node);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let Some((key, node)) = self.list.next() else {
-            return self.added.next().map(|(key, node)| (key, node));
-        };
-        let here = self.at;
-        self.at += 1;
-        match self.changed {
-            [(at, changed), rest @ ..] if *at == here => {
-                self.changed = rest;
-                Some((key, changed))
-            }
-            _ => Some((key, node)),
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.list.len() + self.added.len();
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_> {}
 
 impl fmt::Debug for Mapping {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -683,7 +618,7 @@ impl PartialEq for Mapping {
     /// Equal as mappings: the same keys with equal values, in any order.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()
-            && self.iter().all(|(key, node)| other.get(key).is_some_and(|twin| node == twin))
+            && self.iter().all(|(key, node)| other.get(key).is_some_and(|value| node == value))
     }
 }
 
@@ -706,8 +641,7 @@ impl FromIterator<(Key, Node)> for Mapping {
     }
 }
 
-/// What was in a list that grew, where just that has room; the list keeps its
-/// own.
+/// The items of a list that grew, with just the room they need; the list keeps its own.
 pub(super) fn settled<T>(grown: &mut Vec<T>) -> Vec<T> {
     let mut settled = Vec::with_capacity(grown.len());
     settled.append(grown);
