@@ -1,7 +1,9 @@
 //! A report in every form there is.
 
 use layercake::report::model::{Report, read, write};
-use layercake::report::{Detail, Form, Format, Listing, Look, Style};
+use layercake::report::{
+    Detail, FindingFilter, Format, ReportFormat, TerminalOptions, TerminalStyle,
+};
 use layercake::rules::RULES;
 
 /// Writes a report in every form, each of which is text; as JSON it reads back as itself, and
@@ -14,16 +16,16 @@ pub fn in_every_form(report: &Report) {
     };
     for format in Format::ALL {
         for (all, width) in [(false, 100), (true, 40)] {
-            let look = Look {
-                listing: Listing { all, ignored: all },
-                limit: if all { 0 } else { Look::USUAL_LIMIT },
+            let look = TerminalOptions {
+                listing: FindingFilter { all, ignored: all },
+                limit: if all { 0 } else { TerminalOptions::USUAL_LIMIT },
                 detail: if all { Detail::Whole } else { Detail::Usual },
             };
-            let style = Style { width, color: all, unicode: !all, links: all };
+            let style = TerminalStyle { width, color: all, unicode: !all, links: all };
             let written = text(|out| format.write(report, (look, &style), RULES, out));
             let of_saved = text(|out| format.write(&again, (look, &style), RULES, out));
             assert_eq!(written, of_saved, "{}", format.name());
-            assert!(format == Format::Of(Form::Github) || !written.is_empty());
+            assert!(format == Format::Of(ReportFormat::Github) || !written.is_empty());
         }
     }
 }

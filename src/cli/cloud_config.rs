@@ -9,7 +9,8 @@ use layercake::check::Checked;
 use layercake::commands::cloud_config::{merge, merge_declared};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::{
-    self, ChosenBy, ChosenSemantics, Detail, DocumentsLook, Listing, Look, Meaning, Style, model,
+    self, ChosenBy, ChosenSemantics, Detail, DocumentOptions, FindingFilter, ReportedSemantics,
+    TerminalOptions, TerminalStyle, model,
 };
 
 use super::arguments::{CloudConfigArgs, RenderFormat};
@@ -25,7 +26,7 @@ pub(super) fn cloud_config(
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let (mut parts, sets, format) = (arguments.named(), arguments.set.clone(), arguments.format);
-    let look = DocumentsLook { show_secrets: false, with_origin: arguments.with_origin };
+    let look = DocumentOptions { show_secrets: false, with_origin: arguments.with_origin };
     let selection = arguments.selection(directory);
     if parts.has_standard_input() {
         parts.standard_input = standard_input()?;
@@ -63,12 +64,14 @@ pub(super) fn cloud_config(
 
 /// What was found, in full.
 fn findings<T>(checked: &Checked<T>) -> io::Result<String> {
-    let style = Style { width: PAGE, color: false, unicode: true, links: false };
-    let verdict = Judge::USUAL.verdict(model::Outcome::Passed);
-    let semantics = ChosenSemantics { meaning: Meaning::Documented, chosen_by: ChosenBy::Default };
-    let listing = Listing::default();
+    let style = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
+    let verdict = Judge::USUAL.verdict(model::RunOutcome::Passed);
+    let semantics =
+        ChosenSemantics { meaning: ReportedSemantics::Documented, chosen_by: ChosenBy::Default };
+    let listing = FindingFilter::default();
     let report = report_of_one(checked, verdict, listing, semantics, Duration::ZERO);
-    let look = Look { listing, limit: Look::USUAL_LIMIT, detail: Detail::Usual };
+    let look =
+        TerminalOptions { listing, limit: TerminalOptions::USUAL_LIMIT, detail: Detail::Usual };
     let mut text = Vec::new();
     report::terminal::write_findings(&report, look, &style, &mut text)?;
     if checked.findings.counts().all() > 0 {

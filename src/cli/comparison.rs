@@ -17,9 +17,12 @@ use layercake::compare::reach::SiteReach;
 use layercake::diagnostic::Severity;
 use layercake::error::{Error, ErrorKind};
 use layercake::report::model::{
-    self, CheckedSides, Comparison, Judges, Report, Run, Timing, Verdict,
+    self, CheckedSides, FailureCriterion, Report, ReportInput, ReportedComparison, RunVerdict,
+    Timing,
 };
-use layercake::report::{self, ChosenSemantics, Detail, Format, Links, Listing, Look};
+use layercake::report::{
+    self, ChosenSemantics, Detail, FindingFilter, Format, Links, TerminalOptions,
+};
 use layercake::rules::RULES;
 use layercake::stopwatch::times;
 use layercake::triage;
@@ -109,14 +112,15 @@ pub(super) struct LookArgs {
 }
 
 impl LookArgs {
-    pub(super) fn look(self, listing: Listing) -> Look {
+    pub(super) fn look(self, listing: FindingFilter) -> TerminalOptions {
         let detail = match (self.verbose, self.quiet) {
             (true, _) => Detail::Whole,
             (false, true) => Detail::OnlyFaults,
             (false, false) => Detail::Usual,
         };
-        let limit = if self.verbose { 0 } else { self.limit.unwrap_or(Look::USUAL_LIMIT) };
-        Look { listing, limit, detail }
+        let limit =
+            if self.verbose { 0 } else { self.limit.unwrap_or(TerminalOptions::USUAL_LIMIT) };
+        TerminalOptions { listing, limit, detail }
     }
 }
 
@@ -177,18 +181,18 @@ pub(super) struct DiffArgs {
 impl DiffArgs {
     fn judge(&self) -> Judge {
         match (self.exit_code, self.exit_zero) {
-            (true, _) => Judge { fail_on: FailOn::Error, judges: Judges::Changes },
-            (false, true) => Judge { fail_on: FailOn::Never, judges: Judges::Gates },
+            (true, _) => Judge { fail_on: FailOn::Error, judges: FailureCriterion::Changes },
+            (false, true) => Judge { fail_on: FailOn::Never, judges: FailureCriterion::Gates },
             (false, false) => Judge::GATES,
         }
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> TerminalOptions {
         // `diff` looks for no findings but those without which it would mislead.
-        let look = self.look.look(Listing { all: true, ignored: false });
+        let look = self.look.look(FindingFilter { all: true, ignored: false });
         match (self.patch, self.stat) {
-            (true, _) => Look { limit: 0, detail: Detail::Whole, ..look },
-            (_, true) => Look { detail: Detail::Figures, ..look },
+            (true, _) => TerminalOptions { limit: 0, detail: Detail::Whole, ..look },
+            (_, true) => TerminalOptions { detail: Detail::Figures, ..look },
             (false, false) => look,
         }
     }
@@ -197,7 +201,7 @@ impl DiffArgs {
 /// What is asked of `lint`, beside what to read.
 pub(super) struct Asked {
     pub(super) request: Request,
-    pub(super) look: Look,
+    pub(super) look: TerminalOptions,
     /// Whether only the number of findings of each rule is printed.
     pub(super) statistics: bool,
     pub(super) mend: MendArgs,
@@ -221,7 +225,8 @@ impl Asked {
 
     fn judge(&self) -> Judge {
         let all = self.look.listing.all;
-        let judges = if all { Judges::AllFindings } else { Judges::NewFindings };
+        let judges =
+            if all { FailureCriterion::AllFindings } else { FailureCriterion::NewFindings };
         Judge { fail_on: self.fail_on, judges }
     }
 }
@@ -230,30 +235,31 @@ impl Asked {
 #[derive(Clone, Copy)]
 pub(super) struct Judge {
     pub(super) fail_on: FailOn,
-    pub(super) judges: Judges,
+    pub(super) judges: FailureCriterion,
 }
 
 impl Judge {
     /// `diff` with nothing else asked for.
-    pub(super) const GATES: Self = Self { fail_on: FailOn::Error, judges: Judges::Gates };
+    pub(super) const GATES: Self = Self { fail_on: FailOn::Error, judges: FailureCriterion::Gates };
 
     /// `lint` with nothing else asked for.
-    pub(super) const USUAL: Self = Self { fail_on: FailOn::Error, judges: Judges::NewFindings };
+    pub(super) const USUAL: Self =
+        Self { fail_on: FailOn::Error, judges: FailureCriterion::NewFindings };
 
-    pub(super) fn verdict(self, outcome: model::Outcome) -> Verdict {
+    pub(super) fn verdict(self, outcome: model::RunOutcome) -> RunVerdict {
         let fail_on = match self.fail_on {
             FailOn::Error => Some(Severity::Error),
             FailOn::Warning => Some(Severity::Warning),
             FailOn::Note => Some(Severity::Note),
             FailOn::Never => None,
         };
-        Verdict { outcome, fail_on, judges: self.judges }
+        RunVerdict { outcome, fail_on, judges: self.judges }
     }
 
-    fn of_linted(self, linted: &Linted, request: &Request) -> Verdict {
+    fn of_linted(self, linted: &Linted, request: &Request) -> RunVerdict {
         match linted {
             Linted::One(checked, _) if checked.internal_error => {
-                self.verdict(model::Outcome::InternalError)
+                self.verdict(model::RunOutcome::InternalError)
             }
             Linted::One(checked, _) => {
                 self.verdict(failed_if(self.fail_on.is_reached(checked.findings.counts())))
@@ -264,34 +270,36 @@ impl Judge {
 
     /// Fails with findings since the base, or with any where all are wanted; with changes where
     /// these are to fail.
-    fn of_comparison(self, outcome: &Outcome, request: &Request) -> Verdict {
+    fn of_comparison(self, outcome: &Outcome, request: &Request) -> RunVerdict {
         let compared = &outcome.compared;
         let unproven = request.verify == Verify::All && compared.comparison.unexplained() > 0;
         if unproven || compared.checked.internal_error {
-            return self.verdict(model::Outcome::InternalError);
+            return self.verdict(model::RunOutcome::InternalError);
         }
         let is_reached = |findings: &triage::Findings| self.fail_on.is_reached(findings.counts());
         let findings = &compared.findings;
         self.verdict(failed_if(match self.judges {
-            Judges::NewFindings => is_reached(&findings.new),
-            Judges::AllFindings => is_reached(&findings.new) || is_reached(&findings.unchanged),
-            Judges::Gates => is_reached(&compared.gated),
-            Judges::Changes => {
+            FailureCriterion::NewFindings => is_reached(&findings.new),
+            FailureCriterion::AllFindings => {
+                is_reached(&findings.new) || is_reached(&findings.unchanged)
+            }
+            FailureCriterion::Gates => is_reached(&compared.gated),
+            FailureCriterion::Changes => {
                 is_reached(&compared.gated) || !compared.comparison.outputs.is_empty()
             }
         }))
     }
 }
 
-fn failed_if(is_failed: bool) -> model::Outcome {
-    if is_failed { model::Outcome::Failed } else { model::Outcome::Passed }
+fn failed_if(is_failed: bool) -> model::RunOutcome {
+    if is_failed { model::RunOutcome::Failed } else { model::RunOutcome::Passed }
 }
 
-fn exit_code(verdict: Verdict) -> ExitCode {
+fn exit_code(verdict: RunVerdict) -> ExitCode {
     ExitCode::from(match verdict.outcome {
-        model::Outcome::Passed => 0,
-        model::Outcome::Failed => 1,
-        model::Outcome::InternalError => 2,
+        model::RunOutcome::Passed => 0,
+        model::RunOutcome::Failed => 1,
+        model::RunOutcome::InternalError => 2,
     })
 }
 
@@ -410,8 +418,8 @@ fn tell(
 /// The report of `lint`.
 fn report_of(
     linted: &Linted,
-    verdict: Verdict,
-    listing: Listing,
+    verdict: RunVerdict,
+    listing: FindingFilter,
     selection: &Selection,
     elapsed: Duration,
 ) -> Report {
@@ -431,13 +439,13 @@ fn report_of(
 /// The report of a run without a comparison.
 pub(super) fn report_of_one<T>(
     checked: &Checked<T>,
-    verdict: Verdict,
-    listing: Listing,
+    verdict: RunVerdict,
+    listing: FindingFilter,
     semantics: ChosenSemantics,
     elapsed: Duration,
 ) -> Report {
     let findings = checked.findings.reported(listing.all, &checked.sources);
-    let run = Run {
+    let run = ReportInput {
         verdict,
         checked: CheckedSides::One {
             documents: checked.documents,
@@ -448,7 +456,7 @@ pub(super) fn report_of_one<T>(
         outputs: checked.sites.iter().map(|site| site.outputs).sum(),
         semantics,
         timing: Timing::new(elapsed, times().as_ref()),
-        ..Run::of_findings(&findings)
+        ..ReportInput::of_findings(&findings)
     };
     Report::new(run, &view(checked))
 }
@@ -466,19 +474,19 @@ fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
 pub(super) fn report_of_comparison(
     outcome: &Outcome,
     findings: Option<&triage::Compared>,
-    verdict: Verdict,
+    verdict: RunVerdict,
     selection: &Selection,
     elapsed: Duration,
 ) -> Report {
     let comparison = &outcome.compared.comparison;
-    let run = Run {
+    let run = ReportInput {
         verdict,
         repository: Some(outcome.repository.clone()),
         repositories: &outcome.compared.checked.repositories,
         outputs: outcome.outputs,
         semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
         timing: Timing::new(elapsed, times().as_ref()),
-        ..Run::of_comparison(outcome.sides.clone(), comparison, findings)
+        ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
     };
     Report::new(run, &view(&outcome.compared.checked))
 }
@@ -496,11 +504,12 @@ pub(super) fn report_of_changes(
     (judge, request): (Judge, &Request),
     selection: &Selection,
     elapsed: Duration,
-) -> (Report, Verdict) {
+) -> (Report, RunVerdict) {
     let verdict = judge.of_comparison(outcome, request);
     let findings = outcome.compared.without_rules();
     let report = report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed);
-    let comparison = report.comparison.clone().map(|sides| Comparison { linted: false, ..sides });
+    let comparison =
+        report.comparison.clone().map(|sides| ReportedComparison { linted: false, ..sides });
     (Report { comparison, ..report }, verdict)
 }
 

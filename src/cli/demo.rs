@@ -10,7 +10,7 @@ use layercake::commands::Selection;
 use layercake::commands::compare::Request;
 use layercake::commands::demo::{self, Demo, EDIT, Example, NAME, NEXT, Place, SINCE, SITES};
 use layercake::error::{Error, ErrorKind, shell_word};
-use layercake::report::{Detail, Format, Listing, Look};
+use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
 use layercake::rules::RULES;
 
 use super::comparison;
@@ -41,8 +41,11 @@ pub(super) fn demo(
             comparison::report_of_changes(&outcome, judge, &selection, start.elapsed()).0
         }
     };
-    let look =
-        Look { listing: Listing::default(), limit: Look::USUAL_LIMIT, detail: Detail::Usual };
+    let look = TerminalOptions {
+        listing: FindingFilter::default(),
+        limit: TerminalOptions::USUAL_LIMIT,
+        detail: Detail::Usual,
+    };
     print(|out| {
         write_begin(&demo, example, out)?;
         Format::Full.write(&report, (look, &terminal.style), RULES, out)?;

@@ -31,7 +31,7 @@ use layercake::commands::demo::Example;
 use layercake::commands::{self, Selection};
 use layercake::ending;
 use layercake::guard::{self, Place};
-use layercake::report::{self, Listing};
+use layercake::report::{self, FindingFilter};
 use layercake::rules::RULES;
 use layercake::stopwatch::Stopwatch;
 
@@ -127,7 +127,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         } => {
             let request = reach.request(comparison)?;
             comparison::refuse_revision(&selection, &request.wanted)?;
-            let listing = Listing { all: all_findings, ignored: show_ignored };
+            let listing = FindingFilter { all: all_findings, ignored: show_ignored };
             let look = look.look(listing);
             let (selectors, baseline) = (rules.selectors(), baseline.choice());
             let selection = selection.selection(directory);
@@ -144,7 +144,7 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
             let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
             let wanted = commands::render::Wanted { schemas: schema, names: name, is_judged };
             let selection = selection.selection(directory);
-            let look = report::DocumentsLook { show_secrets, with_origin };
+            let look = report::DocumentOptions { show_secrets, with_origin };
             queries::render(&selection, &wanted, (format, look), fail_on, &terminal)
         }
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),

@@ -7,7 +7,7 @@ use layercake::commands::configuration::{self, Found};
 use layercake::commands::sides::Wanted;
 use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
-use layercake::report::{Format, Style};
+use layercake::report::{Format, TerminalStyle};
 use layercake::rules::RULES;
 use layercake::source::{real_place, refuse_git, write_file, write_own_file};
 use layercake::stopwatch::{Stage, lap};
@@ -173,9 +173,9 @@ pub(super) fn deliver(
     outputs: &[Output],
     directory: &Path,
     terminal: &Terminal,
-    write: impl Fn(Format, &Style, &mut dyn Write) -> io::Result<()>,
+    write: impl Fn(Format, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let page = Style { width: PAGE, color: false, unicode: true, links: false };
+    let page = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
     for output in outputs {
         let Some(file) = &output.file else { continue };
         let mut bytes = Vec::new();

@@ -24,7 +24,7 @@ use super::view::{problems, told, view};
 pub(super) fn render(
     selection: &Selection,
     wanted: &commands::render::Wanted,
-    (format, look): (RenderFormat, report::DocumentsLook),
+    (format, look): (RenderFormat, report::DocumentOptions),
     fail_on: Option<FailOn>,
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {

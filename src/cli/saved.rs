@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use layercake::error::{Error, ErrorKind};
-use layercake::report::Listing;
+use layercake::report::FindingFilter;
 use layercake::report::model::{self, Report};
 use layercake::rules::RULES;
 use layercake::schema::{JsonFault, json_fault};
@@ -48,7 +48,7 @@ pub(super) fn report(
     terminal: &Terminal,
 ) -> Result<ExitCode, Failure> {
     let ReportArgs { file, outputs, all_findings, show_ignored, look } = arguments;
-    let look = look.look(Listing { all: all_findings, ignored: show_ignored });
+    let look = look.look(FindingFilter { all: all_findings, ignored: show_ignored });
     outputs::allow(&outputs.output, &directory, &[])?;
     let is_piped = file.as_os_str() == "-";
     let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };

@@ -6,14 +6,14 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use layercake::check::Progress;
-use layercake::report::Style;
+use layercake::report::TerminalStyle;
 
 use super::arguments::When;
 use super::streams::complain;
 
 /// What is known of the terminal.
 pub(super) struct Terminal {
-    pub(super) style: Style,
+    pub(super) style: TerminalStyle,
     progress: bool,
 }
 
@@ -26,7 +26,7 @@ impl Terminal {
             When::Never => false,
             When::Auto => supports_color::on(supports_color::Stream::Stdout).is_some(),
         };
-        let style = Style {
+        let style = TerminalStyle {
             width: width(terminal),
             color,
             unicode: !terminal || supports_unicode::on(supports_unicode::Stream::Stdout),

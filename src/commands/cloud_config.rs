@@ -17,7 +17,7 @@ use crate::check::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
-use crate::report::{RenderedDocument, RenderedSite};
+use crate::report::{RenderedDocument, SiteDocuments};
 use crate::source::{FileId, MemoryTree, Named, RepoPath, Span, WorkTree, bytes_at, names_in};
 use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::layout::Layout;
@@ -83,7 +83,7 @@ pub fn merge(
     selection: &Selection,
     parts: &Parts,
     progress: &Progress,
-) -> Result<Checked<RenderedSite>, Error> {
+) -> Result<Checked<SiteDocuments>, Error> {
     let named = NamedFiles::read(&selection.directory, parts)?;
     let around = Around::of(selection)?;
     let set = named.declared(parts.dialect, around.has_secret(&named));
@@ -121,7 +121,7 @@ pub fn merge_declared(
     selection: &Selection,
     sets: &[String],
     progress: &Progress,
-) -> Result<Checked<RenderedSite>, Error> {
+) -> Result<Checked<SiteDocuments>, Error> {
     let start = Start::find(selection)?;
     let has_sites = Layout::discover(&start.tree, &start.from)?.is_some();
     let selection = Selection { set: !has_sites, ..selection.clone() };
@@ -155,7 +155,7 @@ fn is_wanted(wanted: Option<&GlobSet>, name: &str) -> bool {
 
 /// What is merged of the sets of a site, in the order in which they are
 /// declared; keys sorted, as cloud-init writes them.
-fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> RenderedSite {
+fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> SiteDocuments {
     let emitted = site.graph.outputs().filter(|(doc, _)| site.sets.member(*doc).is_some());
     let emitted = emitted.filter(|(_, recipe)| is_wanted(wanted, &recipe.key.name));
     let documents = emitted.filter_map(|(doc, recipe)| {
@@ -167,7 +167,7 @@ fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> RenderedSite {
             line: site.sources.start(recipe.span).line.get(),
         })
     });
-    RenderedSite { site: site.site.name.clone(), documents: documents.collect() }
+    SiteDocuments { site: site.site.name.clone(), documents: documents.collect() }
 }
 
 /// The same with the keys of every mapping in order.

@@ -52,9 +52,9 @@ pub struct Outcome {
     /// What came of it.
     pub compared: Compared,
     /// The repository.
-    pub repository: model::Repository,
+    pub repository: model::ReportedRepository,
     /// The two sides.
-    pub sides: model::Comparison,
+    pub sides: model::ReportedComparison,
     /// How many documents the head side renders to.
     pub outputs: usize,
     /// What is configured.
@@ -140,7 +140,7 @@ fn compared(
             compared.add_gated(finding, edit);
         }
     }
-    let sides = model::Comparison {
+    let sides = model::ReportedComparison {
         base: side(repository, &chosen.from, pins(&chosen.bumps, |bump| bump.base.as_deref()))?,
         head: side(repository, &chosen.to, pins(&chosen.bumps, |bump| Some(&bump.head)))?,
         chosen_by: chosen.chosen.code.to_owned(),
@@ -267,15 +267,15 @@ fn against(base: &Side, gates: Gates) -> Gates {
 
 /// The repository, and its path in the one that it is inside of: started in a submodule,
 /// layercake does not compare what the other repository has.
-fn describe_repository(repository: &Repository) -> model::Repository {
+fn describe_repository(repository: &Repository) -> model::ReportedRepository {
     let (name, branch) = (repository.name(), repository.branch());
     match repository.enclosing() {
-        Some((outer, path)) => model::Repository {
+        Some((outer, path)) => model::ReportedRepository {
             name: format!("{name} (inside of `{}`)", outer.name()),
             branch,
             nested_at: Some(path.as_str().to_owned()),
         },
-        None => model::Repository { name, branch, nested_at: None },
+        None => model::ReportedRepository { name, branch, nested_at: None },
     }
 }
 
@@ -286,7 +286,7 @@ fn pins(bumps: &[Bump], revision: impl Fn(&Bump) -> Option<&str>) -> String {
     if pins.is_empty() { String::new() } else { format!("with {}", pins.join(", ")) }
 }
 
-fn side(repository: &Repository, side: &Side, pins: String) -> Result<model::Side, Error> {
+fn side(repository: &Repository, side: &Side, pins: String) -> Result<model::ReportedSide, Error> {
     let (kind, commit, name) = match side {
         Side::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
         Side::Nothing => (SideKind::Nothing, None, String::new()),
@@ -295,5 +295,5 @@ fn side(repository: &Repository, side: &Side, pins: String) -> Result<model::Sid
     };
     let tree = commit.as_ref().map(|id| repository.tree_of(id)).transpose()?;
     let date = commit.as_ref().and_then(|id| repository.date_of(id));
-    Ok(model::Side { kind, commit, tree, date, name })
+    Ok(model::ReportedSide { kind, commit, tree, date, name })
 }

@@ -226,8 +226,8 @@ fn semantics(found: &Found, meaning: Meaning) -> (Semantics, ChosenBy) {
 pub fn chosen_semantics(found: &Found, meaning: Meaning) -> ChosenSemantics {
     let (semantics, chosen_by) = semantics(found, meaning);
     let meaning = match semantics {
-        Semantics::Documented => report::Meaning::Documented,
-        Semantics::Deckhand => report::Meaning::Deckhand,
+        Semantics::Documented => report::ReportedSemantics::Documented,
+        Semantics::Deckhand => report::ReportedSemantics::Deckhand,
     };
     ChosenSemantics { meaning, chosen_by }
 }

@@ -12,8 +12,8 @@ use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
 use crate::render::Alike;
 use crate::render::replay::Replay;
-use crate::report::provenance::Way;
-use crate::report::since::{Difference, WaySide, WaySince};
+use crate::report::provenance::ExplainedValue;
+use crate::report::since::{ExplainedDifference, WaySide, WaySince};
 use crate::source::Span;
 use crate::yaml::diff::same;
 
@@ -83,7 +83,7 @@ fn heading(wanted: &Wanted, side: &Side) -> String {
 /// A value's way on one side, and all the texts that it and what is in it
 /// rest on.
 struct Answer {
-    way: Way,
+    way: ExplainedValue,
     texts: Vec<Span>,
 }
 
@@ -114,8 +114,8 @@ fn difference(
     question: &Question,
     site: &str,
     [base, head]: [&Option<Result<Answer, Error>>; 2],
-) -> Difference {
-    let answer = |side: &'_ Option<Result<Answer, Error>>| -> Option<(Way, Vec<Span>)> {
+) -> ExplainedDifference {
+    let answer = |side: &'_ Option<Result<Answer, Error>>| -> Option<(ExplainedValue, Vec<Span>)> {
         let answer = side.as_ref()?.as_ref().ok()?;
         Some((answer.way.clone(), answer.texts.clone()))
     };
@@ -127,13 +127,15 @@ fn difference(
             (Some(_), None) | (None, Some(_)) => false,
         };
         match (is_same, before.is_like(after)) {
-            (true, true) => return Difference::None,
-            (true, false) => return Difference::OnlyWay,
+            (true, true) => return ExplainedDifference::None,
+            (true, false) => return ExplainedDifference::OnlyWay,
             (false, _) => {}
         }
     }
-    let texts = |side: Option<(Way, Vec<Span>)>| side.map(|(_, texts)| texts).unwrap_or_default();
-    Difference::Value(edits(compared, question, site, [texts(base), texts(head)]))
+    let texts = |side: Option<(ExplainedValue, Vec<Span>)>| {
+        side.map(|(_, texts)| texts).unwrap_or_default()
+    };
+    ExplainedDifference::Value(edits(compared, question, site, [texts(base), texts(head)]))
 }
 
 /// The edits that made a value another: those that changed the output and meet

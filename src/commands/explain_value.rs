@@ -15,7 +15,7 @@ use crate::near::nearest;
 use crate::render::flow::{flow, may_enter};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::impact::SiteName;
-use crate::report::provenance::{Reach, SiteValue, Way, WayChange, WhyNot};
+use crate::report::provenance::{ExplainedValue, SiteValue, TextReach, TextTrace, WayChange};
 use crate::source::{RepoPath, SourceMap, Span};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Path, children};
@@ -32,7 +32,7 @@ pub fn one(
     site: &str,
     question: &Question,
     progress: &Progress,
-) -> Result<(Checked<()>, Way), Error> {
+) -> Result<(Checked<()>, ExplainedValue), Error> {
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(progress);
     let mut session = Session::of_site(&plan, site)?;
@@ -101,7 +101,7 @@ pub fn why_not(
     question: &Question,
     place: &str,
     progress: &Progress,
-) -> Result<(Checked<()>, Vec<WhyNot>), Error> {
+) -> Result<(Checked<()>, Vec<TextTrace>), Error> {
     let (file, line) = super::file_and_line(place)?;
     let number = line.ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("`{place}` names no line"))
@@ -291,7 +291,7 @@ fn add_places_of(
 /// Where the value could be changed, from the fewest sites to the most; of
 /// documents that the same sites read, the one that is nearest to the value first.
 fn changes(
-    way: &Way,
+    way: &ExplainedValue,
     candidates: &[Candidate],
     sites: &[SiteName],
     reaches: &BTreeMap<Option<Arc<str>>, Vec<(bool, usize)>>,
@@ -301,7 +301,7 @@ fn changes(
         let of = |site: usize| reaches.get(&sites[site].name).map_or((false, 0), |it| it[index]);
         let reading: Vec<usize> = (0..sites.len()).filter(|site| of(*site).0).collect();
         let name = |site: &usize| sites[*site].name.clone();
-        let reach = candidate.literal.as_ref().map(|_| Reach {
+        let reach = candidate.literal.as_ref().map(|_| TextReach {
             outputs: reading.iter().map(|site| of(*site).1).sum(),
             sites: reading.iter().filter(|site| of(**site).1 > 0).filter_map(name).collect(),
             shielded: reading.iter().filter(|site| of(**site).1 == 0).filter_map(name).collect(),
@@ -318,7 +318,7 @@ fn changes(
     changes
 }
 
-fn scope(way: &Way, sites: &[SiteName], reading: &[usize]) -> String {
+fn scope(way: &ExplainedValue, sites: &[SiteName], reading: &[usize]) -> String {
     let Some(asked) = &way.site else { return "here".into() };
     let of_type = |wanted: &Option<Arc<str>>| -> Vec<usize> {
         (0..sites.len()).filter(|site| sites[*site].site_type == *wanted).collect()
@@ -369,7 +369,7 @@ fn stopped(
     question: &Question,
     line: Line,
     place: &str,
-) -> Result<Vec<WhyNot>, Error> {
+) -> Result<Vec<TextTrace>, Error> {
     let target = provenance::document(site, question)?;
     let data = site.rendered.data(target).unwrap_or(&site.graph.recipe(target).data);
     let wanted = provenance::place(data, &question.path)?;
@@ -377,7 +377,7 @@ fn stopped(
     let doc = line.document(site);
     let places = doc.map(|doc| line.places(site, doc)).unwrap_or_default();
     let texts = doc.into_iter().flat_map(|doc| places.iter().map(move |place| (doc, place)));
-    let texts: Vec<WhyNot> =
+    let texts: Vec<TextTrace> =
         texts.map(|(doc, own)| stopped_text(site, &replay, doc, own, (target, &wanted))).collect();
     if texts.is_empty() {
         let message = format!("no value of a document stands at `{place}`");
@@ -392,7 +392,7 @@ fn stopped_text(
     doc: DocId,
     own: &Location,
     (target, wanted): (DocId, &Location),
-) -> WhyNot {
+) -> TextTrace {
     let flow = flow(replay, doc, own);
     let recipe = site.graph.recipe(doc);
     let is_wanted = |doc: DocId, place: &Location| {
@@ -403,7 +403,7 @@ fn stopped_text(
     let last = reached.or_else(|| stop.or(flow.stops.first()).and_then(|stop| stop.from));
     let route = last.map(|last| provenance::route(&flow, last)).unwrap_or_default();
     let stops = flow.stops.iter().filter(|other| stop.is_none_or(|stop| stop == *other));
-    WhyNot {
+    TextTrace {
         document: recipe.key.clone(),
         place: provenance::shown(&recipe.data, own.clone()).to_string(),
         at: own.get(&recipe.data).map_or(recipe.span, |node| node.span),

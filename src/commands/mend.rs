@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Safety, Severity, TextEdit};
 use crate::error::{Error, ErrorKind};
 use crate::fix::{fixed, with_ignores};
 use crate::report::View;
-use crate::report::difference::{Texts, shown};
+use crate::report::difference::{ChangedFile, shown};
 use crate::report::model::SideKind;
 use crate::rules;
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_files};
@@ -50,7 +50,7 @@ pub struct Mended {
     /// Number of findings left with an unsafe fix.
     pub unsafe_fixes: usize,
     /// The files that change, by path, as they may be shown.
-    pub files: Vec<Texts>,
+    pub files: Vec<ChangedFile>,
     /// What could not be done, and why, in one line each.
     pub refused: Vec<String>,
     /// Files of which a change made something worse, so that they were left as
@@ -99,7 +99,7 @@ pub fn run(
     }
     let files = outcome.changes.into_keys().map(|path| {
         let of = |texts: &BTreeMap<RepoPath, Option<String>>| texts.get(&path).cloned().flatten();
-        Texts { before: of(&before), after: of(&after), path }
+        ChangedFile { before: of(&before), after: of(&after), path }
     });
     let left = reported(&outcome.linted).0.iter().filter_map(|finding| finding.fix.as_ref());
     Ok(Mended {

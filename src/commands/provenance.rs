@@ -14,7 +14,7 @@ use crate::merge::Strategy;
 use crate::near::nearest;
 use crate::render::flow::{Flow, Reached, Stop, Why};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::report::provenance::{LeafWriter, Standing, Way, WayRow};
+use crate::report::provenance::{ExplainedValue, LeafWriter, Standing, WayRow};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::path::{Location, Path, Piece, Segment, children};
 use crate::yaml::{Key, Mapping, Node};
@@ -159,7 +159,7 @@ pub fn shown(data: &Node, place: Location) -> Location {
 /// # Errors
 /// Where there is no such document, or nothing stands at the place nor ever
 /// did; the help says what is nearly the same.
-pub fn way(site: &RenderedSite<'_>, question: &Question) -> Result<Way, Error> {
+pub fn way(site: &RenderedSite<'_>, question: &Question) -> Result<ExplainedValue, Error> {
     let doc = document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
     let recipe = site.graph.recipe(doc);
@@ -170,7 +170,7 @@ pub fn way(site: &RenderedSite<'_>, question: &Question) -> Result<Way, Error> {
         return Err(nothing(recipe, data, &place));
     }
     let (leaves, more_leaves) = leaves(site, &replay, &hop);
-    Ok(Way {
+    Ok(ExplainedValue {
         site: site.site.name.clone(),
         document: recipe.key.clone(),
         place: place.to_string(),

@@ -8,7 +8,7 @@ use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, check, render_
 use crate::commands::{Selection, Workspace, globs};
 use crate::error::Error;
 use crate::graph::DocId;
-use crate::report::{RenderedDocument, RenderedSite};
+use crate::report::{RenderedDocument, SiteDocuments};
 use crate::source::{DocKey, RepoPath};
 use crate::yaml::{Key, Node, Value};
 
@@ -29,7 +29,7 @@ pub struct Rendering {
     /// What was found: by all rules if they were asked, and else by rendering itself.
     pub checked: Checked<()>,
     /// The documents, by site.
-    pub sites: Vec<RenderedSite>,
+    pub sites: Vec<SiteDocuments>,
     /// The documents that were asked for and could not be rendered, each with its site.
     pub missing: Vec<(Option<Arc<str>>, DocKey)>,
 }
@@ -70,7 +70,7 @@ pub fn run(
     let (mut sites, mut missing) = (Vec::new(), Vec::new());
     for Outputs { site, documents, unmade } in taken {
         missing.extend(unmade.into_iter().map(|key| (site.clone(), key)));
-        sites.push(RenderedSite { site, documents });
+        sites.push(SiteDocuments { site, documents });
     }
     Ok(Rendering { checked, sites, missing })
 }

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::printable::clean;
-use super::{DocumentsLook, RenderedDocument, RenderedSite, View};
+use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
 use crate::yaml::emit::{Options, to_yaml};
 
@@ -17,9 +17,9 @@ const MARKER: &str = "#cloud-config";
 /// # Errors
 /// Those of `out`.
 pub fn write(
-    sites: &[RenderedSite],
+    sites: &[SiteDocuments],
     view: &View<'_>,
-    look: DocumentsLook,
+    look: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let count: usize = sites.iter().map(|site| site.documents.len()).sum();
@@ -51,7 +51,7 @@ fn write_name(
 fn write_configuration(
     document: &RenderedDocument,
     view: &View<'_>,
-    look: DocumentsLook,
+    look: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "{MARKER}")?;

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use similar::{ChangeTag, TextDiff};
 
 use super::terminal::painted;
-use super::text::Role;
-use super::{Style, View};
+use super::text::TextRole;
+use super::{TerminalStyle, View};
 use crate::source::{FileId, RepoPath};
 
 /// The two texts of a file that changes.
 #[derive(Clone, Debug)]
-pub struct Texts {
+pub struct ChangedFile {
     /// Where it is.
     pub path: RepoPath,
     /// What it was; none where it may hold secrets that nobody found.
@@ -30,11 +30,11 @@ pub fn shown(view: &View<'_>, file: FileId) -> Option<String> {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(files: &[Texts], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(files: &[ChangedFile], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     files.iter().try_for_each(|file| write_file(file, style, out))
 }
 
-fn write_file(file: &Texts, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_file(file: &ChangedFile, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     const CONTEXT: usize = 3;
     let path = super::printable::clean(file.path.as_str());
     writeln!(out, "--- a/{path}\n+++ b/{path}")?;
@@ -47,8 +47,8 @@ fn write_file(file: &Texts, style: &Style, out: &mut dyn Write) -> io::Result<()
         for change in hunk.iter_changes() {
             let (sign, role) = match change.tag() {
                 ChangeTag::Equal => (' ', None),
-                ChangeTag::Delete => ('-', Some(Role::Error)),
-                ChangeTag::Insert => ('+', Some(Role::Good)),
+                ChangeTag::Delete => ('-', Some(TextRole::Error)),
+                ChangeTag::Insert => ('+', Some(TextRole::Good)),
             };
             let text = change.value().trim_end_matches(['\n', '\r']);
             let line = format!("{sign}{}", super::printable::clean(text));

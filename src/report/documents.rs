@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::printable::clean;
-use super::{DocumentsLook, RenderedDocument, RenderedSite, View};
+use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
 use crate::yaml::emit::{self, to_yaml};
 use crate::yaml::{Key, Mapping, Node, Value};
@@ -14,9 +14,9 @@ use crate::yaml::{Key, Mapping, Node, Value};
 /// # Errors
 /// Those of `out`.
 pub fn write(
-    sites: &[RenderedSite],
+    sites: &[SiteDocuments],
     view: &View<'_>,
-    look: DocumentsLook,
+    look: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for site in sites {
@@ -31,7 +31,7 @@ fn write_document(
     site: Option<&str>,
     document: &RenderedDocument,
     view: &View<'_>,
-    look: DocumentsLook,
+    look: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "---")?;

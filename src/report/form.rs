@@ -20,28 +20,28 @@ use crate::yaml::{Key, Node, Timestamp, Value};
 ///
 /// Secrets are in it: it is for comparing values, not for showing them.
 pub fn canonical(node: &Node) -> String {
-    let form = Form { node, order: Order::Sorted, show_secrets: true };
+    let form = NodeAsJson { node, order: KeyOrder::Sorted, show_secrets: true };
     serde_json::to_string(&form).expect("every value has a form, and strings take text")
 }
 
 /// A node to be written as JSON.
 #[derive(Clone, Copy)]
-pub(super) struct Form<'a> {
+pub(super) struct NodeAsJson<'a> {
     pub(super) node: &'a Node,
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     pub(super) show_secrets: bool,
 }
 
 /// The order of keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum KeyOrder {
     /// As in the document.
     Document,
     /// By code point.
     Sorted,
 }
 
-impl Serialize for Form<'_> {
+impl Serialize for NodeAsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.node.secret && !self.show_secrets {
             return serializer.serialize_str(HIDDEN);
@@ -53,7 +53,7 @@ impl Serialize for Form<'_> {
             Value::Mapping(mapping) => {
                 let mut entries: Vec<_> =
                     mapping.iter().map(|(key, node)| (key_form(key), self.of(node))).collect();
-                if self.order == Order::Sorted {
+                if self.order == KeyOrder::Sorted {
                     entries.sort_by(|(left, _), (right, _)| left.cmp(right));
                 }
                 serializer.collect_map(entries)
@@ -63,7 +63,7 @@ impl Serialize for Form<'_> {
             Value::Set(keys) => {
                 let mut items: Vec<Scalar<'_>> =
                     keys.iter().map(|key| Scalar(&key.value)).collect();
-                if self.order == Order::Sorted {
+                if self.order == KeyOrder::Sorted {
                     items.sort_by_cached_key(|item| tagged(item.0));
                 }
                 let mut map = serializer.serialize_map(Some(1))?;
@@ -75,7 +75,7 @@ impl Serialize for Form<'_> {
     }
 }
 
-impl<'a> Form<'a> {
+impl<'a> NodeAsJson<'a> {
     fn of(&self, node: &'a Node) -> Self {
         Self { node, ..*self }
     }

@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 
 use super::model::{self, Report};
-use super::terminal::{self, Look};
-use super::{Listing, Style, github, gitlab, html, junit, markdown, sarif};
+use super::terminal::{self, TerminalOptions};
+use super::{FindingFilter, TerminalStyle, github, gitlab, html, junit, markdown, sarif};
 use crate::diagnostic::Rule;
 
 /// What `--output` can ask for.
@@ -18,12 +18,12 @@ pub enum Format {
     /// One line for each finding.
     Concise,
     /// The report in one of its forms.
-    Of(Form),
+    Of(ReportFormat),
 }
 
 /// The forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ReportFormat {
     /// For programs: all of it.
     Json,
     /// Workflow commands of GitHub, which become annotations.
@@ -47,14 +47,14 @@ impl Format {
     pub const ALL: [Format; 10] = [
         Format::Full,
         Format::Concise,
-        Format::Of(Form::Json),
-        Format::Of(Form::Github),
-        Format::Of(Form::Markdown),
-        Format::Of(Form::Comment),
-        Format::Of(Form::Sarif),
-        Format::Of(Form::Junit),
-        Format::Of(Form::Gitlab),
-        Format::Of(Form::Html),
+        Format::Of(ReportFormat::Json),
+        Format::Of(ReportFormat::Github),
+        Format::Of(ReportFormat::Markdown),
+        Format::Of(ReportFormat::Comment),
+        Format::Of(ReportFormat::Sarif),
+        Format::Of(ReportFormat::Junit),
+        Format::Of(ReportFormat::Gitlab),
+        Format::Of(ReportFormat::Html),
     ];
 
     /// The word that asks for it.
@@ -62,14 +62,14 @@ impl Format {
         match self {
             Format::Full => "full",
             Format::Concise => "concise",
-            Format::Of(Form::Json) => "json",
-            Format::Of(Form::Github) => "github",
-            Format::Of(Form::Markdown) => "markdown",
-            Format::Of(Form::Comment) => "comment",
-            Format::Of(Form::Sarif) => "sarif",
-            Format::Of(Form::Junit) => "junit",
-            Format::Of(Form::Gitlab) => "gitlab",
-            Format::Of(Form::Html) => "html",
+            Format::Of(ReportFormat::Json) => "json",
+            Format::Of(ReportFormat::Github) => "github",
+            Format::Of(ReportFormat::Markdown) => "markdown",
+            Format::Of(ReportFormat::Comment) => "comment",
+            Format::Of(ReportFormat::Sarif) => "sarif",
+            Format::Of(ReportFormat::Junit) => "junit",
+            Format::Of(ReportFormat::Gitlab) => "gitlab",
+            Format::Of(ReportFormat::Html) => "html",
         }
     }
 
@@ -81,15 +81,15 @@ impl Format {
 
 /// How a report is written, whatever is in it.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner<'a> {
+pub struct FormatOptions<'a> {
     /// Which findings are listed.
-    pub listing: Listing,
+    pub listing: FindingFilter,
     /// The rules that there are, by name: what a report says of a rule beyond
     /// its name is looked up here.
     pub rules: &'a [&'static Rule],
 }
 
-impl Manner<'_> {
+impl FormatOptions<'_> {
     /// The rule of this name; none where another version of layercake wrote
     /// the report, and had it.
     pub(super) fn rule(&self, name: &str) -> Option<&'static Rule> {
@@ -129,11 +129,11 @@ impl Format {
     pub fn write(
         self,
         report: &Report,
-        (look, style): (Look, &Style),
+        (look, style): (TerminalOptions, &TerminalStyle),
         rules: &[&'static Rule],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let manner = Manner { listing: look.listing, rules };
+        let manner = FormatOptions { listing: look.listing, rules };
         match self {
             Format::Full => terminal::write(report, look, style, out),
             Format::Concise => terminal::write_concise(report, look, style, out),
@@ -142,7 +142,7 @@ impl Format {
     }
 }
 
-impl Form {
+impl ReportFormat {
     /// Writes a report in this form.
     ///
     /// # Errors
@@ -150,18 +150,22 @@ impl Form {
     pub fn write(
         self,
         report: &Report,
-        manner: &Manner<'_>,
+        manner: &FormatOptions<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self {
-            Form::Json => model::write(report, out),
-            Form::Github => github::write(report, manner, out),
-            Form::Markdown => markdown::write(report, manner, markdown::Budget::SUMMARY, out),
-            Form::Comment => markdown::write(report, manner, markdown::Budget::COMMENT, out),
-            Form::Html => html::write(report, manner, out),
-            Form::Sarif => sarif::write(report, manner, out),
-            Form::Junit => junit::write(report, manner, out),
-            Form::Gitlab => gitlab::write(report, manner, out),
+            ReportFormat::Json => model::write(report, out),
+            ReportFormat::Github => github::write(report, manner, out),
+            ReportFormat::Markdown => {
+                markdown::write(report, manner, markdown::Budget::SUMMARY, out)
+            }
+            ReportFormat::Comment => {
+                markdown::write(report, manner, markdown::Budget::COMMENT, out)
+            }
+            ReportFormat::Html => html::write(report, manner, out),
+            ReportFormat::Sarif => sarif::write(report, manner, out),
+            ReportFormat::Junit => junit::write(report, manner, out),
+            ReportFormat::Gitlab => gitlab::write(report, manner, out),
         }
     }
 }

@@ -17,10 +17,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::model::{Edit, EditRef, Finding, LabelledPlace, Place, Report, State};
+use super::model::{EditRef, FilePlace, Finding, LabelledPlace, Report, ReportedEdit, State};
 use super::printable::{clean, is_harmful};
-use super::story::{Entry, FindingEntry, Sign, Story, edit_numbers, labelled, place_words};
-use super::{Manner, counted};
+use super::story::{EditEntry, FindingEntry, Sign, Story, edit_numbers, labelled, place_words};
+use super::{FormatOptions, counted};
 use crate::diagnostic::Severity;
 
 /// Maximum number of annotations of a level that GitHub keeps of a step.
@@ -37,14 +37,18 @@ const MAX_NAMED: usize = 5;
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report,
+    manner: &FormatOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let story = Story::new(report, manner.listing);
     let edited: BTreeSet<&str> =
         report.edits.iter().filter_map(|edit| edit.at.head.as_ref()).map(|at| &*at.file).collect();
     let findings = story.errors.iter().chain(&story.others);
     let mut findings: Vec<Annotation> =
         findings.map(|entry| of_finding(entry, report, &edited)).collect();
-    let mut entries: Vec<&Entry<'_>> = story.entries.iter().collect();
+    let mut entries: Vec<&EditEntry<'_>> = story.entries.iter().collect();
     for command in [Command::Error, Command::Warning] {
         let mut kept: Vec<Annotation> = unexplained(report, command).into_iter().collect();
         kept.extend(findings.extract_if(.., |it| it.command == command));
@@ -79,16 +83,16 @@ impl Command {
 /// One command, before it is escaped.
 struct Annotation {
     command: Command,
-    rank: Rank,
+    rank: AnnotationRank,
     /// The line it is shown at; none where it is not of a line of the head.
-    at: Option<At>,
+    at: Option<AnnotationPlace>,
     title: String,
     lines: Vec<String>,
-    of: Subject,
+    of: AnnotationSubject,
 }
 
 /// What an annotation is of.
-enum Subject {
+enum AnnotationSubject {
     /// A finding, and the edits behind it.
     Finding(Vec<EditRef>),
     /// A number of edits.
@@ -100,7 +104,7 @@ enum Subject {
 /// What comes first where not all can be kept: root causes, edits by how much they change, what
 /// is new on lines that a reviewer sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum AnnotationRank {
     Root,
     Edit(Reverse<usize>),
     InEditedFile,
@@ -111,7 +115,7 @@ enum Rank {
 
 /// A stretch of a line of the head, in the repository that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct At {
+struct AnnotationPlace {
     file: String,
     line: usize,
     column: usize,
@@ -121,7 +125,7 @@ struct At {
     end_column: Option<usize>,
 }
 
-impl At {
+impl AnnotationPlace {
     /// The place of a label.
     fn of_label(label: &LabelledPlace, report: &Report) -> Option<Self> {
         let end_column = (label.end_line == label.line).then_some(label.end_column);
@@ -129,14 +133,14 @@ impl At {
     }
 
     /// The edited place on the head side, if it is there.
-    fn of_edit(edit: &Edit, report: &Report) -> Option<Self> {
+    fn of_edit(edit: &ReportedEdit, report: &Report) -> Option<Self> {
         Self::of_place(edit.at.head.as_ref()?, report)
     }
 
     /// None in a further repository, in no file, and in one whose name cannot be printed as it
     /// is: GitHub would take each for another file, or for none.
-    fn of_place(place: &Place, report: &Report) -> Option<Self> {
-        let Place { file, line, column, .. } = place;
+    fn of_place(place: &FilePlace, report: &Report) -> Option<Self> {
+        let FilePlace { file, line, column, .. } = place;
         let is_printable = !file.is_empty() && !file.contains(is_harmful);
         let is_own = report.repository_of(file).is_none();
         (is_own && is_printable).then(|| Self {
@@ -148,11 +152,11 @@ impl At {
     }
 
     /// The line that pins the revision of a further repository that a place is in.
-    fn of_pin(place: &Place, report: &Report) -> Option<Self> {
+    fn of_pin(place: &FilePlace, report: &Report) -> Option<Self> {
         Self::of_place(report.pin_of(place)?, report)
     }
 
-    fn is_on_line_of(&self, other: &At) -> bool {
+    fn is_on_line_of(&self, other: &AnnotationPlace) -> bool {
         self.file == other.file && self.line == other.line
     }
 }
@@ -165,16 +169,22 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
         .iter()
         .any(|other| other.because_of.as_deref() == Some(&*finding.fingerprint));
     let rank = match (&finding.suppressed, finding.state) {
-        (Some(_), _) => Rank::Suppressed,
-        (None, Some(State::Unchanged)) => Rank::Unchanged,
-        (None, Some(State::New | State::Fixed) | None) if is_root => Rank::Root,
-        (None, Some(State::New | State::Fixed) | None) if is_in_edited => Rank::InEditedFile,
-        (None, Some(State::New | State::Fixed) | None) => Rank::Elsewhere,
+        (Some(_), _) => AnnotationRank::Suppressed,
+        (None, Some(State::Unchanged)) => AnnotationRank::Unchanged,
+        (None, Some(State::New | State::Fixed) | None) if is_root => AnnotationRank::Root,
+        (None, Some(State::New | State::Fixed) | None) if is_in_edited => {
+            AnnotationRank::InEditedFile
+        }
+        (None, Some(State::New | State::Fixed) | None) => AnnotationRank::Elsewhere,
     };
-    let own = At::of_label(&finding.primary, report).filter(|_| !is_of_base(finding, report));
+    let own = AnnotationPlace::of_label(&finding.primary, report)
+        .filter(|_| !is_of_base(finding, report));
     let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
-    let at_edit =
-        if is_in_edited { None } else { edits.find_map(|edit| At::of_edit(edit, report)) };
+    let at_edit = if is_in_edited {
+        None
+    } else {
+        edits.find_map(|edit| AnnotationPlace::of_edit(edit, report))
+    };
     let (message, label) = (&finding.message, &finding.primary.label);
     let is_at_place = at_edit.is_none() && own.is_some() && finding.primary.decoded.is_none();
     let mut lines = match (is_at_place, &**label) {
@@ -187,10 +197,10 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     Annotation {
         command: command(finding),
         rank,
-        at: at_edit.or(own).or_else(|| At::of_pin(&finding.primary.start(), report)),
+        at: at_edit.or(own).or_else(|| AnnotationPlace::of_pin(&finding.primary.start(), report)),
         title: finding.rule.clone(),
         lines,
-        of: Subject::Finding(finding.caused_by.clone()),
+        of: AnnotationSubject::Finding(finding.caused_by.clone()),
     }
 }
 
@@ -210,27 +220,27 @@ fn command(finding: &Finding) -> Command {
     }
 }
 
-fn of_entry(entry: &Entry<'_>, story: &Story<'_>) -> Annotation {
+fn of_entry(entry: &EditEntry<'_>, story: &Story<'_>) -> Annotation {
     let outputs: usize = entry.edits.iter().map(|edit| edit.reach.outputs).sum();
     Annotation {
         command: Command::Notice,
-        rank: Rank::Edit(Reverse(outputs)),
+        rank: AnnotationRank::Edit(Reverse(outputs)),
         at: edited_place(&entry.edits, story.report),
         title: edit_numbers(&entry.edits),
         lines: entry_lines(entry, story),
-        of: Subject::Edits(entry.edits.len()),
+        of: AnnotationSubject::Edits(entry.edits.len()),
     }
 }
 
 /// The first edited line of the head, or else the line that pins the repository of an edit.
-fn edited_place(edits: &[&Edit], report: &Report) -> Option<At> {
-    let own = edits.iter().find_map(|edit| At::of_edit(edit, report));
+fn edited_place(edits: &[&ReportedEdit], report: &Report) -> Option<AnnotationPlace> {
+    let own = edits.iter().find_map(|edit| AnnotationPlace::of_edit(edit, report));
     let mut places = edits.iter().filter_map(|edit| edit.at.last());
-    own.or_else(|| places.find_map(|place| At::of_pin(place, report)))
+    own.or_else(|| places.find_map(|place| AnnotationPlace::of_pin(place, report)))
 }
 
 /// What was edited, with the values before and after, and what came of it.
-fn entry_lines(entry: &Entry<'_>, story: &Story<'_>) -> Vec<String> {
+fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for change in entry.changes.iter().take(MAX_NAMED) {
         let edit = change.edits[0];
@@ -238,7 +248,7 @@ fn entry_lines(entry: &Entry<'_>, story: &Story<'_>) -> Vec<String> {
             0 => String::new(),
             more => format!(" and {}", counted(more, "more place")),
         };
-        let place = match At::of_edit(edit, story.report) {
+        let place = match AnnotationPlace::of_edit(edit, story.report) {
             Some(_) => String::new(),
             None => {
                 edit.at.last().map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default()
@@ -262,7 +272,7 @@ fn entry_lines(entry: &Entry<'_>, story: &Story<'_>) -> Vec<String> {
         let more = counted(entry.groups.len() - MAX_NAMED, "more group");
         lines.push(format!("and {more} of outputs"));
     }
-    lines.extend(entry.stops.iter().take(MAX_NAMED).map(super::text::Text::words));
+    lines.extend(entry.stops.iter().take(MAX_NAMED).map(super::text::StyledText::words));
     lines
 }
 
@@ -271,35 +281,35 @@ fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
     let count = report.totals.unexplained;
     (command == Command::Warning && count > 0).then(|| Annotation {
         command,
-        rank: Rank::Root,
+        rank: AnnotationRank::Root,
         at: None,
         title: "unexplained change".to_owned(),
         lines: vec![format!(
             "{} changed, and no edit explains how: a fault of layercake, please report it",
             counted(count, "output")
         )],
-        of: Subject::Run,
+        of: AnnotationSubject::Run,
     })
 }
 
 /// How much is not annotated.
 #[derive(Default)]
-struct LeftOut {
+struct OmittedCounts {
     findings: usize,
     edits: usize,
 }
 
 /// Sorts annotations, and removes those that GitHub would drop and one more, whose place is for
 /// saying so.
-fn cut(annotations: &mut Vec<Annotation>) -> LeftOut {
+fn cut(annotations: &mut Vec<Annotation>) -> OmittedCounts {
     annotations.sort_by_key(|annotation| annotation.rank);
-    let mut left_out = LeftOut::default();
+    let mut left_out = OmittedCounts::default();
     if annotations.len() > MAX_ANNOTATIONS {
         for annotation in annotations.drain(MAX_ANNOTATIONS - 1..) {
             match annotation.of {
-                Subject::Finding(_) => left_out.findings += 1,
-                Subject::Edits(edits) => left_out.edits += edits,
-                Subject::Run => {}
+                AnnotationSubject::Finding(_) => left_out.findings += 1,
+                AnnotationSubject::Edits(edits) => left_out.edits += edits,
+                AnnotationSubject::Run => {}
             }
         }
     }
@@ -308,14 +318,14 @@ fn cut(annotations: &mut Vec<Annotation>) -> LeftOut {
 
 /// Adds what is said of an edit to a finding on its line that it caused, and removes it from the
 /// entries that are still to be annotated.
-fn share(kept: &mut [Annotation], entries: &mut Vec<&Entry<'_>>, story: &Story<'_>) {
+fn share(kept: &mut [Annotation], entries: &mut Vec<&EditEntry<'_>>, story: &Story<'_>) {
     entries.retain(|entry| {
         let first = entry.edits[0];
-        let Some(at) = At::of_edit(first, story.report) else { return true };
+        let Some(at) = AnnotationPlace::of_edit(first, story.report) else { return true };
         let host = kept.iter_mut().find(|annotation| {
             let is_caused = match &annotation.of {
-                Subject::Finding(causes) => causes.contains(&first.id),
-                Subject::Edits(_) | Subject::Run => false,
+                AnnotationSubject::Finding(causes) => causes.contains(&first.id),
+                AnnotationSubject::Edits(_) | AnnotationSubject::Run => false,
             };
             is_caused && annotation.at.as_ref().is_some_and(|it| it.is_on_line_of(&at))
         });
@@ -328,7 +338,7 @@ fn share(kept: &mut [Annotation], entries: &mut Vec<&Entry<'_>>, story: &Story<'
 
 fn write_all(
     annotations: &[Annotation],
-    left_out: &LeftOut,
+    left_out: &OmittedCounts,
     command: Command,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -351,7 +361,7 @@ fn write_all(
 
 fn write_one(annotation: &Annotation, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "::{} ", annotation.command.as_str())?;
-    if let Some(At { file, line, column, end_column }) = &annotation.at {
+    if let Some(AnnotationPlace { file, line, column, end_column }) = &annotation.at {
         write!(out, "file={},line={line},endLine={line},col={column},", property(file))?;
         if let Some(end_column) = end_column {
             write!(out, "endColumn={end_column},")?;

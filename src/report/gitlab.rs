@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Manner;
+use super::FormatOptions;
 use super::model::{Finding, Fingerprints, Report, write_json};
 use crate::diagnostic::Severity;
 
@@ -18,36 +18,40 @@ use crate::diagnostic::Severity;
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report,
+    manner: &FormatOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut fingerprints = Fingerprints::default();
     let findings = report.findings.iter().filter(|it| manner.listing.has(it));
-    let issues = findings.map(|finding| Issue::new(finding, fingerprints.next(finding)));
+    let issues = findings.map(|finding| CodeQualityIssue::new(finding, fingerprints.next(finding)));
     write_json(&issues.collect::<Vec<_>>(), out)
 }
 
 /// A finding as GitLab takes it.
 #[derive(Serialize)]
-struct Issue<'a> {
+struct CodeQualityIssue<'a> {
     description: &'a str,
     check_name: &'a str,
     fingerprint: String,
     severity: &'static str,
-    location: Location<'a>,
+    location: IssueLocation<'a>,
 }
 
 #[derive(Serialize)]
-struct Location<'a> {
+struct IssueLocation<'a> {
     path: &'a str,
-    lines: Lines,
+    lines: IssueLines,
 }
 
 #[derive(Serialize)]
-struct Lines {
+struct IssueLines {
     begin: usize,
     end: usize,
 }
 
-impl<'a> Issue<'a> {
+impl<'a> CodeQualityIssue<'a> {
     fn new(finding: &'a Finding, fingerprint: String) -> Self {
         let place = &finding.primary;
         Self {
@@ -55,9 +59,9 @@ impl<'a> Issue<'a> {
             check_name: &finding.rule,
             fingerprint,
             severity: severity(finding),
-            location: Location {
+            location: IssueLocation {
                 path: &place.file,
-                lines: Lines { begin: place.line, end: place.end_line },
+                lines: IssueLines { begin: place.line, end: place.end_line },
             },
         }
     }

@@ -111,7 +111,7 @@ pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> 
 }
 
 fn write_tree(graph: &DocumentGraph, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let tree = Tree::of(graph);
+    let tree = ParentTree::of(graph);
     let mut schema = None;
     for root in &tree.roots {
         let of_root = &graph.nodes[*root].key.schema;
@@ -125,7 +125,7 @@ fn write_tree(graph: &DocumentGraph, view: &View<'_>, out: &mut dyn Write) -> io
 }
 
 /// A site's documents by their parents.
-struct Tree<'a> {
+struct ParentTree<'a> {
     graph: &'a DocumentGraph,
     /// Those without a parent, by schema, name and layer.
     roots: Vec<usize>,
@@ -133,7 +133,7 @@ struct Tree<'a> {
     sources: BTreeMap<usize, Vec<GraphEdge>>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ParentTree<'a> {
     fn of(graph: &'a DocumentGraph) -> Self {
         let order = |node: &usize| {
             let GraphNode { key, at, .. } = &graph.nodes[*node];
@@ -314,7 +314,7 @@ pub fn write_graph_json(
     view: &View<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sites = graphs.iter().map(|graph| SiteForm {
+    let sites = graphs.iter().map(|graph| SiteGraphForm {
         site: graph.site.as_deref(),
         documents: graph.nodes.iter().map(|node| NodeForm::new(node, view)).collect(),
         edges: graph.edges.iter().map(|edge| EdgeForm::new(edge, view)).collect(),
@@ -325,11 +325,11 @@ pub fn write_graph_json(
 #[derive(Serialize)]
 struct GraphReport<'a> {
     version: u32,
-    sites: Vec<SiteForm<'a>>,
+    sites: Vec<SiteGraphForm<'a>>,
 }
 
 #[derive(Serialize)]
-struct SiteForm<'a> {
+struct SiteGraphForm<'a> {
     site: Option<&'a str>,
     documents: Vec<NodeForm<'a>>,
     edges: Vec<EdgeForm<'a>>,

@@ -11,7 +11,7 @@ use super::model::{VERSION, write_json};
 use super::printable::clean;
 use super::provenance::{PlaceForm, places};
 use super::story::SiteNames;
-use super::{Style, View, wrap};
+use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span, Triple};
 
 /// What a file, or a line of it, could change in all sites.
@@ -108,7 +108,7 @@ const MOST: usize = 60;
 pub fn write(
     impact: &Impact,
     view: &View<'_>,
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "{}", clean(&impact.place))?;
@@ -124,7 +124,7 @@ pub fn write(
     if impact.texts.iter().any(|text| text.kind == TextKind::Steering) && impact.has_line {
         writeln!(out, "  a line that steers: all that its document reaches could change")?;
     }
-    let names = Names::new(&impact.sites);
+    let names = SiteNameIndex::new(&impact.sites);
     let reached: Vec<Arc<str>> = impact.outputs.iter().flat_map(|it| it.sites.clone()).collect();
     let place = names.phrase(&reached);
     let place = if place.is_empty() { place } else { format!(" in {place}") };
@@ -156,8 +156,8 @@ fn write_rest(count: usize, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_output(
     output: &ImpactOutput,
-    names: &Names<'_>,
-    style: &Style,
+    names: &SiteNameIndex<'_>,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     const FEW: usize = 8;
@@ -179,7 +179,7 @@ fn write_output(
 
 fn write_sites(
     sites: &[Arc<str>],
-    names: &Names<'_>,
+    names: &SiteNameIndex<'_>,
     columns: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -190,12 +190,12 @@ fn write_sites(
 }
 
 /// What sites are called, many of them together.
-struct Names<'a> {
+struct SiteNameIndex<'a> {
     all: SiteNames<'a>,
     indices: BTreeMap<&'a str, usize>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> SiteNameIndex<'a> {
     fn new(sites: &'a [SiteName]) -> Self {
         let names = || sites.iter().map(|site| site.name.as_deref());
         let types = sites.iter().map(|site| site.site_type.as_deref());
@@ -211,9 +211,9 @@ impl<'a> Names<'a> {
 
 fn write_stop(
     stop: &ImpactStop,
-    names: &Names<'_>,
+    names: &SiteNameIndex<'_>,
     view: &View<'_>,
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let of = format!("{} in {}", stop.why, stop.document.name_and_layer());

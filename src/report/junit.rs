@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::Manner;
+use super::FormatOptions;
 use super::model::Report;
 use super::printable::clean;
 use super::story::{FindingEntry, Story, labelled};
@@ -26,7 +26,11 @@ use crate::diagnostic::Severity;
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report,
+    manner: &FormatOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut suites: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
     let story = Story::new(report, manner.listing);
     for entry in story.findings_by_place() {
@@ -52,18 +56,18 @@ const MAX_PLACES: usize = 5;
 /// A test case, before it is escaped.
 struct Case {
     name: String,
-    verdict: Verdict,
+    verdict: CaseOutcome,
 }
 
 /// What became of a test case.
-enum Verdict {
+enum CaseOutcome {
     Passed,
-    Failed(Said),
-    Skipped(Said),
+    Failed(CaseMessage),
+    Skipped(CaseMessage),
 }
 
 /// What is said of a test case that did not pass.
-struct Said {
+struct CaseMessage {
     /// The level, and whether it is suppressed.
     kind: String,
     message: String,
@@ -72,7 +76,7 @@ struct Said {
 
 impl Case {
     fn of_run() -> Self {
-        Self { name: "ran".to_owned(), verdict: Verdict::Passed }
+        Self { name: "ran".to_owned(), verdict: CaseOutcome::Passed }
     }
 
     fn of_finding(entry: &FindingEntry<'_>) -> Self {
@@ -83,29 +87,31 @@ impl Case {
         let message = clean(&finding.message).into_owned();
         let text = lines.join("\n");
         let name = format!("{}: {message}", clean(&finding.primary.file));
-        let said = |kind: String| Said { kind, message, text };
+        let said = |kind: String| CaseMessage { kind, message, text };
         let verdict = match (&finding.suppressed, finding.severity) {
-            (Some(_), _) => Verdict::Skipped(said(format!("ignored {level}"))),
-            (None, Severity::Error) => Verdict::Failed(said(level.to_owned())),
-            (None, Severity::Warning | Severity::Note) => Verdict::Skipped(said(level.to_owned())),
+            (Some(_), _) => CaseOutcome::Skipped(said(format!("ignored {level}"))),
+            (None, Severity::Error) => CaseOutcome::Failed(said(level.to_owned())),
+            (None, Severity::Warning | Severity::Note) => {
+                CaseOutcome::Skipped(said(level.to_owned()))
+            }
         };
         Self { name, verdict }
     }
 }
 
 fn failures<'a>(cases: impl Iterator<Item = &'a Case>) -> usize {
-    cases.filter(|case| matches!(case.verdict, Verdict::Failed(_))).count()
+    cases.filter(|case| matches!(case.verdict, CaseOutcome::Failed(_))).count()
 }
 
 fn write_suite(name: &str, cases: Vec<Case>, out: &mut dyn Write) -> io::Result<()> {
-    let skipped = cases.iter().filter(|it| matches!(it.verdict, Verdict::Skipped(_))).count();
+    let skipped = cases.iter().filter(|it| matches!(it.verdict, CaseOutcome::Skipped(_))).count();
     let (name, tests, failures) = (escaped(name), cases.len(), failures(cases.iter()));
     writeln!(
         out,
         "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" \
          skipped=\"{skipped}\">"
     )?;
-    let mut names = Names::default();
+    let mut names = CaseNames::default();
     for case in cases {
         write_case(&name, &names.next(&case.name), &case.verdict, out)?;
     }
@@ -114,13 +120,13 @@ fn write_suite(name: &str, cases: Vec<Case>, out: &mut dyn Write) -> io::Result<
 
 /// The names of a suite, each taken once.
 #[derive(Default)]
-struct Names {
+struct CaseNames {
     taken: BTreeSet<String>,
     /// How often each name was asked for, which is where its numbers go on.
     asked: BTreeMap<String, usize>,
 }
 
-impl Names {
+impl CaseNames {
     fn next(&mut self, name: &str) -> String {
         let times = self.asked.entry(name.to_owned()).or_default();
         loop {
@@ -136,12 +142,17 @@ impl Names {
     }
 }
 
-fn write_case(class: &str, name: &str, verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
+fn write_case(
+    class: &str,
+    name: &str,
+    verdict: &CaseOutcome,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     write!(out, "    <testcase classname=\"{class}\" name=\"{}\"", escaped(name))?;
-    let (element, Said { kind, message, text }) = match verdict {
-        Verdict::Passed => return writeln!(out, "/>"),
-        Verdict::Failed(said) => ("failure", said),
-        Verdict::Skipped(said) => ("skipped", said),
+    let (element, CaseMessage { kind, message, text }) = match verdict {
+        CaseOutcome::Passed => return writeln!(out, "/>"),
+        CaseOutcome::Failed(said) => ("failure", said),
+        CaseOutcome::Skipped(said) => ("skipped", said),
     };
     let (kind, message, text) = (escaped(kind), escaped(message), escaped(text));
     writeln!(out, ">")?;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Place, Report, Side};
-use super::text::Link;
+use super::model::{FilePlace, Report, ReportedSide};
+use super::text::TextLink;
 
 /// What an address is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -68,18 +68,18 @@ impl Links {
 
 impl Report {
     /// The address that a link leads to outside of the report, where there is one.
-    pub(super) fn address(&self, link: &Link) -> Option<String> {
+    pub(super) fn address(&self, link: &TextLink) -> Option<String> {
         let sides = self.comparison.as_ref();
         match link {
-            Link::Head(place) => self.address_of(place, sides.map(|it| &it.head)),
-            Link::Base(place) => self.address_of(place, sides.map(|it| &it.base)),
-            Link::Anchor(_) => None,
+            TextLink::Head(place) => self.address_of(place, sides.map(|it| &it.head)),
+            TextLink::Base(place) => self.address_of(place, sides.map(|it| &it.base)),
+            TextLink::Anchor(_) => None,
         }
     }
 
     /// A place in a further repository is linked by that repository's own template and commit,
     /// as a line of another revision may be another line.
-    fn address_of(&self, place: &Place, side: Option<&Side>) -> Option<String> {
+    fn address_of(&self, place: &FilePlace, side: Option<&ReportedSide>) -> Option<String> {
         match self.repository_of(&place.file) {
             Some((used, path)) => {
                 used.links.as_ref()?.to(place.commit.as_deref(), path, place.line)

@@ -66,11 +66,11 @@ mod view;
 
 pub use baseline::BaselineRow;
 pub use form::canonical;
-pub use formats::{Form, Format, Manner};
+pub use formats::{Format, FormatOptions, ReportFormat};
 pub use links::Links;
-pub use semantics::{ChosenBy, ChosenSemantics, Meaning};
-pub use story::Listing;
-pub use terminal::{Detail, Look};
+pub use semantics::{ChosenBy, ChosenSemantics, ReportedSemantics};
+pub use story::FindingFilter;
+pub use terminal::{Detail, TerminalOptions};
 pub use view::View;
 
 use std::borrow::Cow;
@@ -84,9 +84,9 @@ use crate::yaml::Node;
 
 /// What a terminal, or whatever stands for one, can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
+pub struct TerminalStyle {
     /// Columns; texts are wrapped and source lines cut to them. Fewer than
-    /// [`Style::NARROWEST`] count as that many.
+    /// [`TerminalStyle::NARROWEST`] count as that many.
     pub width: usize,
     /// Whether colours are used.
     pub color: bool,
@@ -96,7 +96,7 @@ pub struct Style {
     pub links: bool,
 }
 
-impl Style {
+impl TerminalStyle {
     /// Below this many columns nothing readable fits.
     pub const NARROWEST: usize = 40;
 
@@ -108,7 +108,7 @@ impl Style {
 
 /// What a site, or a set of files without layout, renders to.
 #[derive(Clone, Debug)]
-pub struct RenderedSite {
+pub struct SiteDocuments {
     /// Its name; none for a set without layout.
     pub site: Option<Arc<str>>,
     /// Its rendered documents, in the order to print them in.
@@ -132,7 +132,7 @@ pub struct RenderedDocument {
 
 /// What of rendered documents is printed beside their public values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DocumentsLook {
+pub struct DocumentOptions {
     /// Secret values too, as somebody asked for; otherwise `(hidden)` stands
     /// in their place.
     pub show_secrets: bool,

@@ -5,21 +5,21 @@ use std::io::{self, Write};
 use super::formats::page;
 use super::printable::clean;
 use super::terminal::painted;
-use super::text::Role;
-use super::{Style, wrap};
+use super::text::TextRole;
+use super::{TerminalStyle, wrap};
 use crate::diagnostic::Rule;
 
 /// Writes the page of a rule, below its name its level and what it finds.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(rule: &Rule, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(rule: &Rule, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let text = page(rule);
     let (_, text) = text.split_once('\n').unwrap_or((&text, ""));
-    writeln!(out, "{}", painted(rule.name, Role::Strong, style))?;
+    writeln!(out, "{}", painted(rule.name, TextRole::Strong, style))?;
     let summary = format!("{}: {}", rule.level().as_str(), rule.summary);
     writeln!(out, "{}", wrap(&summary, style.columns(), "", ""))?;
-    let mut page = Page { style, paragraph: String::new() };
+    let mut page = RulePage { style, paragraph: String::new() };
     let mut is_code = false;
     for line in without_comments(text).lines() {
         match line.strip_prefix("```") {
@@ -28,7 +28,7 @@ pub fn write(rule: &Rule, style: &Style, out: &mut dyn Write) -> io::Result<()> 
                 is_code = !is_code;
                 let name = name.split_once(' ').map_or("", |(_, name)| name);
                 if is_code && !name.is_empty() {
-                    writeln!(out, "    {}", painted(&clean(name), Role::Dim, style))?;
+                    writeln!(out, "    {}", painted(&clean(name), TextRole::Dim, style))?;
                 }
             }
             None if is_code => writeln!(out, "    {}", clean(line))?,
@@ -39,13 +39,13 @@ pub fn write(rule: &Rule, style: &Style, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// A page while it is written.
-struct Page<'a> {
-    style: &'a Style,
+struct RulePage<'a> {
+    style: &'a TerminalStyle,
     /// The lines of a paragraph, as far as it was read.
     paragraph: String,
 }
 
-impl Page<'_> {
+impl RulePage<'_> {
     fn write_line(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
         let heading = line.trim_start_matches('#');
         match line {
@@ -55,7 +55,7 @@ impl Page<'_> {
             }
             _ if heading.len() < line.len() => {
                 self.write_paragraph(out)?;
-                writeln!(out, "{}", painted(&clean(heading.trim()), Role::Strong, self.style))
+                writeln!(out, "{}", painted(&clean(heading.trim()), TextRole::Strong, self.style))
             }
             _ if line.starts_with("- ") || line.starts_with('|') => {
                 self.write_paragraph(out)?;
@@ -89,7 +89,7 @@ impl Page<'_> {
             0 => part.to_owned(),
             _ => part
                 .split(' ')
-                .map(|word| painted(word, Role::Name, self.style))
+                .map(|word| painted(word, TextRole::Name, self.style))
                 .collect::<Vec<_>>()
                 .join(" "),
         });

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::counted;
-use super::form::{Form, Order, canonical};
+use super::form::{KeyOrder, NodeAsJson, canonical};
 use super::model::{VERSION, write_json};
 use super::printable::clean;
-use super::{Style, View, wrap};
+use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 use crate::yaml::emit::{self, to_yaml};
@@ -21,7 +21,7 @@ use crate::yaml::path::first_inside;
 
 /// Where one value of one site comes from.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct ExplainedValue {
     /// The site; none for a set without layout.
     pub site: Option<Arc<str>>,
     /// The document.
@@ -44,11 +44,11 @@ pub struct Way {
     pub more_leaves: bool,
 }
 
-impl Way {
+impl ExplainedValue {
     /// Whether another way has the same steps, wherever they are written.
-    pub fn is_like(&self, other: &Way) -> bool {
+    pub fn is_like(&self, other: &ExplainedValue) -> bool {
         let step = |row: &WayRow| (row.document.clone(), row.step.clone(), row.standing);
-        let steps = |way: &Way| way.rows.iter().map(step).collect::<Vec<_>>();
+        let steps = |way: &ExplainedValue| way.rows.iter().map(step).collect::<Vec<_>>();
         steps(self) == steps(other)
     }
 }
@@ -89,12 +89,12 @@ pub struct WayChange {
     /// The sites that read the document.
     pub sites: Vec<Arc<str>>,
     /// What the text there reaches now, where there is one.
-    pub reach: Option<Reach>,
+    pub reach: Option<TextReach>,
 }
 
 /// How far a text reaches.
 #[derive(Clone, Debug, Default)]
-pub struct Reach {
+pub struct TextReach {
     /// Outputs, over all sites.
     pub outputs: usize,
     /// The sites these are of.
@@ -116,7 +116,7 @@ pub struct LeafWriter {
 
 /// Whether a text reaches a value, and where it stops otherwise.
 #[derive(Clone, Debug)]
-pub struct WhyNot {
+pub struct TextTrace {
     /// The text: a document and a place of its own data.
     pub document: DocKey,
     /// The place.
@@ -137,14 +137,19 @@ pub struct SiteValue {
     /// The site; none for a set without layout.
     pub site: Option<Arc<str>>,
     /// Its value's way; none where it has no such document.
-    pub way: Option<Way>,
+    pub way: Option<ExplainedValue>,
 }
 
 /// Writes the way of a value for people.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_way(way: &Way, view: &View<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_way(
+    way: &ExplainedValue,
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     write!(out, "{}", value_text(way))?;
     if let Some(at) = way.set_at {
         writeln!(out, "set at {}", places(&[at], view))?;
@@ -156,7 +161,7 @@ pub fn write_way(way: &Way, view: &View<'_>, style: &Style, out: &mut dyn Write)
 }
 
 /// The value as YAML, or what stands for it; one line or several.
-fn value_text(way: &Way) -> String {
+fn value_text(way: &ExplainedValue) -> String {
     const MOST_LINES: usize = 20;
     let Some(value) = &way.value else { return "nothing stands there\n".into() };
     if value.secret {
@@ -182,7 +187,7 @@ fn value_text(way: &Way) -> String {
 fn write_rows(
     rows: &[WayRow],
     view: &View<'_>,
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let width = |text: fn(&WayRow) -> &str, least: usize| {
@@ -244,7 +249,7 @@ pub(super) fn places(spans: &[Span], view: &View<'_>) -> String {
     text
 }
 
-fn write_leaves(way: &Way, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_leaves(way: &ExplainedValue, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     if way.leaves.is_empty() {
         return Ok(());
     }
@@ -260,7 +265,11 @@ fn write_leaves(way: &Way, view: &View<'_>, out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-fn write_changes(way: &Way, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_changes(
+    way: &ExplainedValue,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if way.changes.is_empty() {
         return Ok(());
     }
@@ -350,7 +359,7 @@ pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) 
 const MAX_SITES: usize = 8;
 
 /// What is equal where values are. Whether secrets are equal is a secret.
-fn identity(way: &Way) -> String {
+fn identity(way: &ExplainedValue) -> String {
     match &way.value {
         Some(value) if !holds_secret(value) => canonical(value),
         Some(value) if !value.secret => to_yaml(value, &emit::Options::default()),
@@ -367,9 +376,9 @@ fn holds_secret(value: &Node) -> bool {
 /// # Errors
 /// Those of `out`.
 pub fn write_why_not(
-    texts: &[WhyNot],
+    texts: &[TextTrace],
     view: &View<'_>,
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for (index, text) in texts.iter().enumerate() {
@@ -416,7 +425,7 @@ pub fn write_ways_json(
 /// # Errors
 /// Those of `out`.
 pub fn write_why_not_json(
-    texts: &[WhyNot],
+    texts: &[TextTrace],
     view: &View<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -448,7 +457,7 @@ pub(super) struct WayForm<'a> {
     document: &'a DocKey,
     place: &'a str,
     there: bool,
-    value: Option<Form<'a>>,
+    value: Option<NodeAsJson<'a>>,
     secret_of: Option<&'a DocKey>,
     set_at: Option<PlaceForm<'a>>,
     rows: Vec<RowForm<'a>>,
@@ -512,8 +521,8 @@ struct WhyNotForm<'a> {
 }
 
 impl<'a> WayForm<'a> {
-    pub(super) fn new(way: &'a Way, view: &View<'a>) -> Self {
-        let form = |node| Form { node, order: Order::Document, show_secrets: false };
+    pub(super) fn new(way: &'a ExplainedValue, view: &View<'a>) -> Self {
+        let form = |node| NodeAsJson { node, order: KeyOrder::Document, show_secrets: false };
         Self {
             document: &way.document,
             place: &way.place,

@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use super::{Form, Format};
+use super::{Format, ReportFormat};
 use crate::diagnostic::Rule;
 
 impl Format {
@@ -14,12 +14,12 @@ impl Format {
     /// formats that are plain text.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
-            Format::Full | Format::Concise | Format::Of(Form::Github) => &[],
-            Format::Of(Form::Json | Form::Gitlab) => &["json"],
-            Format::Of(Form::Sarif) => &["sarif", "json"],
-            Format::Of(Form::Junit) => &["xml"],
-            Format::Of(Form::Markdown | Form::Comment) => &["md", "markdown"],
-            Format::Of(Form::Html) => &["html", "htm"],
+            Format::Full | Format::Concise | Format::Of(ReportFormat::Github) => &[],
+            Format::Of(ReportFormat::Json | ReportFormat::Gitlab) => &["json"],
+            Format::Of(ReportFormat::Sarif) => &["sarif", "json"],
+            Format::Of(ReportFormat::Junit) => &["xml"],
+            Format::Of(ReportFormat::Markdown | ReportFormat::Comment) => &["md", "markdown"],
+            Format::Of(ReportFormat::Html) => &["html", "htm"],
         }
     }
 
@@ -27,13 +27,13 @@ impl Format {
     pub fn recognizes(self, bytes: &[u8], rules: &[&'static Rule]) -> bool {
         let Ok(text) = std::str::from_utf8(bytes) else { return false };
         match self {
-            Format::Full | Format::Concise | Format::Of(Form::Github) => false,
-            Format::Of(Form::Json) => is_json(text),
-            Format::Of(Form::Sarif) => is_sarif(text),
-            Format::Of(Form::Junit) => text.starts_with(JUNIT),
-            Format::Of(Form::Gitlab) => is_gitlab(text, rules),
-            Format::Of(Form::Markdown | Form::Comment) => is_markdown(text),
-            Format::Of(Form::Html) => is_html(text),
+            Format::Full | Format::Concise | Format::Of(ReportFormat::Github) => false,
+            Format::Of(ReportFormat::Json) => is_json(text),
+            Format::Of(ReportFormat::Sarif) => is_sarif(text),
+            Format::Of(ReportFormat::Junit) => text.starts_with(JUNIT),
+            Format::Of(ReportFormat::Gitlab) => is_gitlab(text, rules),
+            Format::Of(ReportFormat::Markdown | ReportFormat::Comment) => is_markdown(text),
+            Format::Of(ReportFormat::Html) => is_html(text),
         }
     }
 }
@@ -43,31 +43,31 @@ const JUNIT: &str =
 
 fn is_json(text: &str) -> bool {
     #[derive(Deserialize)]
-    struct Report {
+    struct ReportHead {
         schema: String,
     }
-    serde_json::from_str::<Report>(text)
+    serde_json::from_str::<ReportHead>(text)
         .is_ok_and(|report| report.schema.starts_with("urn:layercake:report:"))
 }
 
 fn is_sarif(text: &str) -> bool {
     #[derive(Deserialize)]
-    struct Log {
-        runs: Vec<Run>,
+    struct SarifHead {
+        runs: Vec<SarifRunHead>,
     }
     #[derive(Deserialize)]
-    struct Run {
-        tool: Tool,
+    struct SarifRunHead {
+        tool: SarifToolHead,
     }
     #[derive(Deserialize)]
-    struct Tool {
-        driver: Driver,
+    struct SarifToolHead {
+        driver: SarifDriverHead,
     }
     #[derive(Deserialize)]
-    struct Driver {
+    struct SarifDriverHead {
         name: String,
     }
-    serde_json::from_str::<Log>(text).is_ok_and(
+    serde_json::from_str::<SarifHead>(text).is_ok_and(
         |log| matches!(&log.runs[..], [run] if run.tool.driver.name == env!("CARGO_PKG_NAME")),
     )
 }
@@ -76,11 +76,11 @@ fn is_sarif(text: &str) -> bool {
 /// A report without issues is an empty list.
 fn is_gitlab(text: &str, rules: &[&'static Rule]) -> bool {
     #[derive(Deserialize)]
-    struct Issue {
+    struct IssueHead {
         check_name: String,
         fingerprint: String,
     }
-    serde_json::from_str::<Vec<Issue>>(text).is_ok_and(|issues| {
+    serde_json::from_str::<Vec<IssueHead>>(text).is_ok_and(|issues| {
         issues.iter().all(|issue| {
             rules.iter().any(|rule| rule.name == issue.check_name) && !issue.fingerprint.is_empty()
         })

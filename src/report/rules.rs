@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::model::write_json;
 use super::terminal::painted;
-use super::text::Role;
-use super::{Style, wrap};
+use super::text::TextRole;
+use super::{TerminalStyle, wrap};
 use crate::diagnostic::{Level, Rule, Trait};
 
 /// One rule, as it counts.
@@ -45,7 +45,7 @@ impl RuleRow {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(rows: &[RuleRow], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(rows: &[RuleRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let marks = |row: &RuleRow| {
         let marks = row.marks().into_iter().chain(row.rule.aliases.iter().copied());
         marks.collect::<Vec<_>>().join(" ")
@@ -58,7 +58,11 @@ pub fn write(rows: &[RuleRow], style: &Style, out: &mut dyn Write) -> io::Result
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_list(rules: &[&'static Rule], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_list(
+    rules: &[&'static Rule],
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let lines = rules.iter().map(|rule| (*rule, rule.level(), String::new()));
     write_lines(&lines.collect::<Vec<_>>(), style, out)
 }
@@ -66,14 +70,14 @@ pub fn write_list(rules: &[&'static Rule], style: &Style, out: &mut dyn Write) -
 /// Writes a line for each rule; what it finds goes on below where the terminal is too narrow.
 fn write_lines(
     lines: &[(&'static Rule, Level, String)],
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names = lines.iter().map(|(rule, ..)| rule.name.len()).max().unwrap_or(0);
     let marks = lines.iter().map(|(.., marks)| marks.len()).max().unwrap_or(0);
     let room = style.columns();
     for (rule, level, mark) in lines {
-        let name = painted(&format!("{:names$}", rule.name), Role::Strong, style);
+        let name = painted(&format!("{:names$}", rule.name), TextRole::Strong, style);
         let space = if marks == 0 { String::new() } else { format!("  {mark:marks$}") };
         let head = format!("{name}  {:7}{space}  ", level.as_str());
         let width = names + 2 + 7 + 2 + if marks == 0 { 0 } else { marks + 2 };
@@ -95,17 +99,17 @@ const MIN_SUMMARY: usize = 36;
 /// # Errors
 /// Those of `out`.
 pub fn write_rules_json(rows: &[RuleRow], out: &mut dyn Write) -> io::Result<()> {
-    write_json(&Report { rules: rows.iter().map(Row::of).collect() }, out)
+    write_json(&RulesReport { rules: rows.iter().map(RuleForm::of).collect() }, out)
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
-    rules: Vec<Row<'a>>,
+struct RulesReport<'a> {
+    rules: Vec<RuleForm<'a>>,
 }
 
 #[derive(Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each says another thing to programs")]
-struct Row<'a> {
+struct RuleForm<'a> {
     name: &'a str,
     level: &'a str,
     default_level: &'a str,
@@ -119,7 +123,7 @@ struct Row<'a> {
     refused_by_deckhand: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> RuleForm<'a> {
     fn of(row: &'a RuleRow) -> Self {
         let rule = row.rule;
         Self {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ChosenSemantics {
     /// Which of the two.
-    pub meaning: Meaning,
+    pub meaning: ReportedSemantics,
     /// What chose it.
     pub chosen_by: ChosenBy,
 }
@@ -16,7 +16,8 @@ pub struct ChosenSemantics {
 /// A meaning of Deckhand's documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Meaning {
+#[serde(expecting = "enum Meaning")]
+pub enum ReportedSemantics {
     /// That of Deckhand's documentation.
     Documented,
     /// That of Deckhand's code.
@@ -35,12 +36,12 @@ pub enum ChosenBy {
     Default,
 }
 
-impl Meaning {
+impl ReportedSemantics {
     /// The word of flags, configurations and reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Meaning::Documented => "documented",
-            Meaning::Deckhand => "deckhand",
+            ReportedSemantics::Documented => "documented",
+            ReportedSemantics::Deckhand => "deckhand",
         }
     }
 }

@@ -40,10 +40,10 @@ pub fn write(rows: &[SettingRow], out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn write_settings_json(rows: &[SettingRow], out: &mut dyn Write) -> io::Result<()> {
-    write_json(&Report { settings: rows }, out)
+    write_json(&SettingsReport { settings: rows }, out)
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct SettingsReport<'a> {
     settings: &'a [SettingRow],
 }

@@ -1,6 +1,6 @@
 //! Signs that a terminal may lack, and what stands for them there.
 
-use super::Style;
+use super::TerminalStyle;
 
 /// The signs of a style.
 pub(super) struct Signs {
@@ -13,7 +13,7 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    pub(super) fn of(style: &Style) -> Self {
+    pub(super) fn of(style: &TerminalStyle) -> Self {
         if style.unicode {
             Self { between: " · ", arrow: "→", dots: "…" }
         } else {

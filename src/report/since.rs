@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::model::{VERSION, write_json};
 use super::printable::clean;
-use super::provenance::{PlaceForm, Way, WayForm, write_way};
+use super::provenance::{ExplainedValue, PlaceForm, WayForm, write_way};
 use super::story::path_in;
-use super::{Style, View, wrap};
+use super::{TerminalStyle, View, wrap};
 use crate::edit::{Edit, Text};
 use crate::source::DocKey;
 
@@ -23,7 +23,7 @@ pub struct WaySince {
     /// As it is.
     pub head: WaySide,
     /// What is different.
-    pub difference: Difference,
+    pub difference: ExplainedDifference,
 }
 
 /// A value's way on one side.
@@ -32,12 +32,12 @@ pub struct WaySide {
     /// What the side is called, e.g. `now`.
     pub heading: String,
     /// The way; or why there is none, as a sentence without a full stop.
-    pub way: Result<Way, String>,
+    pub way: Result<ExplainedValue, String>,
 }
 
 /// What is different between two ways of a value.
 #[derive(Clone, Debug)]
-pub enum Difference {
+pub enum ExplainedDifference {
     /// Nothing.
     None,
     /// The value is the same, and came by other steps.
@@ -53,7 +53,7 @@ pub enum Difference {
 pub fn write_way_since(
     since: &WaySince,
     view: &View<'_>,
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for side in [&since.base, &since.head] {
@@ -65,16 +65,18 @@ pub fn write_way_since(
         writeln!(out)?;
     }
     match &since.difference {
-        Difference::None => writeln!(out, "the same on both sides"),
-        Difference::OnlyWay => writeln!(out, "the same value on both sides, by another way"),
-        Difference::Value(edits) => write_edits(edits, view, style, out),
+        ExplainedDifference::None => writeln!(out, "the same on both sides"),
+        ExplainedDifference::OnlyWay => {
+            writeln!(out, "the same value on both sides, by another way")
+        }
+        ExplainedDifference::Value(edits) => write_edits(edits, view, style, out),
     }
 }
 
 fn write_edits(
     edits: &[Edit],
     view: &View<'_>,
-    style: &Style,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     const HEAD: &str = "made different by";
@@ -105,8 +107,8 @@ pub fn write_way_since_json(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (same, edits) = match &since.difference {
-        Difference::None | Difference::OnlyWay => (true, &[][..]),
-        Difference::Value(edits) => (false, edits.as_slice()),
+        ExplainedDifference::None | ExplainedDifference::OnlyWay => (true, &[][..]),
+        ExplainedDifference::Value(edits) => (false, edits.as_slice()),
     };
     let report = SinceReport {
         version: VERSION,

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::printable::clean;
 use super::story::SiteNames;
-use super::{SiteRow, Style, wrap};
+use super::{SiteRow, TerminalStyle, wrap};
 
 /// Maximum number of sites that have a line each; of more, those alike have one.
 const MAX_SITES: usize = 40;
@@ -16,21 +16,21 @@ const MAX_SITES: usize = 40;
 const MIN_NAMES: usize = 20;
 
 /// A line: the sites, and what it says of each.
-type Line = (String, [String; 4]);
+type SiteTableLine = (String, [String; 4]);
 
 /// Writes one line for each site under a line of headings; names to the left,
 /// figures to the right. Where there are many sites, those with the same figures have one line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(rows: &[SiteRow], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(out, "no sites");
     }
     let headings =
         ("site".to_owned(), ["type", "files", "documents", "rendered"].map(String::from));
     let lines = if rows.len() > MAX_SITES { folded(rows) } else { rows.iter().map(line).collect() };
-    let lines: Vec<Line> = std::iter::once(headings).chain(lines).collect();
+    let lines: Vec<SiteTableLine> = std::iter::once(headings).chain(lines).collect();
     let mut widths = [0; 4];
     for (_, cells) in &lines {
         for (width, cell) in widths.iter_mut().zip(cells) {
@@ -51,7 +51,7 @@ pub fn write(rows: &[SiteRow], style: &Style, out: &mut dyn Write) -> io::Result
 }
 
 /// Sites with the same type and figures together.
-fn folded(rows: &[SiteRow]) -> Vec<Line> {
+fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
     let names = rows.iter().map(|row| (row.site.as_deref(), row.site_type.as_deref()));
     let names = SiteNames::of(names);
     let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
@@ -86,7 +86,7 @@ fn write_line(
     if rest.is_empty() { Ok(()) } else { writeln!(out, "{rest}") }
 }
 
-fn line(row: &SiteRow) -> Line {
+fn line(row: &SiteRow) -> SiteTableLine {
     let name = |name: Option<&str>| clean(name.unwrap_or("-")).into_owned();
     let site_type = name(row.site_type.as_deref());
     let figures = [row.files, row.documents, row.outputs].map(|count| count.to_string());

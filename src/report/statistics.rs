@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{Finding, Report, State, SuppressionKind};
 use super::printable::clean;
-use super::{Signs, Style, counted};
+use super::{Signs, TerminalStyle, counted};
 use crate::diagnostic::Severity;
 
 /// The findings of one rule in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Row {
+#[serde(expecting = "struct Row")]
+pub struct RuleCount {
     /// The rule.
     pub rule: String,
     /// The severity of the worst of them.
@@ -34,29 +35,29 @@ pub struct Row {
 }
 
 /// The findings of the head side by rule.
-pub(super) fn rows(report: &Report) -> Vec<Row> {
+pub(super) fn rows(report: &Report) -> Vec<RuleCount> {
     let is_compared = report.comparison.is_some();
-    let mut rows: BTreeMap<&str, (Row, BTreeSet<usize>)> = BTreeMap::new();
+    let mut rows: BTreeMap<&str, (RuleCount, BTreeSet<usize>)> = BTreeMap::new();
     for finding in report.findings.iter().filter(|it| it.state != Some(State::Fixed)) {
         let entry = rows.entry(&finding.rule);
         let (row, sites) =
-            entry.or_insert_with(|| (Row::new(finding, is_compared), BTreeSet::new()));
+            entry.or_insert_with(|| (RuleCount::new(finding, is_compared), BTreeSet::new()));
         row.add(finding);
         if finding.is_open() {
             let set = finding.sites.and_then(|set| set.of(&report.site_sets));
             sites.extend(set.into_iter().flat_map(|set| &set.sites));
         }
     }
-    rows.into_values().map(|(row, sites)| Row { sites: sites.len(), ..row }).collect()
+    rows.into_values().map(|(row, sites)| RuleCount { sites: sites.len(), ..row }).collect()
 }
 
 /// Writes a table, the rule with most findings first.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(report: &Report, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let between = Signs::of(style).between;
-    let mut rows: Vec<&Row> = report.statistics.iter().collect();
+    let mut rows: Vec<&RuleCount> = report.statistics.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.count), &row.rule));
     let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
     for row in rows {
@@ -67,7 +68,7 @@ pub fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-impl Row {
+impl RuleCount {
     fn new(finding: &Finding, is_compared: bool) -> Self {
         Self {
             rule: finding.rule.clone(),

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use super::model::Place;
+use super::model::FilePlace;
 
 /// What a part of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TextRole {
     /// Words.
     Plain,
     /// A number and what it counts, or the start of a line that says what it is.
@@ -29,59 +29,59 @@ pub(super) enum Role {
 
 /// What a part of a text leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum TextLink {
     /// A line of a file as it is.
-    Head(Place),
+    Head(FilePlace),
     /// A line of a file as it was.
-    Base(Place),
+    Base(FilePlace),
     /// A part of the same report.
     Anchor(String),
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct TextPiece {
     pub(super) text: String,
-    pub(super) role: Role,
-    pub(super) link: Option<Link>,
+    pub(super) role: TextRole,
+    pub(super) link: Option<TextLink>,
 }
 
 /// A text of one paragraph. What it quotes is as it was written: each format escapes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Text {
-    pub(super) pieces: Vec<Piece>,
+pub(super) struct StyledText {
+    pub(super) pieces: Vec<TextPiece>,
 }
 
-impl Text {
+impl StyledText {
     /// Words.
     pub(super) fn plain(words: impl Display) -> Self {
-        Self::of(Role::Plain, words)
+        Self::of(TextRole::Plain, words)
     }
 
     /// A text of one part.
-    pub(super) fn of(role: Role, words: impl Display) -> Self {
+    pub(super) fn of(role: TextRole, words: impl Display) -> Self {
         Self::default().then(role, words)
     }
 
     /// A place, by file and line.
-    pub(super) fn place(place: &Place, is_head: bool) -> Self {
+    pub(super) fn place(place: &FilePlace, is_head: bool) -> Self {
         let text = format!("{}:{}", place.file, place.line);
-        let link = if is_head { Link::Head } else { Link::Base }(place.clone());
-        Self { pieces: vec![Piece { text, role: Role::Place, link: Some(link) }] }
+        let link = if is_head { TextLink::Head } else { TextLink::Base }(place.clone());
+        Self { pieces: vec![TextPiece { text, role: TextRole::Place, link: Some(link) }] }
     }
 
     /// The text with more words behind it.
     #[must_use]
     pub(super) fn and(self, words: impl Display) -> Self {
-        self.then(Role::Plain, words)
+        self.then(TextRole::Plain, words)
     }
 
     /// The text with one more part behind it.
     #[must_use]
-    pub(super) fn then(mut self, role: Role, words: impl Display) -> Self {
+    pub(super) fn then(mut self, role: TextRole, words: impl Display) -> Self {
         let text = words.to_string();
         if !text.is_empty() {
-            self.pieces.push(Piece { text, role, link: None });
+            self.pieces.push(TextPiece { text, role, link: None });
         }
         self
     }
@@ -97,7 +97,7 @@ impl Text {
     #[must_use]
     pub(super) fn linked(mut self, anchor: &str) -> Self {
         for piece in &mut self.pieces {
-            piece.link.get_or_insert_with(|| Link::Anchor(anchor.to_owned()));
+            piece.link.get_or_insert_with(|| TextLink::Anchor(anchor.to_owned()));
         }
         self
     }

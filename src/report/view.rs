@@ -23,7 +23,7 @@ pub struct View<'a> {
 
 /// Where a span is, for people; all from one, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+pub(super) struct VisiblePlace<'a> {
     /// The file in which it can be changed.
     pub(super) path: &'a RepoPath,
     /// The commit of a further repository that it was read from.
@@ -35,12 +35,12 @@ pub(super) struct Place<'a> {
     /// Whether it goes on over a secret that begins where it is said to end.
     pub(super) covers_secret: bool,
     /// Where it is in the text that stands there encoded, if it is in one.
-    pub(super) decoded: Option<Decoded<'a>>,
+    pub(super) decoded: Option<VisibleDecodedPlace<'a>>,
 }
 
 /// Where a span is in a decoded text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Decoded<'a> {
+pub(super) struct VisibleDecodedPlace<'a> {
     /// What the text is called.
     pub(super) name: &'a RepoPath,
     pub(super) line: usize,
@@ -206,16 +206,22 @@ impl<'a> View<'a> {
     }
 
     /// Where a span is: in a file, also where its text is decoded from one.
-    pub(super) fn place(&self, span: Span) -> Place<'a> {
+    pub(super) fn place(&self, span: Span) -> VisiblePlace<'a> {
         let written = self.sources.written(span);
         let [(line, column), (end_line, end_column)] = self.ends(written);
         let decoded = (written != span).then(|| {
             let [(line, column), (end_line, end_column)] = self.ends(span);
-            Decoded { name: self.source(span.file).path(), line, column, end_line, end_column }
+            VisibleDecodedPlace {
+                name: self.source(span.file).path(),
+                line,
+                column,
+                end_line,
+                end_column,
+            }
         });
         let (source, covers_secret) = (self.source(written.file), self.covers_secret(span));
         let (path, commit) = (source.path(), source.commit());
-        Place { path, commit, line, column, end_line, end_column, covers_secret, decoded }
+        VisiblePlace { path, commit, line, column, end_line, end_column, covers_secret, decoded }
     }
 
     /// Line and column, both from one, of where a span begins in its own text.

@@ -21,7 +21,7 @@ use layercake::merge::pattern::{
 use layercake::near;
 use layercake::render::replay::Replay;
 use layercake::render::{MAX_COPIES, MAX_DEPTH, MAX_WORK, flow};
-use layercake::report::Look;
+use layercake::report::TerminalOptions;
 use layercake::rules::{MAX_VIOLATIONS, RULES, selected};
 use layercake::schema::{Schema, Violation};
 use layercake::source::{Repository, Source, StoredTree};
@@ -247,7 +247,7 @@ fn the_limits_of_comparisons_and_searches_are_those_of_the_code() {
 #[test]
 fn the_limits_of_lists_are_those_of_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
-    let limit = Look::USUAL_LIMIT;
+    let limit = TerminalOptions::USUAL_LIMIT;
     let told = format!("{limit} entries of each list of a comparison");
     assert!(page.contains(&told), "{told}");
 }

@@ -4,7 +4,7 @@
 use layercake::config::{Vocabulary, read};
 use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{Effort, Pattern, PatternFailure, Replacement};
-use layercake::report::Form;
+use layercake::report::ReportFormat;
 use layercake::source::{MemoryTree, RepoPath};
 use layercake::yaml::{Problem, ProblemKind, parse};
 
@@ -116,7 +116,7 @@ fn names_that_end_at_a_bracket() {
 fn a_saved_rule_whose_name_is_not_shown_as_it_is() {
     let findings = ["odd\u{1}rule", "missing-parent", "odd-rule"]
         .map(|rule| made::finding(rule, "error", "it is odd", "a.yaml", 1));
-    let log = made::written(Form::Sarif, &made::report(&findings, &[]), made::USUAL);
+    let log = made::written(ReportFormat::Sarif, &made::report(&findings, &[]), made::USUAL);
     let log: serde_json::Value = serde_json::from_str(&log).unwrap();
     let rules = &log["runs"][0]["tool"]["driver"]["rules"];
     for (index, rule) in ["odd\\x01rule", "missing-parent", "odd-rule"].iter().enumerate() {

@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::diagnostic::{Diagnostic, Label, Rule};
-use layercake::report::model::{Report, Run};
-use layercake::report::{Detail, Listing, Look, Style, View, terminal as format};
+use layercake::report::model::{Report, ReportInput};
+use layercake::report::{
+    Detail, FindingFilter, TerminalOptions, TerminalStyle, View, terminal as format,
+};
 use layercake::source::{FileId, RepoPath, Source, SourceMap, Span};
 use layercake::triage::Findings;
 
@@ -79,7 +81,7 @@ impl Files {
     }
 
     /// The findings in full.
-    fn full(&self, diagnostics: Vec<Diagnostic>, style: Style) -> String {
+    fn full(&self, diagnostics: Vec<Diagnostic>, style: TerminalStyle) -> String {
         let is_few = diagnostics.len() < 1000;
         let report = self.report(diagnostics);
         // Of very many it would take a while.
@@ -105,20 +107,23 @@ impl Files {
 
     fn report(&self, diagnostics: Vec<Diagnostic>) -> Report {
         let findings = Findings { diagnostics, ..Findings::default() };
-        Report::new(Run::of_findings(&findings), &self.view())
+        Report::new(ReportInput::of_findings(&findings), &self.view())
     }
 }
 
 /// All of each finding.
-const LOOK: Look =
-    Look { listing: Listing { all: false, ignored: false }, limit: 0, detail: Detail::Whole };
+const LOOK: TerminalOptions = TerminalOptions {
+    listing: FindingFilter { all: false, ignored: false },
+    limit: 0,
+    detail: Detail::Whole,
+};
 
 fn rule(name: &str) -> &'static Rule {
     layercake::rules::find(name).expect("a rule of this name")
 }
 
-fn plain(width: usize) -> Style {
-    Style { width, color: false, unicode: true, links: false }
+fn plain(width: usize) -> TerminalStyle {
+    TerminalStyle { width, color: false, unicode: true, links: false }
 }
 
 fn sites(names: &[&str]) -> Vec<Arc<str>> {

@@ -15,7 +15,7 @@ use layercake::error::Error;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
 use layercake::report::View;
-use layercake::report::model::{Comparison, Report, Run, SideKind, write};
+use layercake::report::model::{Report, ReportInput, ReportedComparison, SideKind, write};
 use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::layout::Layout;
 
@@ -152,13 +152,13 @@ impl BothSeen {
     pub fn report(&self) -> String {
         let checked = &self.compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-        let sides = Comparison {
+        let sides = ReportedComparison {
             edited_files: self.compared.edited_files.len(),
             limited: true,
-            ..Comparison::of_kinds(SideKind::Index, SideKind::Worktree)
+            ..ReportedComparison::of_kinds(SideKind::Index, SideKind::Worktree)
         };
         let findings = self.compared.findings.reported(false, &checked.sources);
-        let run = Run::of_comparison(sides, &self.compared.comparison, Some(&findings));
+        let run = ReportInput::of_comparison(sides, &self.compared.comparison, Some(&findings));
         let mut text = Vec::new();
         write(&Report::new(run, &view), &mut text).expect("memory takes it");
         String::from_utf8(text).expect("reports are text")

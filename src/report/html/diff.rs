@@ -3,7 +3,7 @@
 use super::escape::text;
 use super::{fitting, folded};
 use crate::report::counted;
-use crate::report::story::{Delta, DiffLine, Sign};
+use crate::report::story::{DiffLine, Sign, ValueDelta};
 
 /// Maximum number of lines of a value that are not folded.
 const MAX_UNFOLDED: usize = 40;
@@ -18,7 +18,7 @@ const MAX_LINE: usize = 1_000;
 const MAX_ON_ONE_LINE: usize = 100;
 
 /// A difference under its path; `beside` is HTML that follows the path.
-pub(super) fn html(delta: &Delta, path: Option<&str>, beside: &str) -> String {
+pub(super) fn html(delta: &ValueDelta, path: Option<&str>, beside: &str) -> String {
     let path = path.unwrap_or_default();
     let heading = match path {
         "" => String::new(),

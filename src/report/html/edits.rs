@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::escape::{text, words};
-use super::{Page, Section, diff, filter, fitting, folded, list, more, unfolded};
+use super::{HtmlPage, PageSection, diff, filter, fitting, folded, list, more, unfolded};
 use crate::compare::Status;
 use crate::report::counted;
-use crate::report::model::{Edit, Group, Output, OutputChange};
+use crate::report::model::{OutputChange, OutputGroup, ReportedEdit, ReportedOutput};
 use crate::report::story::{
-    Commits, Delta, EditedValue, Entry, GroupEntry, RouteEntry, UNEXPLAINED, edit_numbers,
+    Commits, EditEntry, EditedValue, GroupEntry, RouteEntry, UNEXPLAINED, ValueDelta, edit_numbers,
 };
-use crate::report::text::Text;
+use crate::report::text::StyledText;
 
 /// Maximum number of bytes of all edits.
 const MAX_BYTES: usize = 2 << 20;
@@ -24,9 +24,9 @@ const MAX_GROUP_BYTES: usize = 96 << 10;
 /// Maximum number of entries of a list that are not folded.
 const MAX_UNFOLDED: usize = 5;
 
-impl<'r> Page<'_, 'r> {
+impl<'r> HtmlPage<'_, 'r> {
     /// Everything that changed, and what changed it.
-    pub(super) fn edits(&self) -> Section {
+    pub(super) fn edits(&self) -> PageSection {
         let story = self.story;
         let (entries, left_out) = fitting(&story.entries, MAX_BYTES, |entry| self.entry(entry));
         let left_out = story.entries[story.entries.len() - left_out..].iter();
@@ -35,7 +35,7 @@ impl<'r> Page<'_, 'r> {
         let inert = self.listed("Changes nothing", &story.inert);
         let commits = story.commits.iter().map(|commits| self.commits(commits)).collect();
         let content = [entries.concat(), left_out, unknown, inert, commits].concat();
-        Section { id: "edits", title: "Edits", count: story.report.edits.len(), content }
+        PageSection { id: "edits", title: "Edits", count: story.report.edits.len(), content }
     }
 
     /// The commits between two revisions of a further repository.
@@ -46,7 +46,7 @@ impl<'r> Page<'_, 'r> {
         folded("rest", &self.text(&commits.title), &(list + &more(commits.more, "commit")))
     }
 
-    fn entry(&self, entry: &Entry<'r>) -> String {
+    fn entry(&self, entry: &EditEntry<'r>) -> String {
         let first = entry.edits[0];
         let (id, name) = (self.id(&first.id.to_string()), first.id);
         let place = match &entry.edits[..] {
@@ -71,13 +71,13 @@ impl<'r> Page<'_, 'r> {
         )
     }
 
-    fn place(&self, edit: &Edit) -> String {
-        let place = edit.at.last().map(|place| Text::place(place, edit.at.head.is_some()));
+    fn place(&self, edit: &ReportedEdit) -> String {
+        let place = edit.at.last().map(|place| StyledText::place(place, edit.at.head.is_some()));
         place.map(|place| self.text(&place)).unwrap_or_default()
     }
 
     /// What was edited: each place, and the value once.
-    fn changes(&self, entry: &Entry<'r>) -> String {
+    fn changes(&self, entry: &EditEntry<'r>) -> String {
         let change = |change: &EditedValue<'r>| {
             let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
             let edits = unfolded(&change.edits, "place", max, |edit| self.edited(entry, edit));
@@ -86,7 +86,7 @@ impl<'r> Page<'_, 'r> {
         unfolded(&entry.changes, "change", (MAX_UNFOLDED, MAX_LIST_BYTES), change)
     }
 
-    fn edited(&self, entry: &Entry<'r>, edit: &Edit) -> String {
+    fn edited(&self, entry: &EditEntry<'r>, edit: &ReportedEdit) -> String {
         let subject = self.text(&self.story.names.subject(edit));
         match &entry.edits[..] {
             [_] => format!("<p>{subject}</p>\n"),
@@ -121,7 +121,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// An output that came or went.
-    fn output(&self, group: &Group) -> String {
+    fn output(&self, group: &OutputGroup) -> String {
         let (name, schema) = (text(&group.name), text(&group.schema));
         let id = self.id(&group.id.to_string());
         let link = format!("<a class=\"self\" href=\"#{}\">{name}</a>", group.id);
@@ -129,7 +129,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// Outputs that differ at the same places in other values.
-    fn variants(&self, groups: &[&'r Group]) -> String {
+    fn variants(&self, groups: &[&'r OutputGroup]) -> String {
         let variants = list(groups, "variant", MAX_GROUP_BYTES, |group| {
             let sites = self.text(&self.story.site_names.phrase_of(group.sites));
             let (id, name) = (self.id(&group.id.to_string()), group.id);
@@ -139,7 +139,7 @@ impl<'r> Page<'_, 'r> {
         folded("rest", &counted(groups.len(), "more variant"), &variants)
     }
 
-    fn deltas(&self, group: &Group) -> String {
+    fn deltas(&self, group: &OutputGroup) -> String {
         let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
         let changes = unfolded(&group.changes, "place", max, |change| self.changed(change));
         format!("<div class=\"diff\">\n{changes}</div>\n")
@@ -147,8 +147,9 @@ impl<'r> Page<'_, 'r> {
 
     /// What became of a place of an output, and where it is written.
     fn changed(&self, change: &OutputChange) -> String {
-        let delta = Delta::of_change(change);
-        let place = change.at.last().map(|place| Text::place(place, change.at.head.is_some()));
+        let delta = ValueDelta::of_change(change);
+        let place =
+            change.at.last().map(|place| StyledText::place(place, change.at.head.is_some()));
         let place = place.map(|place| format!(" <small>{}</small>", self.text(&place)));
         diff::html(&delta, Some(&delta.path), &place.unwrap_or_default())
     }
@@ -162,14 +163,14 @@ impl<'r> Page<'_, 'r> {
         folded("route", &self.text(&route.title), &format!("<ol>\n{steps}</ol>\n"))
     }
 
-    fn stops(&self, stops: &[Text]) -> String {
+    fn stops(&self, stops: &[StyledText]) -> String {
         let html = |stop| format!("<p class=\"stop\">{}</p>\n", self.text(stop));
         let stops = unfolded(stops, "shield", (MAX_UNFOLDED, MAX_GROUP_BYTES), html);
         if stops.is_empty() { stops } else { format!("<div class=\"stops\">\n{stops}</div>\n") }
     }
 
-    fn listed(&self, title: &str, edits: &[&'r Edit]) -> String {
-        let html = |edit: &&'r Edit| {
+    fn listed(&self, title: &str, edits: &[&'r ReportedEdit]) -> String {
+        let html = |edit: &&'r ReportedEdit| {
             let (id, subject) = (self.id(&edit.id.to_string()), self.story.names.subject(edit));
             let (place, subject) = (self.place(edit), self.text(&subject));
             let attributes = self.filter.of_edits(&[edit]);
@@ -179,10 +180,11 @@ impl<'r> Page<'_, 'r> {
         folded("listed", &title, &list(edits, "edit", MAX_LIST_BYTES, html))
     }
 
-    pub(super) fn unexplained(&self) -> Section {
+    pub(super) fn unexplained(&self) -> PageSection {
         let report = self.story.report;
         let outputs = report.outputs.iter().filter(|output| output.unexplained);
-        let outputs: Vec<(&Text, &Output)> = self.story.unexplained.iter().zip(outputs).collect();
+        let outputs: Vec<(&StyledText, &ReportedOutput)> =
+            self.story.unexplained.iter().zip(outputs).collect();
         let listed = list(&outputs, "output", MAX_LIST_BYTES, |(text, output)| {
             let group = &report.groups[output.group.index()];
             let id = self.id(&group.id.to_string());
@@ -192,12 +194,12 @@ impl<'r> Page<'_, 'r> {
             0 => String::new(),
             _ => format!("<div class=\"alarm\">\n<p>{}</p>\n{listed}</div>\n", words(UNEXPLAINED)),
         };
-        Section { id: "unexplained", title: "Unexplained", count: outputs.len(), content }
+        PageSection { id: "unexplained", title: "Unexplained", count: outputs.len(), content }
     }
 }
 
 /// In how many files edits are.
-fn places(edits: &[&Edit]) -> String {
+fn places(edits: &[&ReportedEdit]) -> String {
     let files = edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
     let files: BTreeSet<&str> = files.collect();
     format!("in {}", counted(files.len(), "file"))

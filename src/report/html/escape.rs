@@ -7,15 +7,15 @@ use crate::report::printable::{escape, is_harmful};
 /// A text to be written into a page. Nothing in it is markup any more, and
 /// characters that could hide, reorder or forge what stands beside them are
 /// escapes a person can read; a tab stays one.
-pub(super) fn text(text: &str) -> Text<'_> {
-    Text(text)
+pub(super) fn text(text: &str) -> EscapedText<'_> {
+    EscapedText(text)
 }
 
 /// See [`text`].
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a>(&'a str);
+pub(super) struct EscapedText<'a>(&'a str);
 
-impl Display for Text<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
             match character {

@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
-use super::Page;
+use super::HtmlPage;
 use super::escape::{text, words};
-use crate::report::model::{LabelledPlace, Line};
-use crate::report::text::Link;
+use crate::report::model::{LabelledPlace, SourceLine};
+use crate::report::text::TextLink;
 
 /// How much is shown around the line of a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surroundings {
+pub(super) enum ContextLines {
     None,
     OneLine,
 }
 
-impl Page<'_, '_> {
+impl HtmlPage<'_, '_> {
     /// Where a label is, its line as far as the report has it, and what it says.
-    pub(super) fn excerpt(&self, label: &LabelledPlace, surroundings: Surroundings) -> String {
+    pub(super) fn excerpt(&self, label: &LabelledPlace, surroundings: ContextLines) -> String {
         let report = self.story.report;
         let [(at, _), _] = label.ends();
         let lines = report.lines_around(label).into_iter();
-        let lines = lines.filter(|it| surroundings == Surroundings::OneLine || it.line == at);
+        let lines = lines.filter(|it| surroundings == ContextLines::OneLine || it.line == at);
         let lines: String = lines.map(|it| line(it, (it.line == at).then_some(label))).collect();
         let withheld = report.text_of(label).is_some_and(|text| text.withheld);
         let lines = match &*lines {
@@ -40,7 +40,7 @@ impl Page<'_, '_> {
 
     fn label_place(&self, label: &LabelledPlace) -> String {
         let place = format!("<code class=\"place\">{}:{}</code>", text(&label.file), label.line);
-        let place = match self.address(&Link::Head(label.start())) {
+        let place = match self.address(&TextLink::Head(label.start())) {
             Some(address) => format!("<a href=\"{}\">{place}</a>", text(&address)),
             None => place,
         };
@@ -52,7 +52,7 @@ impl Page<'_, '_> {
 }
 
 /// A line, and in it what the label on it is about.
-fn line(line: &Line, label: Option<&LabelledPlace>) -> String {
+fn line(line: &SourceLine, label: Option<&LabelledPlace>) -> String {
     let marked = label.map_or(0..0, |label| marked(line, label));
     let letters = line.text.chars().enumerate();
     let letters = letters.map(|(at, it)| (it, is_hidden(line, at), marked.contains(&at)));
@@ -76,12 +76,12 @@ fn line(line: &Line, label: Option<&LabelledPlace>) -> String {
     format!("{number} {before}{}{after}\n", stretches.collect::<String>())
 }
 
-fn is_hidden(line: &Line, at: usize) -> bool {
+fn is_hidden(line: &SourceLine, at: usize) -> bool {
     line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at))
 }
 
 /// What a label is about on the line it begins on, in characters; at least one.
-fn marked(line: &Line, label: &LabelledPlace) -> Range<usize> {
+fn marked(line: &SourceLine, label: &LabelledPlace) -> Range<usize> {
     let [start, end] = label.ends();
     let from = position(line, start.1);
     let to = if end.0 > start.0 { line.text.chars().count() } else { position(line, end.1) };
@@ -91,7 +91,7 @@ fn marked(line: &Line, label: &LabelledPlace) -> Range<usize> {
 
 /// Where a column begins in the text that is kept of a line: columns of hidden texts count for
 /// nothing.
-fn position(line: &Line, column: usize) -> usize {
+fn position(line: &SourceLine, column: usize) -> usize {
     let length = line.text.chars().count();
     match column.saturating_sub(line.column) {
         0 => 0,

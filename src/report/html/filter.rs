@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Page;
+use super::HtmlPage;
 use super::escape::text;
-use crate::report::model::{Edit, EditRef};
+use crate::report::model::{EditRef, ReportedEdit};
 use crate::report::story::{FindingEntry, GroupEntry, Story, runs};
 
 /// What edits are about.
-pub(super) struct Filter<'r> {
+pub(super) struct EditTraits<'r> {
     of_edit: BTreeMap<EditRef, Traits<'r>>,
 }
 
@@ -21,7 +21,7 @@ struct Traits<'r> {
     kinds: BTreeSet<&'static str>,
 }
 
-impl<'r> Filter<'r> {
+impl<'r> EditTraits<'r> {
     pub(super) fn new(story: &Story<'r>) -> Self {
         let (report, sites) = (story.report, &story.site_names);
         let mut of_edit: BTreeMap<EditRef, Traits<'r>> = BTreeMap::new();
@@ -45,7 +45,7 @@ impl<'r> Filter<'r> {
         Self { of_edit }
     }
 
-    pub(super) fn of_edits(&self, edits: &[&Edit]) -> String {
+    pub(super) fn of_edits(&self, edits: &[&ReportedEdit]) -> String {
         let mut all = Traits::default();
         for traits in edits.iter().filter_map(|edit| self.of_edit.get(&edit.id)) {
             all.sites.extend(&traits.sites);
@@ -91,7 +91,7 @@ impl Traits<'_> {
     }
 }
 
-impl Page<'_, '_> {
+impl HtmlPage<'_, '_> {
     /// The controls of the script, which are hidden until it runs and adds further choices.
     pub(super) fn tools(&self) -> String {
         let sites = self.story.report.sites.iter().enumerate();

@@ -3,11 +3,11 @@
 use indexmap::IndexMap;
 
 use super::escape::{text, words};
-use super::excerpt::Surroundings;
-use super::{Page, Section, filter, list, unfolded};
+use super::excerpt::ContextLines;
+use super::{HtmlPage, PageSection, filter, list, unfolded};
 use crate::report::model::{Finding, LabelledPlace, State};
 use crate::report::story::FindingEntry;
-use crate::report::text::Text;
+use crate::report::text::StyledText;
 
 /// Maximum number of bytes of all findings of a section.
 const MAX_BYTES: usize = 2 << 20;
@@ -24,8 +24,8 @@ const MAX_DOCUMENTS: usize = 8;
 /// Maximum number of findings that are unfolded at first.
 const MAX_UNFOLDED: usize = 20;
 
-impl<'r> Page<'_, 'r> {
-    pub(super) fn errors(&self) -> Section {
+impl<'r> HtmlPage<'_, 'r> {
+    pub(super) fn errors(&self) -> PageSection {
         let errors = &self.story.errors;
         let title = match self.story.report.comparison {
             Some(_) => "New errors",
@@ -33,11 +33,11 @@ impl<'r> Page<'_, 'r> {
         };
         let open = open(errors.len());
         let content = list(errors, "finding", MAX_BYTES, |it| self.finding(it, open));
-        Section { id: "errors", title, count: total(errors), content }
+        PageSection { id: "errors", title, count: total(errors), content }
     }
 
     /// Findings that are no new errors, by file.
-    pub(super) fn others(&self) -> Section {
+    pub(super) fn others(&self) -> PageSection {
         let mut files: IndexMap<&str, Vec<&FindingEntry<'r>>> = IndexMap::new();
         for entry in &self.story.others {
             files.entry(&*entry.finding.primary.file).or_default().push(entry);
@@ -49,7 +49,7 @@ impl<'r> Page<'_, 'r> {
             format!("<section class=\"file\">{title}{findings}</section>\n")
         });
         let count = total(&self.story.others);
-        Section { id: "findings", title: "Other findings", count, content }
+        PageSection { id: "findings", title: "Other findings", count, content }
     }
 
     fn finding(&self, entry: &FindingEntry<'r>, open: &str) -> String {
@@ -60,7 +60,7 @@ impl<'r> Page<'_, 'r> {
         let (state, message) = (state(finding), words(&finding.message));
         let (rule, place) = (text(&finding.rule), &finding.primary);
         let place = format!("<small class=\"where\">{}:{}</small>", text(&place.file), place.line);
-        let primary = self.excerpt(&finding.primary, Surroundings::OneLine);
+        let primary = self.excerpt(&finding.primary, ContextLines::OneLine);
         let (related, facts) = (self.related(&finding.related), self.facts(entry));
         format!(
             "<article class=\"finding\"{id} tabindex=\"-1\"{attributes}>\n<a class=\"self\" \
@@ -71,7 +71,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     fn related(&self, labels: &[LabelledPlace]) -> String {
-        let html = |label| self.excerpt(label, Surroundings::None);
+        let html = |label| self.excerpt(label, ContextLines::None);
         match unfolded(labels, "place", (MAX_PLACES, MAX_PLACE_BYTES), html) {
             places if places.is_empty() => places,
             places => format!("<div class=\"related\">\n{places}</div>\n"),
@@ -87,7 +87,7 @@ impl<'r> Page<'_, 'r> {
         facts.extend(finding.fix.iter().map(|fix| (fix.safety.flags(), words(&fix.message))));
         let documents = finding.documents.iter().take(MAX_DOCUMENTS);
         let documents = documents.map(|it| self.story.names.document(it));
-        let documents = Text::list(documents, ", ").and(match finding.documents.len() {
+        let documents = StyledText::list(documents, ", ").and(match finding.documents.len() {
             count if count > MAX_DOCUMENTS => format!(" and {} more", count - MAX_DOCUMENTS),
             _ => String::new(),
         });

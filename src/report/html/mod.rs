@@ -6,7 +6,7 @@
 //! their hashes, and no more.
 //!
 //! Every text is treated as hostile, since a saved report can come from anywhere: texts reach
-//! the page through [`escape`] alone, addresses through [`Page::address`], and no text of a
+//! the page through [`escape`] alone, addresses through [`HtmlPage::address`], and no text of a
 //! report is in the script. Every list is limited by bytes, so that no report makes a page that
 //! a browser cannot open.
 //!
@@ -36,20 +36,24 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use self::filter::Filter;
+use self::filter::EditTraits;
 use super::model::Report;
 use super::story::Story;
-use super::text::{Link, Piece, Role, Text};
-use super::{Manner, counted};
+use super::text::{StyledText, TextLink, TextPiece, TextRole};
+use super::{FormatOptions, counted};
 
 /// Writes a report.
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report,
+    manner: &FormatOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let story = Story::new(report, manner.listing);
-    let page = Page {
-        filter: Filter::new(&story),
+    let page = HtmlPage {
+        filter: EditTraits::new(&story),
         ids: RefCell::default(),
         edits: None,
         story: &story,
@@ -59,24 +63,24 @@ pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -
 }
 
 /// All that the parts of a page look at.
-struct Page<'a, 'r> {
+struct HtmlPage<'a, 'r> {
     story: &'a Story<'r>,
-    manner: &'a Manner<'a>,
-    filter: Filter<'r>,
+    manner: &'a FormatOptions<'a>,
+    filter: EditTraits<'r>,
     /// The names of the parts of the page so far.
     ids: RefCell<HashSet<String>>,
     /// The names of edits and groups that the page has; none while these are written.
     edits: Option<HashSet<String>>,
 }
 
-impl Page<'_, '_> {
+impl HtmlPage<'_, '_> {
     fn html(mut self) -> String {
         let (sites, edits, unexplained) = (self.sites(), self.edits(), self.unexplained());
         self.edits = Some(names_in(&edits.content));
         let sections = [sites, self.errors(), edits, unexplained, self.others(), self.rules()];
         let sections = || sections.iter().filter(|section| !section.content.is_empty());
-        let main: String = sections().map(Section::html).collect();
-        let links: String = sections().map(Section::link).collect();
+        let main: String = sections().map(PageSection::html).collect();
+        let links: String = sections().map(PageSection::link).collect();
         let (head, script) = (head::html(&self.title()), head::script());
         let (header, tools, footer) = (self.header(), self.tools(), self.footer());
         format!(
@@ -86,7 +90,7 @@ impl Page<'_, '_> {
         )
     }
 
-    fn text(&self, text: &Text) -> String {
+    fn text(&self, text: &StyledText) -> String {
         let linked = text.pieces.chunk_by(|one, next| one.link == next.link);
         let linked = linked.map(|pieces| {
             let html: String = pieces.iter().map(piece).collect();
@@ -100,8 +104,8 @@ impl Page<'_, '_> {
 
     /// Where a link leads: nowhere but to a part of the page or to the web, whatever a report
     /// says.
-    fn address(&self, link: &Link) -> Option<String> {
-        if let Link::Anchor(name) = link {
+    fn address(&self, link: &TextLink) -> Option<String> {
+        if let TextLink::Anchor(name) = link {
             let is_there = self.edits.as_ref().is_none_or(|names| names.contains(name));
             return is_there.then(|| format!("#{name}"));
         }
@@ -122,41 +126,41 @@ fn names_in(html: &str) -> HashSet<String> {
     names.map(str::to_owned).collect()
 }
 
-fn piece(piece: &Piece) -> String {
+fn piece(piece: &TextPiece) -> String {
     let words = escape::text(&piece.text);
     match piece.role {
-        Role::Plain => escape::words(&piece.text),
-        Role::Strong => format!("<b>{words}</b>"),
-        Role::Name => format!("<code>{words}</code>"),
-        Role::Place => format!("<code class=\"place\">{words}</code>"),
-        Role::Good | Role::Error | Role::Warning | Role::Note => {
+        TextRole::Plain => escape::words(&piece.text),
+        TextRole::Strong => format!("<b>{words}</b>"),
+        TextRole::Name => format!("<code>{words}</code>"),
+        TextRole::Place => format!("<code class=\"place\">{words}</code>"),
+        TextRole::Good | TextRole::Error | TextRole::Warning | TextRole::Note => {
             format!("<span class=\"{}\">{words}</span>", class(piece.role))
         }
-        Role::Dim => format!("<small>{words}</small>"),
+        TextRole::Dim => format!("<small>{words}</small>"),
     }
 }
 
 /// The class of what has a role.
-fn class(role: Role) -> &'static str {
+fn class(role: TextRole) -> &'static str {
     match role {
-        Role::Good => "good",
-        Role::Error => "error",
-        Role::Warning => "warning",
-        Role::Note => "note",
-        Role::Dim => "dim",
-        Role::Plain | Role::Strong | Role::Name | Role::Place => "",
+        TextRole::Good => "good",
+        TextRole::Error => "error",
+        TextRole::Warning => "warning",
+        TextRole::Note => "note",
+        TextRole::Dim => "dim",
+        TextRole::Plain | TextRole::Strong | TextRole::Name | TextRole::Place => "",
     }
 }
 
 /// A part of the page with a title; without content it is left out.
-struct Section {
+struct PageSection {
     id: &'static str,
     title: &'static str,
     count: usize,
     content: String,
 }
 
-impl Section {
+impl PageSection {
     fn html(&self) -> String {
         let Self { id, title, count, content } = self;
         format!(

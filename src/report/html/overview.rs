@@ -1,17 +1,17 @@
 //! The verdict, the run in figures, what was compared, and the table of sites.
 
 use super::escape::text;
-use super::{Page, Section, class, fitting, folded, more};
+use super::{HtmlPage, PageSection, class, fitting, folded, more};
 use crate::report::counted;
 use crate::report::links::encoded;
-use crate::report::model::Side;
+use crate::report::model::ReportedSide;
 use crate::report::story::{Cell, SiteColumn, SiteTable, SiteTableRow, repository};
-use crate::report::text::Text;
+use crate::report::text::StyledText;
 
 /// Maximum number of bytes of the rows of the table of sites.
 const MAX_BYTES: usize = 256 << 10;
 
-impl Page<'_, '_> {
+impl HtmlPage<'_, '_> {
     /// The verdict as plain text.
     pub(super) fn title(&self) -> String {
         let badge = self.story.headline.badge.map(|(badge, _)| format!("{badge} "));
@@ -19,7 +19,7 @@ impl Page<'_, '_> {
     }
 
     /// Why the run passed or failed; where that needs no reason, the first figures.
-    fn reason(&self) -> Text {
+    fn reason(&self) -> StyledText {
         let headline = &self.story.headline;
         let first = headline.figures.first().filter(|_| headline.reason.is_empty());
         first.unwrap_or(&headline.reason).clone()
@@ -65,10 +65,10 @@ impl Page<'_, '_> {
         rows.collect()
     }
 
-    pub(super) fn sites(&self) -> Section {
+    pub(super) fn sites(&self) -> PageSection {
         let table = self.story.sites.as_ref();
         let rows = table.iter().flat_map(|table| &table.rows);
-        Section {
+        PageSection {
             id: "sites",
             title: "Sites",
             count: rows.map(|row| row.count).sum(),
@@ -146,7 +146,7 @@ fn alignment(column: &SiteColumn) -> &'static str {
 }
 
 /// The time of the commit of a side, behind its name.
-fn date(side: &Side) -> String {
+fn date(side: &ReportedSide) -> String {
     let date = side.date.as_deref().map(|date| {
         let words = date.replacen('T', " ", 1);
         format!(" <time datetime=\"{}\">{}</time>", text(date), text(&words))

@@ -6,16 +6,16 @@
 use std::collections::BTreeSet;
 
 use super::escape::{text, words};
-use super::{Page, Section, folded};
+use super::{HtmlPage, PageSection, folded};
 use crate::report::formats::page as page_of;
 
-impl Page<'_, '_> {
+impl HtmlPage<'_, '_> {
     /// The pages of all rules with findings that are listed.
-    pub(super) fn rules(&self) -> Section {
+    pub(super) fn rules(&self) -> PageSection {
         let findings = self.story.errors.iter().chain(&self.story.others);
         let names: BTreeSet<&str> = findings.map(|it| &*it.finding.rule).collect();
         let rules: String = names.iter().map(|name| self.rule(name)).collect();
-        Section { id: "rules", title: "Rules", count: names.len(), content: rules }
+        PageSection { id: "rules", title: "Rules", count: names.len(), content: rules }
     }
 
     fn rule(&self, name: &str) -> String {

@@ -11,15 +11,15 @@ mod text;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use self::paper::{Column, Full, Paper};
+use self::paper::{BoundedPage, PageFull, TableColumn};
 use self::text::{code, link, message, prose, short};
-use super::model::{Edit, Report};
+use super::model::{Report, ReportedEdit};
 use super::story::{
-    Delta, Entry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, edit_numbers,
-    labelled,
+    EditEntry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, ValueDelta,
+    edit_numbers, labelled,
 };
-use super::text::{Piece, Role, Text};
-use super::{Manner, counted};
+use super::text::{StyledText, TextPiece, TextRole};
+use super::{FormatOptions, counted};
 
 /// How long a page may be.
 ///
@@ -28,7 +28,7 @@ use super::{Manner, counted};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     bytes: usize,
-    levels: &'static [Level],
+    levels: &'static [DetailLevel],
 }
 
 impl Budget {
@@ -40,7 +40,7 @@ impl Budget {
 
 /// Maximum numbers of what is listed of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Level {
+struct DetailLevel {
     sites: usize,
     errors: usize,
     entries: usize,
@@ -55,19 +55,19 @@ struct Level {
     text: usize,
 }
 
-const LEVELS: [Level; 9] = [
-    Level::new(1_000, 200, 500, [50, 200, 40, 100], 500, true, 1_000),
-    Level::new(200, 50, 100, [10, 50, 20, 20], 200, true, 500),
-    Level::new(20, 5, 8, [3, 8, 8, 4], 10, true, 300),
-    Level::new(12, 4, 5, [2, 6, 8, 3], 5, true, 240),
-    Level::new(8, 3, 3, [2, 5, 6, 2], 3, false, 200),
-    Level::new(5, 2, 2, [1, 3, 4, 1], 1, false, 120),
-    Level::new(1, 1, 1, [1, 1, 2, 1], 1, false, 60),
-    Level::new(1, 1, 1, [1, 0, 1, 0], 0, false, 24),
-    Level::new(0, 1, 0, [0, 0, 0, 0], 0, false, 8),
+const LEVELS: [DetailLevel; 9] = [
+    DetailLevel::new(1_000, 200, 500, [50, 200, 40, 100], 500, true, 1_000),
+    DetailLevel::new(200, 50, 100, [10, 50, 20, 20], 200, true, 500),
+    DetailLevel::new(20, 5, 8, [3, 8, 8, 4], 10, true, 300),
+    DetailLevel::new(12, 4, 5, [2, 6, 8, 3], 5, true, 240),
+    DetailLevel::new(8, 3, 3, [2, 5, 6, 2], 3, false, 200),
+    DetailLevel::new(5, 2, 2, [1, 3, 4, 1], 1, false, 120),
+    DetailLevel::new(1, 1, 1, [1, 1, 2, 1], 1, false, 60),
+    DetailLevel::new(1, 1, 1, [1, 0, 1, 0], 0, false, 24),
+    DetailLevel::new(0, 1, 0, [0, 0, 0, 0], 0, false, 8),
 ];
 
-impl Level {
+impl DetailLevel {
     const fn new(
         sites: usize,
         errors: usize,
@@ -87,7 +87,7 @@ impl Level {
 /// Those of `out`.
 pub(super) fn write(
     report: &Report,
-    manner: &Manner<'_>,
+    manner: &FormatOptions<'_>,
     budget: Budget,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -97,21 +97,21 @@ pub(super) fn write(
     out.write_all(page.as_bytes())
 }
 
-fn page(story: &Story<'_>, level: Level, bytes: usize) -> Result<String, Full> {
-    let mut page = Page { story, level, paper: Paper::new(bytes) };
+fn page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<String, PageFull> {
+    let mut page = MarkdownPage { story, level, paper: BoundedPage::new(bytes) };
     page.write()?;
     Ok(page.paper.into_text())
 }
 
 /// A page being written.
-struct Page<'s, 'r> {
+struct MarkdownPage<'s, 'r> {
     story: &'s Story<'r>,
-    level: Level,
-    paper: Paper,
+    level: DetailLevel,
+    paper: BoundedPage,
 }
 
-impl<'r> Page<'_, 'r> {
-    fn write(&mut self) -> Result<(), Full> {
+impl<'r> MarkdownPage<'_, 'r> {
+    fn write(&mut self) -> Result<(), PageFull> {
         self.write_headline()?;
         self.write_unexplained()?;
         self.write_errors()?;
@@ -124,10 +124,10 @@ impl<'r> Page<'_, 'r> {
         self.write_footer()
     }
 
-    fn write_headline(&mut self) -> Result<(), Full> {
+    fn write_headline(&mut self) -> Result<(), PageFull> {
         let headline = &self.story.headline;
         let figures = headline.bumps.iter().chain(&headline.figures).chain(&headline.findings);
-        let (title, figures): (String, Vec<&Text>) = match headline.badge {
+        let (title, figures): (String, Vec<&StyledText>) = match headline.badge {
             Some((badge, _)) => {
                 let reason = self.text(&plain(&headline.reason));
                 (format!("{badge} {reason}").trim_end().to_owned(), figures.collect())
@@ -146,7 +146,7 @@ impl<'r> Page<'_, 'r> {
         self.paper.list(figures)
     }
 
-    fn write_unexplained(&mut self) -> Result<(), Full> {
+    fn write_unexplained(&mut self) -> Result<(), PageFull> {
         if self.story.unexplained.is_empty() {
             return Ok(());
         }
@@ -158,7 +158,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// New errors, those first from which others follow.
-    fn write_errors(&mut self) -> Result<(), Full> {
+    fn write_errors(&mut self) -> Result<(), PageFull> {
         let (shown, more) = limited(&self.story.errors, self.level.errors);
         if shown.is_empty() {
             return Ok(());
@@ -169,7 +169,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// The first entries as they are, the others folded.
-    fn write_entries(&mut self) -> Result<(), Full> {
+    fn write_entries(&mut self) -> Result<(), PageFull> {
         const OPEN_ENTRIES: usize = 2;
         let entries = &self.story.entries;
         let (shown, _) = limited(entries, self.level.entries);
@@ -177,7 +177,8 @@ impl<'r> Page<'_, 'r> {
         for entry in &shown[..open] {
             self.write_entry(entry)?;
         }
-        let edits = |entries: &[Entry<'r>]| entries.iter().map(|it| it.edits.len()).sum::<usize>();
+        let edits =
+            |entries: &[EditEntry<'r>]| entries.iter().map(|it| it.edits.len()).sum::<usize>();
         let folded = &shown[open..];
         if !folded.is_empty() {
             let summary = counted(edits(folded), "more edit");
@@ -188,7 +189,7 @@ impl<'r> Page<'_, 'r> {
         self.write_more(edits(&entries[shown.len()..]), "edit")
     }
 
-    fn write_entry(&mut self, entry: &Entry<'r>) -> Result<(), Full> {
+    fn write_entry(&mut self, entry: &EditEntry<'r>) -> Result<(), PageFull> {
         let title = self.entry_title(entry);
         self.paper.paragraph(&title)?;
         let (changes, more) = limited(&entry.changes, self.level.changes);
@@ -208,17 +209,17 @@ impl<'r> Page<'_, 'r> {
         self.write_reached(entry)
     }
 
-    fn entry_title(&self, entry: &Entry<'r>) -> String {
+    fn entry_title(&self, entry: &EditEntry<'r>) -> String {
         let numbers = format!("**{}**", edit_numbers(&entry.edits));
         let place = entry.edits[0].at.last();
         let is_head = entry.edits[0].at.head.is_some();
-        let place = place.map(|place| self.text(&Text::place(place, is_head)));
+        let place = place.map(|place| self.text(&StyledText::place(place, is_head)));
         let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
         format!("{numbers}{place}{}", and_more(entry.edits.len() - 1))
     }
 
     /// A place and a path, for the line above a difference.
-    fn edited(&self, edit: &Edit, is_one_of_many: bool) -> String {
+    fn edited(&self, edit: &ReportedEdit, is_one_of_many: bool) -> String {
         let subject = self.story.names.subject(edit).words();
         let place = edit.at.last().filter(|_| is_one_of_many);
         let place = place.map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default();
@@ -226,7 +227,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// The outputs, the route and the shields of an entry, folded.
-    fn write_reached(&mut self, entry: &Entry<'r>) -> Result<(), Full> {
+    fn write_reached(&mut self, entry: &EditEntry<'r>) -> Result<(), PageFull> {
         let has_route = self.level.has_routes && entry.route.is_some();
         if entry.groups.is_empty() && entry.stops.is_empty() && !has_route {
             return Ok(());
@@ -264,7 +265,7 @@ impl<'r> Page<'_, 'r> {
         self.paper.close_details()
     }
 
-    fn write_group(&mut self, group: &GroupEntry<'r>) -> Result<(), Full> {
+    fn write_group(&mut self, group: &GroupEntry<'r>) -> Result<(), PageFull> {
         let mut title = self.text(&group.title);
         let (documents, more) = limited(&group.documents, self.level.groups);
         if !documents.is_empty() {
@@ -285,7 +286,7 @@ impl<'r> Page<'_, 'r> {
         self.paper.fenced("diff", &lines)
     }
 
-    fn delta_lines(&self, delta: &Delta) -> Vec<String> {
+    fn delta_lines(&self, delta: &ValueDelta) -> Vec<String> {
         let (shown, more) = delta.shortened(self.level.lines);
         let mut lines: Vec<String> = shown
             .iter()
@@ -302,7 +303,7 @@ impl<'r> Page<'_, 'r> {
         lines
     }
 
-    fn write_sites(&mut self) -> Result<(), Full> {
+    fn write_sites(&mut self) -> Result<(), PageFull> {
         let Some(table) = self.story.sites.as_ref().filter(|_| self.level.sites > 0) else {
             return Ok(());
         };
@@ -312,14 +313,14 @@ impl<'r> Page<'_, 'r> {
         self.paper.close_details()
     }
 
-    fn write_table(&mut self, table: &SiteTable) -> Result<(), Full> {
+    fn write_table(&mut self, table: &SiteTable) -> Result<(), PageFull> {
         let (rows, _) = limited(&table.rows, self.level.sites);
-        let columns: Vec<Column> = std::iter::once(Column::Text("sites"))
+        let columns: Vec<TableColumn> = std::iter::once(TableColumn::Text("sites"))
             .chain(table.columns.iter().map(|column| {
                 if column.is_figures {
-                    Column::Number(column.head)
+                    TableColumn::Number(column.head)
                 } else {
-                    Column::Text(column.head)
+                    TableColumn::Text(column.head)
                 }
             }))
             .collect();
@@ -337,7 +338,7 @@ impl<'r> Page<'_, 'r> {
         }
     }
 
-    fn write_edits(&mut self, title: &str, edits: &[&Edit]) -> Result<(), Full> {
+    fn write_edits(&mut self, title: &str, edits: &[&ReportedEdit]) -> Result<(), PageFull> {
         if edits.is_empty() {
             return Ok(());
         }
@@ -347,7 +348,8 @@ impl<'r> Page<'_, 'r> {
         self.paper.open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
         let (shown, more) = limited(edits, self.level.findings);
         let items = shown.iter().map(|edit| {
-            let place = edit.at.last().map(|place| Text::place(place, edit.at.head.is_some()));
+            let place =
+                edit.at.last().map(|place| StyledText::place(place, edit.at.head.is_some()));
             let text = place.unwrap_or_default().and(" ").join(self.story.names.subject(edit));
             self.text(&text)
         });
@@ -357,7 +359,7 @@ impl<'r> Page<'_, 'r> {
         self.paper.close_details()
     }
 
-    fn write_commits(&mut self) -> Result<(), Full> {
+    fn write_commits(&mut self) -> Result<(), PageFull> {
         for commits in &self.story.commits {
             let title = self.text(&plain(&commits.title));
             let (listed, more) = limited(&commits.listed, self.level.findings);
@@ -374,7 +376,7 @@ impl<'r> Page<'_, 'r> {
         Ok(())
     }
 
-    fn write_findings(&mut self) -> Result<(), Full> {
+    fn write_findings(&mut self) -> Result<(), PageFull> {
         let others = &self.story.others;
         if others.is_empty() {
             return Ok(());
@@ -396,7 +398,7 @@ impl<'r> Page<'_, 'r> {
         let words = self.quoted(&finding.message);
         let mut item = format!("**{}** {}", finding.severity.as_str(), message(&words));
         item += &format!(" ({})", code(&self.quoted(&finding.rule)));
-        let place = Text::place(&finding.primary.start(), true);
+        let place = StyledText::place(&finding.primary.start(), true);
         item += &format!(" at {}", self.text(&place));
         if finding.primary.decoded.is_some() {
             item += &format!(" {}", prose(&self.quoted(&labelled(&finding.primary))));
@@ -415,7 +417,7 @@ impl<'r> Page<'_, 'r> {
         item
     }
 
-    fn write_more(&mut self, more: usize, what: &str) -> Result<(), Full> {
+    fn write_more(&mut self, more: usize, what: &str) -> Result<(), PageFull> {
         match more {
             0 => Ok(()),
             more => {
@@ -426,7 +428,7 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// What was compared, and by what.
-    fn write_footer(&mut self) -> Result<(), Full> {
+    fn write_footer(&mut self) -> Result<(), PageFull> {
         let header = self.story.header.iter();
         let parts = header.map(|(word, text)| format!("{word} {}", self.text(text)));
         let tool = &self.story.report.tool.version;
@@ -436,14 +438,14 @@ impl<'r> Page<'_, 'r> {
     }
 
     /// A text as Markdown.
-    fn text(&self, text: &Text) -> String {
+    fn text(&self, text: &StyledText) -> String {
         text.pieces.iter().map(|piece| self.piece(piece)).collect()
     }
 
     /// A part of a text as Markdown, with the space between it and its neighbours.
-    fn piece(&self, piece: &Piece) -> String {
+    fn piece(&self, piece: &TextPiece) -> String {
         // Spaces of a name are its own.
-        let is_name = matches!(piece.role, Role::Name | Role::Place);
+        let is_name = matches!(piece.role, TextRole::Name | TextRole::Place);
         let words = if is_name { &*piece.text } else { piece.text.trim_matches(' ') };
         let text = self.quoted(words);
         let space = |is_there: bool| if is_there && !is_name { " " } else { "" };
@@ -452,9 +454,9 @@ impl<'r> Page<'_, 'r> {
             return space(before).to_owned();
         }
         let inside = match piece.role {
-            Role::Name | Role::Place => code(&text),
-            Role::Strong | Role::Error | Role::Warning => strong(&prose(&text)),
-            Role::Plain | Role::Good | Role::Note | Role::Dim => prose(&text),
+            TextRole::Name | TextRole::Place => code(&text),
+            TextRole::Strong | TextRole::Error | TextRole::Warning => strong(&prose(&text)),
+            TextRole::Plain | TextRole::Good | TextRole::Note | TextRole::Dim => prose(&text),
         };
         let address = piece.link.as_ref().and_then(|link| self.story.report.address(link));
         let linked = address.map(|address| link(&inside, &address));
@@ -472,12 +474,12 @@ impl<'r> Page<'_, 'r> {
 const MAX_LINK_BYTES: usize = 1_000;
 
 /// A text for a heading, all of which stands out.
-fn plain(text: &Text) -> Text {
+fn plain(text: &StyledText) -> StyledText {
     let pieces = text.pieces.iter().cloned().map(|piece| match piece.role {
-        Role::Name | Role::Place => piece,
-        _ => Piece { role: Role::Plain, ..piece },
+        TextRole::Name | TextRole::Place => piece,
+        _ => TextPiece { role: TextRole::Plain, ..piece },
     });
-    Text { pieces: pieces.collect() }
+    StyledText { pieces: pieces.collect() }
 }
 
 /// Words that stand out.

@@ -5,23 +5,23 @@
 use super::text::{fence, in_cell};
 
 /// A page, and how many bytes of it there may be.
-pub(super) struct Paper {
+pub(super) struct BoundedPage {
     text: String,
     most: usize,
 }
 
 /// What was to be written does not fit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Full;
+pub(super) struct PageFull;
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy)]
-pub(super) enum Column {
+pub(super) enum TableColumn {
     Text(&'static str),
     Number(&'static str),
 }
 
-impl Paper {
+impl BoundedPage {
     pub(super) fn new(most: usize) -> Self {
         Self { text: String::new(), most }
     }
@@ -30,32 +30,32 @@ impl Paper {
         self.text
     }
 
-    fn push(&mut self, text: &str) -> Result<(), Full> {
+    fn push(&mut self, text: &str) -> Result<(), PageFull> {
         if self.text.len() + text.len() > self.most {
-            return Err(Full);
+            return Err(PageFull);
         }
         self.text.push_str(text);
         Ok(())
     }
 
     /// Blocks are told apart by an empty line.
-    fn begin(&mut self) -> Result<(), Full> {
+    fn begin(&mut self) -> Result<(), PageFull> {
         if self.text.is_empty() { Ok(()) } else { self.push("\n") }
     }
 
-    pub(super) fn heading(&mut self, depth: usize, text: &str) -> Result<(), Full> {
+    pub(super) fn heading(&mut self, depth: usize, text: &str) -> Result<(), PageFull> {
         self.begin()?;
         self.push(&format!("{} {text}\n", "#".repeat(depth)))
     }
 
-    pub(super) fn paragraph(&mut self, text: &str) -> Result<(), Full> {
+    pub(super) fn paragraph(&mut self, text: &str) -> Result<(), PageFull> {
         self.begin()?;
         self.push(text)?;
         self.push("\n")
     }
 
     /// Paragraphs that stand out.
-    pub(super) fn alert(&mut self, paragraphs: &[String]) -> Result<(), Full> {
+    pub(super) fn alert(&mut self, paragraphs: &[String]) -> Result<(), PageFull> {
         self.begin()?;
         self.push("> [!CAUTION]\n")?;
         for (at, paragraph) in paragraphs.iter().enumerate() {
@@ -65,12 +65,15 @@ impl Paper {
         Ok(())
     }
 
-    pub(super) fn list(&mut self, items: impl IntoIterator<Item = String>) -> Result<(), Full> {
+    pub(super) fn list(&mut self, items: impl IntoIterator<Item = String>) -> Result<(), PageFull> {
         self.begin()?;
         items.into_iter().try_for_each(|item| self.push(&format!("- {item}\n")))
     }
 
-    pub(super) fn steps(&mut self, items: impl IntoIterator<Item = String>) -> Result<(), Full> {
+    pub(super) fn steps(
+        &mut self,
+        items: impl IntoIterator<Item = String>,
+    ) -> Result<(), PageFull> {
         self.begin()?;
         let mut items = items.into_iter().enumerate();
         items.try_for_each(|(at, item)| self.push(&format!("{}. {item}\n", at + 1)))
@@ -79,15 +82,15 @@ impl Paper {
     /// A row has as many cells as there are columns.
     pub(super) fn table(
         &mut self,
-        columns: &[Column],
+        columns: &[TableColumn],
         rows: impl IntoIterator<Item = Vec<String>>,
-    ) -> Result<(), Full> {
+    ) -> Result<(), PageFull> {
         self.begin()?;
         let (heads, rules): (Vec<String>, Vec<String>) = columns
             .iter()
             .map(|column| match column {
-                Column::Text(name) => ((*name).to_owned(), "---".to_owned()),
-                Column::Number(name) => ((*name).to_owned(), "---:".to_owned()),
+                TableColumn::Text(name) => ((*name).to_owned(), "---".to_owned()),
+                TableColumn::Number(name) => ((*name).to_owned(), "---:".to_owned()),
             })
             .unzip();
         self.row(&heads)?;
@@ -98,12 +101,12 @@ impl Paper {
         })
     }
 
-    fn row(&mut self, cells: &[String]) -> Result<(), Full> {
+    fn row(&mut self, cells: &[String]) -> Result<(), PageFull> {
         self.push(&format!("| {} |\n", cells.join(" | ")))
     }
 
     /// Lines that are shown as they are.
-    pub(super) fn fenced(&mut self, language: &str, lines: &[String]) -> Result<(), Full> {
+    pub(super) fn fenced(&mut self, language: &str, lines: &[String]) -> Result<(), PageFull> {
         let fence = fence(lines);
         self.begin()?;
         self.push(&format!("{fence}{language}\n"))?;
@@ -112,13 +115,13 @@ impl Paper {
     }
 
     /// Begins what is folded. The summary is our own words.
-    pub(super) fn open_details(&mut self, summary: &str) -> Result<(), Full> {
+    pub(super) fn open_details(&mut self, summary: &str) -> Result<(), PageFull> {
         self.begin()?;
         self.push(&format!("<details><summary>{summary}</summary>\n"))
     }
 
     /// Ends what is folded.
-    pub(super) fn close_details(&mut self) -> Result<(), Full> {
+    pub(super) fn close_details(&mut self) -> Result<(), PageFull> {
         self.push("\n</details>\n")
     }
 }

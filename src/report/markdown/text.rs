@@ -68,7 +68,7 @@ fn longest_run(text: &str) -> usize {
 
 /// Text as text: plain words as they are, others as code. The text is on one line.
 pub(super) fn prose(text: &str) -> String {
-    written(vec![Piece::Prose(text)])
+    written(vec![MarkdownPiece::Prose(text)])
 }
 
 /// A sentence of a rule, in which names stand between backticks.
@@ -80,11 +80,11 @@ pub(super) fn message(text: &str) -> String {
         let is_closed = number + 1 < parts.len();
         match number % 2 {
             // There is no code without a character.
-            1 if is_closed && part.is_empty() => pieces.push(Piece::Prose("``")),
-            1 if is_closed => pieces.push(Piece::Code(part)),
+            1 if is_closed && part.is_empty() => pieces.push(MarkdownPiece::Prose("``")),
+            1 if is_closed => pieces.push(MarkdownPiece::Code(part)),
             // The last backtick has no other: it stands for itself.
-            1 => pieces.push(Piece::Prose(&text[at - 1..])),
-            _ => pieces.push(Piece::Prose(part)),
+            1 => pieces.push(MarkdownPiece::Prose(&text[at - 1..])),
+            _ => pieces.push(MarkdownPiece::Prose(part)),
         }
         at += part.len() + 1;
     }
@@ -92,56 +92,58 @@ pub(super) fn message(text: &str) -> String {
 }
 
 /// A stretch of a text.
-enum Piece<'a> {
+enum MarkdownPiece<'a> {
     Prose(&'a str),
     Code(&'a str),
 }
 
 /// What a word, or what is between words, is written as.
-enum Written<'a> {
+enum MarkdownToken<'a> {
     Plain(String),
     Code(String),
     Space(&'a str),
 }
 
-fn written(pieces: Vec<Piece<'_>>) -> String {
-    let mut all: Vec<Written<'_>> = Vec::new();
+fn written(pieces: Vec<MarkdownPiece<'_>>) -> String {
+    let mut all: Vec<MarkdownToken<'_>> = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Code(text) => push_code(text, &mut all),
-            Piece::Prose(text) => push_prose(text, &mut all),
+            MarkdownPiece::Code(text) => push_code(text, &mut all),
+            MarkdownPiece::Prose(text) => push_prose(text, &mut all),
         }
     }
     let last = all.len().saturating_sub(1);
     let text = all.into_iter().enumerate().map(|(at, it)| match it {
-        Written::Plain(text) => text,
-        Written::Code(text) => code(&text),
-        Written::Space(" ") if at > 0 && at < last => " ".to_owned(),
+        MarkdownToken::Plain(text) => text,
+        MarkdownToken::Code(text) => code(&text),
+        MarkdownToken::Space(" ") if at > 0 && at < last => " ".to_owned(),
         // A reader drops spaces at the ends of a line, and keeps entities.
-        Written::Space(run) => run.chars().map(|it| format!("&#{};", u32::from(it))).collect(),
+        MarkdownToken::Space(run) => {
+            run.chars().map(|it| format!("&#{};", u32::from(it))).collect()
+        }
     });
     text.collect()
 }
 
 /// Two code spans that touch each other would be read as something else.
-fn push_code(text: &str, all: &mut Vec<Written<'_>>) {
+fn push_code(text: &str, all: &mut Vec<MarkdownToken<'_>>) {
     match all.last_mut() {
-        Some(Written::Code(known)) => known.push_str(text),
-        Some(Written::Plain(_) | Written::Space(_)) | None => {
-            all.push(Written::Code(text.to_owned()));
+        Some(MarkdownToken::Code(known)) => known.push_str(text),
+        Some(MarkdownToken::Plain(_) | MarkdownToken::Space(_)) | None => {
+            all.push(MarkdownToken::Code(text.to_owned()));
         }
     }
 }
 
-fn push_prose<'a>(text: &'a str, all: &mut Vec<Written<'a>>) {
+fn push_prose<'a>(text: &'a str, all: &mut Vec<MarkdownToken<'a>>) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_space = first.is_whitespace();
         let end = rest.find(|it: char| it.is_whitespace() != is_space).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         match is_space {
-            true => all.push(Written::Space(run)),
-            false if is_plain(run) => all.push(Written::Plain(plain(run))),
+            true => all.push(MarkdownToken::Space(run)),
+            false if is_plain(run) => all.push(MarkdownToken::Plain(plain(run))),
             false => push_code(run, all),
         }
         rest = behind;

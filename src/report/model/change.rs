@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{EditRef, GroupRef, RouteRef, SetRef};
 use super::is_default;
-use super::place::{Place, pointer};
+use super::place::{FilePlace, pointer};
 use super::sites::SiteSets;
 use super::value::{ShownValue, max_bytes};
 use crate::compare::reach::{Comparison, EditReach, Group as Alike, Shield as Stop, Why};
@@ -25,17 +25,18 @@ use crate::yaml::path::Location;
 
 /// All that is listed of a comparison.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Changes {
-    pub(super) edits: Vec<Edit>,
-    pub(super) groups: Vec<Group>,
-    pub(super) outputs: Vec<Output>,
+pub(super) struct ReportedChanges {
+    pub(super) edits: Vec<ReportedEdit>,
+    pub(super) groups: Vec<OutputGroup>,
+    pub(super) outputs: Vec<ReportedOutput>,
     pub(super) routes: Vec<Route>,
-    pub(super) shields: Vec<Shield>,
+    pub(super) shields: Vec<ReportedShield>,
 }
 
 /// One change of a source document, or of which documents there are.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Edit {
+#[serde(expecting = "struct Edit")]
+pub struct ReportedEdit {
     /// Its name in this report.
     pub id: EditRef,
     /// What kind of change.
@@ -53,7 +54,7 @@ pub struct Edit {
     /// The same as a path.
     pub path: String,
     /// The place on each side on which it is.
-    pub at: OnSides<Place>,
+    pub at: OnSides<FilePlace>,
     /// The value that was there.
     pub before: Option<ShownValue>,
     /// The value that is there now.
@@ -96,7 +97,8 @@ pub struct Reach {
 
 /// Outputs of one schema and name that changed alike.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Group {
+#[serde(expecting = "struct Group")]
+pub struct OutputGroup {
     /// Its name in this report.
     pub id: GroupRef,
     /// The schema of the outputs.
@@ -123,7 +125,7 @@ pub struct OutputChange {
     /// The same as a path.
     pub path: String,
     /// The text that wrote it on each side on which it is.
-    pub at: OnSides<Place>,
+    pub at: OnSides<FilePlace>,
     /// Whether only the order of the items of a list is another: the values are then what these
     /// are known by.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -149,7 +151,8 @@ pub enum OutputPart {
 
 /// An output, in all sites in which the same became of it for the same reasons.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Output {
+#[serde(expecting = "struct Output")]
+pub struct ReportedOutput {
     /// The document that is rendered.
     pub document: DocKey,
     /// Its name on the base side, where that is another.
@@ -165,7 +168,7 @@ pub struct Output {
     #[serde(default, skip_serializing_if = "is_default")]
     pub touched: bool,
     /// The edits that changed it.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<ReportedCause>,
     /// Whether some of the change has no edit behind it: a fault of layercake.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unexplained: bool,
@@ -173,7 +176,8 @@ pub struct Output {
 
 /// An edit that changed an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-pub struct Cause {
+#[serde(expecting = "struct Cause")]
+pub struct ReportedCause {
     /// The edit.
     pub edit: EditRef,
     /// The last step of its route.
@@ -192,12 +196,13 @@ pub struct Route {
     /// Its name in this report.
     pub id: RouteRef,
     /// The steps, the edit first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RouteStep>,
 }
 
 /// A step of a route.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Step {
+#[serde(expecting = "struct Step")]
+pub struct RouteStep {
     /// How the change came here.
     pub via: Via,
     /// The document that it came to.
@@ -205,12 +210,13 @@ pub struct Step {
     /// Where in its data, as a path; none where the document as a whole is meant.
     pub path: Option<String>,
     /// The texts that carried it, the most telling first.
-    pub at: Vec<Place>,
+    pub at: Vec<FilePlace>,
 }
 
 /// What stopped an edit at one place of a document.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Shield {
+#[serde(expecting = "struct Shield")]
+pub struct ReportedShield {
     /// The edit.
     pub edit: EditRef,
     /// How it was stopped.
@@ -222,14 +228,14 @@ pub struct Shield {
     /// The sites in which it did.
     pub sites: SetRef,
     /// The text that stopped it: one for all sites, or one for each in their order, of which the
-    /// first [`Shield::MAX_PLACES`] are listed.
-    pub by: Vec<Place>,
+    /// first [`ReportedShield::MAX_PLACES`] are listed.
+    pub by: Vec<FilePlace>,
 }
 
-impl Shield {
+impl ReportedShield {
     /// The place that stopped it in the site at this index of its sites; none where that is not
     /// listed.
-    pub fn place_at(&self, index: usize) -> Option<&Place> {
+    pub fn place_at(&self, index: usize) -> Option<&FilePlace> {
         if self.by.len() == 1 { self.by.first() } else { self.by.get(index) }
     }
 
@@ -237,25 +243,26 @@ impl Shield {
     pub const MAX_PLACES: usize = 50;
 }
 
-impl Edit {
+impl ReportedEdit {
     /// Whether it is known to change no output.
     pub fn is_inert(&self) -> bool {
         self.reach.outputs == 0 && !self.kind.is_unknown()
     }
 }
 
-impl Changes {
+impl ReportedChanges {
     pub(super) fn new(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Self {
         let max_bytes = max_bytes(count_values(comparison));
         let edits = comparison.edits.iter().enumerate();
-        let edits = edits.map(|(at, it)| Edit::new(EditRef::at(at), it, max_bytes, sets, view));
+        let edits =
+            edits.map(|(at, it)| ReportedEdit::new(EditRef::at(at), it, max_bytes, sets, view));
         let edits = edits.collect();
-        let mut routes = Routes::new(view);
+        let mut routes = RouteTable::new(view);
         let mut outputs = Vec::new();
         let groups = comparison.groups.iter().enumerate().map(|(at, group)| {
             let id = GroupRef::at(at);
             outputs.extend(outputs_of(id, group, comparison, &mut routes, sets));
-            Group::new(id, group, comparison, max_bytes, sets, view)
+            OutputGroup::new(id, group, comparison, max_bytes, sets, view)
         });
         let groups = groups.collect();
         Self {
@@ -287,7 +294,7 @@ fn first_of<'c>(group: &Alike, comparison: &'c Comparison) -> &'c Change {
     &comparison.outputs[*group.outputs.first().expect("a group has an output")]
 }
 
-impl Edit {
+impl ReportedEdit {
     fn new(
         id: EditRef,
         reach: &EditReach,
@@ -301,7 +308,7 @@ impl Edit {
             let node = text?.node.as_ref()?;
             Some(ShownValue::new(node, edit.is_secret(), max_bytes))
         };
-        let at = |text: Option<&Text>| text.map(|it| Place::new(it.at, view));
+        let at = |text: Option<&Text>| text.map(|it| FilePlace::new(it.at, view));
         Self {
             id,
             kind: edit.kind,
@@ -324,7 +331,7 @@ impl Edit {
     }
 }
 
-impl Group {
+impl OutputGroup {
     fn new(
         id: GroupRef,
         group: &Alike,
@@ -353,7 +360,7 @@ impl Group {
 impl OutputChange {
     fn new(part: OutputPart, difference: &Difference, max_bytes: usize, view: &View<'_>) -> Self {
         let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
-        let at = |place: Option<&diff::Place>| place.map(|it| Place::new(it.node.span, view));
+        let at = |place: Option<&diff::Place>| place.map(|it| FilePlace::new(it.node.span, view));
         // Outputs that came or went are one group whatever they hold.
         let is_whole = difference.location().is_root() && (base.is_none() || head.is_none());
         let value = |place: Option<&diff::Place>| {
@@ -379,16 +386,16 @@ fn outputs_of<'c>(
     group: GroupRef,
     alike: &Alike,
     comparison: &'c Comparison,
-    routes: &mut Routes<'c, '_>,
+    routes: &mut RouteTable<'c, '_>,
     sets: &mut SiteSets,
-) -> Vec<Output> {
-    type Story<'c> = (Vec<Cause>, Option<&'c DocKey>, bool, bool);
+) -> Vec<ReportedOutput> {
+    type Story<'c> = (Vec<ReportedCause>, Option<&'c DocKey>, bool, bool);
     type Sites<'c> = Vec<Option<&'c Arc<str>>>;
     let mut outputs: Vec<(&Change, Story<'c>, Sites<'c>)> = Vec::new();
     let mut known: HashMap<(&DocKey, Story<'c>), usize> = HashMap::new();
     for change in alike.outputs.iter().map(|at| &comparison.outputs[*at]) {
         let causes = change.causes.iter();
-        let causes = causes.map(|cause| Cause::new(cause, change.site.as_ref(), routes));
+        let causes = causes.map(|cause| ReportedCause::new(cause, change.site.as_ref(), routes));
         let renamed_from = change.renamed_from.as_ref();
         let story: Story<'c> =
             (causes.collect(), renamed_from, change.touched, change.is_unexplained());
@@ -401,7 +408,7 @@ fn outputs_of<'c>(
     }
     let outputs =
         outputs.into_iter().map(|(change, (causes, renamed_from, touched, unexplained), sites)| {
-            Output {
+            ReportedOutput {
                 document: change.key.clone(),
                 renamed_from: renamed_from.map(|it| it.name.to_string()),
                 status: change.status,
@@ -415,8 +422,12 @@ fn outputs_of<'c>(
     outputs.collect()
 }
 
-impl Cause {
-    fn new<'c>(cause: &'c CauseOf, site: Option<&Arc<str>>, routes: &mut Routes<'c, '_>) -> Self {
+impl ReportedCause {
+    fn new<'c>(
+        cause: &'c CauseOf,
+        site: Option<&Arc<str>>,
+        routes: &mut RouteTable<'c, '_>,
+    ) -> Self {
         let last = cause.route.last().expect("a route has a step");
         let edit = EditRef::at(cause.edit.index());
         Self {
@@ -430,7 +441,7 @@ impl Cause {
 }
 
 /// The routes met so far. Those of one edit through the same documents of alike files are one.
-struct Routes<'c, 'v> {
+struct RouteTable<'c, 'v> {
     view: &'c View<'v>,
     all: Vec<Route>,
     known: HashMap<(EditRef, Vec<HopShape<'c>>), RouteRef>,
@@ -439,7 +450,7 @@ struct Routes<'c, 'v> {
 
 type HopShape<'c> = (Via, &'c DocKey, Option<&'c Location>, Option<usize>);
 
-impl<'c, 'v> Routes<'c, 'v> {
+impl<'c, 'v> RouteTable<'c, 'v> {
     fn new(view: &'c View<'v>) -> Self {
         Self { view, all: Vec::new(), known: HashMap::new(), files: FileShapes::default() }
     }
@@ -453,7 +464,7 @@ impl<'c, 'v> Routes<'c, 'v> {
         let next = RouteRef::at(self.all.len());
         let id = *self.known.entry((edit, shapes)).or_insert(next);
         if id == next {
-            let steps = route.iter().map(|hop| Step::new(hop, self.view)).collect();
+            let steps = route.iter().map(|hop| RouteStep::new(hop, self.view)).collect();
             self.all.push(Route { id, steps });
         }
         id
@@ -481,19 +492,19 @@ impl FileShapes {
     }
 }
 
-impl Step {
+impl RouteStep {
     fn new(hop: &Hop, view: &View<'_>) -> Self {
         Self {
             via: hop.via,
             document: hop.document.clone(),
             path: hop.location.as_ref().map(|it| view.shown_location(it).to_string()),
-            at: hop.at.iter().map(|span| Place::new(*span, view)).collect(),
+            at: hop.at.iter().map(|span| FilePlace::new(*span, view)).collect(),
         }
     }
 }
 
 /// What stopped edits, at one place of a document in all its sites together.
-fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec<Shield> {
+fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec<ReportedShield> {
     let (mut shields, mut files) = (Vec::new(), FileShapes::default());
     for (at, reach) in comparison.edits.iter().enumerate() {
         for stops in alike_stops(reach, &mut files, view) {
@@ -502,13 +513,17 @@ fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec
             if by.iter().all(|span| *span == by[0]) {
                 by.truncate(1);
             }
-            shields.push(Shield {
+            shields.push(ReportedShield {
                 edit: EditRef::at(at),
                 why: first.why,
                 document: first.document.clone(),
                 path: view.shown_location(&first.location).to_string(),
                 sites: sets.set_of(stops.iter().map(|stop| stop.site.as_ref())),
-                by: by.iter().take(Shield::MAX_PLACES).map(|it| Place::new(*it, view)).collect(),
+                by: by
+                    .iter()
+                    .take(ReportedShield::MAX_PLACES)
+                    .map(|it| FilePlace::new(*it, view))
+                    .collect(),
             });
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{EditRef, SetRef};
 use super::is_default;
-use super::lines::Texts;
+use super::lines::LineCollector;
 use super::place::LabelledPlace;
 use super::sites::SiteSets;
 use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression, Trait};
@@ -100,12 +100,13 @@ pub struct TextFix {
     /// What it does.
     pub message: String,
     /// The stretches to replace; they do not overlap.
-    pub edits: Vec<Replacement>,
+    pub edits: Vec<TextReplacement>,
 }
 
 /// A stretch of a file, and the text to put there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Replacement {
+#[serde(expecting = "struct Replacement")]
+pub struct TextReplacement {
     /// The file.
     pub file: String,
     /// The line on which the stretch begins.
@@ -143,13 +144,13 @@ impl Finding {
 }
 
 /// A finding of a run, and what a comparison says of it.
-pub(super) struct Found<'a> {
+pub(super) struct ComparedFinding<'a> {
     pub(super) diagnostic: &'a Diagnostic,
     pub(super) state: Option<State>,
     causes: &'a [EditId],
 }
 
-impl<'a> Found<'a> {
+impl<'a> ComparedFinding<'a> {
     fn new(diagnostic: &'a Diagnostic, state: Option<State>) -> Self {
         Self { diagnostic, state, causes: &[] }
     }
@@ -191,8 +192,8 @@ impl<'a> Found<'a> {
 
 /// The findings of a run as a report has them.
 pub(super) fn findings(
-    found: &[Found<'_>],
-    texts: &Texts,
+    found: &[ComparedFinding<'_>],
+    texts: &LineCollector,
     sets: &mut SiteSets,
     view: &View<'_>,
 ) -> Vec<Finding> {
@@ -210,7 +211,12 @@ pub(super) fn findings(
 }
 
 impl Finding {
-    fn new(found: &Found<'_>, texts: &Texts, sets: &mut SiteSets, view: &View<'_>) -> Self {
+    fn new(
+        found: &ComparedFinding<'_>,
+        texts: &LineCollector,
+        sets: &mut SiteSets,
+        view: &View<'_>,
+    ) -> Self {
         let it = found.diagnostic;
         let label = |label: &Label| {
             let text = texts.name_of(label.span.file);
@@ -260,7 +266,7 @@ impl TextFix {
         let edits = fix.edits.iter().map(|edit| {
             let place = view.place(edit.span);
             let is_exact = place.decoded.is_none() && !view.shifts(edit.span);
-            is_exact.then(|| Replacement {
+            is_exact.then(|| TextReplacement {
                 file: place.path.as_str().to_owned(),
                 line: place.line,
                 column: place.column,

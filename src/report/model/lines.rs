@@ -34,12 +34,13 @@ pub struct FileLines {
     #[serde(default, skip_serializing_if = "is_default")]
     pub withheld: bool,
     /// By number, parts of one line by column.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
 }
 
 /// One line, or a part of it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Line {
+#[serde(expecting = "struct Line")]
+pub struct SourceLine {
     /// Its number, from one.
     pub line: usize,
     /// The column at which the text begins, as labels count it.
@@ -70,14 +71,14 @@ fn is_one(column: &usize) -> bool {
 
 /// The texts that labels of findings stand in.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct LineCollector {
     /// By file, its index in `lines`.
     places: BTreeMap<FileId, usize>,
     pub(super) lines: Vec<FileLines>,
 }
 
 /// What is to be kept of a text: lines, from zero.
-type Wanted = BTreeMap<usize, WantedLine>;
+type WantedLines = BTreeMap<usize, WantedLine>;
 
 /// What is to be kept of a line.
 #[derive(Default)]
@@ -88,7 +89,7 @@ struct WantedLine {
     is_beside: bool,
 }
 
-impl Texts {
+impl LineCollector {
     /// The name of the text that a label stands in.
     pub(super) fn name_of(&self, file: FileId) -> Option<TextRef> {
         self.places.get(&file).map(|at| TextRef::at(*at))
@@ -99,7 +100,7 @@ impl Texts {
         diagnostics: impl Iterator<Item = &'a Diagnostic>,
         view: &View<'_>,
     ) -> Self {
-        let mut wanted: BTreeMap<FileId, Wanted> = BTreeMap::new();
+        let mut wanted: BTreeMap<FileId, WantedLines> = BTreeMap::new();
         for label in diagnostics.flat_map(shown) {
             let lines = wanted.entry(label.span.file).or_default();
             let (line, column) = view.start(label.span);
@@ -125,14 +126,14 @@ fn shown(diagnostic: &Diagnostic) -> impl Iterator<Item = &Label> {
 }
 
 impl FileLines {
-    fn new(id: TextRef, file: FileId, wanted: &Wanted, view: &View<'_>) -> Self {
+    fn new(id: TextRef, file: FileId, wanted: &WantedLines, view: &View<'_>) -> Self {
         let written = view.written(Span { file, start: 0, end: 0 }).file;
         let name = |file| view.source(file).path().as_str().to_owned();
         let lines = wanted.iter().flat_map(|(line, wanted)| {
             // Beside a label nothing is shown of a line that is the rest of a secret.
             let shown = view.shown_line(file, *line);
             let shown = shown.filter(|it| !it.continues || !wanted.columns.is_empty());
-            shown.map(|shown| Line::parts(*line, shown, wanted)).unwrap_or_default()
+            shown.map(|shown| SourceLine::parts(*line, shown, wanted)).unwrap_or_default()
         });
         Self {
             id,
@@ -144,7 +145,7 @@ impl FileLines {
     }
 }
 
-impl Line {
+impl SourceLine {
     /// A line without text.
     pub fn empty(line: usize) -> Self {
         let text = String::new();
@@ -238,8 +239,8 @@ fn around_secrets(range: Range<usize>, hidden: &[Range<usize>]) -> Range<usize> 
 impl FileLines {
     /// The lines from one to another, by number; of a line that is kept in parts the one that
     /// has `column` if it is line `at`, or else the first.
-    pub fn between(&self, first: usize, last: usize, at: (usize, usize)) -> Vec<&Line> {
-        let mut lines: Vec<&Line> = Vec::new();
+    pub fn between(&self, first: usize, last: usize, at: (usize, usize)) -> Vec<&SourceLine> {
+        let mut lines: Vec<&SourceLine> = Vec::new();
         for part in self.lines.iter().filter(|it| (first..=last).contains(&it.line)) {
             match lines.last_mut() {
                 Some(known) if known.line == part.line => {

@@ -21,28 +21,29 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::change::{
-    Cause, Edit, Group, OnSides, Output, OutputChange, OutputPart, Reach, Route, Shield, Step,
+    OnSides, OutputChange, OutputGroup, OutputPart, Reach, ReportedCause, ReportedEdit,
+    ReportedOutput, ReportedShield, Route, RouteStep,
 };
 pub use self::finding::{
-    Finding, Fingerprints, Replacement, State, SuppressedBy, SuppressionKind, TextFix,
+    Finding, Fingerprints, State, SuppressedBy, SuppressionKind, TextFix, TextReplacement,
 };
 pub use self::id::{EditRef, GroupRef, Id, RouteRef, SetRef, TextRef};
 pub(super) use self::json::{VERSION, write_json};
 pub use self::json::{rendered, site_rows, write};
-pub use self::lines::{FileLines, Line};
-pub use self::place::{DecodedPlace, DecodedStretch, LabelledPlace, Place};
-pub use self::read::{Unreadable, read};
-pub use self::repositories::UsedRepository;
-pub use self::sites::{Site, SiteCounts, SiteSet};
+pub use self::lines::{FileLines, SourceLine};
+pub use self::place::{DecodedPlace, DecodedStretch, FilePlace, LabelledPlace};
+pub use self::read::{ReportReadError, read};
+pub use self::repositories::RepositoryUse;
+pub use self::sites::{ReportedSite, SiteCounts, SiteSet};
 pub use self::timing::{RuleTiming, StageTiming, Timing};
 pub use self::value::ShownValue;
 
-use self::change::Changes;
-use self::finding::Found;
-use self::lines::Texts;
+use self::change::ReportedChanges;
+use self::finding::ComparedFinding;
+use self::lines::LineCollector;
 use self::sites::SiteSets;
-use super::statistics::{self, Row};
-use super::{ChosenBy, ChosenSemantics, Links, Meaning, View};
+use super::statistics::{self, RuleCount};
+use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, View};
 use crate::compare::Status;
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
 use crate::diagnostic::Severity;
@@ -68,14 +69,14 @@ pub struct Report {
     /// What made it.
     pub tool: Tool,
     /// Whether the run passed.
-    pub verdict: Verdict,
+    pub verdict: RunVerdict,
     /// The repository, where it is one of git.
-    pub repository: Option<Repository>,
+    pub repository: Option<ReportedRepository>,
     /// The further repositories, by name, with the revisions that were read.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub repositories: Vec<UsedRepository>,
+    pub repositories: Vec<RepositoryUse>,
     /// The two sides; none without a comparison.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<ReportedComparison>,
     /// The meaning in which documents were rendered.
     pub semantics: ChosenSemantics,
     /// The template of links to lines of the repository.
@@ -83,23 +84,23 @@ pub struct Report {
     /// The run in figures.
     pub totals: Totals,
     /// The sites of both sides, by name.
-    pub sites: Vec<Site>,
+    pub sites: Vec<ReportedSite>,
     /// Sets of sites, which other parts name.
     pub site_sets: Vec<SiteSet>,
     /// What was edited, by path and place.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<ReportedEdit>,
     /// Outputs that changed alike.
-    pub groups: Vec<Group>,
+    pub groups: Vec<OutputGroup>,
     /// The outputs that changed, by group.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<ReportedOutput>,
     /// Routes from edits to outputs.
     pub routes: Vec<Route>,
     /// What stopped edits.
-    pub shields: Vec<Shield>,
+    pub shields: Vec<ReportedShield>,
     /// The findings by path and place, those that are fixed last.
     pub findings: Vec<Finding>,
     /// The findings by rule, in figures.
-    pub statistics: Vec<Row>,
+    pub statistics: Vec<RuleCount>,
     /// The lines that findings point at.
     pub lines: Vec<FileLines>,
     /// What is not listed.
@@ -119,19 +120,21 @@ pub struct Tool {
 
 /// Whether a run passed, and what would have failed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Verdict {
+#[serde(expecting = "struct Verdict")]
+pub struct RunVerdict {
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// The least bad findings that fail it; none where no finding does.
     pub fail_on: Option<Severity>,
     /// Which findings, or changes, fail it.
-    pub judges: Judges,
+    pub judges: FailureCriterion,
 }
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+#[serde(expecting = "enum Outcome")]
+pub enum RunOutcome {
     /// Nothing fails it: exit code 0.
     Passed,
     /// Something does: exit code 1.
@@ -143,7 +146,8 @@ pub enum Outcome {
 /// What decides whether a run passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judges {
+#[serde(expecting = "enum Judges")]
+pub enum FailureCriterion {
     /// Findings that are new; without a comparison all.
     NewFindings,
     /// All findings, also those of both sides.
@@ -156,7 +160,8 @@ pub enum Judges {
 
 /// The repository of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Repository {
+#[serde(expecting = "struct Repository")]
+pub struct ReportedRepository {
     /// The name of its folder.
     pub name: String,
     /// The branch that is checked out.
@@ -168,11 +173,12 @@ pub struct Repository {
 
 /// The two sides of a comparison, and why it is these.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Comparison {
+#[serde(expecting = "struct Comparison")]
+pub struct ReportedComparison {
     /// As it was.
-    pub base: Side,
+    pub base: ReportedSide,
     /// As it is.
-    pub head: Side,
+    pub head: ReportedSide,
     /// How they were chosen, as a word that stays the same in later versions, such as `since`.
     pub chosen_by: String,
     /// How they were chosen, for people, such as `merge-base of main and HEAD`.
@@ -191,7 +197,8 @@ pub struct Comparison {
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Side {
+#[serde(expecting = "struct Side")]
+pub struct ReportedSide {
     /// What its files were read from.
     pub kind: SideKind,
     /// The commit, in full.
@@ -287,11 +294,11 @@ pub struct Truncated {
 
 /// What a report is made of.
 #[derive(Debug)]
-pub struct Run<'a> {
+pub struct ReportInput<'a> {
     /// Whether it passed.
-    pub verdict: Verdict,
+    pub verdict: RunVerdict,
     /// The repository.
-    pub repository: Option<Repository>,
+    pub repository: Option<ReportedRepository>,
     /// The further repositories.
     pub repositories: &'a [source::UsedRepository],
     /// What was rendered and, of two sides, compared.
@@ -321,7 +328,7 @@ pub enum CheckedSides<'a> {
     /// Two, compared.
     Two {
         /// The two sides.
-        sides: Box<Comparison>,
+        sides: Box<ReportedComparison>,
         /// What changed.
         comparison: &'a Compared,
         /// The findings that reports list; none where they were not looked for.
@@ -329,7 +336,7 @@ pub enum CheckedSides<'a> {
     },
 }
 
-impl<'a> Run<'a> {
+impl<'a> ReportInput<'a> {
     /// A run over one side in which these findings were found; what else there is to say of it is
     /// not known.
     pub fn of_findings(findings: &'a Findings) -> Self {
@@ -339,7 +346,7 @@ impl<'a> Run<'a> {
     /// A run over two sides, with the findings of both if they were looked for; what else there
     /// is to say of it is not known.
     pub fn of_comparison(
-        sides: Comparison,
+        sides: ReportedComparison,
         comparison: &'a Compared,
         findings: Option<&'a triage::Compared>,
     ) -> Self {
@@ -348,17 +355,17 @@ impl<'a> Run<'a> {
 
     fn new(checked: CheckedSides<'a>) -> Self {
         Self {
-            verdict: Verdict {
-                outcome: Outcome::Passed,
+            verdict: RunVerdict {
+                outcome: RunOutcome::Passed,
                 fail_on: None,
-                judges: Judges::NewFindings,
+                judges: FailureCriterion::NewFindings,
             },
             repository: None,
             repositories: &[],
             checked,
             outputs: 0,
             semantics: ChosenSemantics {
-                meaning: Meaning::Documented,
+                meaning: ReportedSemantics::Documented,
                 chosen_by: ChosenBy::Default,
             },
             links: None,
@@ -367,10 +374,11 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Comparison {
+impl ReportedComparison {
     /// A comparison with a base, of which nothing else is known.
     pub fn of_kinds(base: SideKind, head: SideKind) -> Self {
-        let side = |kind| Side { kind, commit: None, tree: None, date: None, name: String::new() };
+        let side =
+            |kind| ReportedSide { kind, commit: None, tree: None, date: None, name: String::new() };
         Self {
             base: side(base),
             head: side(head),
@@ -392,16 +400,16 @@ fn is_default<T: Default + PartialEq>(field: &T) -> bool {
 
 impl Report {
     /// The report of a run.
-    pub fn new(run: Run<'_>, view: &View<'_>) -> Self {
+    pub fn new(run: ReportInput<'_>, view: &View<'_>) -> Self {
         let found = run.checked.found(view);
         let named = found.iter().flat_map(|it| it.diagnostic.sites.iter());
         let named = named.chain(run.repositories.iter().flat_map(|it| &it.sites)).cloned();
         let mut sets = SiteSets::new(run.checked.sites(), named);
-        let texts = Texts::of(found.iter().map(|it| it.diagnostic), view);
+        let texts = LineCollector::of(found.iter().map(|it| it.diagnostic), view);
         let (changes, unlisted) = match &run.checked {
-            CheckedSides::One { .. } => (Changes::default(), Unlisted::default()),
+            CheckedSides::One { .. } => (ReportedChanges::default(), Unlisted::default()),
             CheckedSides::Two { comparison, .. } => {
-                (Changes::new(comparison, &mut sets, view), comparison.unlisted)
+                (ReportedChanges::new(comparison, &mut sets, view), comparison.unlisted)
             }
         };
         let findings = finding::findings(&found, &texts, &mut sets, view);
@@ -442,19 +450,19 @@ impl Report {
     }
 
     /// The sites of a set.
-    pub fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &Site> {
+    pub fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &ReportedSite> {
         let sites = set.of(&self.site_sets).map_or(&[][..], |set| &set.sites);
         sites.iter().map(|at| &self.sites[*at])
     }
 
     /// The edit of this name.
-    pub fn edit(&self, id: EditRef) -> &Edit {
+    pub fn edit(&self, id: EditRef) -> &ReportedEdit {
         &self.edits[id.index()]
     }
 
     /// The lines that a label is on, with one more on both sides. None where no text may be
     /// shown.
-    pub fn lines_around(&self, label: &LabelledPlace) -> Vec<&Line> {
+    pub fn lines_around(&self, label: &LabelledPlace) -> Vec<&SourceLine> {
         let [(first, column), (last, _)] = label.ends();
         let Some(text) = self.text_of(label) else { return Vec::new() };
         text.between(first.saturating_sub(1), last.min(first) + 1, (first, column))
@@ -498,9 +506,11 @@ impl Report {
     }
 
     fn count_outputs(&mut self) {
-        let count = |is_in: fn(&Site) -> bool| self.sites.iter().filter(|it| is_in(it)).count();
-        let is_there =
-            |site: &Site| site.name.is_some() && (site.head.is_some() || site.base.is_none());
+        let count =
+            |is_in: fn(&ReportedSite) -> bool| self.sites.iter().filter(|it| is_in(it)).count();
+        let is_there = |site: &ReportedSite| {
+            site.name.is_some() && (site.head.is_some() || site.base.is_none())
+        };
         let (sites, refused_sites) = (count(is_there), count(|site| site.counts.refused));
         let (changed_sites, shielded_sites) =
             (count(|site| site.counts.has_changed()), count(|site| site.counts.shielded > 0));
@@ -592,21 +602,21 @@ impl Truncated {
 }
 
 impl<'a> CheckedSides<'a> {
-    fn found(&self, view: &View<'a>) -> Vec<Found<'a>> {
+    fn found(&self, view: &View<'a>) -> Vec<ComparedFinding<'a>> {
         match self {
-            CheckedSides::One { findings, .. } => Found::on_one_side(findings, view),
+            CheckedSides::One { findings, .. } => ComparedFinding::on_one_side(findings, view),
             CheckedSides::Two { findings, .. } => {
-                findings.map(|it| Found::on_two_sides(it, view)).unwrap_or_default()
+                findings.map(|it| ComparedFinding::on_two_sides(it, view)).unwrap_or_default()
             }
         }
     }
 
-    fn sites(&self) -> Vec<(Option<Arc<str>>, Site)> {
+    fn sites(&self) -> Vec<(Option<Arc<str>>, ReportedSite)> {
         let sites = match self {
             CheckedSides::One { sites, .. } => sites,
             CheckedSides::Two { comparison, .. } => &comparison.sites,
         };
-        let site = |reach: &SiteReach| Site {
+        let site = |reach: &SiteReach| ReportedSite {
             name: reach.site.as_deref().map(str::to_owned),
             site_type: reach.site_type.as_deref().map(str::to_owned),
             base: reach.base,
@@ -623,7 +633,7 @@ impl<'a> CheckedSides<'a> {
         }
     }
 
-    fn into_comparison(self) -> Option<Comparison> {
+    fn into_comparison(self) -> Option<ReportedComparison> {
         match self {
             CheckedSides::One { .. } => None,
             CheckedSides::Two { sides, .. } => Some(*sides),

@@ -9,13 +9,14 @@ use super::id::TextRef;
 use super::is_default;
 use crate::report::View;
 use crate::report::form::key_form;
-use crate::report::view::Decoded;
+use crate::report::view::VisibleDecodedPlace;
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
 
 /// Where something begins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-pub struct Place {
+#[serde(expecting = "struct Place")]
+pub struct FilePlace {
     /// The file in which it can be changed: its path in the repository, or `NAME:path` in a
     /// further one.
     pub file: String,
@@ -45,7 +46,7 @@ pub struct DecodedPlace {
 /// A stretch of a file, and what is to be seen there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LabelledPlace {
-    /// The file, as in [`Place`].
+    /// The file, as in [`FilePlace`].
     pub file: String,
     /// The line on which it begins.
     pub line: usize,
@@ -85,7 +86,7 @@ pub struct DecodedStretch {
     pub end_column: usize,
 }
 
-impl Place {
+impl FilePlace {
     pub(super) fn new(span: Span, view: &View<'_>) -> Self {
         let place = view.place(span);
         Self {
@@ -93,9 +94,13 @@ impl Place {
             line: place.line,
             column: place.column,
             commit: place.commit.cloned(),
-            decoded: place.decoded.as_ref().map(|Decoded { name, line, column, .. }| {
-                DecodedPlace { name: name.as_str().to_owned(), line: *line, column: *column }
-            }),
+            decoded: place.decoded.as_ref().map(
+                |VisibleDecodedPlace { name, line, column, .. }| DecodedPlace {
+                    name: name.as_str().to_owned(),
+                    line: *line,
+                    column: *column,
+                },
+            ),
         }
     }
 }
@@ -124,8 +129,8 @@ impl LabelledPlace {
     }
 
     /// Where it begins.
-    pub fn start(&self) -> Place {
-        Place {
+    pub fn start(&self) -> FilePlace {
+        FilePlace {
             file: self.file.clone(),
             line: self.line,
             column: self.column,

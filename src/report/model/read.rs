@@ -10,25 +10,25 @@ use serde::Deserialize;
 
 use super::id::Id;
 use super::{
-    Cause, Finding, LabelledPlace, Line, OnSides, Place, REPORT_VERSION, Report, SCHEMA, SetRef,
-    UsedRepository,
+    FilePlace, Finding, LabelledPlace, OnSides, REPORT_VERSION, Report, ReportedCause,
+    RepositoryUse, SCHEMA, SetRef, SourceLine,
 };
 use crate::report::model::FileLines;
 
 /// Why a text is not a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum ReportReadError {
     /// It is not a report of layercake, or a damaged one; why.
     Other(String),
     /// It is a report of this other version.
     Version(String),
 }
 
-impl Display for Unreadable {
+impl Display for ReportReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreadable::Other(fault) => write!(out, "not a report of `layercake`: {fault}"),
-            Unreadable::Version(schema) => {
+            ReportReadError::Other(fault) => write!(out, "not a report of `layercake`: {fault}"),
+            ReportReadError::Version(schema) => {
                 write!(out, "expected a report of the form `{SCHEMA}`, found `{schema}`")
             }
         }
@@ -46,21 +46,21 @@ struct Heading {
 ///
 /// # Errors
 /// Why the text is not such a report.
-pub fn read(text: &str) -> Result<Report, Unreadable> {
-    let fault = |error: serde_json::Error| Unreadable::Other(error.to_string());
+pub fn read(text: &str) -> Result<Report, ReportReadError> {
+    let fault = |error: serde_json::Error| ReportReadError::Other(error.to_string());
     let heading: Heading = serde_json::from_str(text).map_err(fault)?;
     if heading.schema != SCHEMA || heading.version != REPORT_VERSION {
-        return Err(Unreadable::Version(heading.schema));
+        return Err(ReportReadError::Version(heading.schema));
     }
     let report: Report = serde_json::from_str(text).map_err(fault)?;
-    report.check().map_err(Unreadable::Other)?;
+    report.check().map_err(ReportReadError::Other)?;
     Ok(report)
 }
 
-type Checked = Result<(), String>;
+type CheckResult = Result<(), String>;
 
 impl Report {
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         numbered(self.site_sets.iter().map(|it| it.id))?;
         numbered(self.edits.iter().map(|it| it.id))?;
         numbered(self.groups.iter().map(|it| it.id))?;
@@ -73,7 +73,7 @@ impl Report {
         self.lines.iter().try_for_each(FileLines::check)
     }
 
-    fn check_sites(&self) -> Checked {
+    fn check_sites(&self) -> CheckResult {
         for set in &self.site_sets {
             let is_ascending = set.sites.windows(2).all(|pair| pair[0] < pair[1]);
             if !is_ascending || set.sites.last().is_some_and(|last| *last >= self.sites.len()) {
@@ -83,12 +83,12 @@ impl Report {
         Ok(())
     }
 
-    fn check_repository(&self, used: &UsedRepository) -> Checked {
+    fn check_repository(&self, used: &RepositoryUse) -> CheckResult {
         self.check_set(used.sites)?;
-        used.pin.iter().try_for_each(Place::check)
+        used.pin.iter().try_for_each(FilePlace::check)
     }
 
-    fn check_changes(&self) -> Checked {
+    fn check_changes(&self) -> CheckResult {
         for edit in &self.edits {
             if edit.at.last().is_none() {
                 return Err(format!("the edit `{}` is on neither side", edit.id));
@@ -109,27 +109,27 @@ impl Report {
             if route.steps.is_empty() {
                 return Err(format!("the route `{}` has no step", route.id));
             }
-            route.steps.iter().flat_map(|step| &step.at).try_for_each(Place::check)?;
+            route.steps.iter().flat_map(|step| &step.at).try_for_each(FilePlace::check)?;
         }
         for shield in &self.shields {
             known(shield.edit, &self.edits)?;
             self.check_set(shield.sites)?;
-            shield.by.iter().try_for_each(Place::check)?;
+            shield.by.iter().try_for_each(FilePlace::check)?;
         }
         Ok(())
     }
 
-    fn check_cause(&self, cause: &Cause) -> Checked {
+    fn check_cause(&self, cause: &ReportedCause) -> CheckResult {
         known(cause.edit, &self.edits)?;
         known(cause.route, &self.routes)?;
         cause.joint.iter().try_for_each(|edit| known(*edit, &self.edits))
     }
 
-    fn check_set(&self, set: SetRef) -> Checked {
+    fn check_set(&self, set: SetRef) -> CheckResult {
         known(set, &self.site_sets)
     }
 
-    fn check_finding(&self, finding: &Finding) -> Checked {
+    fn check_finding(&self, finding: &Finding) -> CheckResult {
         for label in std::iter::once(&finding.primary).chain(&finding.related) {
             label.check()?;
             label.text.map_or(Ok(()), |text| known(text, &self.lines))?;
@@ -148,19 +148,19 @@ impl Report {
 }
 
 /// Parts are named by their order.
-fn numbered<const LETTER: char>(names: impl Iterator<Item = Id<LETTER>>) -> Checked {
+fn numbered<const LETTER: char>(names: impl Iterator<Item = Id<LETTER>>) -> CheckResult {
     match names.enumerate().find(|(at, name)| name.index() != *at) {
         Some((at, name)) => Err(format!("expected `{}`, found `{name}`", Id::<LETTER>::at(at))),
         None => Ok(()),
     }
 }
 
-fn known<const LETTER: char, T>(name: Id<LETTER>, parts: &[T]) -> Checked {
+fn known<const LETTER: char, T>(name: Id<LETTER>, parts: &[T]) -> CheckResult {
     name.of(parts).map(drop).ok_or_else(|| format!("there is no `{name}` in it"))
 }
 
 /// A line and a column that a file can have.
-fn point(at: [usize; 2]) -> Checked {
+fn point(at: [usize; 2]) -> CheckResult {
     const MAX: usize = u32::MAX as usize;
     match at {
         _ if at.contains(&0) => Err("lines and columns count from one".to_owned()),
@@ -171,27 +171,27 @@ fn point(at: [usize; 2]) -> Checked {
     }
 }
 
-fn stretch(start: [usize; 2], end: [usize; 2]) -> Checked {
+fn stretch(start: [usize; 2], end: [usize; 2]) -> CheckResult {
     point(start)?;
     point(end)?;
     if end < start { Err("a stretch ends before it begins".to_owned()) } else { Ok(()) }
 }
 
-impl OnSides<Place> {
-    fn check(&self) -> Checked {
-        self.base.iter().chain(&self.head).try_for_each(Place::check)
+impl OnSides<FilePlace> {
+    fn check(&self) -> CheckResult {
+        self.base.iter().chain(&self.head).try_for_each(FilePlace::check)
     }
 }
 
-impl Place {
-    fn check(&self) -> Checked {
+impl FilePlace {
+    fn check(&self) -> CheckResult {
         point([self.line, self.column])?;
         self.decoded.iter().try_for_each(|it| point([it.line, it.column]))
     }
 }
 
 impl LabelledPlace {
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         stretch([self.line, self.column], [self.end_line, self.end_column])?;
         let mut decoded = self.decoded.iter();
         decoded.try_for_each(|it| stretch([it.line, it.column], [it.end_line, it.end_column]))
@@ -200,7 +200,7 @@ impl LabelledPlace {
 
 impl FileLines {
     /// Lines by number, and parts of one line apart from each other.
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         let mut before = [0, 0];
         for line in &self.lines {
             line.check()?;
@@ -213,8 +213,8 @@ impl FileLines {
     }
 }
 
-impl Line {
-    fn check(&self) -> Checked {
+impl SourceLine {
+    fn check(&self) -> CheckResult {
         point([self.line, self.column])?;
         let length = self.text.chars().count();
         let mut before = 0;

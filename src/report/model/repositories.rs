@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Report;
 use super::id::SetRef;
-use super::place::Place;
+use super::place::FilePlace;
 use super::sites::SiteSets;
 use crate::report::{Links, View};
 use crate::source::{self, History, UsedRevision};
 
 /// A further repository, in the sites that read the same revisions of it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct UsedRepository {
+#[serde(expecting = "struct UsedRepository")]
+pub struct RepositoryUse {
     /// The name with which the paths of its files begin: `NAME:path`.
     pub name: String,
     /// The sites.
@@ -25,7 +26,7 @@ pub struct UsedRepository {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
     /// The line that pins the head's revision in one of the sites.
-    pub pin: Option<Place>,
+    pub pin: Option<FilePlace>,
     /// The template of links to its lines.
     pub links: Option<Links>,
 }
@@ -35,14 +36,14 @@ pub(super) fn used(
     repositories: &[source::UsedRepository],
     sets: &mut SiteSets,
     view: &View<'_>,
-) -> Vec<UsedRepository> {
-    let used = repositories.iter().map(|it| UsedRepository {
+) -> Vec<RepositoryUse> {
+    let used = repositories.iter().map(|it| RepositoryUse {
         name: it.name.to_string(),
         sites: sets.set_of(it.sites.iter().map(Some)),
         base: it.base.clone(),
         head: it.head.clone(),
         history: it.history.clone(),
-        pin: it.pin.map(|span| Place::new(span, view)),
+        pin: it.pin.map(|span| FilePlace::new(span, view)),
         links: it.links.as_deref().and_then(|template| Links::new(template).ok()),
     });
     used.collect()
@@ -54,16 +55,16 @@ impl Report {
     pub(in crate::report) fn repository_of<'f>(
         &self,
         file: &'f str,
-    ) -> Option<(&UsedRepository, &'f str)> {
+    ) -> Option<(&RepositoryUse, &'f str)> {
         let (name, path) = file.split_once(':')?;
         let used = self.repositories.iter().find(|used| used.name == name)?;
         Some((used, path))
     }
 
     /// The line that pins the revision of which a place in a further repository is.
-    pub(in crate::report) fn pin_of(&self, place: &Place) -> Option<&Place> {
+    pub(in crate::report) fn pin_of(&self, place: &FilePlace) -> Option<&FilePlace> {
         let (first, _) = self.repository_of(&place.file)?;
-        let is_read = |used: &&UsedRepository| {
+        let is_read = |used: &&RepositoryUse| {
             let head = used.head.as_ref();
             used.name == first.name && head.is_some_and(|it| it.commit == place.commit)
         };

@@ -10,7 +10,8 @@ use super::is_default;
 
 /// A site, and what a comparison and the findings say of it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Site {
+#[serde(expecting = "struct Site")]
+pub struct ReportedSite {
     /// Its name; none for a set of files without sites.
     pub name: Option<String>,
     /// Its type; none where it has none, or is not known.
@@ -65,7 +66,7 @@ pub struct SiteSet {
 
 /// The sites and the sets of them met so far.
 pub(super) struct SiteSets {
-    pub(super) sites: Vec<Site>,
+    pub(super) sites: Vec<ReportedSite>,
     numbers: HashMap<Option<Arc<str>>, usize>,
     known: HashMap<Vec<usize>, SetRef>,
     pub(super) sets: Vec<SiteSet>,
@@ -74,13 +75,14 @@ pub(super) struct SiteSets {
 impl SiteSets {
     /// No set yet, of these sites and of all that `named` has.
     pub(super) fn new(
-        sites: impl IntoIterator<Item = (Option<Arc<str>>, Site)>,
+        sites: impl IntoIterator<Item = (Option<Arc<str>>, ReportedSite)>,
         named: impl IntoIterator<Item = Arc<str>>,
     ) -> Self {
-        let mut by_name: BTreeMap<Option<Arc<str>>, Site> = sites.into_iter().collect();
+        let mut by_name: BTreeMap<Option<Arc<str>>, ReportedSite> = sites.into_iter().collect();
         let named: BTreeSet<Arc<str>> = named.into_iter().collect();
         for name in named {
-            let of_name = || Site { name: Some(name.to_string()), ..Site::default() };
+            let of_name =
+                || ReportedSite { name: Some(name.to_string()), ..ReportedSite::default() };
             by_name.entry(Some(name.clone())).or_insert_with(of_name);
         }
         let numbers = by_name.keys().cloned().enumerate().map(|(at, name)| (name, at)).collect();

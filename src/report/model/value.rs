@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::is_default;
-use crate::report::form::{Form, Order};
+use crate::report::form::{KeyOrder, NodeAsJson};
 use crate::yaml::emit::scalar_text;
 use crate::yaml::{Node, Value};
 
@@ -46,8 +46,8 @@ impl ShownValue {
         if node.secret || is_secret {
             return Self { hidden: true, ..Self::default() };
         }
-        let form = Form { node, order: Order::Document, show_secrets: false };
-        let mut room = Room { bytes: Vec::new(), max_bytes };
+        let form = NodeAsJson { node, order: KeyOrder::Document, show_secrets: false };
+        let mut room = BoundedBuffer { bytes: Vec::new(), max_bytes };
         let written = serde_json::to_writer(&mut room, &form).ok();
         let json = written.and_then(|()| String::from_utf8(room.bytes).ok());
         let Some(json) = json else { return Self { truncated: true, ..Self::default() } };
@@ -76,12 +76,12 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 /// Memory for a value, which keeps one that repeats itself many times from filling more.
-struct Room {
+struct BoundedBuffer {
     bytes: Vec<u8>,
     max_bytes: usize,
 }
 
-impl Write for Room {
+impl Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + bytes.len() > self.max_bytes {
             return Err(io::ErrorKind::FileTooLarge.into());

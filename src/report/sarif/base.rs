@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::log::{ArtifactBase, ArtifactLocation, Message};
+use super::log::{ArtifactBase, ArtifactLocation, SarifMessage};
 use crate::report::links::encoded;
 use crate::report::model::Report;
 use crate::report::story::{SiteNames, used_repositories};
@@ -12,13 +12,13 @@ use crate::report::story::{SiteNames, used_repositories};
 const ROOT: &str = "%SRCROOT%";
 
 /// The roots by the names that the log gives them.
-pub(super) struct Bases<'r> {
+pub(super) struct UriBases<'r> {
     pub(super) report: &'r Report,
     /// By the name of a further repository.
     further: BTreeMap<&'r str, String>,
 }
 
-impl<'r> Bases<'r> {
+impl<'r> UriBases<'r> {
     pub(super) fn of(report: &'r Report) -> Self {
         let names: BTreeSet<&str> = report.repositories.iter().map(|it| &*it.name).collect();
         let mut further: BTreeMap<&str, String> = BTreeMap::new();
@@ -35,7 +35,7 @@ impl<'r> Bases<'r> {
     /// All of them, as the log declares them. None has an address: where a clone is on a machine
     /// is not the log's to say.
     pub(super) fn declared(&self) -> BTreeMap<String, ArtifactBase> {
-        let base = |words: &str| ArtifactBase { description: Message::new(words) };
+        let base = |words: &str| ArtifactBase { description: SarifMessage::new(words) };
         let used = used_repositories(self.report, &SiteNames::new(self.report));
         let mut declared = BTreeMap::from([(ROOT.to_owned(), base("the root of the repository"))]);
         for (name, id) in &self.further {

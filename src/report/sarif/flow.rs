@@ -4,11 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::base::Bases;
-use super::log::{CodeFlow, Location, Message, ThreadFlow, ThreadFlowLocation};
+use super::base::UriBases;
+use super::log::{CodeFlow, SarifLocation, SarifMessage, ThreadFlow, ThreadFlowLocation};
 use super::result::at_line;
 use crate::compare::Via;
-use crate::report::model::{Edit, Finding, Output, Report, Route, RouteRef, Step};
+use crate::report::model::{
+    Finding, Report, ReportedEdit, ReportedOutput, Route, RouteRef, RouteStep,
+};
 
 /// Maximum number of routes of one finding.
 const MAX_ROUTES: usize = 10;
@@ -17,17 +19,17 @@ const MAX_ROUTES: usize = 10;
 const MAX_STEPS: usize = 1_000;
 
 /// The outputs of a report by schema and name, and the routes of each edit.
-pub(super) struct Flows<'a> {
+pub(super) struct FlowIndex<'a> {
     report: &'a Report,
-    bases: &'a Bases<'a>,
-    outputs: BTreeMap<(&'a str, &'a str), Vec<&'a Output>>,
+    bases: &'a UriBases<'a>,
+    outputs: BTreeMap<(&'a str, &'a str), Vec<&'a ReportedOutput>>,
     /// By edit, the routes by which it changed something, longest first.
     routes: Vec<Vec<&'a Route>>,
 }
 
-impl<'a> Flows<'a> {
-    pub(super) fn of(report: &'a Report, bases: &'a Bases<'a>) -> Self {
-        let mut outputs: BTreeMap<_, Vec<&Output>> = BTreeMap::new();
+impl<'a> FlowIndex<'a> {
+    pub(super) fn of(report: &'a Report, bases: &'a UriBases<'a>) -> Self {
+        let mut outputs: BTreeMap<_, Vec<&ReportedOutput>> = BTreeMap::new();
         let mut routes: Vec<BTreeSet<RouteRef>> = vec![BTreeSet::new(); report.edits.len()];
         for output in &report.outputs {
             let (schema, name) = (&*output.document.schema, &*output.document.name);
@@ -62,11 +64,11 @@ impl<'a> Flows<'a> {
     }
 
     /// The routes, each once, by which an edit came to the document of a finding in its sites.
-    fn to_document(&self, edit: &Edit, finding: &Finding) -> Vec<&'a Route> {
+    fn to_document(&self, edit: &ReportedEdit, finding: &Finding) -> Vec<&'a Route> {
         let Some(document) = finding.documents.first() else { return Vec::new() };
         let outputs = self.outputs.get(&(&*document.schema, &*document.name));
         let sites = finding.sites.map(|set| &self.report.site_sets[set.index()].sites);
-        let is_in_site = |output: &&&Output| {
+        let is_in_site = |output: &&&ReportedOutput| {
             let of_output = &self.report.site_sets[output.sites.index()].sites;
             sites.is_none_or(|sites| sites.iter().any(|site| of_output.binary_search(site).is_ok()))
         };
@@ -79,25 +81,25 @@ impl<'a> Flows<'a> {
 }
 
 /// Whether it is the edit itself that is wrong.
-fn is_at(edit: &Edit, finding: &Finding) -> bool {
+fn is_at(edit: &ReportedEdit, finding: &Finding) -> bool {
     let primary = &finding.primary;
     let place = edit.at.head.as_ref();
     place.is_some_and(|place| place.file == primary.file && place.line == primary.line)
 }
 
-fn flow(edit: &Edit, route: &Route, finding: &Finding, bases: &Bases<'_>) -> CodeFlow {
+fn flow(edit: &ReportedEdit, route: &Route, finding: &Finding, bases: &UriBases<'_>) -> CodeFlow {
     let steps = route.steps.iter().take(MAX_STEPS - 1).filter_map(|it| step(it, bases));
     let primary = &finding.primary;
     let end = location(&primary.file, primary.line, &finding.message, bases);
     let name = &edit.document.name;
     CodeFlow {
-        message: Message::new(&format!("from the edit of `{name}` to here")),
+        message: SarifMessage::new(&format!("from the edit of `{name}` to here")),
         thread_flows: [ThreadFlow { locations: steps.chain([end]).collect() }],
     }
 }
 
 /// A step of a route; none where no line carried it.
-fn step(step: &Step, bases: &Bases<'_>) -> Option<ThreadFlowLocation> {
+fn step(step: &RouteStep, bases: &UriBases<'_>) -> Option<ThreadFlowLocation> {
     let place = step.at.first()?;
     let (name, via) = (&step.document.name, step.via.as_str());
     let words = match (step.via, &step.path) {
@@ -112,12 +114,12 @@ fn step(step: &Step, bases: &Bases<'_>) -> Option<ThreadFlowLocation> {
     Some(location(&place.file, place.line, &words, bases))
 }
 
-fn location(file: &str, line: usize, words: &str, bases: &Bases<'_>) -> ThreadFlowLocation {
+fn location(file: &str, line: usize, words: &str, bases: &UriBases<'_>) -> ThreadFlowLocation {
     ThreadFlowLocation {
-        location: Location {
+        location: SarifLocation {
             physical_location: Some(at_line(file, line, bases)),
-            message: Some(Message::new(words)),
-            ..Location::default()
+            message: Some(SarifMessage::new(words)),
+            ..SarifLocation::default()
         },
     }
 }

@@ -9,15 +9,15 @@ use crate::report::ChosenSemantics;
 use crate::report::printable::clean;
 
 #[derive(Serialize)]
-pub(super) struct Log {
+pub(super) struct SarifLog {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [SarifRun; 1],
 }
 
-impl Log {
-    pub(super) fn of(run: Run) -> Self {
+impl SarifLog {
+    pub(super) fn of(run: SarifRun) -> Self {
         let schema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/\
                       sarif-schema-2.1.0.json";
         Self { schema, version: "2.1.0", runs: [run] }
@@ -26,8 +26,8 @@ impl Log {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Run {
-    pub(super) tool: Tool,
+pub(super) struct SarifRun {
+    pub(super) tool: SarifTool,
     pub(super) automation_details: AutomationDetails,
     pub(super) original_uri_base_ids: BTreeMap<String, ArtifactBase>,
     pub(super) column_kind: &'static str,
@@ -42,13 +42,13 @@ pub(super) struct RunProperties {
 }
 
 #[derive(Serialize)]
-pub(super) struct Tool {
-    pub(super) driver: Driver,
+pub(super) struct SarifTool {
+    pub(super) driver: SarifDriver,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Driver {
+pub(super) struct SarifDriver {
     pub(super) name: &'static str,
     pub(super) version: String,
     pub(super) semantic_version: String,
@@ -67,7 +67,7 @@ pub(super) struct ReportingDescriptor {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) help: Option<MultiformatMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) default_configuration: Option<Configuration>,
+    pub(super) default_configuration: Option<ReportingConfiguration>,
     pub(super) properties: RuleProperties,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct MultiformatMessage {
 }
 
 #[derive(Serialize)]
-pub(super) struct Configuration {
+pub(super) struct ReportingConfiguration {
     pub(super) level: &'static str,
     pub(super) enabled: bool,
 }
@@ -96,7 +96,7 @@ pub(super) struct AutomationDetails {
 
 #[derive(Serialize)]
 pub(super) struct ArtifactBase {
-    pub(super) description: Message,
+    pub(super) description: SarifMessage,
 }
 
 #[derive(Serialize)]
@@ -110,7 +110,7 @@ pub(super) struct Invocation {
 #[derive(Serialize)]
 pub(super) struct Notification {
     pub(super) level: &'static str,
-    pub(super) message: Message,
+    pub(super) message: SarifMessage,
 }
 
 #[derive(Serialize)]
@@ -119,29 +119,29 @@ pub(super) struct SarifResult {
     pub(super) rule_id: String,
     pub(super) rule_index: usize,
     pub(super) level: &'static str,
-    pub(super) message: Message,
-    pub(super) locations: [Location; 1],
+    pub(super) message: SarifMessage,
+    pub(super) locations: [SarifLocation; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) related_locations: Vec<Location>,
+    pub(super) related_locations: Vec<SarifLocation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) code_flows: Vec<CodeFlow>,
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) baseline_state: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) suppressions: Vec<Suppression>,
+    pub(super) suppressions: Vec<SarifSuppression>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) fixes: Vec<Fix>,
+    pub(super) fixes: Vec<SarifFix>,
 }
 
 /// Text for people.
 #[derive(Serialize)]
-pub(super) struct Message {
+pub(super) struct SarifMessage {
     text: String,
 }
 
-impl Message {
-    /// A line of text as it stands; see [`Message::of_lines`].
+impl SarifMessage {
+    /// A line of text as it stands; see [`SarifMessage::of_lines`].
     pub(super) fn new(line: &str) -> Self {
         Self::of_lines(&[line])
     }
@@ -155,10 +155,9 @@ impl Message {
     }
 }
 
-#[expect(clippy::struct_field_names, reason = "the names are those of the standard")]
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Location {
+pub(super) struct SarifLocation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +165,7 @@ pub(super) struct Location {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) logical_locations: Vec<LogicalLocation>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) message: Option<Message>,
+    pub(super) message: Option<SarifMessage>,
 }
 
 #[derive(Serialize)]
@@ -213,7 +212,7 @@ pub(super) struct LogicalLocation {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CodeFlow {
-    pub(super) message: Message,
+    pub(super) message: SarifMessage,
     pub(super) thread_flows: [ThreadFlow; 1],
 }
 
@@ -224,21 +223,21 @@ pub(super) struct ThreadFlow {
 
 #[derive(Serialize)]
 pub(super) struct ThreadFlowLocation {
-    pub(super) location: Location,
+    pub(super) location: SarifLocation,
 }
 
 #[derive(Serialize)]
-pub(super) struct Suppression {
+pub(super) struct SarifSuppression {
     pub(super) kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) justification: Option<String>,
-    pub(super) location: Location,
+    pub(super) location: SarifLocation,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Fix {
-    pub(super) description: Message,
+pub(super) struct SarifFix {
+    pub(super) description: SarifMessage,
     pub(super) artifact_changes: Vec<ArtifactChange>,
 }
 
@@ -246,12 +245,12 @@ pub(super) struct Fix {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ArtifactChange {
     pub(super) artifact_location: ArtifactLocation,
-    pub(super) replacements: Vec<Replacement>,
+    pub(super) replacements: Vec<SarifReplacement>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Replacement {
+pub(super) struct SarifReplacement {
     pub(super) deleted_region: Region,
     pub(super) inserted_content: Snippet,
 }

@@ -27,12 +27,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use self::base::Bases;
+use self::base::UriBases;
 use self::log::{
-    AutomationDetails, Configuration, Driver, Invocation, Log, Message, MultiformatMessage,
-    Notification, ReportingDescriptor, RuleProperties, Run, RunProperties, Tool,
+    AutomationDetails, Invocation, MultiformatMessage, Notification, ReportingConfiguration,
+    ReportingDescriptor, RuleProperties, RunProperties, SarifDriver, SarifLog, SarifMessage,
+    SarifRun, SarifTool,
 };
-use super::Manner;
+use super::FormatOptions;
 use super::counted;
 use super::formats::page;
 use super::model::{Finding, Fingerprints, Report, write_json};
@@ -49,11 +50,15 @@ const CATEGORY: &str = "layercake/";
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(report: &Report, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_json(&Log::of(run(report, manner)), out)
+pub(super) fn write(
+    report: &Report,
+    manner: &FormatOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_json(&SarifLog::of(run(report, manner)), out)
 }
 
-fn run(report: &Report, manner: &Manner<'_>) -> Run {
+fn run(report: &Report, manner: &FormatOptions<'_>) -> SarifRun {
     let listed = report.findings.iter().filter(|finding| manner.listing.has(finding));
     let listed: Vec<&Finding> = listed.collect();
     let kept = worst(&listed);
@@ -62,18 +67,18 @@ fn run(report: &Report, manner: &Manner<'_>) -> Run {
     // By the name as it was saved: what is shown of it may be another.
     let places: BTreeMap<&str, usize> =
         names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
-    let bases = Bases::of(report);
-    let flows = flow::Flows::of(report, &bases);
+    let bases = UriBases::of(report);
+    let flows = flow::FlowIndex::of(report, &bases);
     let mut fingerprints = Fingerprints::default();
-    let mut shown = result::Shown::new();
+    let mut shown = result::QuotedLines::new();
     let mut results = Vec::with_capacity(kept.len());
     for finding in &kept {
         let place = places.get(&*finding.rule).copied().expect("every kept rule has a place");
         let fingerprint = fingerprints.next(finding);
         results.push(result::of(finding, place, fingerprint, &flows, &mut shown, &bases));
     }
-    Run {
-        tool: Tool { driver: driver(report, rules) },
+    SarifRun {
+        tool: SarifTool { driver: driver(report, rules) },
         automation_details: AutomationDetails { id: CATEGORY },
         original_uri_base_ids: bases.declared(),
         column_kind: "unicodeCodePoints",
@@ -93,9 +98,9 @@ fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
     ranked.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn driver(report: &Report, rules: Vec<ReportingDescriptor>) -> Driver {
+fn driver(report: &Report, rules: Vec<ReportingDescriptor>) -> SarifDriver {
     let version = clean(&report.tool.version).into_owned();
-    Driver { name: "layercake", semantic_version: version.clone(), version, rules }
+    SarifDriver { name: "layercake", semantic_version: version.clone(), version, rules }
 }
 
 /// The names of the rules of the findings, each once, in order.
@@ -107,7 +112,7 @@ fn names<'a>(findings: &[&'a Finding]) -> Vec<&'a str> {
 }
 
 /// A rule, with its page as help.
-fn descriptor(name: &str, manner: &Manner<'_>) -> ReportingDescriptor {
+fn descriptor(name: &str, manner: &FormatOptions<'_>) -> ReportingDescriptor {
     let known = manner.rule(name);
     let message = |text: &str| MultiformatMessage { text: text.to_owned(), markdown: None };
     ReportingDescriptor {
@@ -116,7 +121,7 @@ fn descriptor(name: &str, manner: &Manner<'_>) -> ReportingDescriptor {
         short_description: known.map(|rule| message(rule.summary)),
         full_description: known.map(|rule| message(rule.summary)),
         help: known.map(|rule| MultiformatMessage { text: page(rule), markdown: Some(page(rule)) }),
-        default_configuration: known.map(|rule| Configuration {
+        default_configuration: known.map(|rule| ReportingConfiguration {
             level: rule.severity.as_str(),
             enabled: rule.is_default(),
         }),
@@ -128,7 +133,7 @@ fn descriptor(name: &str, manner: &Manner<'_>) -> ReportingDescriptor {
 fn invocation(left_out: usize) -> Invocation {
     let notification = |left_out| Notification {
         level: "warning",
-        message: Message::new(&format!(
+        message: SarifMessage::new(&format!(
             "{} more are left out of this file: the worst {MOST_RESULTS} are kept",
             counted(left_out, "finding")
         )),

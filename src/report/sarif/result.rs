@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::base::Bases;
-use super::flow::Flows;
+use super::base::UriBases;
+use super::flow::FlowIndex;
 use super::log::{
-    ArtifactChange, Fix, Location, LogicalLocation, Message, PhysicalLocation, Region, Replacement,
-    SarifResult, Snippet, Suppression,
+    ArtifactChange, LogicalLocation, PhysicalLocation, Region, SarifFix, SarifLocation,
+    SarifMessage, SarifReplacement, SarifResult, SarifSuppression, Snippet,
 };
 use crate::diagnostic::Safety;
 use crate::report::model::{
-    Finding, LabelledPlace, Line, Place, Report, State, SuppressedBy, SuppressionKind, TextFix,
+    FilePlace, Finding, LabelledPlace, Report, SourceLine, State, SuppressedBy, SuppressionKind,
+    TextFix,
 };
 use crate::report::printable::clean;
 use crate::report::story::{SiteNames, place_words};
@@ -27,9 +28,9 @@ pub(super) fn of<'a>(
     finding: &'a Finding,
     rule_index: usize,
     fingerprint: String,
-    flows: &Flows<'_>,
-    shown: &mut Shown<'a>,
-    bases: &Bases<'a>,
+    flows: &FlowIndex<'_>,
+    shown: &mut QuotedLines<'a>,
+    bases: &UriBases<'a>,
 ) -> SarifResult {
     let report = bases.report;
     let pin = report.pin_of(&finding.primary.start());
@@ -39,8 +40,8 @@ pub(super) fn of<'a>(
         rule_id: clean(&finding.rule).into_owned(),
         rule_index,
         level: finding.severity.as_str(),
-        message: Message::of_lines(&text(finding, report)),
-        locations: [Location {
+        message: SarifMessage::of_lines(&text(finding, report)),
+        locations: [SarifLocation {
             logical_locations: logical(finding, report),
             ..match pin {
                 Some(pin) => at_pin(pin, bases),
@@ -48,7 +49,7 @@ pub(super) fn of<'a>(
             }
         }],
         related_locations: related
-            .map(|(at, label)| Location { id: Some(at + 1), ..at_label(label, shown, bases) })
+            .map(|(at, label)| SarifLocation { id: Some(at + 1), ..at_label(label, shown, bases) })
             .collect(),
         code_flows: flows.to(finding),
         partial_fingerprints: BTreeMap::from([("layercake/v1", fingerprint)]),
@@ -100,18 +101,22 @@ fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
 
 /// The line that pins the repository which a result is in. Code scanning knows files of one
 /// repository alone: it would show the result at a file of the same path.
-fn at_pin(pin: &Place, bases: &Bases<'_>) -> Location {
-    Location {
+fn at_pin(pin: &FilePlace, bases: &UriBases<'_>) -> SarifLocation {
+    SarifLocation {
         physical_location: Some(at_line(&pin.file, pin.line, bases)),
-        message: Some(Message::new("pins the revision that this is in")),
-        ..Location::default()
+        message: Some(SarifMessage::new("pins the revision that this is in")),
+        ..SarifLocation::default()
     }
 }
 
 /// The lines of which a result has shown the text, by file: each is in a log once.
-pub(super) type Shown<'a> = BTreeSet<(&'a str, usize)>;
+pub(super) type QuotedLines<'a> = BTreeSet<(&'a str, usize)>;
 
-fn at_label<'a>(label: &'a LabelledPlace, shown: &mut Shown<'a>, bases: &Bases<'_>) -> Location {
+fn at_label<'a>(
+    label: &'a LabelledPlace,
+    shown: &mut QuotedLines<'a>,
+    bases: &UriBases<'_>,
+) -> SarifLocation {
     let is_first = shown.insert((&label.file, label.line));
     let region = Region {
         start_line: label.line,
@@ -125,14 +130,14 @@ fn at_label<'a>(label: &'a LabelledPlace, shown: &mut Shown<'a>, bases: &Bases<'
         Some(it) => format!("{} (decoded, {}:{})", label.label, it.line, it.column),
         None => label.label.clone(),
     };
-    Location {
+    SarifLocation {
         physical_location: Some(PhysicalLocation {
             artifact_location: bases.artifact(&label.file),
             region,
             context_region: is_first.then(|| context(label, bases.report)).flatten(),
         }),
-        message: (!words.is_empty()).then(|| Message::new(&words)),
-        ..Location::default()
+        message: (!words.is_empty()).then(|| SarifMessage::new(&words)),
+        ..SarifLocation::default()
     }
 }
 
@@ -146,7 +151,7 @@ fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
     if label.decoded.is_some() || !is_whole || has_parts {
         return None;
     }
-    let shown = |line: &&Line| format!("{}\n", clean(&line.text));
+    let shown = |line: &&SourceLine| format!("{}\n", clean(&line.text));
     Some(Region {
         start_line: first.line,
         start_column: None,
@@ -157,7 +162,7 @@ fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
 }
 
 /// A line of a file.
-pub(super) fn at_line(file: &str, line: usize, bases: &Bases<'_>) -> PhysicalLocation {
+pub(super) fn at_line(file: &str, line: usize, bases: &UriBases<'_>) -> PhysicalLocation {
     let region = Region {
         start_line: line,
         start_column: None,
@@ -168,25 +173,25 @@ pub(super) fn at_line(file: &str, line: usize, bases: &Bases<'_>) -> PhysicalLoc
     PhysicalLocation { artifact_location: bases.artifact(file), region, context_region: None }
 }
 
-fn suppression(suppression: &SuppressedBy, bases: &Bases<'_>) -> Suppression {
+fn suppression(suppression: &SuppressedBy, bases: &UriBases<'_>) -> SarifSuppression {
     let reason = &suppression.reason;
-    Suppression {
+    SarifSuppression {
         kind: match suppression.kind {
             SuppressionKind::Comment => "inSource",
             SuppressionKind::Baseline => "external",
         },
         justification: (!reason.is_empty()).then(|| clean(reason).into_owned()),
-        location: Location {
+        location: SarifLocation {
             physical_location: Some(at_line(&suppression.file, suppression.line, bases)),
-            ..Location::default()
+            ..SarifLocation::default()
         },
     }
 }
 
-fn fix(fix: &TextFix, bases: &Bases<'_>) -> Fix {
-    let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
+fn fix(fix: &TextFix, bases: &UriBases<'_>) -> SarifFix {
+    let mut changes: BTreeMap<&str, Vec<SarifReplacement>> = BTreeMap::new();
     for edit in &fix.edits {
-        changes.entry(&edit.file).or_default().push(Replacement {
+        changes.entry(&edit.file).or_default().push(SarifReplacement {
             deleted_region: Region {
                 start_line: edit.line,
                 start_column: Some(edit.column),
@@ -198,12 +203,12 @@ fn fix(fix: &TextFix, bases: &Bases<'_>) -> Fix {
             inserted_content: Snippet { text: edit.text.clone() },
         });
     }
-    let change = |(file, replacements): (&str, Vec<Replacement>)| ArtifactChange {
+    let change = |(file, replacements): (&str, Vec<SarifReplacement>)| ArtifactChange {
         artifact_location: bases.artifact(file),
         replacements,
     };
-    Fix {
-        description: Message::new(&match fix.safety {
+    SarifFix {
+        description: SarifMessage::new(&match fix.safety {
             Safety::Safe => fix.message.clone(),
             it @ Safety::Unsafe => format!("{} (unsafe: `{}`)", fix.message, it.flags()),
         }),

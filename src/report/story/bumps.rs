@@ -6,27 +6,27 @@ use std::collections::BTreeSet;
 use super::repositories::{name_and_revisions, shortened};
 use super::sites::SiteNames;
 use crate::report::counted;
-use crate::report::model::{Edit, Report, UsedRepository};
-use crate::report::text::{Role, Text};
+use crate::report::model::{Report, ReportedEdit, RepositoryUse};
+use crate::report::text::{StyledText, TextRole};
 use crate::source::{Commit, History, UsedRevision};
 
 /// The commits between two revisions of a further repository.
 pub(in crate::report) struct Commits {
     /// The repository with both revisions, and the number of commits.
-    pub(in crate::report) title: Text,
+    pub(in crate::report) title: StyledText,
     /// The latest of them.
-    pub(in crate::report) listed: Vec<Text>,
+    pub(in crate::report) listed: Vec<StyledText>,
     /// How many more there are.
     pub(in crate::report) more: usize,
 }
 
 /// What each bump changed, in a sentence.
-pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let bumped = bumped(report).map(|(index, used)| {
-        let reach = Reach::of(report, index, sites);
+        let reach = BumpReach::of(report, index, sites);
         let commits = used.history.as_ref().map(commits).unwrap_or_default();
-        let edits = Text::of(Role::Strong, counted(reach.edits, "edit"));
-        let found = Text::list([commits, edits], ", ");
+        let edits = StyledText::of(TextRole::Strong, counted(reach.edits, "edit"));
+        let found = StyledText::list([commits, edits], ", ");
         let title = name_and_revisions(used, true);
         title.and(": ").join(found).and("; ").join(reach.words(sites))
     });
@@ -35,7 +35,7 @@ pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
 
 /// The commits of each bump, as far as they are known.
 pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
-    let of = |(_, used): (usize, &UsedRepository)| {
+    let of = |(_, used): (usize, &RepositoryUse)| {
         let history = used.history.as_ref().filter(|history| !history.commits.is_empty())?;
         Some(Commits {
             title: name_and_revisions(used, true).and(": ").join(commits(history)),
@@ -47,7 +47,7 @@ pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
 }
 
 /// The further repositories of which another commit is read on each side.
-fn bumped(report: &Report) -> impl Iterator<Item = (usize, &UsedRepository)> {
+fn bumped(report: &Report) -> impl Iterator<Item = (usize, &RepositoryUse)> {
     let is_compared = report.comparison.is_some();
     report.repositories.iter().enumerate().filter(move |(_, used)| match (&used.base, &used.head) {
         (Some(base), Some(head)) => {
@@ -62,10 +62,10 @@ fn is_unread(base: &UsedRevision, head: &UsedRevision) -> bool {
     [base, head].iter().any(|it| it.revision.is_some() && it.commit.is_none())
 }
 
-fn commits(history: &History) -> Text {
+fn commits(history: &History) -> StyledText {
     let at_least = if history.shallow { "at least " } else { "" };
     let words = |count: usize, what: &str| format!("{at_least}{}", counted(count, what));
-    Text::plain(match (history.added, history.removed) {
+    StyledText::plain(match (history.added, history.removed) {
         (added, 0) => words(added, "commit"),
         (0, removed) => format!("{} taken back", words(removed, "commit")),
         (added, removed) => {
@@ -74,12 +74,12 @@ fn commits(history: &History) -> Text {
     })
 }
 
-fn line(commit: &Commit) -> Text {
-    Text::of(Role::Name, shortened(&commit.id)).and(" ").and(&commit.subject)
+fn line(commit: &Commit) -> StyledText {
+    StyledText::of(TextRole::Name, shortened(&commit.id)).and(" ").and(&commit.subject)
 }
 
 /// What the edits between two revisions changed.
-struct Reach {
+struct BumpReach {
     edits: usize,
     outputs: usize,
     sites: BTreeSet<usize>,
@@ -89,10 +89,10 @@ struct Reach {
     inert: usize,
 }
 
-impl Reach {
+impl BumpReach {
     fn of(report: &Report, repository: usize, sites: &SiteNames<'_>) -> Self {
-        let is_of_bump = |edit: &&Edit| edit.repository == Some(repository);
-        let edits: Vec<&Edit> = report.edits.iter().filter(is_of_bump).collect();
+        let is_of_bump = |edit: &&ReportedEdit| edit.repository == Some(repository);
+        let edits: Vec<&ReportedEdit> = report.edits.iter().filter(is_of_bump).collect();
         let ids: BTreeSet<_> = edits.iter().map(|edit| edit.id).collect();
         let shielded: BTreeSet<_> = report.shields.iter().map(|shield| shield.edit).collect();
         let reached = report
@@ -105,7 +105,8 @@ impl Reach {
             outputs += set.len().max(1);
             of_outputs.extend(set);
         }
-        let is_inert = |edit: &&&Edit| edit.reach.outputs == 0 && !shielded.contains(&edit.id);
+        let is_inert =
+            |edit: &&&ReportedEdit| edit.reach.outputs == 0 && !shielded.contains(&edit.id);
         Self {
             edits: edits.len(),
             outputs,
@@ -115,30 +116,31 @@ impl Reach {
         }
     }
 
-    fn words(&self, sites: &SiteNames<'_>) -> Text {
+    fn words(&self, sites: &SiteNames<'_>) -> StyledText {
         if self.edits == 0 {
-            return Text::plain("no document differs");
+            return StyledText::plain("no document differs");
         }
         let changed = match self.outputs {
-            0 => Text::plain("no output changes"),
-            1 => Text::of(Role::Strong, "1 output")
+            0 => StyledText::plain("no output changes"),
+            1 => StyledText::of(TextRole::Strong, "1 output")
                 .and(" changes in ")
                 .join(sites.phrase(&self.sites)),
-            count => Text::of(Role::Strong, format!("{count} outputs"))
+            count => StyledText::of(TextRole::Strong, format!("{count} outputs"))
                 .and(" change in ")
                 .join(sites.phrase(&self.sites)),
         };
         let are = |count: usize| if count == 1 { "is" } else { "are" };
         let change = |count: usize| if count == 1 { "changes" } else { "change" };
         let shielded = (self.shielded > 0).then(|| {
-            Text::plain(format!(
+            StyledText::plain(format!(
                 "{} {} shielded",
                 counted(self.shielded, "edit"),
                 are(self.shielded)
             ))
         });
-        let inert = (self.inert > 0)
-            .then(|| Text::plain(format!("{} {} nothing here", self.inert, change(self.inert))));
-        Text::list([Some(changed), shielded, inert].into_iter().flatten(), ", ")
+        let inert = (self.inert > 0).then(|| {
+            StyledText::plain(format!("{} {} nothing here", self.inert, change(self.inert)))
+        });
+        StyledText::list([Some(changed), shielded, inert].into_iter().flatten(), ", ")
     }
 }

@@ -17,7 +17,7 @@ use crate::yaml::emit::HIDDEN;
 
 /// What became of one value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::report) struct Delta {
+pub(in crate::report) struct ValueDelta {
     /// Where it is in its document; empty for all of it.
     pub(in crate::report) path: String,
     /// Lines that changed, with those around them.
@@ -61,7 +61,7 @@ const MAX_ORDER: usize = 60;
 /// Maximum depth of a value that is shown as YAML; what is deeper is shown as JSON.
 const MAX_DEPTH: usize = 32;
 
-impl Delta {
+impl ValueDelta {
     /// What became of a place of an output.
     pub(in crate::report) fn of_change(change: &OutputChange) -> Self {
         let path = match (change.part, &*change.path) {
@@ -197,8 +197,8 @@ pub(in crate::report) fn lines(value: &ShownValue) -> Vec<String> {
 
 /// The items of a list, a line each.
 fn item_names(value: &ShownValue) -> Vec<String> {
-    match value.value.as_ref().map(|json| Shape::of(json)) {
-        Some(Shape::List(items)) => items.iter().flat_map(|item| block(item, 1)).collect(),
+    match value.value.as_ref().map(|json| JsonShape::of(json)) {
+        Some(JsonShape::List(items)) => items.iter().flat_map(|item| block(item, 1)).collect(),
         Some(_) | None => lines(value),
     }
 }
@@ -207,15 +207,15 @@ fn block(json: &RawValue, depth: usize) -> Vec<String> {
     if depth == MAX_DEPTH {
         return vec![json.get().to_owned()];
     }
-    match Shape::of(json) {
-        Shape::List(items) if items.is_empty() => vec!["[]".to_owned()],
-        Shape::Mapping(entries) if entries.is_empty() => vec!["{}".to_owned()],
-        Shape::List(items) => items.iter().flat_map(|item| item_lines(item, depth)).collect(),
-        Shape::Mapping(entries) => {
+    match JsonShape::of(json) {
+        JsonShape::List(items) if items.is_empty() => vec!["[]".to_owned()],
+        JsonShape::Mapping(entries) if entries.is_empty() => vec!["{}".to_owned()],
+        JsonShape::List(items) => items.iter().flat_map(|item| item_lines(item, depth)).collect(),
+        JsonShape::Mapping(entries) => {
             entries.iter().flat_map(|(key, value)| entry_lines(key, value, depth)).collect()
         }
-        Shape::Text(content) => text_lines(&content),
-        Shape::Other(exact) => vec![exact],
+        JsonShape::Text(content) => text_lines(&content),
+        JsonShape::Other(exact) => vec![exact],
     }
 }
 
@@ -225,7 +225,7 @@ fn item_lines(item: &RawValue, depth: usize) -> Vec<String> {
 }
 
 fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
-    let (key, has_parts) = (quoted(key), Shape::of(value).has_parts());
+    let (key, has_parts) = (quoted(key), JsonShape::of(value).has_parts());
     let mut lines = block(value, depth + 1).into_iter();
     let mut entry = vec![format!("{key}:")];
     if !has_parts && let Some(first) = lines.next() {
@@ -271,7 +271,7 @@ fn is_plain(content: &str) -> bool {
 }
 
 /// A JSON value with one level opened.
-enum Shape<'a> {
+enum JsonShape<'a> {
     List(Vec<&'a RawValue>),
     Mapping(Vec<(String, &'a RawValue)>),
     Text(String),
@@ -279,25 +279,27 @@ enum Shape<'a> {
     Other(String),
 }
 
-impl<'a> Shape<'a> {
+impl<'a> JsonShape<'a> {
     fn of(json: &'a RawValue) -> Self {
         let source = json.get().trim();
         let shape = match source.as_bytes().first() {
-            Some(b'[') => serde_json::from_str(source).map(Shape::List),
-            Some(b'{') => serde_json::from_str(source).map(|Entries(it)| Shape::Mapping(it)),
-            Some(b'"') => serde_json::from_str(source).map(Shape::Text),
-            Some(_) | None => return Shape::Other(source.to_owned()),
+            Some(b'[') => serde_json::from_str(source).map(JsonShape::List),
+            Some(b'{') => {
+                serde_json::from_str(source).map(|JsonEntries(it)| JsonShape::Mapping(it))
+            }
+            Some(b'"') => serde_json::from_str(source).map(JsonShape::Text),
+            Some(_) | None => return JsonShape::Other(source.to_owned()),
         };
         // A saved report can hold text that is not Unicode, which no string takes.
-        shape.unwrap_or_else(|_| Shape::Other(source.to_owned()))
+        shape.unwrap_or_else(|_| JsonShape::Other(source.to_owned()))
     }
 
     /// Whether there is anything below it.
     fn has_parts(&self) -> bool {
         match self {
-            Shape::List(items) => !items.is_empty(),
-            Shape::Mapping(entries) => !entries.is_empty(),
-            Shape::Text(_) | Shape::Other(_) => false,
+            JsonShape::List(items) => !items.is_empty(),
+            JsonShape::Mapping(entries) => !entries.is_empty(),
+            JsonShape::Text(_) | JsonShape::Other(_) => false,
         }
     }
 }
@@ -307,28 +309,28 @@ fn leaves(json: &RawValue, depth: usize) -> usize {
     let of_parts = |parts: &mut dyn Iterator<Item = &RawValue>| {
         parts.map(|part| leaves(part, depth + 1)).sum()
     };
-    match Shape::of(json) {
+    match JsonShape::of(json) {
         _ if depth == MAX_DEPTH => 1,
-        Shape::List(items) if !items.is_empty() => of_parts(&mut items.into_iter()),
-        Shape::Mapping(entries) if !entries.is_empty() => {
+        JsonShape::List(items) if !items.is_empty() => of_parts(&mut items.into_iter()),
+        JsonShape::Mapping(entries) if !entries.is_empty() => {
             of_parts(&mut entries.into_iter().map(|(_, value)| value))
         }
-        Shape::List(_) | Shape::Mapping(_) | Shape::Text(_) | Shape::Other(_) => 1,
+        JsonShape::List(_) | JsonShape::Mapping(_) | JsonShape::Text(_) | JsonShape::Other(_) => 1,
     }
 }
 
 /// A value as JSON on one line, the same however a report escaped it.
 fn exact(json: &RawValue) -> String {
-    match Shape::of(json) {
-        Shape::Text(content) => serde_json::to_string(&content).expect("text is JSON"),
-        Shape::List(_) | Shape::Mapping(_) | Shape::Other(_) => json.get().to_owned(),
+    match JsonShape::of(json) {
+        JsonShape::Text(content) => serde_json::to_string(&content).expect("text is JSON"),
+        JsonShape::List(_) | JsonShape::Mapping(_) | JsonShape::Other(_) => json.get().to_owned(),
     }
 }
 
 /// The entries of an object in their order, also of one whose keys repeat.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
+struct JsonEntries<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Entries<'de> {
+impl<'de> Deserialize<'de> for JsonEntries<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(EntriesVisitor)
     }
@@ -337,7 +339,7 @@ impl<'de> Deserialize<'de> for Entries<'de> {
 struct EntriesVisitor;
 
 impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries<'de>;
+    type Value = JsonEntries<'de>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("an object")
@@ -348,6 +350,6 @@ impl<'de> Visitor<'de> for EntriesVisitor {
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(Entries(entries))
+        Ok(JsonEntries(entries))
     }
 }

@@ -6,54 +6,55 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::delta::{Delta, DiffLine};
+use super::delta::{DiffLine, ValueDelta};
 use super::fold::{Fold, folds};
-use super::names::{self, Names};
+use super::names::{self, DocumentNames};
 use super::sites::SiteNames;
 use crate::compare::reach::Why;
 use crate::compare::{Status, Via};
 use crate::edit::EditKind;
 use crate::report::counted;
 use crate::report::model::{
-    Edit, EditRef, Group, GroupRef, Output, Place, Report, Route, Shield, Step,
+    EditRef, FilePlace, GroupRef, OutputGroup, Report, ReportedEdit, ReportedOutput,
+    ReportedShield, Route, RouteStep,
 };
-use crate::report::text::{Role, Text};
+use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
 /// Edits that did the same, and what came of them.
-pub(in crate::report) struct Entry<'r> {
+pub(in crate::report) struct EditEntry<'r> {
     /// The edits, in their order.
-    pub(in crate::report) edits: Vec<&'r Edit>,
+    pub(in crate::report) edits: Vec<&'r ReportedEdit>,
     /// What was edited, each change once.
     pub(in crate::report) changes: Vec<EditedValue<'r>>,
     /// What they reached.
-    pub(in crate::report) reach: Text,
+    pub(in crate::report) reach: StyledText,
     /// The outputs that are listed with it, those that changed alike together.
     pub(in crate::report) groups: Vec<GroupEntry<'r>>,
     /// How many outputs are listed with which entries before; empty where none is.
-    pub(in crate::report) elsewhere: Text,
+    pub(in crate::report) elsewhere: StyledText,
     /// The longest route, if one has steps behind the edit.
     pub(in crate::report) route: Option<RouteEntry>,
     /// Where they were stopped.
-    pub(in crate::report) stops: Vec<Text>,
+    pub(in crate::report) stops: Vec<StyledText>,
 }
 
 /// What became of a value, and the edits that did that to it.
 pub(in crate::report) struct EditedValue<'r> {
-    pub(in crate::report) edits: Vec<&'r Edit>,
-    pub(in crate::report) delta: Delta,
+    pub(in crate::report) edits: Vec<&'r ReportedEdit>,
+    pub(in crate::report) delta: ValueDelta,
 }
 
 /// Outputs that changed alike.
 pub(in crate::report) struct GroupEntry<'r> {
     /// The groups; several where outputs came or went, or have values of their own.
-    pub(in crate::report) groups: Vec<&'r Group>,
+    pub(in crate::report) groups: Vec<&'r OutputGroup>,
     /// What they are, where they are and how they were reached.
-    pub(in crate::report) title: Text,
+    pub(in crate::report) title: StyledText,
     /// The documents, where there are several.
-    pub(in crate::report) documents: Vec<Text>,
+    pub(in crate::report) documents: Vec<StyledText>,
     /// What changed in them, unless the edits say it.
-    pub(in crate::report) deltas: Vec<Delta>,
+    pub(in crate::report) deltas: Vec<ValueDelta>,
     /// Their sites.
     pub(in crate::report) sites: BTreeSet<usize>,
     /// What became of them.
@@ -63,7 +64,7 @@ pub(in crate::report) struct GroupEntry<'r> {
 /// A route, step by step.
 pub(in crate::report) struct RouteEntry {
     /// Of which output it is.
-    pub(in crate::report) title: Text,
+    pub(in crate::report) title: StyledText,
     /// The steps, the edit first.
     pub(in crate::report) steps: Vec<StepEntry>,
 }
@@ -71,11 +72,11 @@ pub(in crate::report) struct RouteEntry {
 /// A step of a route.
 pub(in crate::report) struct StepEntry {
     /// The place that says most about it.
-    pub(in crate::report) place: Text,
+    pub(in crate::report) place: StyledText,
     /// All places that carried it.
-    pub(in crate::report) places: Text,
+    pub(in crate::report) places: StyledText,
     /// What happened there.
-    pub(in crate::report) words: Text,
+    pub(in crate::report) words: StyledText,
 }
 
 /// Maximum number of groups of outputs that came or went and are listed one by one.
@@ -84,10 +85,10 @@ const MAX_WHOLE_GROUPS: usize = 3;
 /// The entries of a report, those first from which errors follow, then by outputs.
 pub(super) fn entries<'r>(
     report: &'r Report,
-    names: &Names<'r>,
+    names: &DocumentNames<'r>,
     sites: &SiteNames<'r>,
     each_value: bool,
-) -> Vec<Entry<'r>> {
+) -> Vec<EditEntry<'r>> {
     let folds = folds(report, sites);
     let listed = folds.iter().flat_map(|fold| &fold.edits);
     let edited = listed.map(|edit| (edit.id, edited(edit))).collect();
@@ -96,16 +97,24 @@ pub(super) fn entries<'r>(
         let document = (&*edit.document.schema, &*edit.document.name);
         edits_of.entry(document).or_default().push(edit.id);
     }
-    let first_edits: Vec<&Edit> = folds.iter().map(|fold| fold.edits[0]).collect();
+    let first_edits: Vec<&ReportedEdit> = folds.iter().map(|fold| fold.edits[0]).collect();
     let entry = |fold| {
-        Building { report, names, sites, fold, edited: &edited, edits_of: &edits_of, each_value }
-            .entry(&first_edits)
+        EntryBuilder {
+            report,
+            names,
+            sites,
+            fold,
+            edited: &edited,
+            edits_of: &edits_of,
+            each_value,
+        }
+        .entry(&first_edits)
     };
     folds.iter().map(entry).collect()
 }
 
 /// The names of edits, from the first to the last of those that follow each other.
-pub(in crate::report) fn edit_numbers(edits: &[&Edit]) -> String {
+pub(in crate::report) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
     const MAX_RUNS: usize = 4;
     let mut runs = runs(edits.iter().map(|edit| edit.id.index() + 1));
     runs.truncate(MAX_RUNS);
@@ -133,13 +142,13 @@ pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usiz
 }
 
 /// An entry while it is made.
-struct Building<'b, 'r> {
+struct EntryBuilder<'b, 'r> {
     report: &'r Report,
-    names: &'b Names<'r>,
+    names: &'b DocumentNames<'r>,
     sites: &'b SiteNames<'r>,
     fold: &'b Fold<'r>,
     /// What each edit of the report did.
-    edited: &'b HashMap<EditRef, Delta>,
+    edited: &'b HashMap<EditRef, ValueDelta>,
     /// The edits of each document.
     edits_of: &'b HashMap<(&'r str, &'r str), Vec<EditRef>>,
     /// Whether outputs of one document that have values of their own are told apart.
@@ -147,19 +156,19 @@ struct Building<'b, 'r> {
 }
 
 /// Outputs that differ at the same places.
-struct Alike<'r> {
-    outputs: Vec<&'r Output>,
+struct AlikeOutputs<'r> {
+    outputs: Vec<&'r ReportedOutput>,
     /// What changed in the first of them.
-    deltas: Vec<Delta>,
+    deltas: Vec<ValueDelta>,
     /// Whether edits say all that changed.
     said_by_edits: bool,
 }
 
-impl<'r> Building<'_, 'r> {
-    fn entry(&self, first_edits: &[&Edit]) -> Entry<'r> {
+impl<'r> EntryBuilder<'_, 'r> {
+    fn entry(&self, first_edits: &[&ReportedEdit]) -> EditEntry<'r> {
         let changes = self.changes();
         let groups = self.groups();
-        Entry {
+        EditEntry {
             edits: self.fold.edits.clone(),
             changes,
             reach: self.reach(),
@@ -180,7 +189,7 @@ impl<'r> Building<'_, 'r> {
         changes.into_values().collect()
     }
 
-    fn reach(&self) -> Text {
+    fn reach(&self) -> StyledText {
         let (mut count, mut untouched, mut reached) = (0, 0, BTreeSet::new());
         let mut is_comparable = true;
         for output in self.fold.outputs() {
@@ -191,10 +200,11 @@ impl<'r> Building<'_, 'r> {
             reached.extend(self.sites.in_set(output.sites));
         }
         if count == 0 {
-            return Text::plain("reaches no output");
+            return StyledText::plain("reaches no output");
         }
-        let outputs = Text::of(Role::Strong, counted(count, "output"));
-        let text = if is_comparable { Text::plain("reaches ").join(outputs) } else { outputs };
+        let outputs = StyledText::of(TextRole::Strong, counted(count, "output"));
+        let text =
+            if is_comparable { StyledText::plain("reaches ").join(outputs) } else { outputs };
         let place = self.sites.phrase(&reached);
         let text = if place.is_empty() { text } else { text.and(" in ").join(place) };
         if !is_comparable {
@@ -207,7 +217,7 @@ impl<'r> Building<'_, 'r> {
         })
     }
 
-    fn count(&self, output: &Output) -> usize {
+    fn count(&self, output: &ReportedOutput) -> usize {
         output.sites.of(&self.report.site_sets).map_or(0, |set| set.sites.len())
     }
 
@@ -216,12 +226,12 @@ impl<'r> Building<'_, 'r> {
         // Of outputs that cannot be compared, what was reached says all that is known.
         let own = self.fold.own.iter().copied();
         let own = own.filter(|output| output.status != Status::NotComparable);
-        let (whole, parts): (Vec<&Output>, Vec<&Output>) =
+        let (whole, parts): (Vec<&ReportedOutput>, Vec<&ReportedOutput>) =
             own.partition(|output| matches!(output.status, Status::Added | Status::Removed));
         let mut groups = Vec::new();
         for status in [Status::Removed, Status::Added] {
             let outputs = whole.iter().copied().filter(|output| output.status == status);
-            let outputs: Vec<&Output> = outputs.collect();
+            let outputs: Vec<&ReportedOutput> = outputs.collect();
             if self.distinct_groups(&outputs).len() > MAX_WHOLE_GROUPS {
                 groups.push(self.whole(&outputs));
             } else {
@@ -230,7 +240,7 @@ impl<'r> Building<'_, 'r> {
         }
         let mut alike = self.alike(&parts);
         alike.sort_by_key(|alike| self.hops(&alike.outputs));
-        let mut joined: IndexMap<_, Vec<&Alike<'r>>> = IndexMap::new();
+        let mut joined: IndexMap<_, Vec<&AlikeOutputs<'r>>> = IndexMap::new();
         for alike in &alike {
             let status = alike.outputs[0].status;
             let key = (!alike.said_by_edits, status, self.sites_of(&alike.outputs), &alike.deltas);
@@ -244,9 +254,9 @@ impl<'r> Building<'_, 'r> {
     }
 
     /// Outputs of one schema and name that differ at the same places together.
-    fn alike(&self, outputs: &[&'r Output]) -> Vec<Alike<'r>> {
+    fn alike(&self, outputs: &[&'r ReportedOutput]) -> Vec<AlikeOutputs<'r>> {
         type Key<'r> = (&'r str, &'r str, Status, Vec<&'r str>, Option<GroupRef>);
-        let mut alike: IndexMap<Key<'r>, Vec<&'r Output>> = IndexMap::new();
+        let mut alike: IndexMap<Key<'r>, Vec<&'r ReportedOutput>> = IndexMap::new();
         for output in outputs {
             let group = &self.report.groups[output.group.index()];
             let paths = group.changes.iter().map(|change| &*change.path).collect();
@@ -257,25 +267,27 @@ impl<'r> Building<'_, 'r> {
         alike.into_values().map(|outputs| self.alike_of(outputs)).collect()
     }
 
-    fn alike_of(&self, outputs: Vec<&'r Output>) -> Alike<'r> {
+    fn alike_of(&self, outputs: Vec<&'r ReportedOutput>) -> AlikeOutputs<'r> {
         let first = outputs[0];
         let group = &self.report.groups[first.group.index()];
-        let deltas = group.changes.iter().map(Delta::of_change);
-        let is_name = |delta: &Delta| first.renamed_from.is_some() && delta.path == "metadata.name";
-        let deltas: Vec<Delta> = deltas.filter(|it| !it.lines.is_empty() && !is_name(it)).collect();
+        let deltas = group.changes.iter().map(ValueDelta::of_change);
+        let is_name =
+            |delta: &ValueDelta| first.renamed_from.is_some() && delta.path == "metadata.name";
+        let deltas: Vec<ValueDelta> =
+            deltas.filter(|it| !it.lines.is_empty() && !is_name(it)).collect();
         // Of the causes of an output some may not be listed, and yet it is the edited document.
         let of_document = self.edits_of.get(&(&*group.schema, &*group.name));
         let causes = first.causes.iter().map(|cause| cause.edit);
         let causes = causes.chain(of_document.into_iter().flatten().copied());
         let said: HashSet<&[DiffLine]> = causes.filter_map(|edit| self.lines_of(edit)).collect();
-        let is_said = |delta: &Delta| said.contains(&delta.lines[..]);
+        let is_said = |delta: &ValueDelta| said.contains(&delta.lines[..]);
         let is_one_group = outputs.iter().all(|output| output.group == first.group);
         let said_by_edits = is_one_group && !deltas.is_empty() && deltas.iter().all(is_said);
         let own = self.fold.edits.iter().filter_map(|edit| self.lines_of(edit.id));
         let own: HashSet<&[DiffLine]> = own.collect();
-        let is_shown = |delta: &Delta| !said_by_edits || own.contains(&delta.lines[..]);
+        let is_shown = |delta: &ValueDelta| !said_by_edits || own.contains(&delta.lines[..]);
         let deltas = deltas.into_iter().filter(is_shown).collect();
-        Alike { outputs, deltas, said_by_edits }
+        AlikeOutputs { outputs, deltas, said_by_edits }
     }
 
     fn lines_of(&self, edit: EditRef) -> Option<&[DiffLine]> {
@@ -283,41 +295,42 @@ impl<'r> Building<'_, 'r> {
     }
 
     /// Number of steps of the shortest route to one of the outputs.
-    fn hops(&self, outputs: &[&'r Output]) -> usize {
+    fn hops(&self, outputs: &[&'r ReportedOutput]) -> usize {
         let causes = outputs.iter().filter_map(|output| self.fold.cause_of(output));
         causes.map(|cause| cause.hops).min().unwrap_or(0)
     }
 
     /// Outputs that changed alike; of several documents, at least one.
-    fn group(&self, alike: &[&Alike<'r>]) -> GroupEntry<'r> {
+    fn group(&self, alike: &[&AlikeOutputs<'r>]) -> GroupEntry<'r> {
         let first = alike[0];
-        let outputs: Vec<&'r Output> = alike.iter().flat_map(|it| it.outputs.clone()).collect();
+        let outputs: Vec<&'r ReportedOutput> =
+            alike.iter().flat_map(|it| it.outputs.clone()).collect();
         let (groups, sites) = (self.distinct_groups(&outputs), self.sites_of(&outputs));
-        let document = |alike: &&Alike<'r>| {
+        let document = |alike: &&AlikeOutputs<'r>| {
             let group = &self.report.groups[alike.outputs[0].group.index()];
             self.names.output(&group.schema, &group.name).linked(&group.id.to_string())
         };
-        let documents: Vec<Text> = alike.iter().map(document).collect();
+        let documents: Vec<StyledText> = alike.iter().map(document).collect();
         let count: usize = outputs.iter().map(|output| self.count(output)).sum();
         let title = match &documents[..] {
             [only] => times(count).join(only.clone()).join(renamed(first.outputs[0])),
-            several => Text::of(Role::Strong, format!("{} documents", several.len())),
+            several => StyledText::of(TextRole::Strong, format!("{} documents", several.len())),
         };
         let title = became(title, first.outputs[0].status);
         let title = match &first.deltas[..] {
             [delta, more @ ..] if first.said_by_edits => {
-                title.and("  ").then(Role::Name, &delta.path).and(more_of(more.len()))
+                title.and("  ").then(TextRole::Name, &delta.path).and(more_of(more.len()))
             }
             _ => title,
         };
         let title = self.in_sites(title, &sites);
-        let title = Text::list([title, self.ways(&outputs)], " ");
+        let title = StyledText::list([title, self.ways(&outputs)], " ");
         let removed: usize = first.deltas.iter().map(|delta| delta.removed).sum();
         let removed = match removed {
-            0 | 1 => Text::default(),
-            count => Text::of(Role::Warning, format!("removes {count} values")),
+            0 | 1 => StyledText::default(),
+            count => StyledText::of(TextRole::Warning, format!("removes {count} values")),
         };
-        let title = Text::list([title, removed], ", ");
+        let title = StyledText::list([title, removed], ", ");
         let has_own_values = documents.len() == 1 && groups.len() > 1;
         let title = if has_own_values { title.and(", with different values") } else { title };
         let deltas = if first.said_by_edits { Vec::new() } else { first.deltas.clone() };
@@ -332,7 +345,7 @@ impl<'r> Building<'_, 'r> {
     }
 
     /// Outputs that came or went, by schema.
-    fn whole(&self, outputs: &[&'r Output]) -> GroupEntry<'r> {
+    fn whole(&self, outputs: &[&'r ReportedOutput]) -> GroupEntry<'r> {
         const MAX_SCHEMAS: usize = 3;
         let sites = self.sites_of(outputs);
         let mut schemas: BTreeMap<&str, usize> = BTreeMap::new();
@@ -343,16 +356,16 @@ impl<'r> Building<'_, 'r> {
         schemas.sort_by_key(|(name, count)| (Reverse(*count), *name));
         let count: usize = schemas.iter().map(|(_, count)| count).sum();
         let status = outputs[0].status;
-        let title = Text::of(Role::Strong, counted(count, "output"));
+        let title = StyledText::of(TextRole::Strong, counted(count, "output"));
         let title = title.and(format!(" {}", status.as_str()));
         let listed = schemas.iter().take(MAX_SCHEMAS);
-        let listed = listed.map(|(name, count)| times(*count).then(Role::Name, name));
+        let listed = listed.map(|(name, count)| times(*count).then(TextRole::Name, name));
         let more = schemas.len().saturating_sub(MAX_SCHEMAS);
         let more = if more == 0 { String::new() } else { format!(" and {more} more schemas") };
         let title = self.in_sites(title, &sites);
         GroupEntry {
             groups: self.distinct_groups(outputs),
-            title: title.and(": ").join(Text::list(listed, ", ")).and(more),
+            title: title.and(": ").join(StyledText::list(listed, ", ")).and(more),
             documents: Vec::new(),
             deltas: Vec::new(),
             sites,
@@ -360,22 +373,22 @@ impl<'r> Building<'_, 'r> {
         }
     }
 
-    fn distinct_groups(&self, outputs: &[&'r Output]) -> Vec<&'r Group> {
+    fn distinct_groups(&self, outputs: &[&'r ReportedOutput]) -> Vec<&'r OutputGroup> {
         let groups: BTreeSet<_> = outputs.iter().map(|output| output.group).collect();
         groups.into_iter().map(|group| &self.report.groups[group.index()]).collect()
     }
 
-    fn sites_of(&self, outputs: &[&Output]) -> BTreeSet<usize> {
+    fn sites_of(&self, outputs: &[&ReportedOutput]) -> BTreeSet<usize> {
         outputs.iter().flat_map(|output| self.sites.in_set(output.sites)).collect()
     }
 
-    fn in_sites(&self, text: Text, sites: &BTreeSet<usize>) -> Text {
+    fn in_sites(&self, text: StyledText, sites: &BTreeSet<usize>) -> StyledText {
         let place = self.sites.phrase(sites);
         if place.is_empty() { text } else { text.and(" in ").join(place) }
     }
 
     /// The most common way by which the edits came to outputs.
-    fn ways(&self, outputs: &[&'r Output]) -> Text {
+    fn ways(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
         let mut ways: BTreeMap<String, usize> = BTreeMap::new();
         for output in outputs {
             if let Some(cause) = self.fold.cause_of(output) {
@@ -386,7 +399,7 @@ impl<'r> Building<'_, 'r> {
         let most = ways.iter().min_by_key(|(_, count)| Reverse(**count));
         // Of what came or went, its own words say so.
         let most = most.filter(|(way, _)| **way != outputs[0].status.as_str());
-        most.map(|(way, _)| Text::of(Role::Dim, format!("({way})"))).unwrap_or_default()
+        most.map(|(way, _)| StyledText::of(TextRole::Dim, format!("({way})"))).unwrap_or_default()
     }
 
     fn way(&self, route: Option<&Route>) -> String {
@@ -398,15 +411,15 @@ impl<'r> Building<'_, 'r> {
         }
     }
 
-    fn elsewhere(&self, first_edits: &[&Edit]) -> Text {
+    fn elsewhere(&self, first_edits: &[&ReportedEdit]) -> StyledText {
         let elsewhere = self.fold.elsewhere.iter().map(|(at, outputs)| {
             let count = outputs.iter().map(|output| self.count(output)).sum();
             let edit = first_edits[*at];
-            Text::plain(format!("{} with ", counted(count, "output")))
-                .join(Text::plain(edit_numbers(&[edit])).linked(&edit.id.to_string()))
+            StyledText::plain(format!("{} with ", counted(count, "output")))
+                .join(StyledText::plain(edit_numbers(&[edit])).linked(&edit.id.to_string()))
         });
-        let listed = Text::list(elsewhere, ", ");
-        if listed.is_empty() { listed } else { Text::plain("also listed: ").join(listed) }
+        let listed = StyledText::list(elsewhere, ", ");
+        if listed.is_empty() { listed } else { StyledText::plain("also listed: ").join(listed) }
     }
 
     fn route(&self) -> Option<RouteEntry> {
@@ -418,34 +431,34 @@ impl<'r> Building<'_, 'r> {
         let route = cause.route.of(&self.report.routes)?;
         let mut title = self.names.output(&output.document.schema, &output.document.name);
         let site = self.sites.in_set(output.sites).into_iter().take(1).collect();
-        title = self.in_sites(Text::plain("route to ").join(title), &site);
+        title = self.in_sites(StyledText::plain("route to ").join(title), &site);
         title = title.and(format!(", {}", counted(cause.hops, "hop")));
         let steps = route.steps.iter().map(|step| StepEntry {
-            place: step.at.first().map(|place| Text::place(place, true)).unwrap_or_default(),
+            place: step.at.first().map(|place| StyledText::place(place, true)).unwrap_or_default(),
             places: places(&step.at, " → "),
             words: self.step_words(step),
         });
         Some(RouteEntry { title, steps: steps.collect() })
     }
 
-    fn step_words(&self, step: &Step) -> Text {
+    fn step_words(&self, step: &RouteStep) -> StyledText {
         let document = self.names.document(&step.document);
         match step.via {
-            Via::Edited => Text::plain("edited"),
-            Via::Inherited => Text::plain("inherited by ").join(document),
-            Via::Substituted => Text::plain("substituted into ").join(document),
-            Via::Merged => Text::plain("merged into ").join(document),
-            Via::Replaced => Text::plain("replaced by ").join(document),
+            Via::Edited => StyledText::plain("edited"),
+            Via::Inherited => StyledText::plain("inherited by ").join(document),
+            Via::Substituted => StyledText::plain("substituted into ").join(document),
+            Via::Merged => StyledText::plain("merged into ").join(document),
+            Via::Replaced => StyledText::plain("replaced by ").join(document),
             Via::Retargeted => document.and(" finds another parent"),
             Via::Unparented => document.and(" finds no parent"),
             Via::Added => document.and(" added"),
             Via::Removed => document.and(" removed"),
-            Via::Policy => Text::plain("layers or files of ").join(document).and(" changed"),
+            Via::Policy => StyledText::plain("layers or files of ").join(document).and(" changed"),
         }
     }
 
     /// First the sites in which nothing was reached, then documents of the others.
-    fn stops(&self) -> Vec<Text> {
+    fn stops(&self) -> Vec<StyledText> {
         let reached = self.fold.outputs().flat_map(|it| self.sites.in_set(it.sites));
         let reached: BTreeSet<usize> = reached.collect();
         let mut whole: Stops<'r> = IndexMap::new();
@@ -464,12 +477,12 @@ impl<'r> Building<'_, 'r> {
             }
         }
         let whole = whole.into_iter().map(|((why, document, sites), shields)| {
-            let head = Text::of(Role::Strong, "shielded").and(" in ");
+            let head = StyledText::of(TextRole::Strong, "shielded").and(" in ");
             let head = head.join(self.sites.phrase(&sites)).and(format!(": {} by ", why.as_str()));
             head.join(self.names.document(document)).join(self.stop_places(&shields, &sites))
         });
         let partial = partial.into_iter().map(|((why, document, sites), shields)| {
-            let head = Text::of(Role::Strong, "shielded").and(": ");
+            let head = StyledText::of(TextRole::Strong, "shielded").and(": ");
             let head = self.in_sites(head.join(self.names.document(document)), &sites);
             let head = head.and(format!(", {}", why.as_str()));
             head.join(self.stop_places(&shields, &sites))
@@ -478,48 +491,52 @@ impl<'r> Building<'_, 'r> {
     }
 
     /// The first places at which edits were stopped in these sites.
-    fn stop_places(&self, shields: &[&'r Shield], sites: &BTreeSet<usize>) -> Text {
+    fn stop_places(&self, shields: &[&'r ReportedShield], sites: &BTreeSet<usize>) -> StyledText {
         const MAX_PLACES: usize = 2;
-        let mut all: BTreeSet<&Place> = BTreeSet::new();
+        let mut all: BTreeSet<&FilePlace> = BTreeSet::new();
         for shield in shields {
             let of_shield = shield.sites.of(&self.report.site_sets);
             let of_shield = of_shield.into_iter().flat_map(|set| &set.sites).enumerate();
             let here = of_shield.filter(|(_, site)| sites.is_empty() || sites.contains(site));
             all.extend(here.filter_map(|(at, _)| shield.place_at(at)));
         }
-        let shown: Vec<Place> = all.iter().take(MAX_PLACES).map(|it| (*it).clone()).collect();
+        let shown: Vec<FilePlace> = all.iter().take(MAX_PLACES).map(|it| (*it).clone()).collect();
         let more = all.len().saturating_sub(MAX_PLACES);
-        let text = if shown.is_empty() { Text::default() } else { Text::plain(" at ") };
+        let text = if shown.is_empty() { StyledText::default() } else { StyledText::plain(" at ") };
         let text = text.join(places(&shown, ", "));
         if more == 0 { text } else { text.and(format!(" and {}", counted(more, "more place"))) }
     }
 }
 
 /// What stopped edits, by how, at which document and in which sites.
-type Stops<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r Shield>>;
+type Stops<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r ReportedShield>>;
 
 /// How often there is something, before what it is.
-fn times(count: usize) -> Text {
-    if count == 1 { Text::default() } else { Text::of(Role::Strong, format!("{count} × ")) }
+fn times(count: usize) -> StyledText {
+    if count == 1 {
+        StyledText::default()
+    } else {
+        StyledText::of(TextRole::Strong, format!("{count} × "))
+    }
 }
 
 /// What an output was called, behind what it is called.
-fn renamed(output: &Output) -> Text {
+fn renamed(output: &ReportedOutput) -> StyledText {
     match &output.renamed_from {
-        Some(name) => Text::plain(" (renamed from ").then(Role::Name, name).and(")"),
-        None => Text::default(),
+        Some(name) => StyledText::plain(" (renamed from ").then(TextRole::Name, name).and(")"),
+        None => StyledText::default(),
     }
 }
 
 /// What became of outputs, behind what they are.
-fn became(title: Text, status: Status) -> Text {
+fn became(title: StyledText, status: Status) -> StyledText {
     match status {
         Status::Changed => title,
         Status::Metadata => title.and(" in its metadata"),
-        Status::Broken => title.then(Role::Error, " cannot be rendered any more"),
-        Status::Repaired => title.then(Role::Good, " can be rendered again"),
-        Status::Added => title.then(Role::Good, " added"),
-        Status::Removed => title.then(Role::Warning, " removed"),
+        Status::Broken => title.then(TextRole::Error, " cannot be rendered any more"),
+        Status::Repaired => title.then(TextRole::Good, " can be rendered again"),
+        Status::Added => title.then(TextRole::Good, " added"),
+        Status::Removed => title.then(TextRole::Warning, " removed"),
         Status::NotComparable => title.and(" not comparable"),
     }
 }
@@ -529,32 +546,32 @@ fn more_of(count: usize) -> String {
 }
 
 /// What an edit did to a value; to a document that moved, where it was and is.
-fn edited(edit: &Edit) -> Delta {
+fn edited(edit: &ReportedEdit) -> ValueDelta {
     let (path, [base, head]) = (names::path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
-    let place = |place: &Option<Place>| {
+    let place = |place: &Option<FilePlace>| {
         place.iter().map(|it| format!("{}:{}", it.file, it.line)).collect::<Vec<_>>()
     };
     match edit.kind {
-        EditKind::Moved => Delta::of_lines(path, &place(&edit.at.base), &place(&edit.at.head)),
-        EditKind::Order => Delta::of_order(path, [base, head]),
-        _ => Delta::new(path, base, head, edit.unlisted),
+        EditKind::Moved => ValueDelta::of_lines(path, &place(&edit.at.base), &place(&edit.at.head)),
+        EditKind::Order => ValueDelta::of_order(path, [base, head]),
+        _ => ValueDelta::new(path, base, head, edit.unlisted),
     }
 }
 
 /// Places, the file of each named once: `a.yaml:26 → :28`.
-fn places(places: &[Place], between: &str) -> Text {
-    let mut text = Text::default();
-    let mut before: Option<&Place> = None;
+fn places(places: &[FilePlace], between: &str) -> StyledText {
+    let mut text = StyledText::default();
+    let mut before: Option<&FilePlace> = None;
     for place in places {
         let between = if before.is_some() { between } else { "" };
         match before {
             Some(known) if (&known.file, known.line) == (&place.file, place.line) => continue,
             Some(known) if known.file == place.file => {
-                let mut short = Text::place(place, true);
+                let mut short = StyledText::place(place, true);
                 short.pieces[0].text = format!(":{}", place.line);
                 text = text.and(between).join(short);
             }
-            Some(_) | None => text = text.and(between).join(Text::place(place, true)),
+            Some(_) | None => text = text.and(between).join(StyledText::place(place, true)),
         }
         before = Some(place);
     }

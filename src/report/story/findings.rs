@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::Listing;
+use super::FindingFilter;
 use super::entries::edit_numbers;
 use super::sites::SiteNames;
 use crate::diagnostic::Severity;
 use crate::report::counted;
 use crate::report::model::{Finding, LabelledPlace, Report, State, SuppressedBy, SuppressionKind};
-use crate::report::text::{Role, Text};
+use crate::report::text::{StyledText, TextRole};
 
 /// A finding, and what is said of it beside its message, places, notes and help.
 pub(in crate::report) struct FindingEntry<'r> {
@@ -18,18 +18,18 @@ pub(in crate::report) struct FindingEntry<'r> {
     /// Its index among the findings of the report.
     pub(in crate::report) index: usize,
     /// The sites it is in; empty where none has a name.
-    pub(in crate::report) sites: Text,
+    pub(in crate::report) sites: StyledText,
     /// The edits that caused it; empty where they are not known.
-    pub(in crate::report) causes: Text,
+    pub(in crate::report) causes: StyledText,
     /// What says that it is not reported; empty where it is.
-    pub(in crate::report) suppressed: Text,
+    pub(in crate::report) suppressed: StyledText,
 }
 
 /// The findings that are listed: errors that are new, root causes first, and all others, the
 /// worst first.
 pub(super) fn listed<'r>(
     report: &'r Report,
-    listing: Listing,
+    listing: FindingFilter,
     sites: &SiteNames<'r>,
 ) -> (Vec<FindingEntry<'r>>, Vec<FindingEntry<'r>>) {
     let roots: HashSet<&str> =
@@ -57,7 +57,7 @@ fn rank(finding: &Finding) -> usize {
     }
 }
 
-impl Listing {
+impl FindingFilter {
     /// Whether a finding is listed.
     pub(in crate::report) fn has(self, finding: &Finding) -> bool {
         match (&finding.suppressed, finding.state) {
@@ -104,11 +104,11 @@ impl<'r> FindingEntry<'r> {
 }
 
 /// The edits that caused a finding.
-fn causes(finding: &Finding, report: &Report) -> Text {
+fn causes(finding: &Finding, report: &Report) -> StyledText {
     let edits: Vec<_> = finding.caused_by.iter().map(|edit| report.edit(*edit)).collect();
-    let Some(first) = edits.first() else { return Text::default() };
-    let text = Text::plain(edit_numbers(&edits)).linked(&first.id.to_string());
-    let place = first.at.last().map(|place| Text::place(place, first.at.head.is_some()));
+    let Some(first) = edits.first() else { return StyledText::default() };
+    let text = StyledText::plain(edit_numbers(&edits)).linked(&first.id.to_string());
+    let place = first.at.last().map(|place| StyledText::place(place, first.at.head.is_some()));
     let text = text.and(", ").join(place.unwrap_or_default());
     match edits.len() - 1 {
         0 => text,
@@ -116,16 +116,18 @@ fn causes(finding: &Finding, report: &Report) -> Text {
     }
 }
 
-fn suppression(by: &SuppressedBy) -> Text {
+fn suppression(by: &SuppressedBy) -> StyledText {
     let at = format!("{}:{}", by.file, by.line);
     match by.kind {
         SuppressionKind::Comment if by.reason.is_empty() => {
-            Text::plain("by ").then(Role::Place, at)
+            StyledText::plain("by ").then(TextRole::Place, at)
         }
         SuppressionKind::Comment => {
-            Text::plain("by ").then(Role::Place, at).and(": ").and(&by.reason)
+            StyledText::plain("by ").then(TextRole::Place, at).and(": ").and(&by.reason)
         }
-        SuppressionKind::Baseline => Text::plain("by the baseline, ").then(Role::Place, at),
+        SuppressionKind::Baseline => {
+            StyledText::plain("by the baseline, ").then(TextRole::Place, at)
+        }
     }
 }
 

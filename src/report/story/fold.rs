@@ -8,29 +8,31 @@ use crate::compare::Via;
 use crate::compare::reach::Why;
 use crate::diagnostic::Severity;
 use crate::edit::EditKind;
-use crate::report::model::{Cause, Edit, EditRef, Output, Report, Shield, ShownValue};
+use crate::report::model::{
+    EditRef, Report, ReportedCause, ReportedEdit, ReportedOutput, ReportedShield, ShownValue,
+};
 use crate::source::DocKey;
 
 /// Edits of one entry, and what they reached.
 pub(super) struct Fold<'r> {
     /// The edits, in their order.
-    pub(super) edits: Vec<&'r Edit>,
+    pub(super) edits: Vec<&'r ReportedEdit>,
     /// The outputs that are listed with it: no entry before reached them.
-    pub(super) own: Vec<&'r Output>,
+    pub(super) own: Vec<&'r ReportedOutput>,
     /// Outputs that are listed with other entries, by the entry.
-    pub(super) elsewhere: BTreeMap<usize, Vec<&'r Output>>,
+    pub(super) elsewhere: BTreeMap<usize, Vec<&'r ReportedOutput>>,
     /// What stopped the edits.
-    pub(super) shields: Vec<&'r Shield>,
+    pub(super) shields: Vec<&'r ReportedShield>,
 }
 
 impl<'r> Fold<'r> {
     /// All outputs that they reached.
-    pub(super) fn outputs(&self) -> impl Iterator<Item = &'r Output> {
+    pub(super) fn outputs(&self) -> impl Iterator<Item = &'r ReportedOutput> {
         self.own.iter().chain(self.elsewhere.values().flatten()).copied()
     }
 
     /// Why the first of them that did so changed an output.
-    pub(super) fn cause_of(&self, output: &'r Output) -> Option<&'r Cause> {
+    pub(super) fn cause_of(&self, output: &'r ReportedOutput) -> Option<&'r ReportedCause> {
         output.causes.iter().find(|cause| self.edits.iter().any(|edit| edit.id == cause.edit))
     }
 }
@@ -38,7 +40,7 @@ impl<'r> Fold<'r> {
 /// All edits that reached an output or were stopped; those first from which errors follow, then
 /// by the outputs they reached.
 pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'r>> {
-    let traces = Trace::of_all(report);
+    let traces = EditTrace::of_all(report);
     let alike = alike(report, &traces, sites);
     let mut entry_of: HashMap<EditRef, usize> = HashMap::new();
     for (at, edits) in alike.iter().enumerate() {
@@ -66,12 +68,12 @@ pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'
 
 /// What one edit reached and met.
 #[derive(Clone, Default)]
-struct Trace<'r> {
-    outputs: Vec<(usize, &'r Cause)>,
-    shields: Vec<&'r Shield>,
+struct EditTrace<'r> {
+    outputs: Vec<(usize, &'r ReportedCause)>,
+    shields: Vec<&'r ReportedShield>,
 }
 
-impl<'r> Trace<'r> {
+impl<'r> EditTrace<'r> {
     fn of_all(report: &'r Report) -> Vec<Self> {
         let mut traces = vec![Self::default(); report.edits.len()];
         for (at, output) in report.outputs.iter().enumerate() {
@@ -92,7 +94,7 @@ impl<'r> Trace<'r> {
 
 /// What edits of one entry have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness<'r> {
+enum EditLikeness<'r> {
     /// The values before and after.
     Values(Values<'r>),
     /// Sites that came, or went.
@@ -100,31 +102,31 @@ enum Likeness<'r> {
     /// Whether documents came or went, and the sites they reached.
     Document(bool, BTreeSet<usize>),
     /// What they reached and met.
-    Reach(Vec<Way<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
+    Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
 }
 
 /// The kind of an edit, and its values as JSON.
 type Values<'r> = (EditKind, Option<&'r str>, Option<&'r str>);
 
 /// An output, by which documents an edit came to it, and together with which others.
-type Way<'r> = (usize, Vec<(Via, &'r DocKey)>, &'r [EditRef]);
+type OutputRoute<'r> = (usize, Vec<(Via, &'r DocKey)>, &'r [EditRef]);
 
 fn alike<'r>(
     report: &'r Report,
-    traces: &[Trace<'r>],
+    traces: &[EditTrace<'r>],
     sites: &SiteNames<'r>,
-) -> Vec<Vec<&'r Edit>> {
+) -> Vec<Vec<&'r ReportedEdit>> {
     let listed = || report.edits.iter().filter(|edit| !traces[edit.id.index()].is_empty());
     let mut met: HashMap<Values<'_>, usize> = HashMap::new();
     for values in listed().filter_map(values) {
         *met.entry(values).or_default() += 1;
     }
-    let mut alike: Vec<Vec<&Edit>> = Vec::new();
-    let mut known: BTreeMap<Likeness<'_>, usize> = BTreeMap::new();
+    let mut alike: Vec<Vec<&ReportedEdit>> = Vec::new();
+    let mut known: BTreeMap<EditLikeness<'_>, usize> = BTreeMap::new();
     for edit in listed() {
         let likeness = match values(edit).filter(|values| met[values] > 1) {
-            Some(values) => Likeness::Values(values),
-            None => Likeness::of_reach(edit, &traces[edit.id.index()], report, sites),
+            Some(values) => EditLikeness::Values(values),
+            None => EditLikeness::of_reach(edit, &traces[edit.id.index()], report, sites),
         };
         let at = *known.entry(likeness).or_insert(alike.len());
         match alike.get_mut(at) {
@@ -141,7 +143,7 @@ fn alike<'r>(
 }
 
 /// The values of an edit; none where they may not be known, and for a whole document.
-fn values(edit: &Edit) -> Option<Values<'_>> {
+fn values(edit: &ReportedEdit) -> Option<Values<'_>> {
     let sides = [edit.before.as_ref(), edit.after.as_ref()];
     let mut there = sides.into_iter().flatten().peekable();
     let is_comparable = there.peek().is_some() && there.all(|value| value.value.is_some());
@@ -149,13 +151,18 @@ fn values(edit: &Edit) -> Option<Values<'_>> {
     is_comparable.then_some((edit.kind, before, after))
 }
 
-impl<'r> Likeness<'r> {
-    fn of_reach(edit: &Edit, trace: &Trace<'r>, report: &'r Report, sites: &SiteNames<'r>) -> Self {
+impl<'r> EditLikeness<'r> {
+    fn of_reach(
+        edit: &ReportedEdit,
+        trace: &EditTrace<'r>,
+        report: &'r Report,
+        sites: &SiteNames<'r>,
+    ) -> Self {
         if matches!(edit.kind, EditKind::SiteAdded | EditKind::SiteRemoved) {
-            return Likeness::Site(edit.kind);
+            return EditLikeness::Site(edit.kind);
         }
         if edit.kind == EditKind::Document {
-            return Likeness::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
+            return EditLikeness::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
         }
         let ways = trace.outputs.iter().map(|(output, cause)| {
             let steps = cause.route.of(&report.routes).map_or(&[][..], |route| &route.steps);
@@ -165,7 +172,7 @@ impl<'r> Likeness<'r> {
         let stops = trace.shields.iter();
         let stops: BTreeSet<_> =
             stops.map(|it| (&it.document, it.why, sites.in_set(it.sites))).collect();
-        Likeness::Reach(ways.collect(), stops.into_iter().collect())
+        EditLikeness::Reach(ways.collect(), stops.into_iter().collect())
     }
 }
 

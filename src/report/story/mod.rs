@@ -13,21 +13,23 @@ mod sites;
 mod verdict;
 
 pub(super) use self::bumps::Commits;
-pub(super) use self::delta::{Delta, DiffLine, Sign};
-pub(super) use self::entries::{EditedValue, Entry, GroupEntry, RouteEntry, edit_numbers, runs};
+pub(super) use self::delta::{DiffLine, Sign, ValueDelta};
+pub(super) use self::entries::{
+    EditEntry, EditedValue, GroupEntry, RouteEntry, edit_numbers, runs,
+};
 pub(super) use self::findings::{FindingEntry, labelled, place_words};
-pub(super) use self::names::{Names, path_in};
+pub(super) use self::names::{DocumentNames, path_in};
 pub(super) use self::repositories::used_repositories;
 pub(super) use self::sites::{Cell, SiteColumn, SiteNames, SiteTable, SiteTableRow};
 pub(super) use self::verdict::{Headline, counts, repository};
 
 use super::counted;
-use super::model::{Edit, Report};
-use super::text::{Role, Text};
+use super::model::{Report, ReportedEdit};
+use super::text::{StyledText, TextRole};
 
 /// Which findings are listed, beside those that always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct FindingFilter {
     /// Whether each finding is: those that follow from another one, and those that both sides of
     /// a comparison have.
     pub all: bool,
@@ -42,41 +44,41 @@ pub(super) struct Story<'r> {
     /// Whether the run passed and why.
     pub(super) headline: Headline,
     /// What was compared: words and what they name.
-    pub(super) header: Vec<(&'static str, Text)>,
+    pub(super) header: Vec<(&'static str, StyledText)>,
     /// What became of the sites, where there are several to speak of.
     pub(super) sites: Option<SiteTable>,
     /// New findings that are errors.
     pub(super) errors: Vec<FindingEntry<'r>>,
     /// What was edited and what came of it.
-    pub(super) entries: Vec<Entry<'r>>,
+    pub(super) entries: Vec<EditEntry<'r>>,
     /// The commits between the revisions of further repositories.
     pub(super) commits: Vec<Commits>,
     /// Edits that changed nothing and that nothing stopped.
-    pub(super) inert: Vec<&'r Edit>,
+    pub(super) inert: Vec<&'r ReportedEdit>,
     /// Edits of unknown content that no output follows from.
-    pub(super) unknown: Vec<&'r Edit>,
+    pub(super) unknown: Vec<&'r ReportedEdit>,
     /// Outputs of which a change has no edit behind it.
-    pub(super) unexplained: Vec<Text>,
+    pub(super) unexplained: Vec<StyledText>,
     /// The other findings that are listed.
     pub(super) others: Vec<FindingEntry<'r>>,
     /// What documents are called.
-    pub(super) names: Names<'r>,
+    pub(super) names: DocumentNames<'r>,
     /// What sites are called.
     pub(super) site_names: SiteNames<'r>,
 }
 
 impl<'r> Story<'r> {
-    pub(super) fn new(report: &'r Report, listing: Listing) -> Self {
+    pub(super) fn new(report: &'r Report, listing: FindingFilter) -> Self {
         Self::told(report, listing, false)
     }
 
     /// With outputs of one document apart that have values of their own.
-    pub(super) fn in_detail(report: &'r Report, listing: Listing) -> Self {
+    pub(super) fn in_detail(report: &'r Report, listing: FindingFilter) -> Self {
         Self::told(report, listing, true)
     }
 
-    fn told(report: &'r Report, listing: Listing, each_value: bool) -> Self {
-        let (names, site_names) = (Names::new(report), SiteNames::new(report));
+    fn told(report: &'r Report, listing: FindingFilter, each_value: bool) -> Self {
+        let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
         let (errors, others) = findings::listed(report, listing, &site_names);
         let without_effect = report.edits.iter().filter(|edit| {
             let is_shielded = || report.shields.iter().any(|shield| shield.edit == edit.id);
@@ -115,7 +117,11 @@ pub(super) const UNEXPLAINED: &str = "This is a fault of layercake, not of your 
                                       rely on the causes of these outputs, and please report it \
                                       with the output of `-o json`.";
 
-fn unexplained(report: &Report, names: &Names<'_>, sites: &SiteNames<'_>) -> Vec<Text> {
+fn unexplained(
+    report: &Report,
+    names: &DocumentNames<'_>,
+    sites: &SiteNames<'_>,
+) -> Vec<StyledText> {
     let outputs = report.outputs.iter().filter(|output| output.unexplained);
     let texts = outputs.map(|output| {
         let group = &report.groups[output.group.index()];
@@ -125,7 +131,7 @@ fn unexplained(report: &Report, names: &Names<'_>, sites: &SiteNames<'_>) -> Vec
         match &group.changes[..] {
             [] => text,
             [first, more @ ..] => {
-                let text = text.and("  ").then(Role::Name, &first.path);
+                let text = text.and("  ").then(TextRole::Name, &first.path);
                 let more = match more.len() {
                     0 => String::new(),
                     count => format!(" and {}", counted(count, "more place")),

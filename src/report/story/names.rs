@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::{EditKind, Part};
-use crate::report::model::{Edit, Report};
-use crate::report::text::{Role, Text};
+use crate::report::model::{Report, ReportedEdit};
+use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
 /// How documents are named: without their schema, unless another document of the report has the
 /// same name.
-pub(in crate::report) struct Names<'r> {
+pub(in crate::report) struct DocumentNames<'r> {
     report: &'r Report,
     ambiguous: BTreeSet<&'r str>,
 }
 
-impl<'r> Names<'r> {
+impl<'r> DocumentNames<'r> {
     pub(in crate::report) fn new(report: &'r Report) -> Self {
         let outputs = report.groups.iter().map(|group| (&*group.schema, &*group.name));
         let edited = report.edits.iter().map(|edit| &edit.document);
@@ -28,51 +28,59 @@ impl<'r> Names<'r> {
     }
 
     /// An output's name.
-    pub(in crate::report) fn output(&self, schema: &str, name: &str) -> Text {
+    pub(in crate::report) fn output(&self, schema: &str, name: &str) -> StyledText {
         match name {
-            "" => Text::of(Role::Name, format!("({schema})")),
+            "" => StyledText::of(TextRole::Name, format!("({schema})")),
             _ if self.ambiguous.contains(name) => {
-                Text::of(Role::Name, name).and(" ").then(Role::Dim, schema)
+                StyledText::of(TextRole::Name, name).and(" ").then(TextRole::Dim, schema)
             }
-            _ => Text::of(Role::Name, name),
+            _ => StyledText::of(TextRole::Name, name),
         }
     }
 
     /// A source document's name, with its layer.
-    pub(in crate::report) fn document(&self, key: &DocKey) -> Text {
+    pub(in crate::report) fn document(&self, key: &DocKey) -> StyledText {
         let name = self.output(&key.schema, &key.name);
         if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
     }
 
     /// What an edit is of, and where in it.
-    pub(in crate::report) fn subject(&self, edit: &Edit) -> Text {
+    pub(in crate::report) fn subject(&self, edit: &ReportedEdit) -> StyledText {
         let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
-        let path = if path.is_empty() { Text::default() } else { Text::of(Role::Name, path) };
-        Text::list([self.what(edit), path], "  ")
+        let path = if path.is_empty() {
+            StyledText::default()
+        } else {
+            StyledText::of(TextRole::Name, path)
+        };
+        StyledText::list([self.what(edit), path], "  ")
     }
 
-    fn site(&self, edit: &Edit) -> Text {
+    fn site(&self, edit: &ReportedEdit) -> StyledText {
         let site = self.report.sites_in(edit.reach.sites).next();
         let site_type = site.and_then(|site| site.site_type.as_deref());
-        let name = Text::plain("site ").then(Role::Name, &edit.document.name);
+        let name = StyledText::plain("site ").then(TextRole::Name, &edit.document.name);
         match site_type {
-            Some(site_type) => name.and(" of type ").then(Role::Name, site_type),
+            Some(site_type) => name.and(" of type ").then(TextRole::Name, site_type),
             None => name,
         }
     }
 
-    fn what(&self, edit: &Edit) -> Text {
+    fn what(&self, edit: &ReportedEdit) -> StyledText {
         // What is called by its file, which is named beside it, has no other name.
         let file = edit.at.last().map(|at| &*at.file);
         let name = || Some(self.document(&edit.document)).filter(|it| Some(&*it.words()) != file);
-        let named = |what: &str| Text::list([Text::plain(what), name().unwrap_or_default()], " ");
+        let named = |what: &str| {
+            StyledText::list([StyledText::plain(what), name().unwrap_or_default()], " ")
+        };
         match edit.kind {
             EditKind::Value | EditKind::Key | EditKind::Order => name().unwrap_or_default(),
             EditKind::Policy => named("layers"),
             EditKind::Site => named("site definition"),
-            EditKind::File => Text::plain("cannot be read to its end: its content is unknown"),
+            EditKind::File => {
+                StyledText::plain("cannot be read to its end: its content is unknown")
+            }
             EditKind::Repository => {
-                Text::plain("names a repository that cannot be read: its content is unknown")
+                StyledText::plain("names a repository that cannot be read: its content is unknown")
             }
             EditKind::Moved => named("document").and(" moved"),
             EditKind::Renamed => named("document").and(" renamed"),
@@ -91,7 +99,7 @@ impl<'r> Names<'r> {
 pub(in crate::report) const ORDER_CHANGED: &str = " (order changed)";
 
 /// Where in its document an edit is; empty where it is all of it.
-pub(in crate::report) fn path(edit: &Edit) -> String {
+pub(in crate::report) fn path(edit: &ReportedEdit) -> String {
     let path = path_in(edit.part, &edit.path);
     if edit.kind == EditKind::Order { format!("{path}{ORDER_CHANGED}") } else { path }
 }

@@ -1,8 +1,8 @@
 //! Which revisions of further repositories were read, a line each.
 
 use super::sites::SiteNames;
-use crate::report::model::{Report, UsedRepository};
-use crate::report::text::{Role, Text};
+use crate::report::model::{Report, RepositoryUse};
+use crate::report::text::{StyledText, TextRole};
 use crate::source::{RevisionChoice, UsedRevision};
 
 /// Number of digits that tell a commit from the others of its repository in practice.
@@ -12,21 +12,24 @@ const DIGITS: usize = 7;
 const MAX_LINES: usize = 6;
 
 /// The lines of a header, those first of which the revisions differ.
-pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let mut lines: Vec<_> =
         report.repositories.iter().zip(used_repositories(report, sites)).collect();
     lines.sort_by_key(|(used, _)| used.base == used.head);
-    let mut lines: Vec<Text> = lines.into_iter().map(|(_, line)| line).collect();
+    let mut lines: Vec<StyledText> = lines.into_iter().map(|(_, line)| line).collect();
     if lines.len() > MAX_LINES {
         let more = lines.len() - (MAX_LINES - 1);
         lines.truncate(MAX_LINES - 1);
-        lines.push(Text::plain(format!("{more} more: see the JSON report")));
+        lines.push(StyledText::plain(format!("{more} more: see the JSON report")));
     }
     lines
 }
 
 /// `NAME REVISION in SITES` of each further repository, both revisions where they differ.
-pub(in crate::report) fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<Text> {
+pub(in crate::report) fn used_repositories(
+    report: &Report,
+    sites: &SiteNames<'_>,
+) -> Vec<StyledText> {
     let used = report.repositories.iter().map(|used| {
         let text = name_and_revisions(used, report.comparison.is_some());
         let place = sites.phrase_of(used.sites);
@@ -36,23 +39,24 @@ pub(in crate::report) fn used_repositories(report: &Report, sites: &SiteNames<'_
 }
 
 /// A repository with its revision; with both where two are compared and differ.
-pub(super) fn name_and_revisions(used: &UsedRepository, is_compared: bool) -> Text {
-    Text::of(Role::Strong, &used.name).and(" ").join(revisions(used, is_compared))
+pub(super) fn name_and_revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
+    StyledText::of(TextRole::Strong, &used.name).and(" ").join(revisions(used, is_compared))
 }
 
-fn revisions(used: &UsedRepository, is_compared: bool) -> Text {
-    let in_full = |it: &Option<UsedRevision>| it.as_ref().map_or(Text::plain("not used"), in_full);
+fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
+    let in_full =
+        |it: &Option<UsedRevision>| it.as_ref().map_or(StyledText::plain("not used"), in_full);
     if !is_compared || used.base == used.head {
         return in_full(&used.head);
     }
     let sides = match (pinned(used.base.as_ref()), pinned(used.head.as_ref())) {
         // Two names say enough; where they are the same, the commits differ.
         (Some(base), Some(head)) if base != head => {
-            [base, head].map(|it| Text::of(Role::Name, it)).to_vec()
+            [base, head].map(|it| StyledText::of(TextRole::Name, it)).to_vec()
         }
         _ => [&used.base, &used.head].map(in_full).to_vec(),
     };
-    Text::list(sides, " → ")
+    StyledText::list(sides, " → ")
 }
 
 /// The name of a revision that is pinned.
@@ -62,17 +66,17 @@ fn pinned(revision: Option<&UsedRevision>) -> Option<String> {
 }
 
 /// A revision by name and commit, and whether it is the pinned one.
-fn in_full(revision: &UsedRevision) -> Text {
+fn in_full(revision: &UsedRevision) -> StyledText {
     let commit = revision.commit.as_deref();
     let name = revision.revision.as_deref().map(|name| name_of(name, commit));
     let chosen = match revision.chosen_by {
         RevisionChoice::Pin => "pinned",
         RevisionChoice::Override => "not the pin",
-        RevisionChoice::CheckedOut => return Text::plain("working tree (no pin)"),
-        RevisionChoice::Folder => return Text::plain("working tree (not the pin)"),
+        RevisionChoice::CheckedOut => return StyledText::plain("working tree (no pin)"),
+        RevisionChoice::Folder => return StyledText::plain("working tree (not the pin)"),
     };
     if commit.is_none() {
-        return Text::of(Role::Name, name.unwrap_or_default()).and(" (cannot be read)");
+        return StyledText::of(TextRole::Name, name.unwrap_or_default()).and(" (cannot be read)");
     }
     let digits = commit.map(shortened).filter(|digits| name.as_ref() != Some(digits));
     let (name, digits) = match name {
@@ -83,7 +87,7 @@ fn in_full(revision: &UsedRevision) -> Text {
         Some(digits) => format!(" ({chosen}, {digits})"),
         None => format!(" ({chosen})"),
     };
-    Text::of(Role::Name, name.unwrap_or_default()).and(details)
+    StyledText::of(TextRole::Name, name.unwrap_or_default()).and(details)
 }
 
 /// The name of a revision, shortened where it is the commit itself.

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::report::model::{Report, SetRef, Site, SiteCounts, SiteSet};
-use crate::report::text::{Role, Text};
+use crate::report::model::{Report, ReportedSite, SetRef, SiteCounts, SiteSet};
+use crate::report::text::{StyledText, TextRole};
 
 /// Maximum number of sites that are named one by one.
 const MAX_NAMED: usize = 8;
@@ -24,7 +24,7 @@ pub(in crate::report) struct SiteNames<'r> {
 }
 
 /// The shortest way to name sites.
-enum Naming<'r> {
+enum SiteNaming<'r> {
     All,
     OfTypes(Vec<&'r str>),
     AllBut(Vec<&'r str>),
@@ -71,75 +71,84 @@ impl<'r> SiteNames<'r> {
     }
 
     /// The sites of a set, to be put behind `in `; empty where none has a name.
-    pub(in crate::report) fn phrase_of(&self, set: SetRef) -> Text {
+    pub(in crate::report) fn phrase_of(&self, set: SetRef) -> StyledText {
         self.phrase(&self.in_set(set))
     }
 
     /// Sites, to be put behind `in `; empty where there are none.
-    pub(in crate::report) fn phrase(&self, sites: &BTreeSet<usize>) -> Text {
+    pub(in crate::report) fn phrase(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         if count == 0 {
-            return Text::default();
+            return StyledText::default();
         }
         match self.naming(sites) {
-            Naming::All => Text::of(Role::Strong, format!("all {count} sites")),
-            Naming::OfTypes(types) => Text::of(Role::Strong, format!("all {count} sites"))
-                .and(type_words(&types))
-                .join(names(&types)),
-            Naming::AllBut(exceptions) => {
-                Text::of(Role::Strong, format!("all {} sites", self.named.len()))
+            SiteNaming::All => StyledText::of(TextRole::Strong, format!("all {count} sites")),
+            SiteNaming::OfTypes(types) => {
+                StyledText::of(TextRole::Strong, format!("all {count} sites"))
+                    .and(type_words(&types))
+                    .join(names(&types))
+            }
+            SiteNaming::AllBut(exceptions) => {
+                StyledText::of(TextRole::Strong, format!("all {} sites", self.named.len()))
                     .and(" but ")
                     .join(names(&exceptions))
             }
-            Naming::Names(listed) => names(&listed),
-            Naming::Like(pattern) => {
-                Text::of(Role::Strong, format!("{count} sites ")).then(Role::Name, pattern)
+            SiteNaming::Names(listed) => names(&listed),
+            SiteNaming::Like(pattern) => {
+                StyledText::of(TextRole::Strong, format!("{count} sites "))
+                    .then(TextRole::Name, pattern)
             }
-            Naming::First(listed, more) => Text::of(Role::Strong, format!("{count} sites"))
-                .and(": ")
-                .join(names(&listed))
-                .and(format!(" and {more} more")),
+            SiteNaming::First(listed, more) => {
+                StyledText::of(TextRole::Strong, format!("{count} sites"))
+                    .and(": ")
+                    .join(names(&listed))
+                    .and(format!(" and {more} more"))
+            }
         }
     }
 
     /// Sites as the first column of a table.
-    pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> Text {
+    pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
-            Naming::All => Text::plain(format!("all {count}")),
-            Naming::OfTypes(types) => {
-                Text::plain(format!("all {count}")).and(type_words(&types)).join(names(&types))
+            SiteNaming::All => StyledText::plain(format!("all {count}")),
+            SiteNaming::OfTypes(types) => StyledText::plain(format!("all {count}"))
+                .and(type_words(&types))
+                .join(names(&types)),
+            SiteNaming::AllBut(exceptions) => {
+                StyledText::plain("all but ").join(names(&exceptions))
             }
-            Naming::AllBut(exceptions) => Text::plain("all but ").join(names(&exceptions)),
-            Naming::Names(listed) => names(&listed),
-            Naming::Like(pattern) => Text::of(Role::Name, pattern).and(format!(" ({count})")),
-            Naming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
+            SiteNaming::Names(listed) => names(&listed),
+            SiteNaming::Like(pattern) => {
+                StyledText::of(TextRole::Name, pattern).and(format!(" ({count})"))
+            }
+            SiteNaming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
         }
     }
 
-    fn naming(&self, sites: &BTreeSet<usize>) -> Naming<'r> {
+    fn naming(&self, sites: &BTreeSet<usize>) -> SiteNaming<'r> {
         let count = sites.len();
         if count == 1 {
-            return Naming::Names(self.names(sites));
+            return SiteNaming::Names(self.names(sites));
         }
         if count == self.named.len() {
-            return Naming::All;
+            return SiteNaming::All;
         }
         let is_few = count <= MAX_EXCEPTIONS;
         if !is_few && let Some(types) = self.types_of(sites) {
-            return Naming::OfTypes(types);
+            return SiteNaming::OfTypes(types);
         }
         if !is_few && self.named.len() - count <= MAX_EXCEPTIONS {
-            return Naming::AllBut(self.names(&self.named - sites));
+            return SiteNaming::AllBut(self.names(&self.named - sites));
         }
         if count <= MAX_NAMED {
-            return Naming::Names(self.names(sites));
+            return SiteNaming::Names(self.names(sites));
         }
         match self.pattern(sites) {
-            Some(pattern) => Naming::Like(pattern),
+            Some(pattern) => SiteNaming::Like(pattern),
             None => {
                 let first: BTreeSet<usize> = sites.iter().copied().take(MAX_NAMED).collect();
-                Naming::First(self.names(&first), count - MAX_NAMED)
+                SiteNaming::First(self.names(&first), count - MAX_NAMED)
             }
         }
     }
@@ -202,8 +211,8 @@ impl<'r> SiteNames<'r> {
     }
 }
 
-fn names(names: &[&str]) -> Text {
-    Text::list(names.iter().map(|name| Text::of(Role::Name, name)), ", ")
+fn names(names: &[&str]) -> StyledText {
+    StyledText::list(names.iter().map(|name| StyledText::of(TextRole::Name, name)), ", ")
 }
 
 fn type_words(types: &[&str]) -> &'static str {
@@ -230,7 +239,7 @@ pub(in crate::report) struct SiteColumn {
 /// A row of the table of sites.
 pub(in crate::report) struct SiteTableRow {
     /// The sites.
-    pub(in crate::report) sites: Text,
+    pub(in crate::report) sites: StyledText,
     /// Number of sites.
     pub(in crate::report) count: usize,
     /// The names of the sites, for links.
@@ -242,12 +251,12 @@ pub(in crate::report) struct SiteTableRow {
 /// A cell of the table of sites.
 pub(in crate::report) struct Cell {
     pub(in crate::report) text: String,
-    pub(in crate::report) role: Role,
+    pub(in crate::report) role: TextRole,
 }
 
 /// What sites of one row have in common.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Shared<'r> {
+struct SiteRowKey<'r> {
     is_refused: Reverse<bool>,
     errors: Reverse<usize>,
     removed: Reverse<usize>,
@@ -255,20 +264,20 @@ struct Shared<'r> {
     changed: Reverse<usize>,
     not_comparable: Reverse<usize>,
     shielded: Reverse<usize>,
-    became: Became,
+    became: SitePresence,
     site_type: &'r str,
 }
 
 /// Whether a site is there on both sides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Became {
+enum SitePresence {
     Stayed,
     Added,
     Removed,
 }
 
-impl<'r> Shared<'r> {
-    fn new(site: &'r Site) -> Self {
+impl<'r> SiteRowKey<'r> {
+    fn new(site: &'r ReportedSite) -> Self {
         let SiteCounts { errors, refused, changed, added, removed, not_comparable, shielded } =
             site.counts;
         Self {
@@ -280,9 +289,9 @@ impl<'r> Shared<'r> {
             not_comparable: Reverse(not_comparable),
             shielded: Reverse(shielded),
             became: match (site.base, site.head) {
-                (None, Some(_)) => Became::Added,
-                (Some(_), None) => Became::Removed,
-                (Some(_), Some(_)) | (None, None) => Became::Stayed,
+                (None, Some(_)) => SitePresence::Added,
+                (Some(_), None) => SitePresence::Removed,
+                (Some(_), Some(_)) | (None, None) => SitePresence::Stayed,
             },
             site_type: site.site_type.as_deref().unwrap_or_default(),
         }
@@ -290,27 +299,27 @@ impl<'r> Shared<'r> {
 }
 
 /// A column: its head, whether it has figures, and what it shows of sites.
-type Column = (&'static str, bool, Role, fn(&Shared<'_>) -> String);
+type ColumnSpec = (&'static str, bool, TextRole, fn(&SiteRowKey<'_>) -> String);
 
-const COLUMNS: [Column; 9] = [
-    ("type", false, Role::Plain, |it| it.site_type.to_owned()),
-    ("site", false, Role::Strong, |it| {
+const COLUMNS: [ColumnSpec; 9] = [
+    ("type", false, TextRole::Plain, |it| it.site_type.to_owned()),
+    ("site", false, TextRole::Strong, |it| {
         let word = match it.became {
-            Became::Stayed => "",
-            Became::Added => "added",
-            Became::Removed => "removed",
+            SitePresence::Stayed => "",
+            SitePresence::Added => "added",
+            SitePresence::Removed => "removed",
         };
         word.to_owned()
     }),
-    ("deployable", false, Role::Error, |it| {
+    ("deployable", false, TextRole::Error, |it| {
         if it.is_refused.0 { "no".to_owned() } else { String::new() }
     }),
-    ("new errors", true, Role::Error, |it| figure(it.errors.0)),
-    ("changed", true, Role::Plain, |it| figure(it.changed.0)),
-    ("added", true, Role::Plain, |it| figure(it.added.0)),
-    ("removed", true, Role::Warning, |it| figure(it.removed.0)),
-    ("not comparable", true, Role::Warning, |it| figure(it.not_comparable.0)),
-    ("shielded edits", true, Role::Dim, |it| figure(it.shielded.0)),
+    ("new errors", true, TextRole::Error, |it| figure(it.errors.0)),
+    ("changed", true, TextRole::Plain, |it| figure(it.changed.0)),
+    ("added", true, TextRole::Plain, |it| figure(it.added.0)),
+    ("removed", true, TextRole::Warning, |it| figure(it.removed.0)),
+    ("not comparable", true, TextRole::Warning, |it| figure(it.not_comparable.0)),
+    ("shielded edits", true, TextRole::Dim, |it| figure(it.shielded.0)),
 ];
 
 fn figure(count: usize) -> String {
@@ -321,13 +330,13 @@ impl SiteTable {
     /// The table; none where there are not two sites to speak of.
     pub(in crate::report) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
         report.comparison.as_ref()?;
-        let mut alike: BTreeMap<Shared<'_>, BTreeSet<usize>> = BTreeMap::new();
+        let mut alike: BTreeMap<SiteRowKey<'_>, BTreeSet<usize>> = BTreeMap::new();
         for at in names.named.iter().copied() {
             let site = &report.sites[at];
-            let shared = Shared::new(site);
+            let shared = SiteRowKey::new(site);
             // That a site cannot be deployed, as before, is in the verdict.
             let has_more = SiteCounts { refused: false, ..site.counts } != SiteCounts::default();
-            if shared.became != Became::Stayed || has_more {
+            if shared.became != SitePresence::Stayed || has_more {
                 alike.entry(shared).or_default().insert(at);
             }
         }
@@ -336,9 +345,9 @@ impl SiteTable {
             return None;
         }
         let is_used =
-            |(_, _, _, text): &&Column| alike.keys().any(|shared| !text(shared).is_empty());
-        let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
-        let row = |(shared, sites): (&Shared<'_>, &BTreeSet<usize>)| SiteTableRow {
+            |(_, _, _, text): &&ColumnSpec| alike.keys().any(|shared| !text(shared).is_empty());
+        let columns: Vec<&ColumnSpec> = COLUMNS.iter().filter(is_used).collect();
+        let row = |(shared, sites): (&SiteRowKey<'_>, &BTreeSet<usize>)| SiteTableRow {
             sites: names.label(sites),
             count: sites.len(),
             names: names.names(sites).into_iter().map(str::to_owned).collect(),

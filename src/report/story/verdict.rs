@@ -3,9 +3,10 @@
 use crate::diagnostic::Severity;
 use crate::report::counted;
 use crate::report::model::{
-    ByStatus, Finding, Judges, Outcome, Report, Side, SideKind, Totals, Truncated,
+    ByStatus, FailureCriterion, Finding, Report, ReportedSide, RunOutcome, SideKind, Totals,
+    Truncated,
 };
-use crate::report::text::{Role, Text};
+use crate::report::text::{StyledText, TextRole};
 
 use super::bumps::bumps;
 use super::repositories::header_lines;
@@ -15,17 +16,17 @@ use crate::triage::Counts;
 /// What is said first, and again at the end.
 pub(in crate::report) struct Headline {
     /// `PASS`, `FAIL` or `ERROR`; none where nothing was judged.
-    pub(in crate::report) badge: Option<(&'static str, Role)>,
+    pub(in crate::report) badge: Option<(&'static str, TextRole)>,
     /// Why, or what came of it.
-    pub(in crate::report) reason: Text,
+    pub(in crate::report) reason: StyledText,
     /// What other revisions of further repositories changed.
-    pub(in crate::report) bumps: Vec<Text>,
+    pub(in crate::report) bumps: Vec<StyledText>,
     /// The figures that a reader needs first: what changed, and the sites that cannot be deployed.
-    pub(in crate::report) figures: Vec<Text>,
+    pub(in crate::report) figures: Vec<StyledText>,
     /// Findings in figures, where the reason does not have them.
-    pub(in crate::report) findings: Option<Text>,
+    pub(in crate::report) findings: Option<StyledText>,
     /// How warnings could fail the run, where they did not.
-    pub(in crate::report) hint: Option<Text>,
+    pub(in crate::report) hint: Option<StyledText>,
 }
 
 impl Headline {
@@ -35,11 +36,13 @@ impl Headline {
         figures.extend(refused(report, sites));
         let findings = findings(report);
         let reason = match report.verdict.outcome {
-            Outcome::InternalError => Text::plain("layercake itself failed: see the findings"),
-            Outcome::Failed => failure(report),
-            Outcome::Passed if report.comparison.is_some() => success(report),
-            Outcome::Passed => {
-                counts(report.totals.findings, "").unwrap_or(Text::plain("no findings"))
+            RunOutcome::InternalError => {
+                StyledText::plain("layercake itself failed: see the findings")
+            }
+            RunOutcome::Failed => failure(report),
+            RunOutcome::Passed if report.comparison.is_some() => success(report),
+            RunOutcome::Passed => {
+                counts(report.totals.findings, "").unwrap_or(StyledText::plain("no findings"))
             }
         };
         let bumps = bumps(report, sites);
@@ -47,32 +50,38 @@ impl Headline {
     }
 }
 
-fn badge(report: &Report) -> Option<(&'static str, Role)> {
+fn badge(report: &Report) -> Option<(&'static str, TextRole)> {
     match (report.verdict.outcome, report.verdict.judges) {
-        (Outcome::InternalError, _) => Some(("ERROR", Role::Error)),
-        (Outcome::Failed, _) => Some(("FAIL", Role::Error)),
-        (Outcome::Passed, Judges::Gates) => None,
-        (Outcome::Passed, Judges::NewFindings | Judges::AllFindings | Judges::Changes) => {
-            Some(("PASS", Role::Good))
-        }
+        (RunOutcome::InternalError, _) => Some(("ERROR", TextRole::Error)),
+        (RunOutcome::Failed, _) => Some(("FAIL", TextRole::Error)),
+        (RunOutcome::Passed, FailureCriterion::Gates) => None,
+        (
+            RunOutcome::Passed,
+            FailureCriterion::NewFindings
+            | FailureCriterion::AllFindings
+            | FailureCriterion::Changes,
+        ) => Some(("PASS", TextRole::Good)),
     }
 }
 
-fn hint(report: &Report) -> Option<Text> {
-    let is_passed = report.verdict.outcome == Outcome::Passed;
+fn hint(report: &Report) -> Option<StyledText> {
+    let is_passed = report.verdict.outcome == RunOutcome::Passed;
     let has_warnings = report.comparison.is_some() && report.totals.findings.warnings > 0;
     let is_usual = report.verdict.fail_on == Some(Severity::Error);
     (is_passed && has_warnings && is_usual).then(|| {
-        Text::of(Role::Strong, "--fail-on warning").and(" makes new warnings fail the run")
+        StyledText::of(TextRole::Strong, "--fail-on warning")
+            .and(" makes new warnings fail the run")
     })
 }
 
 /// Why a run failed.
-fn failure(report: &Report) -> Text {
+fn failure(report: &Report) -> StyledText {
     let fails = |finding: &&Finding| {
         let is_judged = match report.verdict.judges {
-            Judges::AllFindings => finding.is_open(),
-            Judges::NewFindings | Judges::Gates | Judges::Changes => finding.is_new(),
+            FailureCriterion::AllFindings => finding.is_open(),
+            FailureCriterion::NewFindings | FailureCriterion::Gates | FailureCriterion::Changes => {
+                finding.is_new()
+            }
         };
         is_judged && report.verdict.fail_on.is_some_and(|least| finding.severity >= least)
     };
@@ -80,7 +89,7 @@ fn failure(report: &Report) -> Text {
     let roots: Vec<&&Finding> = failing.iter().filter(|it| it.because_of.is_none()).collect();
     let what = total(report);
     match &roots[..] {
-        [] => Text::plain("an output changed"),
+        [] => StyledText::plain("an output changed"),
         [only] if only.count == report.totals.findings.all() => what.and(": ").and(&only.message),
         [..] => what,
     }
@@ -90,17 +99,20 @@ fn failure(report: &Report) -> Text {
 const FIRST: &str = "nothing to compare with: the present state is checked";
 
 /// The findings that are judged, as a reader counts them.
-fn total(report: &Report) -> Text {
+fn total(report: &Report) -> StyledText {
     let Totals { findings, unchanged, .. } = report.totals;
     let (word, found) = match (is_compared(report), report.verdict.judges) {
-        (true, Judges::AllFindings) => {
+        (true, FailureCriterion::AllFindings) => {
             let mut all = findings;
             let of = [Severity::Error, Severity::Warning, Severity::Note];
             let counts = [unchanged.errors, unchanged.warnings, unchanged.notes];
             of.into_iter().zip(counts).for_each(|(severity, count)| all.add(severity, count));
             ("", all)
         }
-        (true, Judges::NewFindings | Judges::Gates | Judges::Changes) => ("new ", findings),
+        (
+            true,
+            FailureCriterion::NewFindings | FailureCriterion::Gates | FailureCriterion::Changes,
+        ) => ("new ", findings),
         (false, _) => ("", findings),
     };
     counts(found, word).unwrap_or_default()
@@ -112,54 +124,54 @@ fn is_compared(report: &Report) -> bool {
     comparison.is_some_and(|comparison| comparison.base.kind != SideKind::Nothing)
 }
 
-fn success(report: &Report) -> Text {
-    let Some(comparison) = &report.comparison else { return Text::default() };
+fn success(report: &Report) -> StyledText {
+    let Some(comparison) = &report.comparison else { return StyledText::default() };
     if comparison.base.kind == SideKind::Nothing {
-        return Text::plain(FIRST);
+        return StyledText::plain(FIRST);
     }
     match report.verdict.judges {
-        Judges::Changes => Text::plain("no output changed"),
+        FailureCriterion::Changes => StyledText::plain("no output changed"),
         _ if comparison.linted => match report.totals.findings {
-            Counts { errors: 0, warnings: 0, notes: 0 } => Text::plain("no new findings"),
+            Counts { errors: 0, warnings: 0, notes: 0 } => StyledText::plain("no new findings"),
             found => counts(found, "new ").unwrap_or_default(),
         },
-        _ => Text::default(),
+        _ => StyledText::default(),
     }
 }
 
 /// Findings by how bad they are; none where there are none.
-pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<Text> {
+pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<StyledText> {
     let kinds = [
-        (counts.errors, "error", Role::Error),
-        (counts.warnings, "warning", Role::Warning),
-        (counts.notes, "note", Role::Note),
+        (counts.errors, "error", TextRole::Error),
+        (counts.warnings, "warning", TextRole::Warning),
+        (counts.notes, "note", TextRole::Note),
     ];
     let listed = kinds.into_iter().filter(|(count, ..)| *count > 0);
-    let texts =
-        listed.map(|(count, kind, role)| Text::of(role, counted(count, &format!("{word}{kind}"))));
-    let text = Text::list(texts, ", ");
+    let texts = listed
+        .map(|(count, kind, role)| StyledText::of(role, counted(count, &format!("{word}{kind}"))));
+    let text = StyledText::list(texts, ", ");
     (!text.is_empty()).then_some(text)
 }
 
 /// What a run without a comparison read; what changed in one with a comparison.
-fn changes(report: &Report) -> Vec<Text> {
+fn changes(report: &Report) -> Vec<StyledText> {
     let totals = &report.totals;
     if !is_compared(report) {
         let sites = (totals.sites > 0).then(|| counted(totals.sites, "site"));
         let documents = totals.documents.map(|count| counted(count, "document"));
         let read = sites.into_iter().chain(documents);
-        let read = read.chain([format!("{} rendered", totals.outputs)]).map(Text::plain);
-        let is_said = report.comparison.is_none() || report.verdict.outcome == Outcome::Passed;
-        let first = (!is_said).then(|| Text::plain(FIRST));
-        return first.into_iter().chain([Text::list(read, " · ")]).collect();
+        let read = read.chain([format!("{} rendered", totals.outputs)]).map(StyledText::plain);
+        let is_said = report.comparison.is_none() || report.verdict.outcome == RunOutcome::Passed;
+        let first = (!is_said).then(|| StyledText::plain(FIRST));
+        return first.into_iter().chain([StyledText::list(read, " · ")]).collect();
     }
     let mut texts = vec![changed(report)];
     texts.extend(others(totals));
-    texts.extend(left_out(report.truncated).map(Text::plain));
-    vec![Text::list(texts, " · ")]
+    texts.extend(left_out(report.truncated).map(StyledText::plain));
+    vec![StyledText::list(texts, " · ")]
 }
 
-fn changed(report: &Report) -> Text {
+fn changed(report: &Report) -> StyledText {
     let totals = &report.totals;
     let ByStatus { added, removed, broken, repaired, metadata, .. } = totals.by_status;
     if totals.changed_outputs == 0 {
@@ -168,11 +180,13 @@ fn changed(report: &Report) -> Text {
             count => counted(count, "edit"),
         };
         let is_known = totals.by_status.not_comparable == 0;
-        return Text::plain(if is_known { edits + ", no output changed" } else { edits });
+        return StyledText::plain(if is_known { edits + ", no output changed" } else { edits });
     }
     let all = totals.outputs + removed;
-    let text =
-        Text::of(Role::Strong, format!("{} of {}", totals.changed_outputs, counted(all, "output")));
+    let text = StyledText::of(
+        TextRole::Strong,
+        format!("{} of {}", totals.changed_outputs, counted(all, "output")),
+    );
     let kinds = [
         (added, "added"),
         (removed, "removed"),
@@ -198,27 +212,33 @@ fn changed(report: &Report) -> Text {
     if kinds.is_empty() { text } else { text.and(format!(" ({})", kinds.join(", "))) }
 }
 
-fn others(totals: &Totals) -> Vec<Text> {
+fn others(totals: &Totals) -> Vec<StyledText> {
     let mut texts = Vec::new();
     if totals.untouched_outputs > 0 {
-        texts.push(Text::plain(format!("{} in files you did not touch", totals.untouched_outputs)));
+        texts.push(StyledText::plain(format!(
+            "{} in files you did not touch",
+            totals.untouched_outputs
+        )));
     }
     if totals.by_status.not_comparable > 0 {
         let count = counted(totals.by_status.not_comparable, "output");
-        texts.push(Text::of(Role::Warning, format!("{count} not comparable")));
+        texts.push(StyledText::of(TextRole::Warning, format!("{count} not comparable")));
     }
     if totals.shielded_sites > 0 {
-        texts.push(Text::plain(format!(
+        texts.push(StyledText::plain(format!(
             "edits shielded in {}",
             counted(totals.shielded_sites, "site")
         )));
     }
     if totals.inert_edits > 0 && totals.inert_edits < totals.edits {
-        texts.push(Text::plain(format!("{} without effect", counted(totals.inert_edits, "edit"))));
+        texts.push(StyledText::plain(format!(
+            "{} without effect",
+            counted(totals.inert_edits, "edit")
+        )));
     }
     if totals.unexplained > 0 {
-        texts.push(Text::of(
-            Role::Error,
+        texts.push(StyledText::of(
+            TextRole::Error,
             format!("{} UNEXPLAINED", counted(totals.unexplained, "output")),
         ));
     }
@@ -237,7 +257,7 @@ pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
 }
 
 /// The sites that Deckhand would refuse.
-fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<Text> {
+fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     let refused = report.sites.iter().enumerate().filter(|(_, site)| site.counts.refused);
     let refused = refused.filter(|(_, site)| site.name.is_some()).map(|(at, _)| at).collect();
     let names = sites.phrase(&refused);
@@ -253,12 +273,12 @@ fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<Text> {
     let is_new = |finding: &Finding| finding.refused && finding.is_new();
     let is_as_before = report.comparison.is_some() && !report.findings.iter().any(is_new);
     let words = if is_as_before { words + ", as before" } else { words };
-    let text = Text::of(Role::Error, words);
+    let text = StyledText::of(TextRole::Error, words);
     Some(if refused.len() == all { text } else { text.and(": ").join(names) })
 }
 
 /// The findings in figures, where they were looked for.
-fn findings(report: &Report) -> Option<Text> {
+fn findings(report: &Report) -> Option<StyledText> {
     let totals = &report.totals;
     let mut parts = Vec::new();
     if let Some(comparison) = report.comparison.as_ref() {
@@ -267,34 +287,35 @@ fn findings(report: &Report) -> Option<Text> {
         }
         // What is new is in the verdict.
         if totals.fixed > 0 {
-            parts.push(Text::of(Role::Good, format!("{} fixed", totals.fixed)));
+            parts.push(StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed)));
         }
         if totals.unchanged.all() > 0 {
-            parts.push(Text::plain(format!(
+            parts.push(StyledText::plain(format!(
                 "{} (--all-findings)",
                 counted(totals.unchanged.all(), "unchanged finding")
             )));
         }
         if comparison.added_ignores > 0 {
-            parts.push(Text::plain(counted(comparison.added_ignores, "new ignore comment")));
+            parts.push(StyledText::plain(counted(comparison.added_ignores, "new ignore comment")));
         }
     }
     if totals.ignored > 0 {
-        parts.push(Text::plain(format!("{} ignored", totals.ignored)));
+        parts.push(StyledText::plain(format!("{} ignored", totals.ignored)));
     }
     if totals.accepted > 0 {
-        parts.push(Text::plain(format!("{} in the baseline", totals.accepted)));
+        parts.push(StyledText::plain(format!("{} in the baseline", totals.accepted)));
     }
     if totals.fixable > 0 {
         parts.push(
-            Text::plain(format!("{} fixable with ", totals.fixable)).then(Role::Strong, "--fix"),
+            StyledText::plain(format!("{} fixable with ", totals.fixable))
+                .then(TextRole::Strong, "--fix"),
         );
     }
-    (!parts.is_empty()).then(|| Text::list(parts, " · "))
+    (!parts.is_empty()).then(|| StyledText::list(parts, " · "))
 }
 
 /// What was compared, and how it was rendered.
-pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static str, Text)> {
+pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static str, StyledText)> {
     let mut header = Vec::new();
     if let Some(comparison) = &report.comparison {
         header.extend(repository(report).map(|text| ("repository", text)));
@@ -312,26 +333,26 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
     header.extend(header_lines(report, sites).into_iter().map(|text| ("with", text)));
     let semantics = report.semantics;
     let words = format!("{} ({})", semantics.meaning.as_str(), semantics.chosen_by.as_str());
-    header.push(("semantics", Text::plain(words)));
+    header.push(("semantics", StyledText::plain(words)));
     header
 }
 
 /// The repository and its branch.
-pub(in crate::report) fn repository(report: &Report) -> Option<Text> {
+pub(in crate::report) fn repository(report: &Report) -> Option<StyledText> {
     let repository = report.repository.as_ref()?;
-    let text = Text::of(Role::Strong, &repository.name);
+    let text = StyledText::of(TextRole::Strong, &repository.name);
     let text = match &repository.nested_at {
         Some(path) => text.and(format!(", at `{path}` of the repository around it")),
         None => text,
     };
     Some(match &repository.branch {
-        Some(branch) => text.and(", branch ").then(Role::Name, branch),
+        Some(branch) => text.and(", branch ").then(TextRole::Name, branch),
         None => text,
     })
 }
 
 /// Why these sides, behind a comma; empty where that says no more than their names.
-fn reason(reason: &str, base: &Side) -> String {
+fn reason(reason: &str, base: &ReportedSide) -> String {
     let name = match base.kind {
         SideKind::Nothing => "nothing",
         SideKind::Index => "the index",
@@ -345,21 +366,21 @@ fn reason(reason: &str, base: &Side) -> String {
     }
 }
 
-fn side(side: &Side) -> Text {
+fn side(side: &ReportedSide) -> StyledText {
     /// Number of digits that tell a commit from all others in practice.
     const DIGITS: usize = 10;
     let of = match side.kind {
-        SideKind::Nothing => Text::plain("nothing"),
-        SideKind::Index => Text::plain("index"),
-        SideKind::Worktree => Text::plain("working tree"),
+        SideKind::Nothing => StyledText::plain("nothing"),
+        SideKind::Index => StyledText::plain("index"),
+        SideKind::Worktree => StyledText::plain("working tree"),
         SideKind::Commit => {
             let commit = side.commit.as_deref().unwrap_or_default();
-            Text::of(Role::Name, commit.chars().take(DIGITS).collect::<String>())
+            StyledText::of(TextRole::Name, commit.chars().take(DIGITS).collect::<String>())
         }
     };
     let is_named = !side.name.is_empty() && side.commit.as_deref() != Some(&*side.name);
     match is_named {
-        true if of.is_empty() => Text::of(Role::Name, &side.name),
+        true if of.is_empty() => StyledText::of(TextRole::Name, &side.name),
         true if !of.words().starts_with(&*side.name) => of.and(format!(" ({})", side.name)),
         true | false => of,
     }

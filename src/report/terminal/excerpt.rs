@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::report::model::{FileLines, LabelledPlace, Line, Report};
+use crate::report::model::{FileLines, LabelledPlace, Report, SourceLine};
 use crate::report::printable::{clean, escape, is_harmful};
-use crate::report::{Signs, Style, wrap};
+use crate::report::{Signs, TerminalStyle, wrap};
 
 /// Lines of one file, one after the other.
 #[derive(Debug)]
@@ -39,37 +39,41 @@ pub(super) struct Mark {
 
 /// The excerpts at the labels of a finding, the primary one first, in the order in which the
 /// labels are given.
-pub(super) fn excerpts(labels: &[&LabelledPlace], report: &Report, style: &Style) -> Vec<Excerpt> {
+pub(super) fn excerpts(
+    labels: &[&LabelledPlace],
+    report: &Report,
+    style: &TerminalStyle,
+) -> Vec<Excerpt> {
     let labels = labels.iter().enumerate();
-    let spots = labels.map(|(order, label)| Spot::new(order, label, report)).collect();
+    let spots = labels.map(|(order, label)| PlacedLabel::new(order, label, report)).collect();
     groups(spots, style).iter().map(|group| excerpt(group, style)).collect()
 }
 
 /// A label and where it is to be seen.
 #[derive(Debug)]
-struct Spot<'r> {
+struct PlacedLabel<'r> {
     /// Among the labels of the finding; the primary one is the first.
     order: usize,
     label: &'r LabelledPlace,
     text: Option<&'r FileLines>,
     line: usize,
     /// The lines to show, by number.
-    lines: Vec<&'r Line>,
+    lines: Vec<&'r SourceLine>,
 }
 
-impl<'r> Spot<'r> {
+impl<'r> PlacedLabel<'r> {
     fn new(order: usize, label: &'r LabelledPlace, report: &'r Report) -> Self {
         let [(line, _), _] = label.ends();
         let text = report.text_of(label);
         Self { order, label, text, line, lines: report.lines_around(label) }
     }
 
-    fn own_line(&self) -> Option<&'r Line> {
+    fn own_line(&self) -> Option<&'r SourceLine> {
         self.lines.iter().copied().find(|line| line.line == self.line)
     }
 
     /// Whether its line is longer than what can be shown.
-    fn is_wide(&self, style: &Style) -> bool {
+    fn is_wide(&self, style: &TerminalStyle) -> bool {
         self.own_line().is_some_and(|line| {
             line.cut || line.column > 1 || line.text.width() > room(style, line.line + 1)
         })
@@ -77,9 +81,9 @@ impl<'r> Spot<'r> {
 }
 
 /// Spots that can share an excerpt.
-fn groups<'r>(mut spots: Vec<Spot<'r>>, style: &Style) -> Vec<Vec<Spot<'r>>> {
+fn groups<'r>(mut spots: Vec<PlacedLabel<'r>>, style: &TerminalStyle) -> Vec<Vec<PlacedLabel<'r>>> {
     spots.sort_by_key(|spot| (spot.label.text, spot.line, spot.label.ends()[0].1, spot.order));
-    let mut groups: Vec<Vec<Spot<'r>>> = Vec::new();
+    let mut groups: Vec<Vec<PlacedLabel<'r>>> = Vec::new();
     for spot in spots {
         match groups.last_mut() {
             Some(group) if group.last().is_some_and(|last| fit_together(last, &spot, style)) => {
@@ -93,12 +97,12 @@ fn groups<'r>(mut spots: Vec<Spot<'r>>, style: &Style) -> Vec<Vec<Spot<'r>>> {
 }
 
 /// Whether the lines between two spots are few and may all be shown.
-fn fit_together(first: &Spot<'_>, second: &Spot<'_>, style: &Style) -> bool {
+fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &TerminalStyle) -> bool {
     /// With one line of context each, there is no gap between them.
     const NEAR: usize = 3;
     let near = if first.lines.is_empty() { 0 } else { NEAR };
     let gap = second.line - first.line.min(second.line);
-    let continues = |line: &&Line| line.continues && line.line > first.line;
+    let continues = |line: &&SourceLine| line.continues && line.line > first.line;
     first.label.text == second.label.text
         && first.label.text.is_some()
         && !first.is_wide(style)
@@ -108,12 +112,12 @@ fn fit_together(first: &Spot<'_>, second: &Spot<'_>, style: &Style) -> bool {
 }
 
 /// The columns that are left for text beside the numbers of lines up to `last`.
-fn room(style: &Style, last: usize) -> usize {
+fn room(style: &TerminalStyle, last: usize) -> usize {
     const AROUND_NUMBER: usize = 4;
     style.columns().saturating_sub(last.to_string().len() + AROUND_NUMBER)
 }
 
-fn excerpt(group: &[Spot<'_>], style: &Style) -> Excerpt {
+fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
     let foremost = group.iter().min_by_key(|spot| spot.order).expect("a group has spots");
     let path = clean(&foremost.label.file);
     let [(line, column), _] = foremost.label.ends();
@@ -131,7 +135,8 @@ fn excerpt(group: &[Spot<'_>], style: &Style) -> Excerpt {
     }
     let room = room(style, lines.last().map_or(line, |line| line.line));
     for line in &lines {
-        let spots: Vec<&Spot<'_>> = group.iter().filter(|spot| spot.line == line.line).collect();
+        let spots: Vec<&PlacedLabel<'_>> =
+            group.iter().filter(|spot| spot.line == line.line).collect();
         excerpt.add_line(line, &spots, foremost.order, room, style);
     }
     excerpt
@@ -139,26 +144,26 @@ fn excerpt(group: &[Spot<'_>], style: &Style) -> Excerpt {
 
 /// The lines to show: those with labels, and one more on both sides where there is one that is
 /// not the rest of a secret.
-fn lines(group: &[Spot<'_>]) -> Vec<Line> {
+fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let Some(text) = first.text.filter(|text| !text.withheld) else { return Vec::new() };
     let at = (first.line, first.label.ends()[0].1);
     let lines = text.between(first.line.saturating_sub(1), last.line + 1, at).into_iter();
-    let mut lines: Vec<Line> = lines.cloned().collect();
+    let mut lines: Vec<SourceLine> = lines.cloned().collect();
     if lines.iter().any(|line| line.line == first.line && line.continues) {
         lines.retain(|line| line.line >= first.line);
     }
     lines.retain(|line| !line.continues || (first.line..=last.line).contains(&line.line));
     // Behind the last line break is no line, but a label can be there.
     if !lines.is_empty() && !lines.iter().any(|line| line.line == last.line) {
-        lines.push(Line::empty(last.line));
+        lines.push(SourceLine::empty(last.line));
     }
     lines
 }
 
 impl Excerpt {
     /// What is shown in the place of lines, where there are none to be shown.
-    fn add_substitute(&mut self, group: &[Spot<'_>], foremost: &Spot<'_>) {
+    fn add_substitute(&mut self, group: &[PlacedLabel<'_>], foremost: &PlacedLabel<'_>) {
         let withheld = foremost.text.is_some_and(|text| text.withheld);
         self.text.push_str(if withheld {
             "(not shown: may hold secrets)\n"
@@ -175,11 +180,11 @@ impl Excerpt {
 
     fn add_line(
         &mut self,
-        line: &Line,
-        spots: &[&Spot<'_>],
+        line: &SourceLine,
+        spots: &[&PlacedLabel<'_>],
         foremost: usize,
         room: usize,
-        style: &Style,
+        style: &TerminalStyle,
     ) {
         let glyphs = glyphs(line);
         let ranges: Vec<Range<usize>> =
@@ -205,7 +210,13 @@ impl Excerpt {
     }
 
     /// Adds a mark; what another label says of the same place is added to what that says.
-    fn mark(&mut self, range: Range<usize>, message: String, spot: &Spot<'_>, foremost: usize) {
+    fn mark(
+        &mut self,
+        range: Range<usize>,
+        message: String,
+        spot: &PlacedLabel<'_>,
+        foremost: usize,
+    ) {
         let (primary, foremost) = (spot.order == 0, spot.order == foremost);
         match self.marks.last_mut().filter(|mark| mark.range == range) {
             Some(mark) => {
@@ -245,7 +256,7 @@ impl Glyph {
     }
 }
 
-fn glyphs(line: &Line) -> Vec<Glyph> {
+fn glyphs(line: &SourceLine) -> Vec<Glyph> {
     /// Tabs reach to the next column that is a multiple of this.
     const TAB: usize = 4;
     let mut glyphs: Vec<Glyph> = Vec::new();
@@ -271,7 +282,7 @@ fn glyphs(line: &Line) -> Vec<Glyph> {
 }
 
 /// The glyphs that a label marks on its first line, as indexes.
-fn glyph_range(glyphs: &[Glyph], spot: &Spot<'_>) -> Range<usize> {
+fn glyph_range(glyphs: &[Glyph], spot: &PlacedLabel<'_>) -> Range<usize> {
     let [(line, column), (end_line, end_column)] = spot.label.ends();
     let covers = spot.label.covers_hidden;
     let is_point = (line, column) == (end_line, end_column) && !covers;
@@ -301,11 +312,11 @@ impl Window {
     /// `focus`, else the part where the label begins.
     fn new(
         glyphs: &[Glyph],
-        line: &Line,
+        line: &SourceLine,
         focus: &Range<usize>,
         room: usize,
         wanted: usize,
-        style: &Style,
+        style: &TerminalStyle,
     ) -> Self {
         let dots = Signs::of(style).dots;
         let columns = |glyphs: &[Glyph]| glyphs.iter().map(Glyph::width).sum::<usize>();

@@ -14,12 +14,12 @@ use miette::{
 };
 
 use super::excerpt::{Excerpt, excerpts};
-use super::{Page, role};
+use super::{TerminalPage, role};
 use crate::diagnostic::Severity;
 use crate::report::model::{Finding, LabelledPlace};
 use crate::report::story::{FindingEntry, labelled, place_words};
-use crate::report::text::{Role, Text};
-use crate::report::{Style, counted, first_few};
+use crate::report::text::{StyledText, TextRole};
+use crate::report::{TerminalStyle, counted, first_few};
 
 /// Maximum number of labels of one finding that are drawn; the others are named.
 const MAX_DRAWN: usize = 12;
@@ -35,14 +35,14 @@ pub(super) fn kind(finding: &Finding) -> String {
     format!("{}[{}]", finding.severity.as_str(), finding.rule)
 }
 
-impl<'r> Page<'_, 'r> {
+impl<'r> TerminalPage<'_, 'r> {
     pub(super) fn write_finding(
         &self,
         entry: &FindingEntry<'r>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let finding = entry.finding;
-        let headline = Text::of(role(finding.severity), format!("{}:", kind(finding)));
+        let headline = StyledText::of(role(finding.severity), format!("{}:", kind(finding)));
         let headline = headline.and(" ").and(&finding.message);
         writeln!(out, "{}", self.painter.paragraph(&headline, "", "  "))?;
         let (repeated, others): (Vec<&LabelledPlace>, Vec<&LabelledPlace>) = finding
@@ -58,25 +58,25 @@ impl<'r> Page<'_, 'r> {
                 0 => String::new(),
                 more => format!(" and {}", counted(more, "more place")),
             };
-            self.write_item("also", Role::Strong, &Text::plain(places + &more), out)?;
+            self.write_item("also", TextRole::Strong, &StyledText::plain(places + &more), out)?;
         }
         for label in named.iter().take(MAX_NAMED) {
-            self.write_item("also", Role::Strong, &Text::plain(labelled(label)), out)?;
+            self.write_item("also", TextRole::Strong, &StyledText::plain(labelled(label)), out)?;
         }
         if named.len() > MAX_NAMED {
             let more = format!("at {}", counted(named.len() - MAX_NAMED, "more place"));
-            self.write_item("also", Role::Strong, &Text::plain(more), out)?;
+            self.write_item("also", TextRole::Strong, &StyledText::plain(more), out)?;
         }
         for note in &finding.notes {
-            self.write_item("note", Role::Strong, &Text::plain(note), out)?;
+            self.write_item("note", TextRole::Strong, &StyledText::plain(note), out)?;
         }
         if let Some(help) = &finding.help {
-            self.write_item("help", Role::Note, &Text::plain(help), out)?;
+            self.write_item("help", TextRole::Note, &StyledText::plain(help), out)?;
         }
         let further =
             [("in", &entry.sites), ("ignored", &entry.suppressed), ("caused by", &entry.causes)];
         for (word, text) in further.into_iter().filter(|(_, text)| !text.is_empty()) {
-            self.write_item(word, Role::Strong, text, out)?;
+            self.write_item(word, TextRole::Strong, text, out)?;
         }
         writeln!(out)
     }
@@ -84,8 +84,8 @@ impl<'r> Page<'_, 'r> {
     fn write_item(
         &self,
         word: &str,
-        role: Role,
-        text: &Text,
+        role: TextRole,
+        text: &StyledText,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let first = format!("  {}: ", self.painter.words(role, word));
@@ -125,7 +125,7 @@ fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&L
     (drawn, named)
 }
 
-fn theme(sheet: &Sheet, severity: Severity, style: &Style) -> GraphicalTheme {
+fn theme(sheet: &Sheet, severity: Severity, style: &TerminalStyle) -> GraphicalTheme {
     let mut theme = match (style.color, style.unicode) {
         (true, true) => GraphicalTheme::unicode(),
         (true, false) => GraphicalTheme::ascii(),

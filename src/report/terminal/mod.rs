@@ -10,20 +10,20 @@ use indexmap::IndexMap;
 use unicode_width::UnicodeWidthStr;
 
 use self::paint::Painter;
-use super::model::{Edit, EditRef, Outcome, Report};
+use super::model::{EditRef, Report, ReportedEdit, RunOutcome};
 use super::story::{
-    Delta, EditedValue, Entry, FindingEntry, GroupEntry, Listing, RouteEntry, Sign, SiteColumn,
-    SiteTable, Story, UNEXPLAINED, edit_numbers,
+    EditEntry, EditedValue, FindingEntry, FindingFilter, GroupEntry, RouteEntry, Sign, SiteColumn,
+    SiteTable, Story, UNEXPLAINED, ValueDelta, edit_numbers,
 };
-use super::text::{Role, Text};
-use super::{Signs, Style, counted, write_for_people};
+use super::text::{StyledText, TextRole};
+use super::{Signs, TerminalStyle, counted, write_for_people};
 use crate::diagnostic::Severity;
 
 /// How much of a report is written for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalOptions {
     /// Which findings are listed.
-    pub listing: Listing,
+    pub listing: FindingFilter,
     /// Maximum number of entries of each list; all where it is 0.
     pub limit: usize,
     /// How much is said of each entry.
@@ -43,7 +43,7 @@ pub enum Detail {
     Whole,
 }
 
-impl Look {
+impl TerminalOptions {
     /// The usual limit.
     pub const USUAL_LIMIT: usize = 8;
 
@@ -57,7 +57,7 @@ impl Look {
     pub fn leaves_out(&self, report: &Report) -> bool {
         let found = report.totals.findings;
         self.detail == Detail::OnlyFaults
-            && report.verdict.outcome == Outcome::Passed
+            && report.verdict.outcome == RunOutcome::Passed
             && found.errors + found.warnings == 0
     }
 }
@@ -70,7 +70,12 @@ const MAX_VALUE_LINES: usize = 8;
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(report: &Report, look: Look, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    report: &Report,
+    look: TerminalOptions,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if look.leaves_out(report) {
         return Ok(());
     }
@@ -78,7 +83,7 @@ pub fn write(report: &Report, look: Look, style: &Style, out: &mut dyn Write) ->
         Detail::Whole => Story::in_detail(report, look.listing),
         Detail::OnlyFaults | Detail::Figures | Detail::Usual => Story::new(report, look.listing),
     };
-    write_for_people(out, |out| Page::new(&story, look, style).write(out))
+    write_for_people(out, |out| TerminalPage::new(&story, look, style).write(out))
 }
 
 /// Writes the findings alone, in full.
@@ -87,13 +92,13 @@ pub fn write(report: &Report, look: Look, style: &Style, out: &mut dyn Write) ->
 /// Those of `out`.
 pub fn write_findings(
     report: &Report,
-    look: Look,
-    style: &Style,
+    look: TerminalOptions,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_for_people(out, |out| {
         let story = Story::new(report, look.listing);
-        let page = Page::new(&story, look, style);
+        let page = TerminalPage::new(&story, look, style);
         page.write_findings(&story.errors, out)?;
         page.write_findings(&story.others, out)
     })
@@ -105,27 +110,27 @@ pub fn write_findings(
 /// Those of `out`.
 pub fn write_concise(
     report: &Report,
-    look: Look,
-    style: &Style,
+    look: TerminalOptions,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if look.leaves_out(report) {
         return Ok(());
     }
     let story = Story::new(report, look.listing);
-    write_for_people(out, |out| Page::new(&story, look, style).write_concise(out))
+    write_for_people(out, |out| TerminalPage::new(&story, look, style).write_concise(out))
 }
 
 /// All that the parts of a report look at.
-struct Page<'a, 'r> {
+struct TerminalPage<'a, 'r> {
     story: &'a Story<'r>,
-    look: Look,
+    look: TerminalOptions,
     painter: Painter<'a>,
     signs: Signs,
 }
 
-impl<'a, 'r> Page<'a, 'r> {
-    fn new(story: &'a Story<'r>, look: Look, style: &'a Style) -> Self {
+impl<'a, 'r> TerminalPage<'a, 'r> {
+    fn new(story: &'a Story<'r>, look: TerminalOptions, style: &'a TerminalStyle) -> Self {
         let painter = Painter { report: story.report, style };
         Self { story, look, painter, signs: Signs::of(style) }
     }
@@ -169,11 +174,12 @@ impl<'a, 'r> Page<'a, 'r> {
         let (entries, more) = self.limited(&self.story.entries);
         for entry in entries {
             let first = entry.edits[0];
-            let place = first.at.last().map(|place| Text::place(place, first.at.head.is_some()));
+            let place =
+                first.at.last().map(|place| StyledText::place(place, first.at.head.is_some()));
             let subject = self.story.names.subject(first);
             let others = match entry.edits.len() - 1 {
-                0 => Text::default(),
-                more => Text::plain(format!(" and {}", counted(more, "more edit"))),
+                0 => StyledText::default(),
+                more => StyledText::plain(format!(" and {}", counted(more, "more edit"))),
             };
             let text = place.unwrap_or_default().and(": ").join(subject).join(others);
             writeln!(out, "{}", self.painter.line(&text.and(": ").join(entry.reach.clone())))?;
@@ -204,7 +210,7 @@ impl<'a, 'r> Page<'a, 'r> {
             return Ok(());
         }
         let words = format!("{} {} (-v)", self.signs.dots, counted(more, &format!("more {what}")));
-        writeln!(out, "{indent}{}", self.painter.words(Role::Dim, &words))
+        writeln!(out, "{indent}{}", self.painter.words(TextRole::Dim, &words))
     }
 
     fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -220,12 +226,13 @@ impl<'a, 'r> Page<'a, 'r> {
     /// Where no document differs, one paragraph says so, and between what.
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
         let sides = self.story.header.iter().filter(|(word, _)| *word != "repository");
-        let sides = sides.map(|(word, text)| Text::plain(format!("{word} ")).join(text.clone()));
+        let sides =
+            sides.map(|(word, text)| StyledText::plain(format!("{word} ")).join(text.clone()));
         let headline = &self.story.headline;
-        let badge = headline.badge.map(|(badge, role)| Text::of(role, badge).and("  "));
+        let badge = headline.badge.map(|(badge, role)| StyledText::of(role, badge).and("  "));
         let figures = headline.figures.iter().chain(&headline.findings).cloned();
         let figures = std::iter::once(headline.reason.clone()).chain(figures);
-        let text = Text::list(figures.chain(sides), self.signs.between);
+        let text = StyledText::list(figures.chain(sides), self.signs.between);
         let text = badge.unwrap_or_default().join(text);
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
     }
@@ -234,14 +241,14 @@ impl<'a, 'r> Page<'a, 'r> {
     fn write_badge(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         let Some((badge, role)) = headline.badge else { return Ok(()) };
-        let text = Text::of(role, badge).and("  ").join(headline.reason.clone());
+        let text = StyledText::of(role, badge).and("  ").join(headline.reason.clone());
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
     }
 
     fn write_header(&self, out: &mut dyn Write) -> io::Result<()> {
         let widest = self.story.header.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
         for (word, text) in &self.story.header {
-            let word = self.painter.words(Role::Dim, &format!("{word:widest$}"));
+            let word = self.painter.words(TextRole::Dim, &format!("{word:widest$}"));
             let rest = " ".repeat(widest + 2);
             writeln!(out, "{}", self.painter.paragraph(text, &format!("{word}  "), &rest))?;
         }
@@ -268,7 +275,7 @@ impl<'a, 'r> Page<'a, 'r> {
         let head = table.columns.iter().zip(&widths);
         let head = head.map(|(column, width)| in_column(column, column.head, column.head, *width));
         let head = format!("{:widest$}{}", "sites", head.collect::<String>());
-        writeln!(out, "{}", self.painter.words(Role::Dim, head.trim_end()))?;
+        writeln!(out, "{}", self.painter.words(TextRole::Dim, head.trim_end()))?;
         for (row, lines) in rows.iter().zip(&names) {
             for (at, line) in lines.iter().enumerate() {
                 let padding = " ".repeat(widest - textwrap::core::display_width(line));
@@ -288,16 +295,16 @@ impl<'a, 'r> Page<'a, 'r> {
         if more > 0 {
             let sites: usize = left_out.iter().map(|row| row.count).sum();
             let words = format!("{} {} (-v)", self.signs.dots, counted(sites, "more site"));
-            writeln!(out, "{}", self.painter.words(Role::Dim, &words))?;
+            writeln!(out, "{}", self.painter.words(TextRole::Dim, &words))?;
         }
         if table.unchanged > 0 {
             let words = format!("{} unchanged", counted(table.unchanged, "site"));
-            writeln!(out, "{}", self.painter.words(Role::Dim, &words))?;
+            writeln!(out, "{}", self.painter.words(TextRole::Dim, &words))?;
         }
         writeln!(out)
     }
 
-    fn wrapped(&self, text: &Text, room: usize) -> Vec<String> {
+    fn wrapped(&self, text: &StyledText, room: usize) -> Vec<String> {
         let lines = super::wrap(&self.painter.line(text), room, "", "  ");
         lines.lines().map(str::to_owned).collect()
     }
@@ -316,7 +323,7 @@ impl<'a, 'r> Page<'a, 'r> {
         Ok(())
     }
 
-    fn write_entry(&self, entry: &Entry<'r>, out: &mut dyn Write) -> io::Result<()> {
+    fn write_entry(&self, entry: &EditEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
         self.write_title(entry, out)?;
         let (changes, more) = self.limited(&entry.changes);
         for change in changes {
@@ -347,11 +354,11 @@ impl<'a, 'r> Page<'a, 'r> {
         writeln!(out)
     }
 
-    fn write_title(&self, entry: &Entry<'r>, out: &mut dyn Write) -> io::Result<()> {
-        let title = self.painter.words(Role::Strong, &edit_numbers(&entry.edits));
+    fn write_title(&self, entry: &EditEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
+        let title = self.painter.words(TextRole::Strong, &edit_numbers(&entry.edits));
         let place = match &entry.edits[..] {
-            [only] => only.at.last().map(|place| Text::place(place, only.at.head.is_some())),
-            edits => Some(Text::of(Role::Place, files(edits))),
+            [only] => only.at.last().map(|place| StyledText::place(place, only.at.head.is_some())),
+            edits => Some(StyledText::of(TextRole::Place, files(edits))),
         };
         let text = place.unwrap_or_default();
         writeln!(out, "{}", self.painter.paragraph(&text, &format!("{title}  "), "    "))
@@ -360,7 +367,7 @@ impl<'a, 'r> Page<'a, 'r> {
     /// What was edited: each place, and the value once.
     fn write_change(
         &self,
-        entry: &Entry<'r>,
+        entry: &EditEntry<'r>,
         change: &EditedValue<'r>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -379,7 +386,7 @@ impl<'a, 'r> Page<'a, 'r> {
             let subject = self.story.names.subject(edit);
             let place = edit.at.last().filter(|_| entry.edits.len() > 1);
             let place = place.map(|place| {
-                let mut text = Text::place(place, edit.at.head.is_some());
+                let mut text = StyledText::place(place, edit.at.head.is_some());
                 if is_one_file {
                     text.pieces[0].text = format!(":{}", place.line);
                 }
@@ -396,9 +403,9 @@ impl<'a, 'r> Page<'a, 'r> {
         writeln!(out, "{}", self.painter.paragraph(&group.title, "    ", "      "))?;
         if !group.documents.is_empty() {
             let (documents, more) = self.limited(&group.documents);
-            let text = Text::list(documents.iter().cloned(), ", ");
+            let text = StyledText::list(documents.iter().cloned(), ", ");
             let more = if more == 0 { String::new() } else { format!(" and {more} more (-v)") };
-            let text = text.then(Role::Dim, more);
+            let text = text.then(TextRole::Dim, more);
             writeln!(out, "{}", self.painter.paragraph(&text, "      ", "      "))?;
         }
         let (deltas, more) = self.limited(&group.deltas);
@@ -411,7 +418,7 @@ impl<'a, 'r> Page<'a, 'r> {
     /// What became of a value: scalars on one line where they fit.
     fn write_delta(
         &self,
-        delta: &Delta,
+        delta: &ValueDelta,
         path: Option<&str>,
         indent: &str,
         out: &mut dyn Write,
@@ -422,14 +429,14 @@ impl<'a, 'r> Page<'a, 'r> {
             let width =
                 [indent, path, ": ", base, " ", arrow, " ", head].map(UnicodeWidthStr::width);
             if width.iter().sum::<usize>() <= self.painter.style.columns() {
-                let path = self.painter.words(Role::Name, path);
-                let base = self.painter.words(Role::Error, base);
-                let head = self.painter.words(Role::Good, head);
+                let path = self.painter.words(TextRole::Name, path);
+                let base = self.painter.words(TextRole::Error, base);
+                let head = self.painter.words(TextRole::Good, head);
                 return writeln!(out, "{indent}{path}: {base} {arrow} {head}");
             }
         }
         if !path.is_empty() {
-            writeln!(out, "{indent}{}", self.painter.words(Role::Name, path))?;
+            writeln!(out, "{indent}{}", self.painter.words(TextRole::Name, path))?;
         }
         let max = if self.look.detail == Detail::Whole { usize::MAX } else { MAX_VALUE_LINES };
         let (lines, more) = delta.shortened(max);
@@ -439,10 +446,10 @@ impl<'a, 'r> Page<'a, 'r> {
         });
         for line in lines {
             let (sign, role) = match line.sign {
-                Sign::Removed => ("- ", Role::Error),
-                Sign::Added => ("+ ", Role::Good),
-                Sign::Same => ("  ", Role::Plain),
-                Sign::Skipped => ("  ", Role::Dim),
+                Sign::Removed => ("- ", TextRole::Error),
+                Sign::Added => ("+ ", TextRole::Good),
+                Sign::Same => ("  ", TextRole::Plain),
+                Sign::Skipped => ("  ", TextRole::Dim),
             };
             let text =
                 excerpt::cut(&super::printable::clean(&line.text), focus, room, self.signs.dots);
@@ -456,21 +463,27 @@ impl<'a, 'r> Page<'a, 'r> {
         for step in &route.steps {
             let is_whole = self.look.detail == Detail::Whole;
             let places = if is_whole { &step.places } else { &step.place };
-            let text = Text::list([places.clone(), step.words.clone()], "  ");
+            let text = StyledText::list([places.clone(), step.words.clone()], "  ");
             writeln!(out, "{}", self.painter.paragraph(&text, "    ", "      "))?;
         }
         Ok(())
     }
 
-    fn write_listed(&self, title: &str, edits: &[&Edit], out: &mut dyn Write) -> io::Result<()> {
+    fn write_listed(
+        &self,
+        title: &str,
+        edits: &[&ReportedEdit],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if edits.is_empty() {
             return Ok(());
         }
         let title = format!("{title}: {}", counted(edits.len(), "edit"));
-        writeln!(out, "{}", self.painter.words(Role::Strong, &title))?;
+        writeln!(out, "{}", self.painter.words(TextRole::Strong, &title))?;
         let (shown, more) = self.limited(edits);
         for edit in shown {
-            let place = edit.at.last().map(|place| Text::place(place, edit.at.head.is_some()));
+            let place =
+                edit.at.last().map(|place| StyledText::place(place, edit.at.head.is_some()));
             let text = place.unwrap_or_default().and("  ").join(self.story.names.subject(edit));
             writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
         }
@@ -497,11 +510,11 @@ impl<'a, 'r> Page<'a, 'r> {
             return Ok(());
         }
         let title = "UNEXPLAINED: changes that no edit explains";
-        writeln!(out, "{}", self.painter.words(Role::Error, title))?;
+        writeln!(out, "{}", self.painter.words(TextRole::Error, title))?;
         for output in outputs {
             writeln!(out, "{}", self.painter.paragraph(output, "  ", "    "))?;
         }
-        let text = Text::plain(UNEXPLAINED);
+        let text = StyledText::plain(UNEXPLAINED);
         writeln!(out, "{}\n", self.painter.paragraph(&text, "  ", "  "))
     }
 
@@ -516,33 +529,33 @@ impl<'a, 'r> Page<'a, 'r> {
         }
         let report = self.story.report;
         let time = report.timing_ms.total.map(|total| {
-            Text::of(Role::Dim, format!("{}.{:02}s", total / 1000, total % 1000 / 10))
+            StyledText::of(TextRole::Dim, format!("{}.{:02}s", total / 1000, total % 1000 / 10))
         });
         let meaning = self
             .story
             .header
             .iter()
-            .map(|(word, text)| Text::plain(format!("{word} ")).join(text.clone()));
+            .map(|(word, text)| StyledText::plain(format!("{word} ")).join(text.clone()));
         let findings = headline.findings.iter().cloned();
         let parts = std::iter::once(text).chain(findings).chain(meaning).chain(time);
-        let text = Text::list(parts, self.signs.between);
+        let text = StyledText::list(parts, self.signs.between);
         writeln!(out, "{}", self.painter.paragraph(&text, "", rest))
     }
 
     /// The verdict again, with what its further lines are indented by.
-    fn closing(&self) -> (Text, &'static str) {
+    fn closing(&self) -> (StyledText, &'static str) {
         let headline = &self.story.headline;
         let parts = std::iter::once(&headline.reason).chain(&headline.figures);
-        let text = Text::list(parts.cloned(), self.signs.between);
+        let text = StyledText::list(parts.cloned(), self.signs.between);
         match headline.badge {
-            Some((badge, role)) => (Text::of(role, badge).and("  ").join(text), "      "),
+            Some((badge, role)) => (StyledText::of(role, badge).and("  ").join(text), "      "),
             None => (text, "  "),
         }
     }
 
     /// Writes findings in full; of those of one rule that the same edits caused the first.
     fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
-        let limit = self.look.limit * Look::FINDINGS_AN_ENTRY;
+        let limit = self.look.limit * TerminalOptions::FINDINGS_AN_ENTRY;
         let alike = alike(entries);
         let (in_full, left_out) = self.limited_to(limit, &alike);
         for alike in in_full {
@@ -550,7 +563,7 @@ impl<'a, 'r> Page<'a, 'r> {
             self.write_lines(&alike[1..], self.look.limit.div_ceil(2), out)?;
         }
         let left_out = alike[alike.len() - left_out..].concat();
-        self.write_lines(&left_out, self.look.limit * Look::LINES_AN_ENTRY, out)
+        self.write_lines(&left_out, self.look.limit * TerminalOptions::LINES_AN_ENTRY, out)
     }
 
     fn write_lines(
@@ -571,11 +584,11 @@ impl<'a, 'r> Page<'a, 'r> {
         writeln!(out)
     }
 
-    fn on_one_line(&self, entry: &FindingEntry<'r>) -> Text {
+    fn on_one_line(&self, entry: &FindingEntry<'r>) -> StyledText {
         let finding = entry.finding;
         let label = &finding.primary;
         let place = format!("{}:{}:{}", label.file, label.line, label.column);
-        let mut text = Text::of(Role::Place, place).and(": ");
+        let mut text = StyledText::of(TextRole::Place, place).and(": ");
         text = text.then(role(finding.severity), finding::kind(finding)).and(" ");
         text = text.and(&finding.message);
         if !entry.sites.is_empty() {
@@ -602,7 +615,7 @@ fn in_column(column: &SiteColumn, text: &str, painted: &str, width: usize) -> St
 }
 
 /// A line in the colour of a role, where colours are used.
-pub(super) fn painted(line: &str, role: Role, style: &Style) -> String {
+pub(super) fn painted(line: &str, role: TextRole, style: &TerminalStyle) -> String {
     match paint::code(role).filter(|_| style.color) {
         Some(code) => format!("\x1b[{code}m{line}\x1b[0m"),
         None => line.to_owned(),
@@ -616,11 +629,11 @@ const MIN_SITE_COLUMN: usize = 20;
 const MAX_PLACES: usize = 3;
 
 /// The role of a severity.
-fn role(severity: Severity) -> Role {
+fn role(severity: Severity) -> TextRole {
     match severity {
-        Severity::Error => Role::Error,
-        Severity::Warning => Role::Warning,
-        Severity::Note => Role::Note,
+        Severity::Error => TextRole::Error,
+        Severity::Warning => TextRole::Warning,
+        Severity::Note => TextRole::Note,
     }
 }
 
@@ -637,14 +650,14 @@ fn alike<'e, 'r>(entries: &'e [FindingEntry<'r>]) -> Vec<Vec<&'e FindingEntry<'r
     alike.into_values().collect()
 }
 
-fn one_file(edits: &[&Edit]) -> bool {
-    let file = |edit: &&Edit| edit.at.last().map(|place| place.file.clone());
+fn one_file(edits: &[&ReportedEdit]) -> bool {
+    let file = |edit: &&ReportedEdit| edit.at.last().map(|place| place.file.clone());
     let first = edits.first().and_then(file);
     edits.iter().all(|edit| file(edit) == first)
 }
 
 /// The files of edits: the name of one, and how many more there are.
-fn files(edits: &[&Edit]) -> String {
+fn files(edits: &[&ReportedEdit]) -> String {
     let mut files: Vec<&str> =
         edits.iter().filter_map(|edit| edit.at.last()).map(|place| &*place.file).collect();
     files.dedup();

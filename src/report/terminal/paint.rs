@@ -2,38 +2,38 @@
 
 use crate::report::model::Report;
 use crate::report::printable::clean;
-use crate::report::text::{Link, Piece, Role, Text};
-use crate::report::{Style, wrap};
+use crate::report::text::{StyledText, TextLink, TextPiece, TextRole};
+use crate::report::{TerminalStyle, wrap};
 
 /// A terminal to write texts of a report for.
 #[derive(Clone, Copy)]
 pub(super) struct Painter<'a> {
     pub(super) report: &'a Report,
-    pub(super) style: &'a Style,
+    pub(super) style: &'a TerminalStyle,
 }
 
 impl Painter<'_> {
     /// The text with its colours and links, on one line.
-    pub(super) fn line(self, text: &Text) -> String {
+    pub(super) fn line(self, text: &StyledText) -> String {
         text.pieces.iter().map(|piece| self.piece(piece)).collect()
     }
 
     /// The text in lines of the terminal's width, `first` before the first and `rest` before the
     /// others.
-    pub(super) fn paragraph(self, text: &Text, first: &str, rest: &str) -> String {
+    pub(super) fn paragraph(self, text: &StyledText, first: &str, rest: &str) -> String {
         wrap(&self.line(text), self.style.columns(), first, rest)
     }
 
     /// Words in a role.
-    pub(super) fn words(self, role: Role, words: &str) -> String {
-        self.line(&Text::of(role, words))
+    pub(super) fn words(self, role: TextRole, words: &str) -> String {
+        self.line(&StyledText::of(role, words))
     }
 
-    fn piece(self, piece: &Piece) -> String {
+    fn piece(self, piece: &TextPiece) -> String {
         let text = clean(&piece.text);
         let text = match piece.role {
             // What the repository says stays as it is.
-            Role::Name | Role::Place => text,
+            TextRole::Name | TextRole::Place => text,
             _ if self.style.unicode => text,
             _ => in_ascii(&text).into(),
         };
@@ -44,7 +44,7 @@ impl Painter<'_> {
         }
     }
 
-    fn address(self, link: &Link) -> Option<String> {
+    fn address(self, link: &TextLink) -> Option<String> {
         if self.style.links { self.report.address(link) } else { None }
     }
 }
@@ -67,16 +67,16 @@ fn painted(text: &str, code: Option<&str>) -> String {
 }
 
 /// The colour of a role, as terminals know it by number.
-pub(super) fn code(role: Role) -> Option<&'static str> {
+pub(super) fn code(role: TextRole) -> Option<&'static str> {
     match role {
-        Role::Plain => None,
-        Role::Strong => Some("1"),
-        Role::Name => Some("36"),
-        Role::Place => Some("34"),
-        Role::Good => Some("1;32"),
-        Role::Error => Some("1;31"),
-        Role::Warning => Some("1;33"),
-        Role::Note => Some("1;36"),
-        Role::Dim => Some("2"),
+        TextRole::Plain => None,
+        TextRole::Strong => Some("1"),
+        TextRole::Name => Some("36"),
+        TextRole::Place => Some("34"),
+        TextRole::Good => Some("1;32"),
+        TextRole::Error => Some("1;31"),
+        TextRole::Warning => Some("1;33"),
+        TextRole::Note => Some("1;36"),
+        TextRole::Dim => Some("2"),
     }
 }

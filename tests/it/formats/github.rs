@@ -2,7 +2,7 @@
 //! escaped so that the runner reads what was meant.
 
 use layercake::report::model::read;
-use layercake::report::{Form, Listing};
+use layercake::report::{FindingFilter, ReportFormat};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use super::readers::{Command, annotations, visible};
 use crate::cli::{POLICY, Sandbox, definition, document};
 
 fn annotated(findings: &[Json], edits: &[Json]) -> Vec<Command> {
-    annotations(&written(Form::Github, &report(findings, edits), USUAL))
+    annotations(&written(ReportFormat::Github, &report(findings, edits), USUAL))
 }
 
 /// Where a command is shown.
@@ -97,8 +97,8 @@ fn what_matters_most_is_kept() {
     ignored["suppressed"] =
         json!({"kind": "comment", "file": "a.yaml", "line": 2, "reason": "we know"});
     findings.extend([new, ignored]);
-    let listing = Listing { all: true, ignored: true };
-    let commands = annotations(&written(Form::Github, &report(&findings, &[]), listing));
+    let listing = FindingFilter { all: true, ignored: true };
+    let commands = annotations(&written(ReportFormat::Github, &report(&findings, &[]), listing));
     assert_eq!(commands[0].data, "new");
     assert!(commands[1].data.ends_with("the base has it too"));
     assert!(commands[9].data.starts_with("4 more findings left out"), "{commands:?}");
@@ -114,7 +114,7 @@ fn what_matters_most_is_kept() {
     let mut report = json_report(&[], &edits);
     (1..=15).for_each(|at| add_outputs(&mut report, &format!("e{at}"), "s1", at));
     let read = read(&report.to_string()).unwrap();
-    let commands = annotations(&written(Form::Github, &read, USUAL));
+    let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
     let lines: Vec<&str> = commands.iter().take(9).map(|it| &*it.properties["line"]).collect();
     assert_eq!(lines, ["15", "14", "13", "12", "11", "10", "9", "8", "7"]);
     assert!(commands[9].data.starts_with("6 more edits left out"), "{}", commands[9].data);
@@ -135,7 +135,7 @@ fn edits_of_equal_values_are_one_annotation_with_both_values() {
         "by": [{"file": "c.yaml", "line": 8, "column": 1}],
     }]);
     let read = read(&all.to_string()).unwrap();
-    let commands = annotations(&written(Form::Github, &read, USUAL));
+    let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
     let found: Vec<(String, &str)> = commands.iter().map(|it| (place(it), &*it.data)).collect();
     assert_eq!(
         found,
@@ -220,7 +220,7 @@ fn what_no_edit_explains_is_told() {
     let mut all = json_report(&[], &[]);
     all["totals"]["unexplained"] = json!(1);
     let read = read(&all.to_string()).unwrap();
-    let commands = annotations(&written(Form::Github, &read, USUAL));
+    let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
     assert_eq!((commands.len(), commands[0].name.as_str()), (1, "warning"));
     assert!(commands[0].data.starts_with("1 output changed, and no edit explains how"));
 }

@@ -1,6 +1,6 @@
 //! The code quality report: what GitLab shows, and knows again.
 
-use layercake::report::Form;
+use layercake::report::ReportFormat;
 use serde_json::{Value as Json, json};
 
 use super::made::{USUAL, finding, report, written};
@@ -13,7 +13,7 @@ fn an_issue_is_what_gitlab_takes() {
     let mut long = finding("unused-label", "warning", "w", "b.yaml", 7);
     long["primary"]["end_line"] = 12.into();
     let note = finding("stale-reference", "note", "n", "c.yaml", 1);
-    let issues = issues(&written(Form::Gitlab, &report(&[error, long, note], &[]), USUAL));
+    let issues = issues(&written(ReportFormat::Gitlab, &report(&[error, long, note], &[]), USUAL));
     assert_eq!(
         issues[0],
         json!({"description": "no \"parent\"", "check_name": "missing-parent", "fingerprint": "0f",

@@ -1,6 +1,6 @@
 //! Reports of tests: what fails, what is told beside, and what is known again.
 
-use layercake::report::{Form, Listing};
+use layercake::report::{FindingFilter, ReportFormat};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use super::made::{USUAL, finding, label, report, written};
 use super::readers::{TestCase, test_cases, visible};
 
-fn cases(findings: &[Json], listing: Listing) -> Vec<TestCase> {
-    test_cases(&written(Form::Junit, &report(findings, &[]), listing))
+fn cases(findings: &[Json], listing: FindingFilter) -> Vec<TestCase> {
+    test_cases(&written(ReportFormat::Junit, &report(findings, &[]), listing))
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn errors_fail_and_all_else_is_skipped() {
     let mut ignored = finding("missing-parent", "error", "known", "a.yaml", 8);
     ignored["suppressed"] =
         json!({"kind": "baseline", "file": ".baseline", "line": 3, "reason": ""});
-    let listing = Listing { ignored: true, ..USUAL };
+    let listing = FindingFilter { ignored: true, ..USUAL };
     let cases = cases(&[error, warning, note, ignored], listing);
     let told: Vec<(&str, &str, Vec<&str>)> = cases
         .iter()

@@ -1,7 +1,7 @@
 //! Reports made by hand, as `-o json` would have them.
 
-use layercake::report::model::{Report, Run, read};
-use layercake::report::{Form, Listing, Manner, View};
+use layercake::report::model::{Report, ReportInput, read};
+use layercake::report::{FindingFilter, FormatOptions, ReportFormat, View};
 use layercake::rules::RULES;
 use layercake::source::SourceMap;
 use layercake::triage::Findings;
@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::support::saved;
 
 /// What is listed where nothing more is asked for.
-pub const USUAL: Listing = Listing { all: false, ignored: false };
+pub const USUAL: FindingFilter = FindingFilter { all: false, ignored: false };
 
 /// A report with these findings, edits, and no more.
 pub fn report(findings: &[Json], edits: &[Json]) -> Report {
@@ -21,7 +21,7 @@ pub fn report(findings: &[Json], edits: &[Json]) -> Report {
 pub fn json_report(findings: &[Json], edits: &[Json]) -> Json {
     let sources = SourceMap::new();
     let view = View::new(&sources, &[], &[]);
-    let empty = Report::new(Run::of_findings(&Findings::default()), &view);
+    let empty = Report::new(ReportInput::of_findings(&Findings::default()), &view);
     let mut report: Json = serde_json::from_str(&saved::json(&empty)).unwrap();
     let site = |name: &str| json!({"name": name, "type": null, "base": null, "head": 3});
     report["sites"] = json!([site("lab"), site("prod")]);
@@ -64,9 +64,9 @@ pub fn edit(id: &str, file: &str, line: usize, outputs: usize) -> Json {
 }
 
 /// The report in a form.
-pub fn written(form: Form, report: &Report, listing: Listing) -> String {
+pub fn written(form: ReportFormat, report: &Report, listing: FindingFilter) -> String {
     let mut out = Vec::new();
-    form.write(report, &Manner { listing, rules: RULES }, &mut out).unwrap();
+    form.write(report, &FormatOptions { listing, rules: RULES }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

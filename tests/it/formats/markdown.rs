@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use layercake::commands::demo::FILES;
-use layercake::report::Form;
+use layercake::report::ReportFormat;
 use proptest::prelude::*;
 
 use self::made::{Size, report, written};
@@ -17,7 +17,8 @@ use self::reader::read;
 use crate::cli::Sandbox;
 
 /// So long is each form at most.
-pub const LONGEST: [(Form, usize); 2] = [(Form::Markdown, 900_000), (Form::Comment, 8_000)];
+pub const LONGEST: [(ReportFormat, usize); 2] =
+    [(ReportFormat::Markdown, 900_000), (ReportFormat::Comment, 8_000)];
 
 /// Texts that Markdown, HTML or a host of git could make something of.
 const HOSTILE: &[&str] = &[
@@ -136,7 +137,7 @@ proptest! {
     #[test]
     fn texts_of_others_come_back_as_they_are(text in hostile()) {
         let report = report(Size::SMALL, &|_| text.clone());
-        let page = read(&written(Form::Markdown, &report));
+        let page = read(&written(ReportFormat::Markdown, &report));
         let sites: Vec<&str> = page.tables[0].iter().map(|row| &*row[0]).collect();
         for site in [format!("{text}0"), format!("{text}1"), format!("shielded{text}0")] {
             let is_named = sites.iter().any(|row| row.contains(&*site));

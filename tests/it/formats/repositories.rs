@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use layercake::report::model::read;
-use layercake::report::{Form, Listing};
+use layercake::report::{FindingFilter, ReportFormat};
 use serde_json::{Value as Json, json};
 
 use super::made::{USUAL, add_outputs, edit, finding, json_report, label, written};
@@ -60,7 +60,7 @@ fn edited() -> Json {
     edit
 }
 
-fn made(form: Form, report: &Json) -> String {
+fn made(form: ReportFormat, report: &Json) -> String {
     written(form, &read(&report.to_string()).unwrap(), USUAL)
 }
 
@@ -70,7 +70,7 @@ fn sarif_has_a_root_for_each_repository() {
     report["findings"][0]["suppressed"] = Json::Null;
     report["findings"][0]["fix"] = json!({"safety": "safe", "message": "fix it", "edits": [{
         "file": FILE, "line": 4, "column": 1, "end_line": 4, "end_column": 2, "text": "x"}]});
-    let log: Json = serde_json::from_str(&made(Form::Sarif, &report)).unwrap();
+    let log: Json = serde_json::from_str(&made(ReportFormat::Sarif, &report)).unwrap();
     super::sarif::assert_sound(&log);
     let run = &log["runs"][0];
     let words = |id: &str| run["originalUriBaseIds"][id]["description"]["text"].as_str().unwrap();
@@ -111,7 +111,7 @@ fn sarif_has_a_root_for_each_repository() {
 fn without_a_pin_a_result_of_sarif_is_where_it_is() {
     let mut report = report(&[error()], &[]);
     report["repositories"][0]["pin"] = Json::Null;
-    let log: Json = serde_json::from_str(&made(Form::Sarif, &report)).unwrap();
+    let log: Json = serde_json::from_str(&made(ReportFormat::Sarif, &report)).unwrap();
     super::sarif::assert_sound(&log);
     let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     let own = json!({"uri": "global/%C3%A4%20one.yaml", "uriBaseId": "REPOSITORY_GLOBAL"});
@@ -129,8 +129,8 @@ fn suppressions_and_routes_of_sarif_are_in_their_repositories() {
     let mut report = report(&[ignored, caused], &[edited()]);
     report["outputs"][0]["document"] = name;
     report["routes"][0]["steps"][0]["at"] = json!([edited()["at"]["head"]]);
-    let listing = Listing { all: true, ignored: true };
-    let log = written(Form::Sarif, &read(&report.to_string()).unwrap(), listing);
+    let listing = FindingFilter { all: true, ignored: true };
+    let log = written(ReportFormat::Sarif, &read(&report.to_string()).unwrap(), listing);
     let log: Json = serde_json::from_str(&log).unwrap();
     super::sarif::assert_sound(&log);
     let result = |at: usize, pointer: &str| {
@@ -151,7 +151,7 @@ fn annotations_are_at_the_line_that_pins_the_revision() {
         format!("{name} {}:{}", of("file"), of("line"))
     };
     let annotated = |report: &Json| -> Vec<(String, String)> {
-        let commands = annotations(&made(Form::Github, report));
+        let commands = annotations(&made(ReportFormat::Github, report));
         commands.iter().map(|it| (place(&it.name, &it.properties), it.data.clone())).collect()
     };
     let found = annotated(&report(&[error()], &[edited()]));
@@ -185,11 +185,11 @@ fn annotations_are_at_the_line_that_pins_the_revision() {
 #[test]
 fn other_formats_name_the_repository_before_the_path() {
     let report = report(&[error()], &[edited()]);
-    let issue = &issues(&made(Form::Gitlab, &report))[0];
+    let issue = &issues(&made(ReportFormat::Gitlab, &report))[0];
     assert_eq!(issue["location"]["path"], FILE);
-    let tests = made(Form::Junit, &report);
+    let tests = made(ReportFormat::Junit, &report);
     assert!(tests.contains(&format!("name=\"{FILE}: no parent\"")), "{tests}");
-    for form in [Form::Markdown, Form::Comment, Form::Html] {
+    for form in [ReportFormat::Markdown, ReportFormat::Comment, ReportFormat::Html] {
         let page = made(form, &report);
         assert!(page.contains(&format!("{FILE}:4")), "{page}");
         let header = "v1.8";
@@ -205,7 +205,7 @@ fn links_are_those_of_the_repository() {
         format!("https://git.example.org/global/{commit}/global/%C3%A4%20one.yaml#L{line}")
     };
     let linked = report(&[error()], &[edited()]);
-    for form in [Form::Markdown, Form::Comment, Form::Html] {
+    for form in [ReportFormat::Markdown, ReportFormat::Comment, ReportFormat::Html] {
         let page = made(form, &linked);
         assert!(page.contains(&address(COMMIT, 4)), "{page}");
         assert!(!page.contains("org/sites/global"), "{page}");
@@ -244,7 +244,7 @@ fn of_many_revisions_the_first_are_named() {
     };
     report["repositories"] = (0..300).map(other).collect();
     report["comparison"] = comparison();
-    let comment = made(Form::Comment, &report);
+    let comment = made(ReportFormat::Comment, &report);
     assert!(comment.len() < 8_000, "{comment}");
     assert_eq!(comment.matches("with **global-").count(), 5, "{comment}");
     assert!(comment.contains("with **global-299**"), "what differs comes first: {comment}");

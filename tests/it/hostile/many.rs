@@ -12,7 +12,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::render::flow::flow;
 use layercake::render::replay::Replay;
 use layercake::report::View;
-use layercake::report::model::{Report, Run, write};
+use layercake::report::model::{Report, ReportInput, write};
 use layercake::rules::{self, Gates};
 use layercake::source::{DocKey, FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
 use layercake::triage::Findings;
@@ -125,7 +125,8 @@ fn findings_on_one_long_line() {
     let findings = Findings { diagnostics: diagnostics.collect(), ..Findings::default() };
     let view = View::new(&sources, &[], &[]);
     let mut json = Vec::new();
-    let written = soon(|| write(&Report::new(Run::of_findings(&findings), &view), &mut json));
+    let written =
+        soon(|| write(&Report::new(ReportInput::of_findings(&findings), &view), &mut json));
     written.expect("memory can be written to");
     let json = String::from_utf8(json).expect("JSON is UTF-8");
     let columns = item.chars().count();

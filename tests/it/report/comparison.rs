@@ -7,8 +7,8 @@ use layercake::compare::reach::Why;
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::edit::{Edit, EditId, EditKind, Text};
-use layercake::report::model::{Report, Run};
-use layercake::report::{Detail, Listing, Look, Style};
+use layercake::report::model::{Report, ReportInput};
+use layercake::report::{Detail, FindingFilter, TerminalOptions, TerminalStyle};
 use layercake::source::DocKey;
 use layercake::triage::{self, Findings};
 use layercake::yaml::diff::{Difference, Kind, Place};
@@ -99,11 +99,11 @@ fn one_edit_is_shown_with_its_reach_at_any_width() {
 
 #[test]
 fn terminals_without_unicode_get_none_and_those_with_colours_some() {
-    let whole = Look { detail: Detail::Whole, ..LOOK };
-    let ascii = one_image().full(Style { unicode: false, ..plain(80) }, whole);
+    let whole = TerminalOptions { detail: Detail::Whole, ..LOOK };
+    let ascii = one_image().full(TerminalStyle { unicode: false, ..plain(80) }, whole);
     assert!(ascii.is_ascii(), "{ascii}");
     assert!(ascii.contains("neutron.yaml:26 -> :28"), "{ascii}");
-    let painted = one_image().full(Style { color: true, ..plain(80) }, LOOK);
+    let painted = one_image().full(TerminalStyle { color: true, ..plain(80) }, LOOK);
     assert!(
         painted.contains("\x1b[1;31m-\x1b[0m \x1b[1;31mdocker.io/openstackhelm/neutron:ocata"),
         "{painted}"
@@ -163,14 +163,14 @@ pub(super) fn many_images() -> World {
 fn edits_with_the_same_values_are_one_entry() {
     let text = many_images().at(80);
     assert_eq!(text.matches("chart7:1.0").count(), 1, "values are shown once:\n{text}");
-    kept("many-edits", &many_images().full(plain(80), Look { limit: 2, ..LOOK }));
-    let whole = Look { limit: 0, detail: Detail::Whole, ..LOOK };
+    kept("many-edits", &many_images().full(plain(80), TerminalOptions { limit: 2, ..LOOK }));
+    let whole = TerminalOptions { limit: 0, detail: Detail::Whole, ..LOOK };
     let all = many_images().full(plain(80), whole);
     assert!(!all.contains("(-v)"), "{all}");
     assert!((0..40).all(|at| all.contains(&format!(".images.image_{at}\n"))), "{all}");
     kept(
         "many-edits-stat",
-        &many_images().full(plain(80), Look { detail: Detail::Figures, ..LOOK }),
+        &many_images().full(plain(80), TerminalOptions { detail: Detail::Figures, ..LOOK }),
     );
 }
 
@@ -321,7 +321,7 @@ fn what_nothing_explains_cannot_be_overlooked() {
     world.comparison.edits[0].outputs.retain(|output| *output != 0);
     world.comparison.outputs[0].unexplained = 1;
     world.comparison.outputs[1].unexplained = 1;
-    for text in [world.full(plain(80), Look { limit: 1, ..LOOK }), world.brief()] {
+    for text in [world.full(plain(80), TerminalOptions { limit: 1, ..LOOK }), world.brief()] {
         let from = text.find("UNEXPLAINED: ").expect("it is there whatever the limit");
         kept("unexplained", text[from..].split("\n\n").next().unwrap());
         assert!(text.contains("2 outputs UNEXPLAINED"), "the figures say it, too: {text}");
@@ -387,7 +387,7 @@ fn values_are_shown_as_yaml_with_what_is_around_a_change() {
             &[(Via::Edited, "one", &format!(".{at}"), &[("a.yaml", 1)])],
         );
     }
-    kept("values", &world.finish().full(plain(60), Look { limit: 0, ..LOOK }));
+    kept("values", &world.finish().full(plain(60), TerminalOptions { limit: 0, ..LOOK }));
 }
 
 fn with_findings() -> World {
@@ -414,8 +414,8 @@ fn new_errors_come_first_with_their_cause() {
     let mut world = with_findings();
     world.sides.linted = true;
     kept("findings", &world.at(80));
-    let all = Listing { all: true, ignored: false };
-    let all = world.full(plain(80), Look { listing: all, ..LOOK });
+    let all = FindingFilter { all: true, ignored: false };
+    let all = world.full(plain(80), TerminalOptions { listing: all, ..LOOK });
     assert!(all.contains("error[missing-parent]: on both sides"), "{all}");
     assert!(!all.contains("no more"), "what is fixed is counted");
 }
@@ -433,7 +433,7 @@ fn findings_have_one_fingerprint_with_and_without_a_comparison() {
     let findings = world.findings.as_ref().unwrap();
     let both = findings.new.diagnostics.iter().chain(&findings.unchanged.diagnostics).cloned();
     let head = Findings::new(both.collect(), &world.sources, &[]);
-    let alone = Report::new(Run::of_findings(&head), &world.view());
+    let alone = Report::new(ReportInput::of_findings(&head), &world.view());
     let alone: serde_json::Value = serde_json::from_str(&saved::json(&alone)).unwrap();
     assert_eq!(of(&alone, "fingerprint"), of(&told, "fingerprint")[..3]);
     assert_eq!(of(&alone, "message"), of(&told, "message")[..3]);
@@ -500,8 +500,8 @@ fn secret_world(base: &str, head: &str) -> World {
 fn a_secret_is_in_no_byte_of_any_report() {
     let all = |base: &str, head: &str| -> Vec<String> {
         let world = secret_world(base, head);
-        let whole = Look { limit: 0, detail: Detail::Whole, ..LOOK };
-        let painted = Style { color: true, ..plain(120) };
+        let whole = TerminalOptions { limit: 0, detail: Detail::Whole, ..LOOK };
+        let painted = TerminalStyle { color: true, ..plain(120) };
         vec![world.at(40), world.at(80), world.full(painted, whole), world.brief(), world.json()]
     };
     let first = all("  cnry\n", "  cnry2\n");

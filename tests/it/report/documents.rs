@@ -1,5 +1,5 @@
 use layercake::report::documents::write;
-use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite};
+use layercake::report::{DocumentOptions, RenderedDocument, SiteDocuments};
 use layercake::source::{DocKey, RepoPath};
 use layercake::yaml::{Key, Mapping, Node, Value, parse};
 
@@ -8,11 +8,11 @@ use super::Files;
 #[test]
 fn documents_stand_one_after_the_other() {
     assert_eq!(
-        shown(Some("aiab"), "a.yaml", DocumentsLook::default()),
+        shown(Some("aiab"), "a.yaml", DocumentOptions::default()),
         "---\n# aiab · a.yaml:7\nschema: s/v1\nmetadata:\n  name: doc\ndata: value\n".repeat(2)
     );
     assert_eq!(
-        shown(None, "a.yaml", DocumentsLook { with_origin: true, ..DocumentsLook::default() }),
+        shown(None, "a.yaml", DocumentOptions { with_origin: true, ..DocumentOptions::default() }),
         "---\n# a.yaml:7\nschema: s/v1\nmetadata:\n  name: doc  # a.yaml:2\ndata: value  # a.yaml:2\n"
             .repeat(2)
     );
@@ -20,10 +20,10 @@ fn documents_stand_one_after_the_other() {
 
 #[test]
 fn a_name_cannot_add_to_the_documents() {
-    let plain = shown(Some("x"), "x.yaml", DocumentsLook::default());
+    let plain = shown(Some("x"), "x.yaml", DocumentOptions::default());
     for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
         let evil = format!("x{end}injected: 1{end}---{end}");
-        let look = DocumentsLook { with_origin: true, ..DocumentsLook::default() };
+        let look = DocumentOptions { with_origin: true, ..DocumentOptions::default() };
         let text = shown(Some(&evil), &evil, look);
         let read = |text: &str| {
             let parsed = parse(Files::default().sources.upcoming(), text);
@@ -34,7 +34,7 @@ fn a_name_cannot_add_to_the_documents() {
     }
 }
 
-fn shown(site: Option<&str>, path: &str, look: DocumentsLook) -> String {
+fn shown(site: Option<&str>, path: &str, look: DocumentOptions) -> String {
     let files = Files::new(&[(path, "\n«a:here»\n")]);
     let span = files.at('a');
     let text = |text: &str| Node::new(Value::String(text.into()), span);
@@ -49,7 +49,7 @@ fn shown(site: Option<&str>, path: &str, look: DocumentsLook) -> String {
     };
     let documents = vec![document.clone(), document];
     let mut out = Vec::new();
-    let sites = [RenderedSite { site: site.map(Into::into), documents }];
+    let sites = [SiteDocuments { site: site.map(Into::into), documents }];
     write(&sites, &files.view(), look, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }

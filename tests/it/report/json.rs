@@ -1,6 +1,6 @@
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::report::model::{rendered, site_rows};
-use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite, SiteRow, canonical};
+use layercake::report::{DocumentOptions, RenderedDocument, SiteDocuments, SiteRow, canonical};
 use layercake::source::{DocKey, RepoPath, Span};
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
 use serde_json::Value as Json;
@@ -97,8 +97,8 @@ fn rendered_documents_keep_their_order() {
         line: 3,
     };
     let mut out = Vec::new();
-    let site = RenderedSite { site: None, documents: vec![document] };
-    rendered(&[site], DocumentsLook::default(), &mut out).unwrap();
+    let site = SiteDocuments { site: None, documents: vec![document] };
+    rendered(&[site], DocumentOptions::default(), &mut out).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
         "{\"version\":1,\"sites\":[{\"site\":null,\"documents\":[{\"schema\":\"s/v1\",\"name\":\"n\",\

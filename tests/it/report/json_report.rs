@@ -1,6 +1,6 @@
 //! The report for programs is what its JSON Schema says, to the letter.
 
-use layercake::report::model::{Unreadable, read, write};
+use layercake::report::model::{ReportReadError, read, write};
 use serde_json::{Value as Json, json};
 
 use super::comparison::{all_kinds, many_images, one_image};
@@ -64,7 +64,7 @@ fn a_text_that_is_no_report_is_refused() {
         *mutant.pointer_mut(pointer).expect("it is in the report") = other;
         read(&mutant.to_string()).expect_err(pointer)
     };
-    let version = Unreadable::Version("urn:layercake:report:3".to_owned());
+    let version = ReportReadError::Version("urn:layercake:report:3".to_owned());
     assert_eq!(mutant("/schema", json!("urn:layercake:report:3")), version);
     for (pointer, other, said) in [
         ("/outputs/0/causes/0/edit", json!("e7"), "there is no `e7` in it"),
@@ -79,7 +79,7 @@ fn a_text_that_is_no_report_is_refused() {
         assert!(fault.contains(said), "{pointer}: {fault}");
     }
     for text in ["", "[]", "{}", "null", "\u{feff}{}", "{\"schema\": 1, \"version\": 1}"] {
-        assert!(matches!(read(text), Err(Unreadable::Other(_))), "{text}");
+        assert!(matches!(read(text), Err(ReportReadError::Other(_))), "{text}");
     }
     // What a later version adds is no reason to refuse it.
     let mut later = sound.clone();

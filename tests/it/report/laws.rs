@@ -1,7 +1,7 @@
 //! What holds for any findings over any text.
 
 use layercake::diagnostic::{Diagnostic, Label};
-use layercake::report::Style;
+use layercake::report::TerminalStyle;
 use layercake::rules::RULES;
 use layercake::source::Span;
 use proptest::collection::vec;
@@ -37,7 +37,7 @@ proptest! {
                 finding
             })
             .collect();
-        let style = Style { width, color, unicode, links: false };
+        let style = TerminalStyle { width, color, unicode, links: false };
         let full = files.full(findings.clone(), style);
         let concise = files.concise(findings.clone());
         let json: Json = serde_json::from_str(&files.json(findings.clone())).unwrap();

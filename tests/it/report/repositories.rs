@@ -2,8 +2,8 @@
 
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label, TextEdit};
-use layercake::report::Style;
-use layercake::report::model::{Report, Run};
+use layercake::report::TerminalStyle;
+use layercake::report::model::{Report, ReportInput};
 use layercake::report::terminal as format;
 use layercake::source::{Commit, History, RevisionChoice, UsedRepository, UsedRevision};
 use layercake::triage::Findings;
@@ -137,7 +137,7 @@ fn a_run_without_a_comparison_has_them_at_its_end() {
     let repositories =
         [UsedRepository { head: Some(pinned("v1.8", Side::Head)), ..used("global", &["south"]) }];
     let findings = Findings::default();
-    let run = Run { repositories: &repositories, ..Run::of_findings(&findings) };
+    let run = ReportInput { repositories: &repositories, ..ReportInput::of_findings(&findings) };
     let report = Report::new(run, &files.view());
     let mut screen = Vec::new();
     format::write(&report, LOOK, &plain(160), &mut screen).unwrap();
@@ -147,7 +147,7 @@ fn a_run_without_a_comparison_has_them_at_its_end() {
 
 #[test]
 fn links_lead_to_the_revision_that_a_place_was_read_from() {
-    let style = Style { links: true, ..plain(160) };
+    let style = TerminalStyle { links: true, ..plain(160) };
     let screen = bump().full(style, LOOK);
     let address = |side: Side| {
         let path = "global/software/config/versions.yaml";
@@ -198,7 +198,7 @@ fn there_are_no_fixes_in_further_repositories() {
         Findings { diagnostics: vec![finding('a'), finding('b')], ..Findings::default() };
     let repositories =
         [UsedRepository { head: Some(pinned("v1.8", Side::Head)), ..used("global", &[]) }];
-    let run = Run { repositories: &repositories, ..Run::of_findings(&findings) };
+    let run = ReportInput { repositories: &repositories, ..ReportInput::of_findings(&findings) };
     let report = Report::new(run, &files.view());
     assert_eq!(report.totals.fixable, 1);
     let fixed: Vec<bool> = report.findings.iter().map(|it| it.fix.is_some()).collect();

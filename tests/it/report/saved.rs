@@ -8,8 +8,8 @@ use layercake::commands::policy::Selectors;
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::merge::deckhand::Semantics;
-use layercake::report::model::{Report, Unreadable, read};
-use layercake::report::{Detail, Format, Listing, Look};
+use layercake::report::model::{Report, ReportReadError, read};
+use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
 use layercake::rules::{Gates, RULES};
 use layercake::source::{MemoryTree, RepoPath, Source, Span};
 use layercake::yaml::Node;
@@ -115,15 +115,18 @@ fn a_value_that_is_not_in_the_report_is_said_to_be_missing() {
 
 /// The report as a reader of everything has it.
 fn written(format: Format, report: &Report) -> String {
-    let look =
-        Look { listing: Listing { all: true, ignored: true }, limit: 0, detail: Detail::Whole };
+    let look = TerminalOptions {
+        listing: FindingFilter { all: true, ignored: true },
+        limit: 0,
+        detail: Detail::Whole,
+    };
     let mut out = Vec::new();
     format.write(report, (look, &plain(60)), RULES, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 /// `report` with another value at a pointer.
-fn forged(report: &str, pointer: &str, other: Json) -> Result<Report, Unreadable> {
+fn forged(report: &str, pointer: &str, other: Json) -> Result<Report, ReportReadError> {
     let mut report: Json = serde_json::from_str(report).unwrap();
     *report.pointer_mut(pointer).expect("it is in the report") = other;
     read(&report.to_string())

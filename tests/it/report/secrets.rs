@@ -3,7 +3,7 @@
 
 use layercake::diagnostic::Diagnostic;
 use layercake::report::model::rendered;
-use layercake::report::{DocumentsLook, RenderedDocument, RenderedSite, Style};
+use layercake::report::{DocumentOptions, RenderedDocument, SiteDocuments, TerminalStyle};
 use layercake::source::{DocKey, RepoPath};
 use layercake::yaml::{Key, Mapping, Node, Value};
 
@@ -35,7 +35,7 @@ fn outputs(text: &str, secret: &str) -> Vec<String> {
     let all = |finding: Diagnostic| {
         [
             files.full(vec![finding.clone()], plain(80)),
-            files.full(vec![finding.clone()], Style { color: true, ..plain(40) }),
+            files.full(vec![finding.clone()], TerminalStyle { color: true, ..plain(40) }),
             files.concise(vec![finding.clone()]),
             files.json(vec![finding]),
         ]
@@ -148,17 +148,17 @@ fn rendered_secrets_are_hidden_unless_asked_for() {
         file: RepoPath::new("a.yaml"),
         line: 1,
     };
-    let sites = [RenderedSite { site: Some("aiab".into()), documents: vec![document] }];
+    let sites = [SiteDocuments { site: Some("aiab".into()), documents: vec![document] }];
     let both = |look| {
         let (mut yaml, mut as_json) = (Vec::new(), Vec::new());
         layercake::report::documents::write(&sites, &files.view(), look, &mut yaml).unwrap();
         rendered(&sites, look, &mut as_json).unwrap();
         [yaml, as_json].map(|bytes| String::from_utf8(bytes).unwrap())
     };
-    for text in both(DocumentsLook { show_secrets: false, with_origin: true }) {
+    for text in both(DocumentOptions { show_secrets: false, with_origin: true }) {
         assert!(!text.contains("cnry") && text.contains("(hidden)") && text.contains("seen"));
     }
-    for text in both(DocumentsLook { show_secrets: true, with_origin: false }) {
+    for text in both(DocumentOptions { show_secrets: true, with_origin: false }) {
         assert!(text.contains("cnry-key") && !text.contains("(hidden)"));
     }
 }

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use layercake::diagnostic::{Diagnostic, Label};
-use layercake::report::{Look, SiteRow, Style};
+use layercake::report::{SiteRow, TerminalOptions, TerminalStyle};
 use layercake::source::Span;
 
 use super::{Files, LOOK, plain, rule, sites};
@@ -54,7 +54,7 @@ error[missing-parent]: rendered image tag `etcdctl` is not pinned
 ",
     );
     check(
-        &files.full(finding(), Style { unicode: false, ..plain(40) }),
+        &files.full(finding(), TerminalStyle { unicode: false, ..plain(40) }),
         "
 error[missing-parent]: rendered image
   tag `etcdctl` is not pinned
@@ -112,7 +112,8 @@ fn colours_are_only_where_they_are_asked_for() {
     let files = three_files();
     let plain_text = files.full(vec![three_file_finding(&files)], plain(80));
     assert!(!plain_text.contains('\x1b'));
-    let colored = files.full(vec![three_file_finding(&files)], Style { color: true, ..plain(80) });
+    let colored =
+        files.full(vec![three_file_finding(&files)], TerminalStyle { color: true, ..plain(80) });
     assert!(colored.starts_with("\x1b[1;31merror[missing-parent]:\x1b[0m rendered"));
     assert_eq!(without_colours(&colored), plain_text);
 }
@@ -228,7 +229,7 @@ fn long_lines_are_cut_round_their_labels() {
                 if text.contains("«b") {
                     finding = finding.related(files.at('b'), "another one");
                 }
-                let style = Style { unicode, ..plain(width) };
+                let style = TerminalStyle { unicode, ..plain(width) };
                 let shown = files.full(vec![finding], style);
                 for line in shown.lines() {
                     assert!(columns(line) <= width, "{width}: {line}\n{shown}");
@@ -290,7 +291,7 @@ fn of_many_findings_the_first_are_shown_and_the_others_counted() {
         .collect();
     let report = files.report(findings);
     let mut out = Vec::new();
-    let look = Look { limit: Look::USUAL_LIMIT, ..LOOK };
+    let look = TerminalOptions { limit: TerminalOptions::USUAL_LIMIT, ..LOOK };
     let start = Instant::now();
     layercake::report::terminal::write_findings(&report, look, &plain(80), &mut out).unwrap();
     let elapsed = start.elapsed();

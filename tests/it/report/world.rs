@@ -8,8 +8,10 @@ use std::time::Duration;
 use layercake::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach, Why};
 use layercake::compare::{Cause, Change, Hop, Output, Proof, Status, Via};
 use layercake::edit::{Edit, EditId, EditKind, Part, Text};
-use layercake::report::model::{self, Report, Repository, Run, SideKind, Timing};
-use layercake::report::{Detail, Format, Listing, Look, Style, View, canonical};
+use layercake::report::model::{self, Report, ReportInput, ReportedRepository, SideKind, Timing};
+use layercake::report::{
+    Detail, FindingFilter, Format, TerminalOptions, TerminalStyle, View, canonical,
+};
 use layercake::rules::RULES;
 use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, UsedRepository};
 use layercake::triage;
@@ -28,7 +30,7 @@ pub struct World {
     secrets: Vec<Span>,
     pub comparison: Comparison,
     pub findings: Option<triage::Compared>,
-    pub sides: model::Comparison,
+    pub sides: model::ReportedComparison,
     pub repositories: Vec<UsedRepository>,
     outputs: usize,
     /// By name.
@@ -333,17 +335,17 @@ impl World {
     pub fn report(&self) -> Report {
         let findings = self.findings.as_ref();
         let name = "treasuremap".to_owned();
-        let run = Run {
-            repository: Some(Repository { name, branch: None, nested_at: None }),
+        let run = ReportInput {
+            repository: Some(ReportedRepository { name, branch: None, nested_at: None }),
             repositories: &self.repositories,
             outputs: self.outputs,
             timing: Timing::new(Duration::from_millis(210), None),
-            ..Run::of_comparison(self.sides.clone(), &self.comparison, findings)
+            ..ReportInput::of_comparison(self.sides.clone(), &self.comparison, findings)
         };
         Report::new(run, &self.view())
     }
 
-    pub fn full(&self, style: Style, look: Look) -> String {
+    pub fn full(&self, style: TerminalStyle, look: TerminalOptions) -> String {
         saved::check_report(&self.report());
         self.written(Format::Full, look, style)
     }
@@ -360,23 +362,23 @@ impl World {
         saved::json(&self.report())
     }
 
-    fn written(&self, format: Format, look: Look, style: Style) -> String {
+    fn written(&self, format: Format, look: TerminalOptions, style: TerminalStyle) -> String {
         let mut out = Vec::new();
         format.write(&self.report(), (look, &style), RULES, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 }
 
-pub const LOOK: Look = Look {
-    listing: Listing { all: false, ignored: false },
-    limit: Look::USUAL_LIMIT,
+pub const LOOK: TerminalOptions = TerminalOptions {
+    listing: FindingFilter { all: false, ignored: false },
+    limit: TerminalOptions::USUAL_LIMIT,
     detail: Detail::Usual,
 };
 
-fn sides() -> model::Comparison {
-    let sides = model::Comparison::of_kinds(SideKind::Commit, SideKind::Worktree);
-    model::Comparison {
-        base: model::Side {
+fn sides() -> model::ReportedComparison {
+    let sides = model::ReportedComparison::of_kinds(SideKind::Commit, SideKind::Worktree);
+    model::ReportedComparison {
+        base: model::ReportedSide {
             commit: Some("fca290a1b2c3d4e5f60718293a4b5c6d7e8f9012".into()),
             name: "main".into(),
             ..sides.base

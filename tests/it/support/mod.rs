@@ -147,24 +147,37 @@ fn place(span: Span, sources: &SourceMap) -> String {
 pub mod saved {
     use layercake::check::{self, Checked};
     use layercake::report::model::{
-        ByStatus, CheckedSides, Comparison, Report, Run, SideKind, Totals, read, write,
+        ByStatus, CheckedSides, Report, ReportInput, ReportedComparison, SideKind, Totals, read,
+        write,
     };
-    use layercake::report::{Detail, Format, Listing, Look, Style, View};
+    use layercake::report::{Detail, FindingFilter, Format, TerminalOptions, TerminalStyle, View};
     use layercake::rules::RULES;
 
     use super::sample::is_thorough;
 
-    const STYLES: [Style; 4] = [
-        Style { width: 80, color: false, unicode: true, links: false },
-        Style { width: 40, color: false, unicode: false, links: false },
-        Style { width: 100, color: true, unicode: true, links: true },
-        Style { width: 160, color: false, unicode: true, links: false },
+    const STYLES: [TerminalStyle; 4] = [
+        TerminalStyle { width: 80, color: false, unicode: true, links: false },
+        TerminalStyle { width: 40, color: false, unicode: false, links: false },
+        TerminalStyle { width: 100, color: true, unicode: true, links: true },
+        TerminalStyle { width: 160, color: false, unicode: true, links: false },
     ];
 
-    const LOOKS: [Look; 3] = [
-        Look { listing: Listing { all: false, ignored: false }, limit: 8, detail: Detail::Usual },
-        Look { listing: Listing { all: true, ignored: true }, limit: 0, detail: Detail::Whole },
-        Look { listing: Listing { all: false, ignored: true }, limit: 1, detail: Detail::Figures },
+    const LOOKS: [TerminalOptions; 3] = [
+        TerminalOptions {
+            listing: FindingFilter { all: false, ignored: false },
+            limit: 8,
+            detail: Detail::Usual,
+        },
+        TerminalOptions {
+            listing: FindingFilter { all: true, ignored: true },
+            limit: 0,
+            detail: Detail::Whole,
+        },
+        TerminalOptions {
+            listing: FindingFilter { all: false, ignored: true },
+            limit: 1,
+            detail: Detail::Figures,
+        },
     ];
 
     /// Holds for what came of checking one side.
@@ -176,10 +189,10 @@ pub mod saved {
     pub fn of_checked<T>(checked: &Checked<T>) -> Report {
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
         let (documents, findings) = (checked.documents, &checked.findings);
-        let run = Run {
+        let run = ReportInput {
             checked: CheckedSides::One { documents, sites: Vec::new(), findings },
             outputs: checked.sites.iter().map(|site| site.outputs).sum(),
-            ..Run::of_findings(findings)
+            ..ReportInput::of_findings(findings)
         };
         Report::new(run, &view)
     }
@@ -190,8 +203,8 @@ pub mod saved {
         let without = compared.without_rules();
         let checked = &compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-        let sides = Comparison { linted: false, ..sides(compared) };
-        let run = Run::of_comparison(sides, &compared.comparison, Some(&without));
+        let sides = ReportedComparison { linted: false, ..sides(compared) };
+        let run = ReportInput::of_comparison(sides, &compared.comparison, Some(&without));
         check_report(&Report::new(run, &view));
     }
 
@@ -200,17 +213,18 @@ pub mod saved {
         let checked = &compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
         let findings = compared.findings.reported(false, &checked.sources);
-        let run = Run::of_comparison(sides(compared), &compared.comparison, Some(&findings));
-        Report::new(Run { outputs: 12, ..run }, &view)
+        let run =
+            ReportInput::of_comparison(sides(compared), &compared.comparison, Some(&findings));
+        Report::new(ReportInput { outputs: 12, ..run }, &view)
     }
 
-    fn sides(compared: &check::Compared) -> Comparison {
-        Comparison {
+    fn sides(compared: &check::Compared) -> ReportedComparison {
+        ReportedComparison {
             reason: "merge-base of main and HEAD".to_owned(),
             shallow: true,
             limited: true,
             edited_files: compared.edited_files.len(),
-            ..Comparison::of_kinds(SideKind::Index, SideKind::Worktree)
+            ..ReportedComparison::of_kinds(SideKind::Index, SideKind::Worktree)
         }
     }
 
@@ -231,7 +245,12 @@ pub mod saved {
         }
     }
 
-    fn check_formats(report: &Report, saved: &Report, look: Look, style: &Style) {
+    fn check_formats(
+        report: &Report,
+        saved: &Report,
+        look: TerminalOptions,
+        style: &TerminalStyle,
+    ) {
         for format in Format::ALL {
             let of = |report: &Report| {
                 let mut out = Vec::new();

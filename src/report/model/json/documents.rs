@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::VERSION;
-use crate::report::form::{Form, Order};
-use crate::report::{DocumentsLook, RenderedDocument, RenderedSite, SiteRow};
+use crate::report::form::{KeyOrder, NodeAsJson};
+use crate::report::{DocumentOptions, RenderedDocument, SiteDocuments, SiteRow};
 
 #[derive(Serialize)]
 pub(super) struct RenderedReport<'a> {
@@ -25,17 +25,17 @@ struct RenderedDocumentForm<'a> {
     layer: &'a str,
     file: &'a str,
     line: u32,
-    data: Form<'a>,
+    data: NodeAsJson<'a>,
 }
 
 #[derive(Serialize)]
 pub(super) struct SitesReport<'a> {
     version: u32,
-    sites: Vec<SiteForm<'a>>,
+    sites: Vec<ListedSiteForm<'a>>,
 }
 
 #[derive(Serialize)]
-struct SiteForm<'a> {
+struct ListedSiteForm<'a> {
     site: Option<&'a str>,
     #[serde(rename = "type")]
     site_type: Option<&'a str>,
@@ -45,7 +45,7 @@ struct SiteForm<'a> {
 }
 
 impl<'a> RenderedReport<'a> {
-    pub(super) fn new(sites: &'a [RenderedSite], look: DocumentsLook) -> Self {
+    pub(super) fn new(sites: &'a [SiteDocuments], look: DocumentOptions) -> Self {
         let of = |site| RenderedSiteForm::new(site, look);
         Self { version: VERSION, sites: sites.iter().map(of).collect() }
     }
@@ -53,12 +53,12 @@ impl<'a> RenderedReport<'a> {
 
 impl<'a> SitesReport<'a> {
     pub(super) fn new(rows: &'a [SiteRow]) -> Self {
-        Self { version: VERSION, sites: rows.iter().map(SiteForm::new).collect() }
+        Self { version: VERSION, sites: rows.iter().map(ListedSiteForm::new).collect() }
     }
 }
 
 impl<'a> RenderedSiteForm<'a> {
-    fn new(site: &'a RenderedSite, look: DocumentsLook) -> Self {
+    fn new(site: &'a SiteDocuments, look: DocumentOptions) -> Self {
         let documents = site.documents.iter();
         Self {
             site: site.site.as_deref(),
@@ -68,7 +68,7 @@ impl<'a> RenderedSiteForm<'a> {
 }
 
 impl<'a> RenderedDocumentForm<'a> {
-    fn new(document: &'a RenderedDocument, look: DocumentsLook) -> Self {
+    fn new(document: &'a RenderedDocument, look: DocumentOptions) -> Self {
         let node = &document.data;
         Self {
             schema: &document.key.schema,
@@ -76,12 +76,12 @@ impl<'a> RenderedDocumentForm<'a> {
             layer: &document.key.layer,
             file: document.file.as_str(),
             line: document.line,
-            data: Form { node, order: Order::Document, show_secrets: look.show_secrets },
+            data: NodeAsJson { node, order: KeyOrder::Document, show_secrets: look.show_secrets },
         }
     }
 }
 
-impl<'a> SiteForm<'a> {
+impl<'a> ListedSiteForm<'a> {
     fn new(row: &'a SiteRow) -> Self {
         Self {
             site: row.site.as_deref(),

@@ -7,12 +7,12 @@ use serde_json::ser::Formatter;
 
 /// Breaks lines down to the entries of the report's lists.
 #[derive(Default)]
-pub(super) struct OneLineAnEntry {
+pub(super) struct EntryPerLine {
     depth: usize,
     has_entries: bool,
 }
 
-impl OneLineAnEntry {
+impl EntryPerLine {
     /// Collections within the report and its lists are on one line.
     const BROKEN_DEPTH: usize = 2;
 
@@ -50,7 +50,7 @@ impl OneLineAnEntry {
     }
 }
 
-impl Formatter for OneLineAnEntry {
+impl Formatter for EntryPerLine {
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.begin(b"[", out)
     }

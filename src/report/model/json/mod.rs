@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use self::documents::{RenderedReport, SitesReport};
 use self::escape::Escaping;
-use self::layout::OneLineAnEntry;
+use self::layout::EntryPerLine;
 use super::Report;
-use crate::report::{DocumentsLook, RenderedSite, SiteRow};
+use crate::report::{DocumentOptions, SiteDocuments, SiteRow};
 
 /// The version of all JSON that is not a report.
 pub(in crate::report) const VERSION: u32 = 1;
@@ -25,7 +25,7 @@ pub(in crate::report) const VERSION: u32 = 1;
 /// Those of `out`.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut out = Escaping { out };
-    let layout = OneLineAnEntry::default();
+    let layout = EntryPerLine::default();
     report.serialize(&mut serde_json::Serializer::with_formatter(&mut out, layout))?;
     out.write_all(b"\n")
 }
@@ -35,8 +35,8 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn rendered(
-    sites: &[RenderedSite],
-    look: DocumentsLook,
+    sites: &[SiteDocuments],
+    look: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut out = Escaping { out };

@@ -1,7 +1,7 @@
 //! Reports made by hand, of any size and of any text.
 
 use layercake::report::model::{Report, read};
-use layercake::report::{Form, Listing, Manner};
+use layercake::report::{FindingFilter, FormatOptions, ReportFormat};
 use layercake::rules::RULES;
 use serde_json::{Value as Json, json};
 
@@ -149,8 +149,13 @@ fn finding(at: usize, text: &dyn Fn(&str) -> String) -> Json {
 }
 
 /// The report as Markdown.
-pub fn written(form: Form, report: &Report) -> String {
+pub fn written(form: ReportFormat, report: &Report) -> String {
     let mut out = Vec::new();
-    form.write(report, &Manner { listing: Listing::default(), rules: RULES }, &mut out).unwrap();
+    form.write(
+        report,
+        &FormatOptions { listing: FindingFilter::default(), rules: RULES },
+        &mut out,
+    )
+    .unwrap();
     String::from_utf8(out).unwrap()
 }
