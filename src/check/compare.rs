@@ -1057,7 +1057,7 @@ fn trial(tried: Tried<'_>) -> Trial {
 }
 
 impl Tried<'_> {
-    fn findings(&self, loaded: &Loaded, settings: &rules::Settings) -> Vec<Diagnostic> {
+    fn findings(&self, loaded: &Loaded, settings: &rules::RuleOptions) -> Vec<Diagnostic> {
         let (site, sets, graph, rendered) = (self.site, self.sets, &self.graph, &self.rendered);
         let (sources, schemas) = (&loaded.sources, &loaded.schemas);
         let facts =

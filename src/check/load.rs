@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
-use crate::rules::{self, FileFacts, Holds, Settings, UserDataFacts};
+use crate::rules::{self, FileFacts, Holds, RuleOptions, UserDataFacts};
 use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
@@ -109,7 +109,7 @@ pub(super) struct Loaded {
     in_repository: bool,
     pub(super) work: Work,
     /// The settings of the rules; none is selected in a run without findings.
-    pub(super) settings: Settings,
+    pub(super) settings: RuleOptions,
     /// The configuration's places, and what of it was met.
     pub(super) configured: Configured,
     /// What is wrong with the baseline of the base, if it cannot be used.
@@ -169,7 +169,7 @@ impl Loaded {
         let settings = match work {
             Work::Judge | Work::Merge => plan.rules.clone(),
             Work::Render | Work::Answer | Work::Relate => {
-                Settings { wanted: HashSet::default(), ..plan.rules.clone() }
+                RuleOptions { wanted: HashSet::default(), ..plan.rules.clone() }
             }
         };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
@@ -581,7 +581,7 @@ impl LoadedFile {
         sources: &'a SourceMap,
         file: FileId,
         schemas: &'a Schemas,
-        settings: &'a Settings,
+        settings: &'a RuleOptions,
     ) -> FileFacts<'a> {
         FileFacts {
             sources,
@@ -605,7 +605,7 @@ impl LoadedFile {
         sources: &SourceMap,
         file: AsRead<'_>,
         schemas: &Schemas,
-        settings: &Settings,
+        settings: &RuleOptions,
     ) {
         let facts = self.facts(sources, file.id, schemas, settings);
         let found = rules::word_file(&FileFacts { place: file.place, ..facts });

@@ -97,7 +97,7 @@ pub struct Plan<'a> {
     /// given.
     pub only: Vec<RepoPath>,
     /// What the rules are told.
-    pub rules: rules::Settings,
+    pub rules: rules::RuleOptions,
     /// What becomes of their findings.
     pub policy: Policy,
     /// The file that says which of them were accepted before, if it is there;

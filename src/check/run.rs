@@ -19,7 +19,7 @@ use crate::ending::give_back;
 use crate::error::Error;
 use crate::guard::{Place, guarded};
 use crate::render::Alike;
-use crate::rules::{self, Undone};
+use crate::rules::{self, FailedStep};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::triage::Findings;
 
@@ -213,9 +213,9 @@ fn site<'l, T>(
     };
     let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
     let undone = match (&side, &taken) {
-        (None, _) => Some(Undone::Checking),
-        (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(Undone::Checking),
-        (Some(_), None) => Some(Undone::Taking),
+        (None, _) => Some(FailedStep::Checking),
+        (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(FailedStep::Checking),
+        (Some(_), None) => Some(FailedStep::Taking),
         (Some(_), Some(_)) => None,
     };
     // Sites that are like this one ask what was found here.
@@ -246,7 +246,7 @@ impl<T> CheckedSite<T> {
 
 impl SetFiles {
     /// The finding for what layercake failed to do with it.
-    pub(super) fn word_internal(&self, undone: Undone) -> Diagnostic {
+    pub(super) fn word_internal(&self, undone: FailedStep) -> Diagnostic {
         let sites = self.name.iter().cloned().collect();
         Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
     }

@@ -11,7 +11,7 @@ use crate::compare::Side;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
-use crate::rules::{self, Found, Judged, SiteFacts};
+use crate::rules::{self, DocumentFinding, JudgedSite, SiteFacts};
 use crate::source::{DocKey, FileId, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
@@ -30,7 +30,7 @@ pub(super) struct OneSide<'a> {
     pub(super) rendered: Rendered,
     pub(super) findings: Vec<Diagnostic>,
     /// Those of rendered documents, among the others.
-    of_documents: Vec<Found>,
+    of_documents: Vec<DocumentFinding>,
     /// By what each document is known, in their order.
     identities: Vec<Identity>,
     /// The documents by that, as soon as another rendering takes from this one.
@@ -96,7 +96,7 @@ impl<'a> OneSide<'a> {
             rendered: &rendered,
             schemas: &loaded.schemas,
             settings: &loaded.settings,
-            earlier: earlier.zip(from.as_ref()).map(|((side, _), from)| Judged {
+            earlier: earlier.zip(from.as_ref()).map(|((side, _), from)| JudgedSite {
                 site: &side.site,
                 graph: &side.graph,
                 rendered: &side.rendered,
@@ -176,7 +176,10 @@ impl<'a> OneSide<'a> {
 }
 
 /// The findings of a side's rendered documents, and all that it has.
-fn judged(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> (Vec<Found>, Vec<Diagnostic>) {
+fn judged(
+    facts: &SiteFacts<'_>,
+    other: Option<&OneSide<'_>>,
+) -> (Vec<DocumentFinding>, Vec<Diagnostic>) {
     let of_documents = of_documents(facts, other);
     let mut findings = rules::word_problems(facts);
     findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
@@ -185,7 +188,7 @@ fn judged(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> (Vec<Found>, Ve
 
 /// The findings of a side's rendered documents; of those that are the same in
 /// the other rendering they are taken from there.
-fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found> {
+fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<DocumentFinding> {
     let mut known: Lookup<DocId, DocId> = Lookup::default();
     let mut fresh = Vec::new();
     for (doc, _) in facts.site.iter() {
@@ -196,7 +199,7 @@ fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Found
     }
     let taken = other.into_iter().flat_map(|side| &side.of_documents);
     let taken = taken.filter_map(|(twin, finding)| Some((*known.get(twin)?, finding.clone())));
-    let mut found: Vec<Found> = taken.collect();
+    let mut found: Vec<DocumentFinding> = taken.collect();
     found.extend(rules::check_documents(facts, &fresh));
     found
 }

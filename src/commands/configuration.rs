@@ -158,7 +158,7 @@ pub struct Settled {
     /// How documents are understood.
     pub options: Options,
     /// What the rules are told.
-    pub rules: rules::Settings,
+    pub rules: rules::RuleOptions,
     /// What becomes of their findings.
     pub policy: Policy,
     /// All the rest.
@@ -204,7 +204,7 @@ pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<
     let config = &found.config;
     let (rules, policy) = configured_policy(selectors, config)?;
     let (semantics, chosen_by) = semantics(found, meaning);
-    let rules = rules::Settings { is_undecided: chosen_by == ChosenBy::Default, ..rules };
+    let rules = rules::RuleOptions { is_undecided: chosen_by == ChosenBy::Default, ..rules };
     let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
     let options = Options {
         semantics,

@@ -32,7 +32,7 @@ pub struct Selectors {
 ///
 /// # Errors
 /// Where a word selects nothing.
-pub fn policy(selectors: &Selectors) -> Result<(rules::Settings, Policy), Error> {
+pub fn policy(selectors: &Selectors) -> Result<(rules::RuleOptions, Policy), Error> {
     configured_policy(selectors, &Config::default())
 }
 
@@ -43,7 +43,7 @@ pub fn policy(selectors: &Selectors) -> Result<(rules::Settings, Policy), Error>
 pub fn configured_policy(
     selectors: &Selectors,
     config: &Config,
-) -> Result<(rules::Settings, Policy), Error> {
+) -> Result<(rules::RuleOptions, Policy), Error> {
     let flags = Flags::of(selectors)?;
     let of_glob = |pattern: &Pattern, settings: &RuleSettings| {
         let glob = GlobSet::builder().add(pattern.glob.clone()).build();
@@ -61,7 +61,8 @@ pub fn configured_policy(
         per_site: per_site.collect::<Result<_, Error>>()?,
     };
     let wanted = RULES.iter().filter(|rule| levels.can_count(rule)).map(|rule| rule.name);
-    let mut settings = rules::Settings { wanted: wanted.collect(), ..rules::Settings::default() };
+    let mut settings =
+        rules::RuleOptions { wanted: wanted.collect(), ..rules::RuleOptions::default() };
     settings.references.extend(config.references.iter().map(|reference| match reference.by {
         By::Name => rules::Reference {
             schema: reference.schema.value.clone(),

@@ -1,6 +1,6 @@
 //! `boolean-key`: an unquoted key such as `on` is read as true or false.
 
-use super::plain_scalars::{PlainScalar, Role};
+use super::plain_scalars::{PlainScalar, ScalarRole};
 use crate::diagnostic::Diagnostic;
 use crate::yaml::emit::scalar_text;
 
@@ -10,7 +10,7 @@ super::rule!(
 );
 
 pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
-    if scalar.role != Role::Key || !scalar.is_boolean_word() {
+    if scalar.role != ScalarRole::Key || !scalar.is_boolean_word() {
         return None;
     }
     let (text, value) = (scalar.text, scalar_text(scalar.value));

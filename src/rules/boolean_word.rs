@@ -1,6 +1,6 @@
 //! `boolean-word`: an unquoted value such as `yes` is read as true or false.
 
-use super::plain_scalars::{PlainScalar, Role};
+use super::plain_scalars::{PlainScalar, ScalarRole};
 use crate::diagnostic::Diagnostic;
 use crate::yaml::emit::scalar_text;
 
@@ -11,7 +11,7 @@ super::rule!(
 );
 
 pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
-    if scalar.role != Role::Value || !scalar.is_boolean_word() {
+    if scalar.role != ScalarRole::Value || !scalar.is_boolean_word() {
         return None;
     }
     let (text, value) = (scalar.text, scalar_text(scalar.value));

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    Judged, REFUSED, SiteFacts, guard_site_check, is_internal, is_refused_template,
+    JudgedSite, REFUSED, SiteFacts, guard_site_check, is_internal, is_refused_template,
     schema_violation, undecided_semantics, word_relation, word_rendering, worded,
 };
 use crate::diagnostic::{Diagnostic, Severity, Trait};
@@ -60,7 +60,7 @@ fn look(
     let docs = partings.iter().map(|parting| parting.doc).collect();
     let rendered = render_in_part(&graph, facts.rendered, docs);
     let itself: Vec<_> = graph.iter().map(|(doc, _)| Some(doc)).collect();
-    let earlier = Judged {
+    let earlier = JudgedSite {
         site: facts.site,
         graph: facts.graph,
         rendered: facts.rendered,

@@ -1,6 +1,6 @@
 //! `empty-override`: a key without a value takes the place of what is inherited.
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
@@ -14,7 +14,7 @@ super::rule!(
     Documents(check)
 );
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let recipe = facts.graph.recipe(doc);
         // Next to no document has such a key; what the others' actions did is not asked.
@@ -38,7 +38,7 @@ fn is_absent(value: &Node) -> bool {
 }
 
 /// A key without a value, and what it takes the place of.
-struct Lost {
+struct EmptyOverride {
     place: Location,
     key: Span,
     /// Where the value would be.
@@ -48,7 +48,7 @@ struct Lost {
 
 /// The keys without a value that a merge lays over a mapping or list with something
 /// in it, and that nothing fills later.
-fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<Lost> {
+fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<EmptyOverride> {
     let recipe = facts.graph.recipe(doc);
     let mut lost = Vec::new();
     for effect in effects(facts.graph, facts.rendered, doc) {
@@ -70,7 +70,7 @@ fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<Lost> {
     lost
 }
 
-fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<Lost>) {
+fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<EmptyOverride>) {
     let (Some(above), Some(below)) = (own.as_mapping(), inherited.as_mapping()) else { return };
     if own.secret || inherited.secret {
         return;
@@ -80,7 +80,7 @@ fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<L
         here.0.push(Piece::Key(key.clone()));
         if is_absent(value) && is_full(lower) {
             let (place, key, at) = (here.clone(), key.span, value.span);
-            found.push(Lost { place, key, at, inherited: lower.span });
+            found.push(EmptyOverride { place, key, at, inherited: lower.span });
         } else {
             add_lost(value, lower, here, found);
         }
@@ -94,7 +94,7 @@ fn is_full(node: &Node) -> bool {
     !node.secret && children(node).next().is_some()
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &Lost) -> Diagnostic {
+fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic {
     let (name, place) = (facts.name(doc), lost.place.to_string());
     let message = format!("`{place}` of `{name}` has no value, so what it inherits there is gone");
     let label = Label::new(lost.key, "a key without a value is null");

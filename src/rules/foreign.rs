@@ -9,14 +9,14 @@ use crate::source::{FileId, Span};
 
 /// Another form that a file may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ForeignForm {
     /// Objects of Kubernetes, or of Kustomize.
     Kubernetes,
     /// A template of Jinja or of Go.
     Template,
 }
 
-impl Form {
+impl ForeignForm {
     const ALL: [Self; 2] = [Self::Kubernetes, Self::Template];
 
     /// That of the YAML document which begins at a place.
@@ -54,10 +54,10 @@ impl Form {
 /// The findings of the files of a side, with one for all files of each other form, if these
 /// are more than a few.
 pub fn folded(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    Form::ALL.into_iter().fold(found, folded_of)
+    ForeignForm::ALL.into_iter().fold(found, folded_of)
 }
 
-fn folded_of(found: Vec<Diagnostic>, form: Form) -> Vec<Diagnostic> {
+fn folded_of(found: Vec<Diagnostic>, form: ForeignForm) -> Vec<Diagnostic> {
     const FEW: usize = 3;
     let is_of_form = |finding: &Diagnostic| {
         let rules = [not_a_document::RULE.name, invalid_yaml::RULE.name];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{Destination, DocId, Op};
 use crate::merge::deckhand::{ActionPath, Method};
@@ -22,7 +22,7 @@ super::rule!(
 /// of them than anybody writes by hand is not looked at.
 const MOST_TRIED: usize = 100;
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let actions = actions(facts, doc);
         // The only action is what makes the document inherit at all.

@@ -1,6 +1,6 @@
 //! `ineffective-override`: a document overrides a value with what it inherits.
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
@@ -15,7 +15,7 @@ super::rule!(
     Documents(check)
 );
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         if !facts.graph.recipe(doc).starts_as_base() {
             continue;
@@ -29,14 +29,19 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
 }
 
 /// A place of a document's own data, and the equal value that it inherits.
-struct Repeated {
+struct RepeatedValue {
     place: Location,
     own: Node,
     inherited: Node,
 }
 
 /// Adds the topmost places at which an action lays what is there already.
-fn add_repeated(facts: &SiteFacts<'_>, doc: DocId, effect: &Effect, found: &mut Vec<Repeated>) {
+fn add_repeated(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    effect: &Effect,
+    found: &mut Vec<RepeatedValue>,
+) {
     let recipe = facts.graph.recipe(doc);
     let Op::Merge { method, path } = recipe.step(effect.step).op else { return };
     let Some(path) = path.value.effective(method, facts.graph.semantics) else { return };
@@ -55,7 +60,7 @@ fn add_repeated(facts: &SiteFacts<'_>, doc: DocId, effect: &Effect, found: &mut 
     else {
         return;
     };
-    let mut comparison = Comparison { is_whole, here: own.location, found };
+    let mut comparison = OverrideComparison { is_whole, here: own.location, found };
     if comparison.is_repeated(&own.node, &below.node) {
         // The data of a document that only substitutes.
         let is_form = own.node.as_mapping().is_some_and(Mapping::is_empty);
@@ -66,17 +71,17 @@ fn add_repeated(facts: &SiteFacts<'_>, doc: DocId, effect: &Effect, found: &mut 
 }
 
 /// A walk through what is laid and what it is laid on.
-struct Comparison<'a> {
+struct OverrideComparison<'a> {
     /// Whether the value takes the other's place as a whole.
     is_whole: bool,
     here: Location,
-    found: &'a mut Vec<Repeated>,
+    found: &'a mut Vec<RepeatedValue>,
 }
 
-impl Comparison<'_> {
+impl OverrideComparison<'_> {
     fn add(&mut self, own: &Node, inherited: &Node) {
         let (place, own, inherited) = (self.here.clone(), own.clone(), inherited.clone());
-        self.found.push(Repeated { place, own, inherited });
+        self.found.push(RepeatedValue { place, own, inherited });
     }
 
     /// Whether all of `own` repeats what is there. If only parts of it do, they
@@ -105,12 +110,16 @@ impl Comparison<'_> {
             return true;
         }
         let parts = parts.into_iter();
-        self.found.extend(parts.map(|(place, own, inherited)| Repeated { place, own, inherited }));
+        self.found.extend(parts.map(|(place, own, inherited)| RepeatedValue {
+            place,
+            own,
+            inherited,
+        }));
         false
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, repeated: &Repeated) -> Diagnostic {
+fn word(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagnostic {
     let (name, place) = (facts.name(doc), repeated.place.to_string());
     let message = if repeated.place.is_root() {
         format!("all that `{name}` overrides is what it inherits")

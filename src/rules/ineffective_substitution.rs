@@ -1,6 +1,6 @@
 //! `ineffective-substitution`: a substitution writes what stands there already.
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op, Substitution};
 use crate::render::effect::{Effect, effects};
@@ -14,7 +14,7 @@ super::rule!(
     Documents(check)
 );
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let mut steps = facts.graph.recipe(doc).steps.iter();
         if !steps.any(|step| matches!(step.op, Op::Substitute(_))) {

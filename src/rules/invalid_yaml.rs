@@ -1,6 +1,6 @@
 //! `invalid-yaml`: a file that is not YAML.
 
-use super::foreign::Form;
+use super::foreign::ForeignForm;
 use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Span, offset};
@@ -55,7 +55,7 @@ pub(super) fn is_of_conflict(problem: &Problem, conflict: Span) -> bool {
 }
 
 pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
-    match Form::of_line(facts, problem.span) {
+    match ForeignForm::of_line(facts, problem.span) {
         Some(form) if is_of_reader(&problem.kind) => Diagnostic::new(
             &RULE,
             format!("not YAML, but one of the {}", form.subject()),

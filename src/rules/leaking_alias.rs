@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Write;
@@ -16,7 +16,7 @@ super::rule!(
     Documents(check)
 );
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     let aliases = facts.site.aliases();
     if aliases.is_empty() {
         return;
@@ -36,13 +36,13 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
 }
 
 /// A write into a collection that the document has in another place too.
-struct Leak {
+struct AliasLeak {
     shared: Shared,
     /// What Deckhand changes as well.
     other: Location,
 }
 
-fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
+fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<AliasLeak> {
     let mut around = data;
     for (depth, piece) in write.location.0.iter().enumerate() {
         if around.is_collection()
@@ -51,7 +51,7 @@ fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<Leak> {
             let here = Location(write.location.0[..depth].to_vec());
             if let Some(other) = elsewhere(data, around.span, &here) {
                 let below = Location(write.location.0[depth..].to_vec());
-                return Some(Leak { shared: *shared, other: other.joined(&below) });
+                return Some(AliasLeak { shared: *shared, other: other.joined(&below) });
             }
         }
         around = child(around, piece)?;
@@ -68,7 +68,13 @@ fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
     if is_it(data, &root) { Some(root) } else { first_inside(data, is_it) }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, data: &Node, write: &Write, leak: &Leak) -> Diagnostic {
+fn word(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    data: &Node,
+    write: &Write,
+    leak: &AliasLeak,
+) -> Diagnostic {
     let document = facts.document(doc);
     let other = facts.shown_place(data, &leak.other);
     let other = other.map_or("another place".into(), |place| format!("`{place}`"));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
@@ -22,7 +22,7 @@ super::rule!(
 /// place is than to compare what is written with all of them.
 const FEW_COLLECTIONS: usize = 64;
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         // Before the first of them all is the document's own, and what the last
@@ -72,7 +72,12 @@ fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
     write.is_collection && facts.substitution(doc, write).is_some_and(|it| !it.writing.deepcopy)
 }
 
-fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &mut Vec<Found>) {
+fn check_document(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    writes: &[Write],
+    found: &mut Vec<DocumentFinding>,
+) {
     let mut owners = Owners::default();
     let mut said = HashSet::new();
     for write in writes {
@@ -90,7 +95,7 @@ fn check_document(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write], found: &m
 }
 
 /// An earlier write whose value is still part of the source document.
-struct Leak<'a> {
+struct SubstitutionLeak<'a> {
     earlier: &'a Write,
     source: DocId,
 }
@@ -114,7 +119,7 @@ enum Owner<'a> {
 impl<'a> Owners<'a> {
     /// What a write changes that is not the document's own: the collection
     /// that holds the topmost place it creates or overwrites.
-    fn leak(&self, write: &Write) -> Option<Leak<'a>> {
+    fn leak(&self, write: &Write) -> Option<SubstitutionLeak<'a>> {
         let (_, changed) = target(write).split_last()?;
         let around = (0..=changed.len()).filter_map(|end| {
             let (order, owner) = self.places.get(&changed[..end])?;
@@ -124,7 +129,9 @@ impl<'a> Owners<'a> {
         match owner {
             Owner::Document => None,
             Owner::Source { outermost: false, .. } if end == changed.len() => None,
-            Owner::Source { earlier, source, .. } => Some(Leak { earlier, source: *source }),
+            Owner::Source { earlier, source, .. } => {
+                Some(SubstitutionLeak { earlier, source: *source })
+            }
         }
     }
 
@@ -165,7 +172,7 @@ impl<'a> Owners<'a> {
 fn word(
     facts: &SiteFacts<'_>,
     doc: DocId,
-    leak: &Leak<'_>,
+    leak: &SubstitutionLeak<'_>,
     write: &Write,
     fix: Option<TextEdit>,
 ) -> Diagnostic {

@@ -42,7 +42,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
                 if let Some(pattern) = replaced.get(word)
                     && !is_to_be_replaced(facts, doc, data, place, word)
                 {
-                    let left = Left { doc, node, place, word, pattern: *pattern };
+                    let left = LeftoverPlaceholder { doc, node, place, word, pattern: *pattern };
                     found.push(self::word(facts, &left));
                 }
             }
@@ -52,10 +52,10 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// The words that patterns of a schema's documents replace, and where one does.
-type Replaced<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
+type ReplacedWords<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
 
 /// What is replaced in documents, by their schema.
-type BySchema<'a> = HashMap<&'a str, Replaced<'a>, foldhash::fast::RandomState>;
+type BySchema<'a> = HashMap<&'a str, ReplacedWords<'a>, foldhash::fast::RandomState>;
 
 /// Whether all that the second has is in the first.
 fn covers(all: &BySchema<'_>, some: &BySchema<'_>) -> bool {
@@ -85,7 +85,7 @@ fn placeholders(graph: &Graph) -> BySchema<'_> {
 
 /// Whether one of those that are `replaced` elsewhere stands in a text of
 /// `node`. Hardly any text has a word in capitals.
-fn stands_in(replaced: &Replaced<'_>, node: &Node) -> bool {
+fn stands_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
     match &node.value {
         Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
         Value::Mapping(mapping) => {
@@ -150,7 +150,7 @@ fn words(node: &Node) -> impl Iterator<Item = &str> {
 }
 
 /// A placeholder that is left.
-struct Left<'a> {
+struct LeftoverPlaceholder<'a> {
     doc: DocId,
     node: &'a Node,
     place: &'a Location,
@@ -159,8 +159,8 @@ struct Left<'a> {
     pattern: Span,
 }
 
-fn word(facts: &SiteFacts<'_>, left: &Left<'_>) -> Diagnostic {
-    let Left { doc, word, pattern, .. } = *left;
+fn word(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
+    let LeftoverPlaceholder { doc, word, pattern, .. } = *left;
     let text = at(facts, left.node, word);
     let (primary, label) = match brought(facts, doc, left.place) {
         Some(at) => (at, "the text is put in here, and nothing replaces it"),

@@ -1,6 +1,6 @@
 //! `lost-data`: data of a document that none of its actions takes over.
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
@@ -17,7 +17,7 @@ super::rule!(
 /// So many further places are shown.
 const MOST_SHOWN: usize = 8;
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied().filter(|doc| !has_failed_action(facts, *doc)) {
         let Some(taken) = taken_over(facts, doc) else { continue };
         let mut lost = Vec::new();

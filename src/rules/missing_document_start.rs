@@ -13,7 +13,7 @@ const MARKER: &str = "---";
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 /// How the content of a file begins. Places are bytes of its text.
-enum Start {
+enum FileStart {
     /// Without a marker.
     Unmarked,
     /// With a marker that has something before it: comments or blank lines.
@@ -40,17 +40,17 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// What is wrong with how the text begins from byte `first` on.
-fn start(text: &str, first: usize) -> Option<Start> {
+fn start(text: &str, first: usize) -> Option<FileStart> {
     let mut at = first;
     for line in text[first..].split_inclusive('\n') {
         let bare = line.trim();
         let rest = line.strip_prefix(MARKER).filter(|rest| !rest.starts_with(is_content));
         match rest {
-            Some(rest) if at == first => return (!is_line_end(rest)).then_some(Start::Shared),
-            Some(_) => return Some(Start::Late { marker: at }),
-            None if line.starts_with('%') => return Some(Start::Directive),
+            Some(rest) if at == first => return (!is_line_end(rest)).then_some(FileStart::Shared),
+            Some(_) => return Some(FileStart::Late { marker: at }),
+            None if line.starts_with('%') => return Some(FileStart::Directive),
             None if bare.is_empty() || bare.starts_with('#') => at += line.len(),
-            None => return Some(Start::Unmarked),
+            None => return Some(FileStart::Unmarked),
         }
     }
     // Without a document nothing lacks a beginning.
@@ -67,7 +67,7 @@ fn is_line_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['\r', '\n'])
 }
 
-fn word(file: FileId, first: usize, start: &Start) -> Diagnostic {
+fn word(file: FileId, first: usize, start: &FileStart) -> Diagnostic {
     let label = |text| Label::new(Span::point(file, offset(first)), text);
     let note = |message: &str, at: Label| Diagnostic {
         severity: Severity::Note,
@@ -75,23 +75,23 @@ fn word(file: FileId, first: usize, start: &Start) -> Diagnostic {
             .note("Pegleg looks at the first line alone, and refuses the file; Deckhand reads it")
     };
     match start {
-        Start::Unmarked => {
+        FileStart::Unmarked => {
             Diagnostic::new(&RULE, "the file does not begin with `---`", label("no `---` here"))
                 .note("Pegleg refuses the file; Deckhand reads it")
                 .help("put `---` on a line of its own before everything else")
         }
-        Start::Late { marker } => note(
+        FileStart::Late { marker } => note(
             "the file has its `---` behind comments or blank lines",
             label("`---` is not the first line"),
         )
         .related(Span::new(file, offset(*marker), offset(marker + MARKER.len())), "it stands here")
         .help("move `---` to the first line"),
-        Start::Shared => note(
+        FileStart::Shared => note(
             "the file has more than `---` on its first line",
             label("`---` is not alone on its line"),
         )
         .help("put `---` on a line of its own"),
-        Start::Directive => note(
+        FileStart::Directive => note(
             "the file begins with a directive, not with `---`",
             label("a directive stands before `---`"),
         )
@@ -100,7 +100,7 @@ fn word(file: FileId, first: usize, start: &Start) -> Diagnostic {
 }
 
 /// What mends the file for certain: the documents stay what they are.
-fn fix(file: FileId, text: &str, first: usize, start: &Start) -> Option<Fix> {
+fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix> {
     let line_end = line_end(text);
     let edit = |range: std::ops::Range<usize>, text: &str| TextEdit {
         span: Span::new(file, offset(range.start), offset(range.end)),
@@ -109,22 +109,22 @@ fn fix(file: FileId, text: &str, first: usize, start: &Start) -> Option<Fix> {
     let put_first = || edit(first..first, &format!("{MARKER}{line_end}"));
     let (message, edits) = match start {
         // Behind `...` the document would be an empty one.
-        Start::Unmarked if text[first..].trim_start().starts_with("...") => return None,
-        Start::Unmarked => ("put `---` first", vec![put_first()]),
-        Start::Late { marker } => {
+        FileStart::Unmarked if text[first..].trim_start().starts_with("...") => return None,
+        FileStart::Unmarked => ("put `---` first", vec![put_first()]),
+        FileStart::Late { marker } => {
             let behind = blanks_behind(text, *marker);
             let end = behind + text[behind..].find('\n').map_or(0, |at| at + 1);
             let is_alone = text[behind..end].trim().is_empty();
             let end = if is_alone { end } else { behind };
             ("move `---` to the first line", vec![put_first(), edit(*marker..end, "")])
         }
-        Start::Shared => {
+        FileStart::Shared => {
             let (from, behind) = (first + MARKER.len(), blanks_behind(text, first));
             let is_alone = is_line_end(&text[behind..]);
             let instead = if is_alone { "" } else { line_end };
             ("leave `---` alone on its line", vec![edit(from..behind, instead)])
         }
-        Start::Directive => return None,
+        FileStart::Directive => return None,
     };
     Some(Fix { safety: Safety::Safe, message: message.to_owned(), edits })
 }

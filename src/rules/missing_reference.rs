@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{Judged, SiteFacts, stale_reference, title};
+use super::{JudgedSite, SiteFacts, stale_reference, title};
 use crate::diagnostic::{Diagnostic, Label, NeededBy, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
@@ -65,7 +65,7 @@ impl<'a> SiteFacts<'a> {
 
 /// One text that names a document, by what it stands for: its place, the
 /// schema, and the name.
-type Naming<'a> = (Span, &'a str, Arc<str>);
+type NameUse<'a> = (Span, &'a str, Arc<str>);
 
 /// The findings of this rule, and of `stale-reference` for what is named by the
 /// documents to which no name leads.
@@ -73,8 +73,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     if facts.earlier.is_some_and(|earlier| names_the_same(facts, &earlier)) {
         return;
     }
-    let outputs = Outputs::of(facts);
-    let mut walk = Walk::from_roots(facts, &outputs);
+    let outputs = ReferencedOutputs::of(facts);
+    let mut walk = DocumentQueue::from_roots(facts, &outputs);
     let reached = missing(facts, &outputs, &mut walk);
     found.extend(words(&RULE, facts, &outputs, &reached));
     walk.go_on(facts, &outputs);
@@ -85,7 +85,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Whether the site is one of which nothing was found earlier, and all its documents
 /// name what they named.
-fn names_the_same(facts: &SiteFacts<'_>, earlier: &Judged<'_>) -> bool {
+fn names_the_same(facts: &SiteFacts<'_>, earlier: &JudgedSite<'_>) -> bool {
     let names_the_same = |doc: DocId| match (facts.rendered.data(doc), earlier.rendered.data(doc)) {
         (Some(now), Some(before)) => facts.references_of(doc).all(|reference| {
             let (now, before) = (reference.path.find(now), reference.path.find(before));
@@ -106,30 +106,30 @@ fn names_the_same(facts: &SiteFacts<'_>, earlier: &Judged<'_>) -> bool {
 fn words(
     rule: &'static Rule,
     facts: &SiteFacts<'_>,
-    outputs: &Outputs<'_>,
-    missing: &BTreeMap<Naming<'_>, Vec<DocId>>,
+    outputs: &ReferencedOutputs<'_>,
+    missing: &BTreeMap<NameUse<'_>, Vec<DocId>>,
 ) -> Vec<Diagnostic> {
     if missing.is_empty() {
         return Vec::new();
     }
-    let surroundings = Surroundings::of(facts, outputs, missing);
+    let surroundings = NameCandidates::of(facts, outputs, missing);
     let found = missing.iter().map(|(naming, docs)| word(rule, facts, &surroundings, naming, docs));
     found.collect()
 }
 
 /// The documents that are looked at, and those that are still to be.
-struct Walk {
+struct DocumentQueue {
     waiting: Vec<DocId>,
     /// By id, those that waited once.
     seen: Vec<bool>,
 }
 
-impl Walk {
+impl DocumentQueue {
     /// Only documents that count are looked at: those that nothing could name,
     /// such as a Manifest, and what is named from there on. What a site has and
     /// does not use, such as a `ChartGroup` of other sites, may name what it
     /// wants.
-    fn from_roots(facts: &SiteFacts<'_>, outputs: &Outputs<'_>) -> Self {
+    fn from_roots(facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) -> Self {
         let mut walk = Self { waiting: Vec::new(), seen: vec![false; facts.site.documents.len()] };
         for root in outputs.roots(&facts.settings.references) {
             walk.visit(root);
@@ -144,8 +144,8 @@ impl Walk {
     }
 
     /// To all others that name something.
-    fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &Outputs<'_>) {
-        for schema in Outputs::naming(&facts.settings.references) {
+    fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) {
+        for schema in ReferencedOutputs::naming(&facts.settings.references) {
             outputs.of_schema(schema).iter().for_each(|doc| self.visit(*doc));
         }
     }
@@ -154,10 +154,10 @@ impl Walk {
 /// The texts that name what is not rendered, with the documents they are in.
 fn missing<'a>(
     facts: &SiteFacts<'a>,
-    outputs: &Outputs<'a>,
-    walk: &mut Walk,
-) -> BTreeMap<Naming<'a>, Vec<DocId>> {
-    let mut missing: BTreeMap<Naming<'a>, Vec<DocId>> = BTreeMap::new();
+    outputs: &ReferencedOutputs<'a>,
+    walk: &mut DocumentQueue,
+) -> BTreeMap<NameUse<'a>, Vec<DocId>> {
+    let mut missing: BTreeMap<NameUse<'a>, Vec<DocId>> = BTreeMap::new();
     while let Some(doc) = walk.waiting.pop() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         for reference in facts.references_of(doc) {
@@ -183,16 +183,16 @@ fn missing<'a>(
 }
 
 /// The documents that are rendered, of all schemas that references are about.
-struct Outputs<'a> {
+struct ReferencedOutputs<'a> {
     site: &'a Site<'a>,
     of_schemas: BTreeMap<&'a str, Vec<DocId>>,
 }
 
-impl<'a> Outputs<'a> {
+impl<'a> ReferencedOutputs<'a> {
     fn of(facts: &SiteFacts<'a>) -> Self {
         let references = facts.settings.references.iter();
         let asked = references.flat_map(|it| [&*it.schema, &*it.target]);
-        let mut asked: Lookup<'_, Vec<DocId>> = asked.map(|schema| (schema, Vec::new())).collect();
+        let mut asked: TextMap<'_, Vec<DocId>> = asked.map(|schema| (schema, Vec::new())).collect();
         for (doc, document) in facts.site.iter().filter(|(doc, _)| facts.site.is_output(*doc)) {
             if let Some(docs) = asked.get_mut(&*document.key.schema) {
                 docs.push(doc);
@@ -232,27 +232,27 @@ impl<'a> Outputs<'a> {
 }
 
 /// By texts, in no order.
-type Lookup<'a, T> = HashMap<&'a str, T, foldhash::fast::RandomState>;
+type TextMap<'a, T> = HashMap<&'a str, T, foldhash::fast::RandomState>;
 
 /// What there is instead of the documents that are missing.
-struct Surroundings<'a> {
+struct NameCandidates<'a> {
     /// The documents of any schema that have the name of a missing one.
-    by_name: Lookup<'a, Vec<DocId>>,
+    by_name: TextMap<'a, Vec<DocId>>,
     /// Of each schema the names that may be meant; none where there are too
     /// many to compare.
     near: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> NameCandidates<'a> {
     /// Where nearly all of many names are missing, they are not compared.
     const MOST_COMPARISONS: usize = 500_000;
 
     fn of(
         facts: &SiteFacts<'a>,
-        outputs: &Outputs<'a>,
-        missing: &'a BTreeMap<Naming<'_>, Vec<DocId>>,
+        outputs: &ReferencedOutputs<'a>,
+        missing: &'a BTreeMap<NameUse<'_>, Vec<DocId>>,
     ) -> Self {
-        let mut by_name: Lookup<'a, Vec<DocId>> =
+        let mut by_name: TextMap<'a, Vec<DocId>> =
             missing.keys().map(|(_, _, name)| (&**name, Vec::new())).collect();
         for (doc, document) in facts.site.iter() {
             if let Some(docs) = by_name.get_mut(&*document.key.name) {
@@ -287,8 +287,8 @@ const MOST_NAMED: usize = 5;
 fn word(
     rule: &'static Rule,
     facts: &SiteFacts<'_>,
-    surroundings: &Surroundings<'_>,
-    (at, target, name): &Naming<'_>,
+    surroundings: &NameCandidates<'_>,
+    (at, target, name): &NameUse<'_>,
     docs: &[DocId],
 ) -> Diagnostic {
     let first = &facts.document(docs[0]).key;
@@ -316,7 +316,7 @@ fn word(
 /// and another schema; or one with nearly that name.
 fn explained(
     facts: &SiteFacts<'_>,
-    surroundings: &Surroundings<'_>,
+    surroundings: &NameCandidates<'_>,
     diagnostic: Diagnostic,
     target: &str,
     name: &str,

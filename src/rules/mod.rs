@@ -5,7 +5,7 @@
 //! test. Faults that the engine meets come as problems, facts without prose;
 //! [`word_file`], [`word_layout`] and [`word_site`] match them, exhaustively,
 //! to the rules that put them into words. The other rules look at what was
-//! rendered themselves, and declare at what (`Look`).
+//! rendered themselves, and declare at what (`CheckKind`).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -54,10 +54,10 @@ macro_rules! rule {
             aliases: &[$($($alias),+)?],
         };
 
-        pub(in crate::rules) const CHECKS: &[crate::rules::Check<crate::rules::Look>] =
-            &[$(crate::rules::Check {
+        pub(in crate::rules) const CHECKS: &[crate::rules::RuleCheck<crate::rules::CheckKind>] =
+            &[$(crate::rules::RuleCheck {
                 rules: crate::rules::rule!(@rules $($rules)?),
-                run: crate::rules::Look::$look($check),
+                run: crate::rules::CheckKind::$look($check),
             }),*];
     };
     (@rules) => {
@@ -189,7 +189,7 @@ pub use cloud_init::{UserDataFacts, word_user_data};
 pub use config_changed::word_changed_configuration;
 pub use foreign::folded;
 pub use missing_reference::Reference;
-pub use reach::{Gates, Reached, Unchanged, word_reach};
+pub use reach::{Gates, ReachedEdit, Unchanged, word_reach};
 pub use schema_violation::MAX_VIOLATIONS;
 
 pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
@@ -207,7 +207,7 @@ macro_rules! registry {
         pub static RULES: &[&Rule] = &[$(&$($module)::+::RULE),+];
 
         /// What the rules look at themselves.
-        static CHECKS: LazyLock<Vec<&Check<Look>>> =
+        static CHECKS: LazyLock<Vec<&RuleCheck<CheckKind>>> =
             LazyLock::new(|| [$($($module)::+::CHECKS),+].into_iter().flatten().collect());
     };
 }
@@ -354,7 +354,7 @@ type FileCheck = fn(&FileFacts<'_>, &mut Vec<Diagnostic>);
 
 /// Looks at rendered documents and adds what it finds; that depends on each
 /// document and on what it is made of, and on nothing else.
-type DocumentCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Found>);
+type DocumentCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<DocumentFinding>);
 
 /// Looks at a rendered site as a whole and adds what it finds.
 type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
@@ -364,7 +364,7 @@ type SetCheck = fn(&cloud_init::SetFacts<'_>, &mut Vec<Diagnostic>);
 
 /// What a check looks at.
 #[derive(Clone, Copy)]
-enum Look {
+enum CheckKind {
     /// Files of documents.
     File(FileCheck),
     /// Files of parts, too.
@@ -379,12 +379,12 @@ enum Look {
 
 /// Rules that look at something themselves, and how. A check runs where one of
 /// its rules is wanted.
-struct Check<F: 'static> {
+struct RuleCheck<F: 'static> {
     rules: &'static [&'static Rule],
     run: F,
 }
 
-impl<F> Check<F> {
+impl<F> RuleCheck<F> {
     /// By what its time is known.
     fn names(&self) -> RuleNames {
         (self.rules[0].name, self.rules.len() - 1)
@@ -393,7 +393,7 @@ impl<F> Check<F> {
 
 /// What the rules are told of what a user wants.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct RuleOptions {
     /// The rules whose findings can count; the others need not be looked for.
     pub wanted: HashSet<&'static str, foldhash::fast::RandomState>,
     /// Where documents name others; `missing-reference` looks there.
@@ -404,7 +404,7 @@ pub struct Settings {
     pub is_undecided: bool,
 }
 
-impl Default for Settings {
+impl Default for RuleOptions {
     /// As where nothing is configured but a meaning.
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
@@ -418,7 +418,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl RuleOptions {
     /// Whether findings of one of `rules` can count.
     fn want(&self, rules: &[&Rule]) -> bool {
         rules.iter().any(|rule| self.wanted.contains(rule.name))
@@ -498,7 +498,7 @@ pub struct FileFacts<'a> {
     /// The schemas of the run.
     pub schemas: &'a Schemas,
     /// What the rules are told.
-    pub settings: &'a Settings,
+    pub settings: &'a RuleOptions,
 }
 
 /// What a file holds.
@@ -526,15 +526,15 @@ pub struct SiteFacts<'a> {
     /// The schemas of the run.
     pub schemas: &'a Schemas,
     /// What the rules are told.
-    pub settings: &'a Settings,
+    pub settings: &'a RuleOptions,
     /// The rendering from which [untouched](Rendered::untouched) documents were
     /// taken, if one was.
-    pub earlier: Option<Judged<'a>>,
+    pub earlier: Option<JudgedSite<'a>>,
 }
 
 /// A rendering that was judged before.
 #[derive(Clone, Copy)]
-pub struct Judged<'a> {
+pub struct JudgedSite<'a> {
     /// Its documents.
     pub site: &'a Site<'a>,
     /// Its recipes.
@@ -548,7 +548,7 @@ pub struct Judged<'a> {
     pub twins: &'a [Option<DocId>],
 }
 
-impl Judged<'_> {
+impl JudgedSite<'_> {
     /// Whether a rule looked at it and found nothing.
     fn is_free_of(&self, rule: &Rule) -> bool {
         self.is_whole() && self.findings.iter().all(|found| found.rule.name != rule.name)
@@ -743,7 +743,7 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         }));
     }
     let looks = |look| match (look, facts.holds) {
-        (Look::AnyFile(run), _) | (Look::File(run), Holds::Documents) => Some(run),
+        (CheckKind::AnyFile(run), _) | (CheckKind::File(run), Holds::Documents) => Some(run),
         _ => None,
     };
     for check in wanted(facts.settings, looks) {
@@ -818,7 +818,7 @@ fn is_refused_template(kind: &render::ProblemKind) -> bool {
 /// What the rules find that look at a site as a whole, in their order.
 fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let split = stopwatch::split();
-    let looks = |look| if let Look::Site(run) = look { Some(run) } else { None };
+    let looks = |look| if let CheckKind::Site(run) = look { Some(run) } else { None };
     let found: Vec<Vec<Diagnostic>> = wanted(facts.settings, looks)
         .par_iter()
         .map(|check| {
@@ -837,7 +837,7 @@ fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 }
 
 /// A finding of a rendered document.
-pub type Found = (DocId, Diagnostic);
+pub type DocumentFinding = (DocId, Diagnostic);
 
 /// So many documents are looked at by all rules before the next ones: what one
 /// rule looks at, the others find near at hand.
@@ -845,11 +845,11 @@ const DOCUMENTS_AT_ONCE: usize = 64;
 
 /// What the other rules find in these documents. It depends on a document and
 /// on what it is made of, and on nothing else.
-pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
-    let looks = |look| if let Look::Documents(run) = look { Some(run) } else { None };
+pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
+    let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };
     let checks = wanted(facts.settings, looks);
     let split = stopwatch::split();
-    let parts: Vec<(Vec<Found>, Vec<Failed>)> = docs
+    let parts: Vec<(Vec<DocumentFinding>, Vec<Failed>)> = docs
         .par_chunks(DOCUMENTS_AT_ONCE)
         .map(|docs| {
             let _part = split.part();
@@ -858,7 +858,7 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Found> {
         .collect();
     drop(split);
     let (found, failed): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    let mut found: Vec<Found> = found.into_iter().flatten().collect();
+    let mut found: Vec<DocumentFinding> = found.into_iter().flatten().collect();
     found.extend(failures(facts, &checks, &failed.concat()));
     for (_, finding) in &mut found {
         name_subject(facts, finding);
@@ -873,12 +873,12 @@ type Failed = (usize, DocId);
 /// What checks find in a few documents, one check after the other.
 fn check_some(
     facts: &SiteFacts<'_>,
-    checks: &[Check<DocumentCheck>],
+    checks: &[RuleCheck<DocumentCheck>],
     docs: &[DocId],
-) -> (Vec<Found>, Vec<Failed>) {
+) -> (Vec<DocumentFinding>, Vec<Failed>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     // Where layercake fails in a check, what it had found by then is left out.
-    let mut guard = |check: &Check<DocumentCheck>, docs: &[DocId]| {
+    let mut guard = |check: &RuleCheck<DocumentCheck>, docs: &[DocId]| {
         let before = found.len();
         let done = guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found));
         if done.is_none() {
@@ -901,10 +901,10 @@ fn check_some(
 /// That checks failed: one finding for each, whatever the number of documents.
 fn failures(
     facts: &SiteFacts<'_>,
-    checks: &[Check<DocumentCheck>],
+    checks: &[RuleCheck<DocumentCheck>],
     failed: &[Failed],
-) -> Vec<Found> {
-    let of_check = |(index, check): (usize, &Check<DocumentCheck>)| {
+) -> Vec<DocumentFinding> {
+    let of_check = |(index, check): (usize, &RuleCheck<DocumentCheck>)| {
         let docs = failed.iter().filter(|(of, _)| *of == index).map(|(_, doc)| *doc);
         let docs: Vec<DocId> = docs.collect();
         let first = *docs.first()?;
@@ -914,10 +914,10 @@ fn failures(
 }
 
 /// The checks that look where `looks` says, and that can find something that counts.
-fn wanted<F>(settings: &Settings, looks: impl Fn(Look) -> Option<F>) -> Vec<Check<F>> {
+fn wanted<F>(settings: &RuleOptions, looks: impl Fn(CheckKind) -> Option<F>) -> Vec<RuleCheck<F>> {
     CHECKS
         .iter()
-        .filter_map(|check| Some(Check { rules: check.rules, run: looks(check.run)? }))
+        .filter_map(|check| Some(RuleCheck { rules: check.rules, run: looks(check.run)? }))
         .filter(|check| settings.want(check.rules))
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::near::is_one_slip_apart;
@@ -22,7 +22,7 @@ pub(super) const SHORTEST: usize = 5;
 /// with all of them would never end.
 const MOST_BESIDE: usize = 1000;
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         let mut said = HashSet::new();

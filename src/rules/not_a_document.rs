@@ -1,7 +1,7 @@
 //! `not-a-document`: a YAML document that is no Deckhand document.
 
 use super::FileFacts;
-use super::foreign::Form;
+use super::foreign::ForeignForm;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -9,13 +9,13 @@ super::rule!("not-a-document", Error [Refused], "a YAML document that is no Deck
 
 pub(super) fn word(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic {
     let label = Label::new(at, format!("this is {found}"));
-    let form = Form::of_document(facts, at);
+    let form = ForeignForm::of_document(facts, at);
     let message = match form {
         Some(form) => format!("no Deckhand document, but one of the {}", form.subject()),
         None => format!("a YAML document that is no Deckhand document, but {found}"),
     };
     Diagnostic::new(&RULE, message, label)
-        .about(form.map_or("", Form::subject))
+        .about(form.map_or("", ForeignForm::subject))
         .note("Deckhand refuses the whole site; Pegleg ends in a traceback for all sites that read the file")
         .help(if is_cloud_config(facts) {
             "its first line says that it is for cloud-init: declare it as a part of a set, under \

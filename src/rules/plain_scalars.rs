@@ -22,15 +22,15 @@ pub(super) struct PlainScalar<'a> {
     pub(super) text: &'a str,
     /// What YAML 1.1 makes of it.
     pub(super) value: &'a Value,
-    pub(super) role: Role,
+    pub(super) role: ScalarRole,
     at: Span,
     /// The way to it; of a key, to its value.
-    way: &'a [Step<'a>],
+    way: &'a [ScalarStep<'a>],
 }
 
 /// What a scalar is in its mapping or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ScalarRole {
     Key,
     Value,
 }
@@ -40,7 +40,7 @@ const LONGEST_TAG: usize = 100;
 
 /// A step into a mapping or a list.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum ScalarStep<'a> {
     Key(&'a Key),
     Index(usize),
 }
@@ -48,10 +48,10 @@ enum Step<'a> {
 impl PlainScalar<'_> {
     /// The keys that lead to it, the nearest first; a key's own not.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        let own = usize::from(self.role == Role::Key);
+        let own = usize::from(self.role == ScalarRole::Key);
         self.way.iter().rev().skip(own).filter_map(|step| match step {
-            Step::Key(key) => key.as_str(),
-            Step::Index(_) => None,
+            ScalarStep::Key(key) => key.as_str(),
+            ScalarStep::Index(_) => None,
         })
     }
 
@@ -75,8 +75,8 @@ impl PlainScalar<'_> {
     /// A finding of `rule` about it.
     pub(super) fn finding(&self, rule: &'static Rule, message: String, label: &str) -> Diagnostic {
         let pieces = self.way.iter().map(|step| match step {
-            Step::Key(key) => Piece::Key((*key).clone()),
-            Step::Index(index) => Piece::Index(*index),
+            ScalarStep::Key(key) => Piece::Key((*key).clone()),
+            ScalarStep::Index(index) => Piece::Index(*index),
         });
         Diagnostic::new(rule, message, Label::new(self.at, label))
             .about(Location(pieces.collect()).to_string())
@@ -109,23 +109,23 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         let unwalked = document.shared.iter().map(|shared| (shared.collection, false)).collect();
         let (way, said) = (Vec::new(), HashSet::new());
         let root = document.root();
-        let mut walk = Walk { facts, document, found, way, walked: unwalked, said };
+        let mut walk = ScalarWalk { facts, document, found, way, walked: unwalked, said };
         walk.node(&root);
     }
 }
 
-struct Walk<'a, 'f> {
+struct ScalarWalk<'a, 'f> {
     facts: &'a FileFacts<'a>,
     document: &'a Document,
     found: &'f mut Vec<Diagnostic>,
-    way: Vec<Step<'a>>,
+    way: Vec<ScalarStep<'a>>,
     /// The collections that have aliases, and whether they have been walked.
     walked: HashMap<Span, bool>,
     /// The scalars that something has been said of.
     said: HashSet<Span>,
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a> ScalarWalk<'a, '_> {
     fn node(&mut self, node: &'a Node) {
         if node.secret {
             return;
@@ -139,25 +139,25 @@ impl<'a> Walk<'a, '_> {
             Value::Sequence(items) => {
                 if self.is_new(node.span) {
                     for (index, item) in items.iter().enumerate() {
-                        self.step(Step::Index(index), item);
+                        self.step(ScalarStep::Index(index), item);
                     }
                 }
             }
             Value::Null | Value::Set(_) | Value::Pairs(_) | Value::Binary(_) => {}
-            scalar => self.scalar(scalar, node.span, Role::Value),
+            scalar => self.scalar(scalar, node.span, ScalarRole::Value),
         }
     }
 
     fn mapping(&mut self, mapping: &'a Mapping) {
         for (key, value) in mapping.iter() {
-            self.way.push(Step::Key(key));
-            self.scalar(&key.value, key.span, Role::Key);
+            self.way.push(ScalarStep::Key(key));
+            self.scalar(&key.value, key.span, ScalarRole::Key);
             self.way.pop();
-            self.step(Step::Key(key), value);
+            self.step(ScalarStep::Key(key), value);
         }
     }
 
-    fn step(&mut self, step: Step<'a>, to: &'a Node) {
+    fn step(&mut self, step: ScalarStep<'a>, to: &'a Node) {
         self.way.push(step);
         self.node(to);
         self.way.pop();
@@ -168,7 +168,7 @@ impl<'a> Walk<'a, '_> {
         self.walked.get_mut(&span).is_none_or(|walked| !std::mem::replace(walked, true))
     }
 
-    fn scalar(&mut self, value: &'a Value, at: Span, role: Role) {
+    fn scalar(&mut self, value: &'a Value, at: Span, role: ScalarRole) {
         // Nearly all scalars are texts that begin with a letter, and those are
         // what they look like, in quotes or without: an unquoted one begins as
         // it is written.

@@ -33,9 +33,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
     let replay = Replay::new(facts.graph, facts.rendered);
     let mut said = HashSet::new();
-    let refused = breached.iter().map(|breached| Refused::new(facts, breached));
+    let refused = breached.iter().map(|breached| ReportedBreach::new(facts, breached));
     // How often something secret is refused would tell how long it is.
-    let told: Vec<Refused<'_>> =
+    let told: Vec<ReportedBreach<'_>> =
         refused.filter(|it| !it.is_hidden() || said.insert(it.identity())).collect();
     for of_document in told.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
         let first = of_document.iter().take(MOST);
@@ -51,8 +51,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// So many findings of one document are told.
 const MOST: usize = 200;
 
-fn word(refused: &Refused<'_>, replay: &Replay<'_>) -> Diagnostic {
-    let Refused { facts, breached, .. } = *refused;
+fn word(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
+    let ReportedBreach { facts, breached, .. } = *refused;
     let key = &facts.graph.recipe(breached.doc).key;
     let place = refused.place();
     let hop = replay.trace(breached.doc, &place);
@@ -76,14 +76,14 @@ fn word(refused: &Refused<'_>, replay: &Replay<'_>) -> Diagnostic {
 
 /// One finding, and the data it is in.
 #[derive(Clone, Copy)]
-struct Refused<'a> {
+struct ReportedBreach<'a> {
     facts: &'a SiteFacts<'a>,
     data: &'a Node,
     breached: &'a Breached,
     finding: &'a Finding,
 }
 
-impl<'a> Refused<'a> {
+impl<'a> ReportedBreach<'a> {
     fn new(facts: &'a SiteFacts<'a>, breached: &'a Breached) -> Self {
         let data = facts.rendered.data(breached.doc).expect("only what is rendered is looked at");
         Self { facts, data, breached, finding: &breached.finding }

@@ -39,14 +39,14 @@ impl Unchanged {
 }
 
 /// One edit and what it reached.
-pub struct Reached<'a> {
+pub struct ReachedEdit<'a> {
     /// The edit.
     pub reach: &'a EditReach,
     /// What it is part of.
     pub comparison: &'a Comparison,
 }
 
-impl<'a> Reached<'a> {
+impl<'a> ReachedEdit<'a> {
     pub(super) fn outputs(&self) -> impl Iterator<Item = &'a Change> {
         let comparison = self.comparison;
         self.reach.outputs.iter().map(|output| &comparison.outputs[*output])
@@ -84,7 +84,7 @@ pub fn word_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>
     let edits = comparison.edits.iter().enumerate();
     edits
         .flat_map(|(index, reach)| {
-            let reached = Reached { reach, comparison };
+            let reached = ReachedEdit { reach, comparison };
             let findings = reach_over_limit::check(&reached, gates)
                 .into_iter()
                 .chain(unexpected_change::check(&reached, gates));

@@ -1,25 +1,25 @@
 //! `reach-over-limit`: an edit that changes more than it may.
 
-use super::{Gates, Reached};
+use super::{Gates, ReachedEdit};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
 
 super::rule!("reach-over-limit", Error, "an edit that changes more sites or outputs than it may");
 
-pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Vec<Diagnostic> {
+pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic> {
     // Nothing that was there changes with a site that came.
     if reached.reach.edit.kind == EditKind::SiteAdded {
         return Vec::new();
     }
     let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs.len());
     let limits = [
-        Limit {
+        ReachLimit {
             count: sites,
             most: gates.max_sites,
             what: "sites",
             set: gates.sites_set.as_deref(),
         },
-        Limit {
+        ReachLimit {
             count: outputs,
             most: gates.max_outputs,
             what: "outputs",
@@ -29,7 +29,7 @@ pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Vec<Diagnostic> {
     limits.iter().filter_map(|limit| word(reached, limit)).collect()
 }
 
-struct Limit<'a> {
+struct ReachLimit<'a> {
     count: usize,
     most: Option<usize>,
     what: &'a str,
@@ -37,8 +37,8 @@ struct Limit<'a> {
     set: Option<&'a str>,
 }
 
-fn word(reached: &Reached<'_>, limit: &Limit<'_>) -> Option<Diagnostic> {
-    let Limit { count, what, .. } = limit;
+fn word(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnostic> {
+    let ReachLimit { count, what, .. } = limit;
     let most = limit.most.filter(|most| count > most)?;
     let reach = reached.reach;
     let message = format!(

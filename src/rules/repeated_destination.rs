@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
@@ -15,7 +15,7 @@ super::rule!(
     Documents(check)
 );
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let whole = || facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
         if may_lose(whole()) {
@@ -42,9 +42,9 @@ fn check_document<'a>(
     facts: &SiteFacts<'_>,
     doc: DocId,
     whole: impl Iterator<Item = &'a Write>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<DocumentFinding>,
 ) {
-    let mut places = Places::default();
+    let mut places = WrittenPlaces::default();
     for write in whole {
         if merges_at_root(facts, doc, write) {
             continue;
@@ -60,18 +60,18 @@ fn check_document<'a>(
 
 /// What has been written so far.
 #[derive(Default)]
-struct Places<'a> {
+struct WrittenPlaces<'a> {
     /// The last write at each place.
-    at: Lookup<'a>,
+    at: WritesByPlace<'a>,
     /// The first write inside each place.
-    inside: Lookup<'a>,
+    inside: WritesByPlace<'a>,
     /// How many places each destination wrote.
     count: HashMap<(usize, Span), usize, foldhash::fast::RandomState>,
 }
 
-type Lookup<'a> = HashMap<&'a [Piece], &'a Write, foldhash::fast::RandomState>;
+type WritesByPlace<'a> = HashMap<&'a [Piece], &'a Write, foldhash::fast::RandomState>;
 
-impl<'a> Places<'a> {
+impl<'a> WrittenPlaces<'a> {
     /// The earlier write of which nothing is left after `write`. One that
     /// wrote several places is a default of which one is overridden.
     fn lost_by(&self, write: &Write) -> Option<&'a Write> {

@@ -16,7 +16,8 @@ super::rule!(
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in facts.documents {
-        let mut first: HashMap<Said<'_>, Span, foldhash::fast::RandomState> = HashMap::default();
+        let mut first: HashMap<SubstitutionKey<'_>, Span, foldhash::fast::RandomState> =
+            HashMap::default();
         for (index, substitution) in document.substitutions().enumerate() {
             let mut again = Vec::new();
             for to in &substitution.writing.to {
@@ -33,9 +34,9 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// All that tells one substitution into one place from another.
-type Said<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
+type SubstitutionKey<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
 
-fn said<'a>(substitution: Substitution<'a>, to: &'a Destination) -> Said<'a> {
+fn said<'a>(substitution: Substitution<'a>, to: &'a Destination) -> SubstitutionKey<'a> {
     let extract = |it: &'a Extract| (it.pattern.value.text(), it.group.value);
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
     let (Source { schema, name, .. }, writing) = (substitution.source, substitution.writing);

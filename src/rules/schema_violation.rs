@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Judged, SiteFacts};
+use super::{JudgedSite, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
@@ -23,7 +23,7 @@ super::rule!(
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
     let refused = lap(Stage::Validate, || {
-        let known = Known::of(facts);
+        let known = EarlierValidation::of(facts);
         let is_valid = |doc, by| known.as_ref().is_some_and(|known| known.has(doc, by));
         let sharers = facts.graph.sharers;
         let data = |doc| facts.rendered.data(doc);
@@ -63,7 +63,7 @@ fn max_violations(facts: &SiteFacts<'_>) -> usize {
 }
 
 /// What was validated in an earlier rendering.
-struct Known<'a> {
+struct EarlierValidation<'a> {
     facts: &'a SiteFacts<'a>,
     /// The DataSchema documents that are in use there, too.
     schemas: HashSet<DocId, foldhash::fast::RandomState>,
@@ -71,9 +71,9 @@ struct Known<'a> {
     refused: HashSet<&'a DocKey, foldhash::fast::RandomState>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> EarlierValidation<'a> {
     fn of(facts: &'a SiteFacts<'a>) -> Option<Self> {
-        let earlier = facts.earlier.filter(Judged::is_whole)?;
+        let earlier = facts.earlier.filter(JudgedSite::is_whole)?;
         let before = earlier.site.data_schemas();
         let is_same = |(kind, by): &(&Arc<str>, &DocId)| {
             let twin = earlier.twins[by.index()];
@@ -106,7 +106,7 @@ fn word(
 ) -> Diagnostic {
     let document = facts.document(by_schema.doc);
     let data = facts.rendered.data(by_schema.doc).expect("only what is rendered is validated");
-    let refused = Refused { facts, data, violation };
+    let refused = RefusedValue { facts, data, violation };
     let hop = replay.trace(by_schema.doc, refused.place());
     let name = facts.name(owner(&hop));
     let message = format!("`{name}`: {} {}", refused.subject_in_words(), refused.headline());
@@ -136,13 +136,13 @@ fn word(
 }
 
 /// One violation, and the data it is in.
-struct Refused<'a> {
+struct RefusedValue<'a> {
     facts: &'a SiteFacts<'a>,
     data: &'a Node,
     violation: &'a Violation,
 }
 
-impl Refused<'_> {
+impl RefusedValue<'_> {
     fn node(&self) -> &Node {
         self.violation.location.get(self.data).unwrap_or(self.data)
     }
@@ -370,8 +370,11 @@ impl Refused<'_> {
         details
     }
 
-    fn refused_by<'s>(&'s self, alternative: &'s Alternative) -> impl Iterator<Item = Refused<'s>> {
-        alternative.violations.iter().map(|violation| Refused { violation, ..*self })
+    fn refused_by<'s>(
+        &'s self,
+        alternative: &'s Alternative,
+    ) -> impl Iterator<Item = RefusedValue<'s>> {
+        alternative.violations.iter().map(|violation| RefusedValue { violation, ..*self })
     }
 
     fn help(&self) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Found, SiteFacts};
+use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Write;
@@ -15,7 +15,7 @@ super::rule!(
     Documents(check)
 );
 
-fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Found>) {
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         if !facts.site.is_output(doc) || facts.document(doc).encrypted || data.secret {

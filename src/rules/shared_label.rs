@@ -25,7 +25,7 @@ const MOST_CARRIERS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let labels = Labels::of(facts);
-    let mut search = Search::of(&labels, facts.site.documents.len());
+    let mut search = NearMatchSearch::of(&labels, facts.site.documents.len());
     let mut told = HashSet::new();
     for (child, document) in facts.site.iter() {
         let Some(selector) = &document.parent_selector else { continue };
@@ -44,11 +44,11 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// A key and its value.
-type Pair = (Key, Key);
+type LabelPair = (Key, Key);
 
 /// A document that carries a label, and where.
 #[derive(Clone, Copy)]
-struct Carrier {
+struct LabelCarrier {
     doc: DocId,
     at: Span,
 }
@@ -56,7 +56,7 @@ struct Carrier {
 /// The labels of a site's documents that have a layer: no others are visited
 /// by selectors.
 struct Labels<'a> {
-    carriers: HashMap<Pair, Vec<Carrier>, foldhash::fast::RandomState>,
+    carriers: HashMap<LabelPair, Vec<LabelCarrier>, foldhash::fast::RandomState>,
     /// How far down each layer is.
     ranks: BTreeMap<&'a str, usize>,
 }
@@ -73,7 +73,7 @@ impl<'a> Labels<'a> {
         for (doc, document) in facts.site.iter().filter(|(_, document)| document.layer.is_some()) {
             for (key, value) in document.labels.iter() {
                 if let Some(pair) = pair((key, value)) {
-                    let carrier = Carrier { doc, at: key.span.to(value.span) };
+                    let carrier = LabelCarrier { doc, at: key.span.to(value.span) };
                     labels.carriers.entry(pair).or_default().push(carrier);
                 }
             }
@@ -89,7 +89,7 @@ impl<'a> Labels<'a> {
 }
 
 /// The search for documents that nearly match selectors.
-struct Search<'l, 'a> {
+struct NearMatchSearch<'l, 'a> {
     labels: &'l Labels<'a>,
     /// By document, how many labels it shares with the selector at hand, and the first.
     shares: Vec<(usize, Option<Span>)>,
@@ -100,7 +100,7 @@ struct Search<'l, 'a> {
 /// Maximum number of carriers of labels that are looked at in a site, for all selectors.
 const MAX_VISITS: usize = 20_000_000;
 
-impl<'l, 'a> Search<'l, 'a> {
+impl<'l, 'a> NearMatchSearch<'l, 'a> {
     fn of(labels: &'l Labels<'a>, documents: usize) -> Self {
         Self { labels, shares: vec![(0, None); documents], left: MAX_VISITS }
     }
@@ -112,7 +112,7 @@ impl<'l, 'a> Search<'l, 'a> {
         facts: &SiteFacts<'_>,
         child: DocId,
         selector: &Selector,
-    ) -> Option<Vec<Carrier>> {
+    ) -> Option<Vec<LabelCarrier>> {
         let wanted = selector.labels.len();
         if wanted < 2 {
             return None;
@@ -140,14 +140,14 @@ impl<'l, 'a> Search<'l, 'a> {
         let near = shares.filter(|(doc, (count, _))| {
             *count == wanted - 1 && *doc != child && self.labels.is_refused(facts, child, *doc)
         });
-        let near = near.filter_map(|(doc, (_, at))| Some(Carrier { doc, at: at? }));
-        let near: Vec<Carrier> = near.collect();
+        let near = near.filter_map(|(doc, (_, at))| Some(LabelCarrier { doc, at: at? }));
+        let near: Vec<LabelCarrier> = near.collect();
         (!near.is_empty() && self.left > 0).then_some(near)
     }
 }
 
 /// A label as something to look up; lists and mappings match nothing.
-fn pair((key, value): (&Key, &Node)) -> Option<Pair> {
+fn pair((key, value): (&Key, &Node)) -> Option<LabelPair> {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
         scalar => Some((key.clone(), Key { value: scalar.clone(), span: value.span })),
@@ -158,7 +158,7 @@ fn word_selector(
     facts: &SiteFacts<'_>,
     child: DocId,
     selector: &Selector,
-    near: &[Carrier],
+    near: &[LabelCarrier],
 ) -> Diagnostic {
     let (title, other) = (facts.name(child), facts.document(near[0].doc));
     let name = super::title(&other.key);
@@ -185,9 +185,9 @@ fn word_selector(
 
 /// The finding for a label on documents of several schemas, at the first that
 /// differs from the first of all.
-fn word_label(facts: &SiteFacts<'_>, carriers: &[Carrier]) -> Option<Diagnostic> {
+fn word_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diagnostic> {
     let (first, others) = carriers.split_first()?;
-    let key = |carrier: &Carrier| &facts.document(carrier.doc).key;
+    let key = |carrier: &LabelCarrier| &facts.document(carrier.doc).key;
     let other = others.iter().find(|other| key(other).schema != key(first).schema)?;
     if carriers.len() > MOST_CARRIERS {
         return None;

@@ -27,7 +27,7 @@ const FEW_KEYS: usize = 200;
 const MOST_KEYS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let mut schemas: Lookup<&str, (Place<'_>, Vec<DocId>)> = Lookup::default();
+    let mut schemas: OrderedMap<&str, (DestinationNode<'_>, Vec<DocId>)> = OrderedMap::default();
     for (doc, recipe) in facts.graph.iter() {
         let writes = facts.rendered.writes(doc).iter();
         let mut creating = writes.filter(|write| write.created.is_some()).peekable();
@@ -51,9 +51,14 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-type Lookup<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
+type OrderedMap<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
 
-fn tell(facts: &SiteFacts<'_>, doc: DocId, root: &Place<'_>, found: &mut Vec<Diagnostic>) {
+fn tell(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    root: &DestinationNode<'_>,
+    found: &mut Vec<Diagnostic>,
+) {
     let Some(data) = facts.rendered.data(doc) else { return };
     for write in facts.rendered.writes(doc) {
         // Of what one write creates, the outermost is told.
@@ -80,16 +85,16 @@ fn tell(facts: &SiteFacts<'_>, doc: DocId, root: &Place<'_>, found: &mut Vec<Dia
 
 /// A place in the documents of a schema.
 #[derive(Default)]
-struct Place<'a> {
-    inside: Lookup<&'a Piece, Place<'a>>,
+struct DestinationNode<'a> {
+    inside: OrderedMap<&'a Piece, DestinationNode<'a>>,
     /// Whether a substitution creates a key here.
     is_asked: bool,
     /// The keys that documents have here, each with these, by id.
-    having: Lookup<&'a str, Vec<DocId>>,
+    having: OrderedMap<&'a str, Vec<DocId>>,
     slips: OnceCell<Slips<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> DestinationNode<'a> {
     fn ask(&mut self, pieces: &'a [Piece]) {
         let mut place = self;
         for piece in pieces {

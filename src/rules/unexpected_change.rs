@@ -1,14 +1,14 @@
 //! `unexpected-change`: an edit that changes outputs which were to stay as
 //! they are.
 
-use super::{Gates, Reached, Unchanged};
+use super::{Gates, ReachedEdit, Unchanged};
 use crate::compare::{Change, Status};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
 
 super::rule!("unexpected-change", Error, "an edit that changes outputs which were to stay");
 
-pub(super) fn check(reached: &Reached<'_>, gates: &Gates) -> Option<Diagnostic> {
+pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnostic> {
     let expected = gates.unchanged.as_ref()?;
     let changed: Vec<_> = reached
         .outputs()

@@ -660,7 +660,7 @@ fn a_file_that_is_too_large() {
         options: options(Semantics::Documented),
         sites: None,
         only: Vec::new(),
-        rules: layercake::rules::Settings::default(),
+        rules: layercake::rules::RuleOptions::default(),
         policy: layercake::triage::Policy::default(),
         baseline: None,
         accepted_by: layercake::check::AcceptedBy::Itself,

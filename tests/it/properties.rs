@@ -58,7 +58,7 @@ fn checked<T: Send>(
         options: options(semantics),
         sites: None,
         only: Vec::new(),
-        rules: layercake::rules::Settings::default(),
+        rules: layercake::rules::RuleOptions::default(),
         policy: layercake::triage::Policy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,

@@ -155,7 +155,7 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
         options,
         sites,
         only,
-        rules: layercake::rules::Settings::default(),
+        rules: layercake::rules::RuleOptions::default(),
         policy: layercake::triage::Policy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,

@@ -17,14 +17,14 @@ pub(super) fn word(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Opti
     if is_told {
         return None;
     }
-    let Words { message, label, why, help } = of_text(facts, fault);
+    let DroppedPartMessage { message, label, why, help } = of_text(facts, fault);
     let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(fault.at), label));
     let finding = why.into_iter().fold(finding, Diagnostic::note).note(consequence(cost));
     let severity = if is_empty(&fault.kind) { Severity::Warning } else { finding.severity };
     Some(Diagnostic { severity, ..finding }.help(help))
 }
 
-struct Words {
+struct DroppedPartMessage {
     message: String,
     label: &'static str,
     why: Option<&'static str>,
@@ -32,7 +32,7 @@ struct Words {
 }
 
 /// What is wrong with the text of a part.
-fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
+fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> DroppedPartMessage {
     use FaultKind as Kind;
     match &fault.kind {
         kind if is_empty(kind) => words(
@@ -56,24 +56,26 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
             "put what it holds under the key of a module, such as `runcmd`",
         ),
         Kind::Patch(failure) => unread_patch(failure),
-        Kind::NotUtf8 if facts.sources.get(fault.at.file).bytes().is_some_and(is_gzip) => Words {
-            why: Some(
-                "cloud-init decompresses user-data as a whole, and parts of a message whose type \
+        Kind::NotUtf8 if facts.sources.get(fault.at.file).bytes().is_some_and(is_gzip) => {
+            DroppedPartMessage {
+                why: Some(
+                    "cloud-init decompresses user-data as a whole, and parts of a message whose type \
                  is `application/gzip`",
-            ),
-            ..words(
-                "a part is gzip where cloud-init does not decompress it",
-                "begins as gzip does",
-                "decompress it with `gunzip`, or give the part of the message the type \
+                ),
+                ..words(
+                    "a part is gzip where cloud-init does not decompress it",
+                    "begins as gzip does",
+                    "decompress it with `gunzip`, or give the part of the message the type \
                  `application/gzip`",
-            )
-        },
+                )
+            }
+        }
         Kind::NotUtf8 => words(
             "a part is not UTF-8",
             "the next byte is not UTF-8",
             "save it as UTF-8; send what is no text compressed or in base64",
         ),
-        Kind::Mangled { .. } => Words {
+        Kind::Mangled { .. } => DroppedPartMessage {
             why: Some(
                 "a MIME part without `Content-Transfer-Encoding` is ASCII to Python, whatever \
                  `charset` says: other bytes come of it, which are no UTF-8",
@@ -94,7 +96,7 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> Words {
 }
 
 /// What is wrong with what parts come in.
-fn of_carrier(kind: &FaultKind) -> Words {
+fn of_carrier(kind: &FaultKind) -> DroppedPartMessage {
     use FaultKind as Kind;
     match kind {
         Kind::NotAList(found) => words(
@@ -112,7 +114,7 @@ fn of_carrier(kind: &FaultKind) -> Words {
             "no content type",
             "write a content type, such as `text/cloud-config`",
         ),
-        Kind::HeaderValue(found) => Words {
+        Kind::HeaderValue(found) => DroppedPartMessage {
             why: Some(
                 "each key of an entry but `content`, `type`, `filename` and `launch-index` is a \
                  header",
@@ -134,7 +136,7 @@ fn of_carrier(kind: &FaultKind) -> Words {
             "leads back to a text in which it stands",
             "take one of the lines out",
         ),
-        Kind::NoBoundary => Words {
+        Kind::NoBoundary => DroppedPartMessage {
             why: Some("nothing in the message is found without"),
             ..words(
                 "a multipart message does not name its boundary",
@@ -169,8 +171,12 @@ fn of_carrier(kind: &FaultKind) -> Words {
     }
 }
 
-fn words(message: impl Into<String>, label: &'static str, help: &'static str) -> Words {
-    Words { message: message.into(), label, why: None, help }
+fn words(
+    message: impl Into<String>,
+    label: &'static str,
+    help: &'static str,
+) -> DroppedPartMessage {
+    DroppedPartMessage { message: message.into(), label, why: None, help }
 }
 
 /// Nothing is lost with a part that holds nothing.
@@ -186,13 +192,18 @@ fn consequence(cost: Cost) -> &'static str {
     }
 }
 
-fn unread_patch(failure: &Failure) -> Words {
+fn unread_patch(failure: &Failure) -> DroppedPartMessage {
     let whose = match failure.operation {
         Some(operation) => format!("operation {} of a JSON patch", operation + 1),
         None => "a JSON patch".to_owned(),
     };
     let (reason, help) = reason(&failure.reason);
-    Words { message: format!("{whose} {reason}"), label: "this is at fault", why: None, help }
+    DroppedPartMessage {
+        message: format!("{whose} {reason}"),
+        label: "this is at fault",
+        why: None,
+        help,
+    }
 }
 
 /// What is wrong with a patch as it is written; no text of it.

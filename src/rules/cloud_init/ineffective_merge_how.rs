@@ -99,7 +99,7 @@ fn is_below_conf_d(set: &Set<'_>, source: &Source<'_>) -> bool {
 }
 
 fn word(source: &Source<'_>, ineffective: &Ineffective<'_>) -> Diagnostic {
-    let Words { message, label, note, help } = match ineffective.other {
+    let IneffectiveMergeHowMessage { message, label, note, help } = match ineffective.other {
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),
     };
@@ -111,7 +111,7 @@ fn word(source: &Source<'_>, ineffective: &Ineffective<'_>) -> Diagnostic {
     }
 }
 
-struct Words {
+struct IneffectiveMergeHowMessage {
     message: String,
     label: &'static str,
     note: &'static str,
@@ -119,17 +119,17 @@ struct Words {
 }
 
 /// The only part of its source.
-fn of_only(kind: SourceKind, dialect: Dialect) -> Words {
+fn of_only(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage {
     const REMOVE: &str = "remove it, or write it in a part that comes after another one";
     let title = kind.as_str();
     match (dialect, kind) {
-        (Dialect::Documented, _) => Words {
+        (Dialect::Documented, _) => IneffectiveMergeHowMessage {
             message: format!("the only part of {title} says how to merge, which has no effect"),
             label: "no part comes after it",
             note: "in the dialect of 2013 a part says how the next one is merged",
             help: REMOVE,
         },
-        (Dialect::Current, SourceKind::ConfD) => Words {
+        (Dialect::Current, SourceKind::ConfD) => IneffectiveMergeHowMessage {
             message: "the only file of conf.d says how it is merged, which has no effect"
                 .to_owned(),
             label: "laid over nothing",
@@ -137,7 +137,7 @@ fn of_only(kind: SourceKind, dialect: Dialect) -> Words {
                    not say how user-data is put over it",
             help: "remove it",
         },
-        (Dialect::Current, SourceKind::Base) => Words {
+        (Dialect::Current, SourceKind::Base) => IneffectiveMergeHowMessage {
             message: "`cloud.cfg` says how it is merged, which has no effect without `conf.d`"
                 .to_owned(),
             label: "laid over nothing",
@@ -148,7 +148,7 @@ fn of_only(kind: SourceKind, dialect: Dialect) -> Words {
         (
             Dialect::Current,
             SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData,
-        ) => Words {
+        ) => IneffectiveMergeHowMessage {
             message: format!("the only part of {title} says how it is merged, which has no effect"),
             label: "laid over nothing",
             note: "a part says how it is merged into those before it in the same source; \
@@ -160,9 +160,9 @@ fn of_only(kind: SourceKind, dialect: Dialect) -> Words {
 }
 
 /// One of several parts.
-fn of_several(kind: SourceKind, dialect: Dialect) -> Words {
+fn of_several(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage {
     match (dialect, kind) {
-        (Dialect::Current, SourceKind::ConfD | SourceKind::Base) => Words {
+        (Dialect::Current, SourceKind::ConfD | SourceKind::Base) => IneffectiveMergeHowMessage {
             message: "only the file with the greatest name says how it is merged, which has no \
                       effect"
                 .to_owned(),
@@ -174,14 +174,14 @@ fn of_several(kind: SourceKind, dialect: Dialect) -> Words {
         (
             Dialect::Current,
             SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData,
-        ) => Words {
+        ) => IneffectiveMergeHowMessage {
             message: "only the first part says how it is merged, which has no effect".to_owned(),
             label: "laid over nothing",
             note: "a part says how it is itself merged into those before it; those after it are \
                        merged by the default, `dict(replace)+list()+str()`",
             help: "say it in the parts that come after it",
         },
-        (Dialect::Documented, _) => Words {
+        (Dialect::Documented, _) => IneffectiveMergeHowMessage {
             message: "only the last part says how to merge, which has no effect".to_owned(),
             label: "no part comes after it",
             note: "in the dialect of 2013 a part says how the next one is merged",

@@ -61,7 +61,7 @@ fn word_part(laid: &Laid<'_>, notices: &[&Notice], promises: &Promises) -> Vec<D
         };
         laid.at(&place, notice.at)
     });
-    let lost = Lost {
+    let lost = LostKeys {
         names: names(laid, &lost),
         overriding: places.collect(),
         losing: lost.iter().map(|notice| laid.facts.first_line(notice.old)).collect(),
@@ -111,7 +111,7 @@ fn word_lower(set: &SetFacts<'_>, laid: &Laid<'_>, notices: &[&Notice]) -> Vec<D
     }
     let word = |(winner, notices): (Option<SourceKind>, Vec<&Notice>)| {
         let places = notices.iter().map(|notice| laid.first_at(&notice.place, notice.old));
-        let lost = Lost {
+        let lost = LostKeys {
             names: names(laid, &notices),
             overriding: places.collect(),
             losing: notices.iter().map(|notice| laid.at(&notice.place, notice.at)).collect(),
@@ -153,7 +153,7 @@ fn names(laid: &Laid<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
 }
 
 /// What is lost at once.
-struct Lost {
+struct LostKeys {
     /// The keys; none where they may not be shown.
     names: Option<Vec<String>>,
     /// What overrides them, in the same order.
@@ -162,7 +162,7 @@ struct Lost {
     losing: Vec<Span>,
 }
 
-impl Lost {
+impl LostKeys {
     fn message(&self, whose: &str, winner: &str) -> String {
         match self.names.as_deref() {
             None => format!("keys {whose} are lost: {winner} them"),

@@ -17,7 +17,7 @@ pub(super) fn word(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<Diagn
     if is_meant(laid, notice, kept) || is_specification(&notice.place) {
         return None;
     }
-    let Words { why, help } = words(laid, notice, kept)?;
+    let LostValueMessage { why, help } = words(laid, notice, kept)?;
     let shown = laid.shown(&notice.place);
     let message = match &shown {
         Some(place) => format!("`{place}` is lost: {why}"),
@@ -64,15 +64,17 @@ fn is_meant(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> bool {
     }
 }
 
-struct Words {
+struct LostValueMessage {
     why: String,
     help: String,
 }
 
-fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<Words> {
-    let told = |why: &str, help: &str| Some(Words { why: why.to_owned(), help: help.to_owned() });
+fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
+    let told = |why: &str, help: &str| {
+        Some(LostValueMessage { why: why.to_owned(), help: help.to_owned() })
+    };
     if let Some(class) = other_type(notice, kept) {
-        return Some(Words {
+        return Some(LostValueMessage {
             why: format!("what it meets is a {}", singular(class)),
             help: format!("write it as a {}, or take one of the two out", singular(class)),
         });
@@ -90,7 +92,7 @@ fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<Words> {
             "write `dict(recurse_str)` and `str()` to take the new text; `dict(no_replace)` says \
              that this is meant",
         ),
-        Kept::MissingClass(class) => Some(Words {
+        Kept::MissingClass(class) => Some(LostValueMessage {
             why: format!("no class is asked for that merges into {}", plural(class)),
             help: format!("add `{}()`", class.as_str()),
         }),
@@ -100,12 +102,12 @@ fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<Words> {
 }
 
 /// One of the two is neither mapping, list nor text.
-fn scalar(laid: &Laid<'_>) -> Words {
+fn scalar(laid: &Laid<'_>) -> LostValueMessage {
     let (replace, keep) = match laid.dialect {
         Dialect::Current => ("replace", "; `dict(no_replace)` says that this is meant"),
         Dialect::Documented => ("overwrite", ""),
     };
-    Words {
+    LostValueMessage {
         why: format!("`dict` without `{replace}` keeps what is there"),
         help: format!(
             "take it out here or in the earlier part, or write `dict({replace})`, which takes each \

@@ -34,7 +34,7 @@ pub(super) mod unused_vendor_data;
 
 use std::collections::HashSet;
 
-use super::{Look, SiteFacts, guard_site_check, over_limit, wanted};
+use super::{CheckKind, SiteFacts, guard_site_check, over_limit, wanted};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Settings, Specification};
 use crate::render::Problem;
@@ -220,7 +220,7 @@ pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         |finding: &Diagnostic| (finding.rule.name, finding.primary.span, finding.message.clone());
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut known: HashSet<(&str, Span, String)> = HashSet::new();
-    let looks = |look| if let Look::Set(run) = look { Some(run) } else { None };
+    let looks = |look| if let CheckKind::Set(run) = look { Some(run) } else { None };
     let checks = wanted(facts.settings, looks);
     for (index, set) in facts.sets.sets.iter().enumerate() {
         let facts_of_set = SetFacts { facts, set, index };

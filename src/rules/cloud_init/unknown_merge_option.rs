@@ -48,7 +48,7 @@ struct Unknown<'a> {
 }
 
 /// Why an option is none, as far as that can be told.
-enum Cause {
+enum OptionError {
     /// A class behind it that is not separated from this one.
     SwallowedClass(Class),
     /// A parenthesis that belongs to nothing.
@@ -86,29 +86,29 @@ impl Unknown<'_> {
         self.mended(finding, &cause)
     }
 
-    fn cause(&self) -> Cause {
+    fn cause(&self) -> OptionError {
         let (class, word) = (self.request.class, &*self.option.word.value);
         let holds = |marks: &[char]| word.contains(marks);
         let swallowed =
             Class::ALL.into_iter().find(|class| word.contains(&format!("{}(", class.as_str())));
         if let Some(swallowed) = swallowed {
-            return Cause::SwallowedClass(swallowed);
+            return OptionError::SwallowedClass(swallowed);
         }
         if holds(&['(', ')']) {
-            return Cause::Parenthesis;
+            return OptionError::Parenthesis;
         }
         if holds(&['=', ':']) {
-            return Cause::Value;
+            return OptionError::Value;
         }
         if holds(&[';', '|', ' ', '\t', '/', '&']) {
-            return Cause::Separator;
+            return OptionError::Separator;
         }
         match (self.option.near, elsewhere(class, word, self.dialect())) {
-            (Some(near), _) if near == as_spelled(word) => Cause::Spelling(near),
-            _ if self.is_of_other_dialect() => Cause::OtherDialect(self.in_this_dialect()),
-            (_, Some(class)) => Cause::Elsewhere(class),
-            (Some(near), None) => Cause::Near(near),
-            (None, None) => Cause::Nothing,
+            (Some(near), _) if near == as_spelled(word) => OptionError::Spelling(near),
+            _ if self.is_of_other_dialect() => OptionError::OtherDialect(self.in_this_dialect()),
+            (_, Some(class)) => OptionError::Elsewhere(class),
+            (Some(near), None) => OptionError::Near(near),
+            (None, None) => OptionError::Nothing,
         }
     }
 
@@ -133,25 +133,25 @@ impl Unknown<'_> {
         }
     }
 
-    fn note(&self, cause: &Cause) -> String {
+    fn note(&self, cause: &OptionError) -> String {
         let class = self.request.class.as_str();
         match cause {
-            Cause::SwallowedClass(_) => {
+            OptionError::SwallowedClass(_) => {
                 "classes are separated by `+` alone; without it all up to the last parenthesis is \
                  taken for options"
                     .into()
             }
-            Cause::Parenthesis => {
+            OptionError::Parenthesis => {
                 "an option goes on up to a `,` or to the last parenthesis".into()
             }
-            Cause::Separator => "options are separated by `,` alone".into(),
-            Cause::Value => "an option has no value: it is there or not".into(),
-            Cause::Spelling(_) => {
+            OptionError::Separator => "options are separated by `,` alone".into(),
+            OptionError::Value => "an option has no value: it is there or not".into(),
+            OptionError::Spelling(_) => {
                 "in a list options count as they are written, in small letters and with `_`; only \
                  in a text `-` and capitals do not matter"
                     .into()
             }
-            Cause::OtherDialect(_) => match self.dialect() {
+            OptionError::OtherDialect(_) => match self.dialect() {
                 Dialect::Current => {
                     "it is a word of 2013, of a cloud-init that was never released; documents about it \
                      live on"
@@ -163,8 +163,8 @@ impl Unknown<'_> {
                         .into()
                 }
             },
-            Cause::Elsewhere(other) => format!("it is an option of `{}`", other.as_str()),
-            Cause::Near(_) | Cause::Nothing => {
+            OptionError::Elsewhere(other) => format!("it is an option of `{}`", other.as_str()),
+            OptionError::Near(_) | OptionError::Nothing => {
                 let options = self.request.class.options(self.dialect());
                 match options {
                     [only] => format!("the only option of `{class}` is `{only}`"),
@@ -174,42 +174,44 @@ impl Unknown<'_> {
         }
     }
 
-    fn help(&self, cause: &Cause) -> String {
+    fn help(&self, cause: &OptionError) -> String {
         match cause {
-            Cause::SwallowedClass(other) => {
+            OptionError::SwallowedClass(other) => {
                 let (class, other) = (self.request.class.as_str(), other.as_str());
                 format!("separate the classes: `{class}(...)+{other}(...)`")
             }
-            Cause::Parenthesis => "take the parenthesis out".into(),
-            Cause::Separator => "separate the options with `,`".into(),
-            Cause::Value => "write the option alone, or take it out".into(),
-            Cause::Spelling(near) => format!("write `{near}`"),
-            Cause::Near(near) => format!("did you mean `{near}`?"),
-            Cause::OtherDialect(Some("append")) => {
+            OptionError::Parenthesis => "take the parenthesis out".into(),
+            OptionError::Separator => "separate the options with `,`".into(),
+            OptionError::Value => "write the option alone, or take it out".into(),
+            OptionError::Spelling(near) => format!("write `{near}`"),
+            OptionError::Near(near) => format!("did you mean `{near}`?"),
+            OptionError::OtherDialect(Some("append")) => {
                 "write `append`, and `recurse_list` among the options of `dict`, without which \
                  lists are not merged"
                     .into()
             }
-            Cause::OtherDialect(Some(same)) => format!("write `{same}`"),
-            Cause::OtherDialect(None) => "take it out: nothing says the same".into(),
-            Cause::Elsewhere(other) => format!("give it to `{}`, or take it out", other.as_str()),
-            Cause::Nothing => "take it out, or write the option that is meant".into(),
+            OptionError::OtherDialect(Some(same)) => format!("write `{same}`"),
+            OptionError::OtherDialect(None) => "take it out: nothing says the same".into(),
+            OptionError::Elsewhere(other) => {
+                format!("give it to `{}`, or take it out", other.as_str())
+            }
+            OptionError::Nothing => "take it out, or write the option that is meant".into(),
         }
     }
 
     /// With a fix where only one option can be meant, and that is enough.
-    fn mended(&self, finding: Diagnostic, cause: &Cause) -> Diagnostic {
+    fn mended(&self, finding: Diagnostic, cause: &OptionError) -> Diagnostic {
         let option = match cause {
-            Cause::Spelling(option) => option,
-            Cause::OtherDialect(Some(option)) if *option != "append" => option,
-            Cause::OtherDialect(_)
-            | Cause::SwallowedClass(_)
-            | Cause::Parenthesis
-            | Cause::Separator
-            | Cause::Value
-            | Cause::Near(_)
-            | Cause::Elsewhere(_)
-            | Cause::Nothing => return finding,
+            OptionError::Spelling(option) => option,
+            OptionError::OtherDialect(Some(option)) if *option != "append" => option,
+            OptionError::OtherDialect(_)
+            | OptionError::SwallowedClass(_)
+            | OptionError::Parenthesis
+            | OptionError::Separator
+            | OptionError::Value
+            | OptionError::Near(_)
+            | OptionError::Elsewhere(_)
+            | OptionError::Nothing => return finding,
         };
         let span = self.option.word.span;
         let written = self.facts.facts.sources.slice(span);

@@ -37,7 +37,7 @@ fn word_merging(laid: &Laid<'_>, failure: &cloud_init::Failure) -> Diagnostic {
              `dict(recurse_list)+list(append)`",
         ),
         FailureKind::Shape(fault) => {
-            let Words { what, help } = shape(*fault);
+            let UnmergedPartMessage { what, help } = shape(*fault);
             word_specification(laid, failure, &what, help)
         }
         FailureKind::UnknownClass { name, near } => {
@@ -160,12 +160,12 @@ fn cost(laid: &Laid<'_>) -> &'static str {
     }
 }
 
-struct Words {
+struct UnmergedPartMessage {
     what: String,
     help: &'static str,
 }
 
-fn shape(fault: ShapeFault) -> Words {
+fn shape(fault: ShapeFault) -> UnmergedPartMessage {
     const FORM: &str = "write `{name: list, settings: [append]}` for each class, or one text";
     let (what, help) = match fault {
         ShapeFault::Specification(found) => (format!("{found} says nothing of merging"), FORM),
@@ -182,7 +182,7 @@ fn shape(fault: ShapeFault) -> Words {
             (format!("the settings of a merge class are {found}"), "write them as a list of words")
         }
     };
-    Words { what, help }
+    UnmergedPartMessage { what, help }
 }
 
 fn class_help(near: Option<Class>) -> String {
@@ -198,7 +198,7 @@ fn word_patch(laid: &Laid<'_>, failure: &patch::Failure) -> Diagnostic {
     }
     let operation = failure.operation.map(|index| format!("operation {}", index + 1));
     let at = operation.as_ref().map(|operation| format!(" at {operation}")).unwrap_or_default();
-    let Words { what, help } = reason(laid, &failure.reason);
+    let UnmergedPartMessage { what, help } = reason(laid, &failure.reason);
     let message = format!("`{}` cannot be applied{at}: {what}", laid.name());
     let label = Label::new(laid.facts.first_line(failure.at), "fails here");
     let finding = Diagnostic::new(&RULE, message, label);
@@ -214,7 +214,7 @@ fn word_patch(laid: &Laid<'_>, failure: &patch::Failure) -> Diagnostic {
 }
 
 /// What an operation does wrong.
-fn reason(laid: &Laid<'_>, reason: &Reason) -> Words {
+fn reason(laid: &Laid<'_>, reason: &Reason) -> UnmergedPartMessage {
     const LIST: &str = "write a list of operations, each with `op` and `path`";
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
     const EARLIER: &str = "look at what the parts before the patch make of it";
@@ -268,5 +268,5 @@ fn reason(laid: &Laid<'_>, reason: &Reason) -> Words {
         ),
         Reason::Different { .. } => ("another value stands there".to_owned(), EARLIER),
     };
-    Words { what, help }
+    UnmergedPartMessage { what, help }
 }

@@ -13,8 +13,8 @@ super::super::rule!(
 
 /// A text whose first line says nothing, by what it looks like.
 pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness) -> Diagnostic {
-    let Words { message, label, note, help } = match likeness {
-        Likeness::Nothing => Words {
+    let UnrecognizedPartMessage { message, label, note, help } = match likeness {
+        Likeness::Nothing => UnrecognizedPartMessage {
             message: "a part does not say what it is",
             label: "says nothing to cloud-init",
             note: "cloud-init goes by the first line: by `#cloud-config`, written so, without a \
@@ -22,7 +22,7 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
             help: "write `#cloud-config` as its first line, or take the file out of its set"
                 .to_owned(),
         },
-        Likeness::ByteOrderMark => Words {
+        Likeness::ByteOrderMark => UnrecognizedPartMessage {
             message: "a part begins with a byte order mark",
             label: "a byte order mark stands before it",
             note: "the mark is part of the first line to cloud-init, which then says nothing; \
@@ -33,7 +33,7 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
             "write `MIME-Version: 1.0` as its first line, directly above the other headers"
                 .to_owned(),
         ),
-        Likeness::Headers { in_message: true } => Words {
+        Likeness::Headers { in_message: true } => UnrecognizedPartMessage {
             message: "headers of a MIME message behind a blank line",
             label: "read as text, not as a header",
             note: "headers end at the first blank line; cloud-init passes over the part and all \
@@ -44,7 +44,7 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
             "write `MIME-Version: 1.0`, `{}` and a blank line above it",
             content_type(facts, at, name)
         )),
-        Likeness::Boundary { name, in_message: true } => Words {
+        Likeness::Boundary { name, in_message: true } => UnrecognizedPartMessage {
             message: "a MIME message with a boundary that no header names",
             label: "read as text, not as a boundary",
             note: "a message is split into parts only if its header `Content-Type` says so; \
@@ -54,7 +54,7 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
                 content_type(facts, at, name)
             ),
         },
-        Likeness::Base64 => Words {
+        Likeness::Base64 => UnrecognizedPartMessage {
             message: "a part is base64, which cloud-init does not decode here",
             label: "base64 of user-data",
             note: "cloud-init decodes base64 only in a part of a MIME message that says \
@@ -68,15 +68,15 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
     Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label)).note(note).help(help)
 }
 
-struct Words {
+struct UnrecognizedPartMessage {
     message: &'static str,
     label: &'static str,
     note: &'static str,
     help: String,
 }
 
-fn without_version(help: String) -> Words {
-    Words {
+fn without_version(help: String) -> UnrecognizedPartMessage {
+    UnrecognizedPartMessage {
         message: "a MIME message without the header `MIME-Version`",
         label: "not recognized as a message",
         note: "cloud-init looks for `MIME-Version:` in the first 4096 bytes; without it the text \

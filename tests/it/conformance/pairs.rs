@@ -192,7 +192,7 @@ impl Treasuremap {
             },
             sites: None,
             only: Vec::new(),
-            rules: layercake::rules::Settings::default(),
+            rules: layercake::rules::RuleOptions::default(),
             policy: layercake::triage::Policy::default(),
             baseline: None,
             accepted_by: AcceptedBy::Itself,

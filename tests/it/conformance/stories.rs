@@ -210,7 +210,7 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         },
         sites: None,
         only: Vec::new(),
-        rules: layercake::rules::Settings::default(),
+        rules: layercake::rules::RuleOptions::default(),
         policy: layercake::triage::Policy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,

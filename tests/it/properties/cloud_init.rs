@@ -56,7 +56,7 @@ fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Pla
         options: options(Semantics::Documented),
         sites: None,
         only: Vec::new(),
-        rules: layercake::rules::Settings::default(),
+        rules: layercake::rules::RuleOptions::default(),
         policy: layercake::triage::Policy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,

@@ -265,7 +265,7 @@ fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> C
         options: options(Semantics::Documented),
         sites: None,
         only: Vec::new(),
-        rules: layercake::rules::Settings::default(),
+        rules: layercake::rules::RuleOptions::default(),
         policy: layercake::triage::Policy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,

@@ -92,7 +92,7 @@ fn settled(
     match found.config.file {
         Some(_) => settled,
         None => {
-            let rules = layercake::rules::Settings { is_undecided: false, ..settled.rules };
+            let rules = layercake::rules::RuleOptions { is_undecided: false, ..settled.rules };
             Settled { options, rules, ..settled }
         }
     }
