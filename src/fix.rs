@@ -117,7 +117,7 @@ pub fn with_ignores(
 /// Where a comment can go, and how far it is to reach there. Lines are counted
 /// from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum CommentPlace {
     /// To the end of this line, for what begins on it.
     End(usize),
     /// To a line of its own above this one, for what begins on it.
@@ -133,19 +133,19 @@ enum Place {
 }
 
 /// The rules that comments are to name.
-type Comments<'r> = BTreeMap<Place, BTreeSet<&'r str>>;
+type RulesByPlace<'r> = BTreeMap<CommentPlace, BTreeSet<&'r str>>;
 
 /// A line that is to get a comment for what begins on it.
 struct Wanting<'r> {
     line: usize,
     rules: BTreeSet<&'r str>,
     /// Those that were not tried yet.
-    places: std::vec::IntoIter<Place>,
+    places: std::vec::IntoIter<CommentPlace>,
 }
 
 /// A comment with what stands around it, and where it is put in.
-struct Put {
-    place: Place,
+struct InsertedComment {
+    place: CommentPlace,
     at: usize,
     text: String,
     /// Where in the text the comment begins.
@@ -154,13 +154,13 @@ struct Put {
 
 /// A text that gets comments, and what it says without them.
 struct Commented<'t> {
-    lines: Lines<'t>,
+    lines: TextLines<'t>,
     known: (Vec<yaml::Node>, usize),
 }
 
 impl<'t> Commented<'t> {
     fn of(text: &'t str) -> Self {
-        Self { lines: Lines::of(text), known: values_of(&yaml::parse(nowhere(), text)) }
+        Self { lines: TextLines::of(text), known: values_of(&yaml::parse(nowhere(), text)) }
     }
 
     /// The comments for the rules of each line, each at the first of its places at
@@ -169,15 +169,15 @@ impl<'t> Commented<'t> {
         &self,
         lines: BTreeMap<usize, BTreeSet<&'r str>>,
         reason: &str,
-    ) -> (Comments<'r>, BTreeSet<usize>) {
-        let (mut comments, mut unreached) = (Comments::new(), BTreeSet::new());
+    ) -> (RulesByPlace<'r>, BTreeSet<usize>) {
+        let (mut comments, mut unreached) = (RulesByPlace::new(), BTreeSet::new());
         let wanting = lines.into_iter().map(|(line, rules)| {
             let places = self.lines.places(line).into_iter();
             Wanting { line, rules, places }
         });
         let mut left: Vec<Wanting<'r>> = wanting.collect();
         while !left.is_empty() {
-            let mut tried: BTreeMap<Place, Vec<Wanting<'r>>> = BTreeMap::new();
+            let mut tried: BTreeMap<CommentPlace, Vec<Wanting<'r>>> = BTreeMap::new();
             for mut wanting in std::mem::take(&mut left) {
                 match wanting.places.next() {
                     Some(place) => tried.entry(place).or_default().push(wanting),
@@ -199,8 +199,13 @@ impl<'t> Commented<'t> {
 
     /// The places at which what is put there is a comment, and changes no value.
     /// Which rules it names makes no difference to that.
-    fn fitting(&self, places: impl Iterator<Item = Place>, reason: &str) -> BTreeSet<Place> {
-        let comments: Comments<'_> = places.map(|place| (place, BTreeSet::from(["x"]))).collect();
+    fn fitting(
+        &self,
+        places: impl Iterator<Item = CommentPlace>,
+        reason: &str,
+    ) -> BTreeSet<CommentPlace> {
+        let comments: RulesByPlace<'_> =
+            places.map(|place| (place, BTreeSet::from(["x"]))).collect();
         let puts = self.lines.puts(&comments, reason);
         let mut fitting = BTreeSet::new();
         self.collect_fitting(&puts.iter().collect::<Vec<_>>(), &mut fitting);
@@ -209,7 +214,7 @@ impl<'t> Commented<'t> {
 
     /// Nearly all fit, and to parse the text costs far more than a comment: they are
     /// tried together, and by parts only where that goes wrong.
-    fn collect_fitting(&self, puts: &[&Put], fitting: &mut BTreeSet<Place>) {
+    fn collect_fitting(&self, puts: &[&InsertedComment], fitting: &mut BTreeSet<CommentPlace>) {
         let (text, begins) = self.lines.with(puts);
         let parsed = yaml::parse(nowhere(), &text);
         let is_there = |begin: usize| {
@@ -251,7 +256,7 @@ fn values_of(parsed: &yaml::Parsed) -> (Vec<yaml::Node>, usize) {
 }
 
 /// A text by lines, to put comments in.
-struct Lines<'t> {
+struct TextLines<'t> {
     text: &'t str,
     starts: Vec<usize>,
     line_break: &'static str,
@@ -261,7 +266,7 @@ struct Lines<'t> {
     first_marker: Option<usize>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> TextLines<'t> {
     fn of(text: &'t str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -276,32 +281,40 @@ impl<'t> Lines<'t> {
 
     /// The places from which a comment may reach what begins on `line`, the
     /// best one first.
-    fn places(&self, line: usize) -> Vec<Place> {
+    fn places(&self, line: usize) -> Vec<CommentPlace> {
         let first = self.first_marker;
         let above = self.markers.partition_point(|marker| *marker <= line);
         match self.markers[..above].last().copied() {
             Some(marker) if marker == line && Some(line) == first => match self.behind(marker) {
-                "" => vec![Place::Below(marker)],
-                _ => vec![Place::End(line), Place::Document(marker)],
+                "" => vec![CommentPlace::Below(marker)],
+                _ => vec![CommentPlace::End(line), CommentPlace::Document(marker)],
             },
-            Some(marker) => vec![Place::End(line), Place::Above(line), Place::Document(marker)],
+            Some(marker) => vec![
+                CommentPlace::End(line),
+                CommentPlace::Above(line),
+                CommentPlace::Document(marker),
+            ],
             None => match first {
-                Some(marker) => vec![Place::File(marker)],
-                None => vec![Place::End(line), Place::Above(line), Place::FirstDocument],
+                Some(marker) => vec![CommentPlace::File(marker)],
+                None => vec![
+                    CommentPlace::End(line),
+                    CommentPlace::Above(line),
+                    CommentPlace::FirstDocument,
+                ],
             },
         }
     }
 
     /// The comments, in the order of the text.
-    fn puts(&self, comments: &Comments<'_>, reason: &str) -> Vec<Put> {
+    fn puts(&self, comments: &RulesByPlace<'_>, reason: &str) -> Vec<InsertedComment> {
         let puts = comments.iter().map(|(place, rules)| self.put(*place, rules, reason));
-        let mut puts: Vec<Put> = puts.collect();
+        let mut puts: Vec<InsertedComment> = puts.collect();
         puts.sort_by_key(|put| (put.at, Reverse(put.place)));
         puts
     }
 
     /// The text with comments, which are in its order, and where in it each begins.
-    fn with(&self, puts: &[&Put]) -> (String, Vec<usize>) {
+    fn with(&self, puts: &[&InsertedComment]) -> (String, Vec<usize>) {
         let (mut made, mut begins, mut from) = (String::new(), Vec::new(), 0);
         for put in puts {
             made.push_str(&self.text[from..put.at]);
@@ -314,19 +327,19 @@ impl<'t> Lines<'t> {
     }
 
     /// The comment for `rules` at a place.
-    fn put(&self, place: Place, rules: &BTreeSet<&str>, reason: &str) -> Put {
+    fn put(&self, place: CommentPlace, rules: &BTreeSet<&str>, reason: &str) -> InsertedComment {
         let names: Vec<&str> = rules.iter().copied().collect();
         let words = |word: &str| {
             let comment = format!("# layercake: {word}[{}] {reason}", names.join(", "));
             comment.trim_end().to_owned()
         };
         match place {
-            Place::End(line) => self.at_end(place, line, &words("ignore")),
-            Place::Above(line) => self.above(place, line, &words("ignore")),
-            Place::Below(marker) => self.below(place, marker, &words("ignore")),
-            Place::Document(marker) => self.below(place, marker, &words("ignore-document")),
-            Place::FirstDocument => self.above(place, 0, &words("ignore-document")),
-            Place::File(marker) => self.below(place, marker, &words("ignore-file")),
+            CommentPlace::End(line) => self.at_end(place, line, &words("ignore")),
+            CommentPlace::Above(line) => self.above(place, line, &words("ignore")),
+            CommentPlace::Below(marker) => self.below(place, marker, &words("ignore")),
+            CommentPlace::Document(marker) => self.below(place, marker, &words("ignore-document")),
+            CommentPlace::FirstDocument => self.above(place, 0, &words("ignore-document")),
+            CommentPlace::File(marker) => self.below(place, marker, &words("ignore-file")),
         }
     }
 
@@ -351,30 +364,33 @@ impl<'t> Lines<'t> {
         self.line(marker).trim_start_matches(['\u{feff}', '-']).trim()
     }
 
-    fn at_end(&self, place: Place, line: usize, comment: &str) -> Put {
+    fn at_end(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
         let content = self.line(line);
         let gap = if content.trim().is_empty() { "" } else { "  " };
         let at = self.starts[line] + content.trim_end().len();
-        Put { place, at, text: format!("{gap}{comment}"), comment: gap.len() }
+        InsertedComment { place, at, text: format!("{gap}{comment}"), comment: gap.len() }
     }
 
-    fn above(&self, place: Place, line: usize, comment: &str) -> Put {
+    fn above(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
         let content = self.line(line);
         let indent = &content[..content.len() - content.trim_start().len()];
         // Above the first line a byte order mark stays first.
         let mark = if self.starts[line] == 0 && content.starts_with('\u{feff}') { 3 } else { 0 };
         let text = format!("{indent}{comment}{}", self.line_break);
-        Put { place, at: self.starts[line] + mark, text, comment: indent.len() }
+        InsertedComment { place, at: self.starts[line] + mark, text, comment: indent.len() }
     }
 
-    fn below(&self, place: Place, line: usize, comment: &str) -> Put {
+    fn below(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
         match self.starts.get(line + 1) {
-            Some(at) => {
-                Put { place, at: *at, text: format!("{comment}{}", self.line_break), comment: 0 }
-            }
+            Some(at) => InsertedComment {
+                place,
+                at: *at,
+                text: format!("{comment}{}", self.line_break),
+                comment: 0,
+            },
             None => {
                 let text = format!("{}{comment}", self.line_break);
-                Put { place, at: self.text.len(), text, comment: self.line_break.len() }
+                InsertedComment { place, at: self.text.len(), text, comment: self.line_break.len() }
             }
         }
     }

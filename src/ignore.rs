@@ -31,16 +31,16 @@ pub struct Ignore {
     /// versions of a file.
     pub words: String,
     /// The rules it names, as it names them.
-    pub names: Vec<Name>,
+    pub names: Vec<RuleName>,
     /// Why; empty where it does not say.
     pub reason: String,
     /// How far it reaches.
-    pub extent: Extent,
+    pub extent: IgnoreExtent,
 }
 
 /// One name between the brackets.
 #[derive(Clone, Debug)]
-pub struct Name {
+pub struct RuleName {
     /// As it is written.
     pub text: String,
     /// Where.
@@ -51,7 +51,7 @@ pub struct Name {
 
 /// How far an [`Ignore`] reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum IgnoreExtent {
     /// To what stands on, or begins at, certain lines.
     Lines {
         /// The line of the comment, from zero: whatever goes over it.
@@ -65,13 +65,13 @@ pub enum Extent {
     File,
 }
 
-impl Extent {
+impl IgnoreExtent {
     /// Extents of one kind have the order of their comments.
     pub fn kind(&self) -> u8 {
         match self {
-            Extent::File => 0,
-            Extent::Document(_) => 1,
-            Extent::Lines { .. } => 2,
+            IgnoreExtent::File => 0,
+            IgnoreExtent::Document(_) => 1,
+            IgnoreExtent::Lines { .. } => 2,
         }
     }
 }
@@ -117,7 +117,7 @@ pub fn read(
         return Comments::default();
     }
     let lines = OnceCell::new();
-    let reader = Reader { file, source, text, comments, rules, lines };
+    let reader = CommentReader { file, source, text, comments, rules, lines };
     let mut read = Comments::default();
     for comment in comments {
         for stretch in directives(text, comment.span.range()) {
@@ -166,29 +166,29 @@ impl Comments {
 
 /// Which of `extents` speak of what `label` points at, as stretches of indices.
 /// They are those of comments in the file of the label, which is `source`: by
-/// [`Extent::kind`], and those of one kind in the order of the text.
-pub fn reaching(extents: &[&Extent], label: &Label, source: &Source) -> [Range<usize>; 4] {
+/// [`IgnoreExtent::kind`], and those of one kind in the order of the text.
+pub fn reaching(extents: &[&IgnoreExtent], label: &Label, source: &Source) -> [Range<usize>; 4] {
     let span = label.span;
     let first = source.lines().line_of(span.start);
     let last = source.lines().line_of(span.end.max(span.start + 1) - 1).max(first);
     [
         side_by_side(extents, |extent| match extent {
-            Extent::File => Ordering::Equal,
-            Extent::Document(_) | Extent::Lines { .. } => Ordering::Greater,
+            IgnoreExtent::File => Ordering::Equal,
+            IgnoreExtent::Document(_) | IgnoreExtent::Lines { .. } => Ordering::Greater,
         }),
         side_by_side(extents, |extent| match extent {
-            Extent::File => Ordering::Less,
-            Extent::Document(document) => lies(&document.range(), span.start as usize),
-            Extent::Lines { .. } => Ordering::Greater,
+            IgnoreExtent::File => Ordering::Less,
+            IgnoreExtent::Document(document) => lies(&document.range(), span.start as usize),
+            IgnoreExtent::Lines { .. } => Ordering::Greater,
         }),
         side_by_side(extents, |extent| match extent {
-            Extent::File | Extent::Document(_) => Ordering::Less,
-            Extent::Lines { comment, .. } if *comment > last => Ordering::Greater,
-            Extent::Lines { comment, .. } => (*comment).cmp(&first).min(Ordering::Equal),
+            IgnoreExtent::File | IgnoreExtent::Document(_) => Ordering::Less,
+            IgnoreExtent::Lines { comment, .. } if *comment > last => Ordering::Greater,
+            IgnoreExtent::Lines { comment, .. } => (*comment).cmp(&first).min(Ordering::Equal),
         }),
         side_by_side(extents, |extent| match extent {
-            Extent::File | Extent::Document(_) => Ordering::Less,
-            Extent::Lines { begins, .. } => lies(begins, first),
+            IgnoreExtent::File | IgnoreExtent::Document(_) => Ordering::Less,
+            IgnoreExtent::Lines { begins, .. } => lies(begins, first),
         }),
     ]
 }
@@ -196,7 +196,10 @@ pub fn reaching(extents: &[&Extent], label: &Label, source: &Source) -> [Range<u
 /// Those that lie neither before nor behind a place. A comment that stands behind
 /// another reaches neither less far down nor farther up, so that nothing else is
 /// between them.
-fn side_by_side(extents: &[&Extent], lies: impl Fn(&Extent) -> Ordering) -> Range<usize> {
+fn side_by_side(
+    extents: &[&IgnoreExtent],
+    lies: impl Fn(&IgnoreExtent) -> Ordering,
+) -> Range<usize> {
     let from = extents.partition_point(|extent| lies(extent).is_lt());
     from..from + extents[from..].partition_point(|extent| lies(extent).is_eq())
 }
@@ -251,23 +254,23 @@ fn is_near(said: &str) -> bool {
     behind.is_some()
 }
 
-struct Reader<'a> {
+struct CommentReader<'a> {
     file: FileId,
     source: &'a Source,
     text: &'a str,
     comments: &'a [Comment],
     rules: &'a dyn Fn(&str) -> Vec<&'static Rule>,
     /// The lines of the text, as soon as a comment speaks of some.
-    lines: OnceCell<Lines>,
+    lines: OnceCell<ContentLines>,
 }
 
 /// Lines of a text that hold more than a comment, and those that begin a document.
-struct Lines {
+struct ContentLines {
     content: Vec<usize>,
     markers: Vec<usize>,
 }
 
-impl Reader<'_> {
+impl CommentReader<'_> {
     fn span(&self, range: Range<usize>) -> Span {
         let length = self.text[range.clone()].trim_end().len();
         Span::new(self.file, offset(range.start), offset(range.start + length))
@@ -284,7 +287,7 @@ impl Reader<'_> {
         }
         let within = rest.strip_prefix('[').ok_or(Malformed::Nameless)?;
         let (inside, after) = within.split_once(']').ok_or(Malformed::Unclosed)?;
-        let names: Vec<Name> = inside.split(',').filter_map(|name| self.name(name)).collect();
+        let names: Vec<RuleName> = inside.split(',').filter_map(|name| self.name(name)).collect();
         if names.is_empty() {
             return Err(Malformed::Nameless);
         }
@@ -300,19 +303,27 @@ impl Reader<'_> {
         })
     }
 
-    fn name(&self, text: &str) -> Option<Name> {
+    fn name(&self, text: &str) -> Option<RuleName> {
         let name = text.trim();
         let start = offset_in(self.text, name);
         let span = Span::new(self.file, offset(start), offset(start + name.len()));
-        (!name.is_empty()).then(|| Name { text: name.to_owned(), span, rules: (self.rules)(name) })
+        (!name.is_empty()).then(|| RuleName {
+            text: name.to_owned(),
+            span,
+            rules: (self.rules)(name),
+        })
     }
 
-    fn extent(&self, word: &str, at: usize) -> Extent {
+    fn extent(&self, word: &str, at: usize) -> IgnoreExtent {
         match word {
-            "ignore-file" => Extent::File,
+            "ignore-file" => IgnoreExtent::File,
             "ignore-document" => {
                 let document = self.document(self.line_of(at));
-                Extent::Document(Span::new(self.file, offset(document.start), offset(document.end)))
+                IgnoreExtent::Document(Span::new(
+                    self.file,
+                    offset(document.start),
+                    offset(document.end),
+                ))
             }
             _ => self.lines(self.line_of(at)),
         }
@@ -322,7 +333,7 @@ impl Reader<'_> {
     /// stands alone, the first below it that holds more than a comment. Where
     /// it stands on, above or right behind the `---` of a document, these are
     /// the `---` and what comes next.
-    fn lines(&self, comment: usize) -> Extent {
+    fn lines(&self, comment: usize) -> IgnoreExtent {
         let begins = if self.is_content(comment) {
             self.beginning_at(comment)
         } else {
@@ -331,7 +342,7 @@ impl Reader<'_> {
                 None => self.beginning_at(self.content_after(comment)),
             }
         };
-        Extent::Lines { comment, begins }
+        IgnoreExtent::Lines { comment, begins }
     }
 
     /// The line; where it begins a document, with the first that this holds.
@@ -342,10 +353,10 @@ impl Reader<'_> {
         line..last + 1
     }
 
-    fn index(&self) -> &Lines {
+    fn index(&self) -> &ContentLines {
         self.lines.get_or_init(|| {
             let all = || 0..self.source.lines().count();
-            Lines {
+            ContentLines {
                 content: all().filter(|line| self.is_content(*line)).collect(),
                 markers: all().filter(|line| self.is_marker(*line)).collect(),
             }

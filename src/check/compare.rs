@@ -103,12 +103,12 @@ impl Default for Settings {
 /// What a comparison found.
 #[derive(Debug)]
 pub struct Compared {
-    /// The head side; its findings are in [`Compared::findings`].
+    /// The head side; its findings are in [`ComparedFindings::findings`].
     pub checked: Checked<()>,
     /// What changed, and why.
     pub comparison: Comparison,
     /// The findings of both sides, told apart.
-    pub findings: triage::Compared,
+    pub findings: triage::ComparedFindings,
     /// What the gates say; also among the new findings.
     pub gated: Findings,
     /// The files that are not the same on both sides, by path.
@@ -121,7 +121,7 @@ pub struct Compared {
 impl Compared {
     /// The findings without which a comparison would mislead: what could not be read, and what
     /// the gates say.
-    pub fn without_rules(&self) -> triage::Compared {
+    pub fn without_rules(&self) -> triage::ComparedFindings {
         let is_gated = |diagnostic: &Diagnostic| {
             let mut gated = self.gated.diagnostics.iter();
             gated.any(|it| {
@@ -575,7 +575,7 @@ impl<'a> Sides<'a> {
     fn limit(
         &self,
         comparison: &mut Comparison,
-        findings: &mut triage::Compared,
+        findings: &mut triage::ComparedFindings,
         concerned: &BTreeSet<EditId>,
     ) {
         if self.plan.only.is_empty() && self.plan.sites.is_none() {
@@ -596,7 +596,7 @@ impl<'a> Sides<'a> {
     /// The findings of both sides, told apart, and whether one of them tells a
     /// fault of layercake itself. Such a one is new whichever side it is on: it
     /// says that this run found less than there is.
-    fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> (triage::Compared, bool) {
+    fn findings(&self, sites: &[ComparedSite], edits: &[Edit]) -> (triage::ComparedFindings, bool) {
         let of_files = |side: &LoadedSide| {
             let found = lap(Stage::Rules, || self.loaded.file_findings(side));
             did(Stage::Rules, || found.len());
@@ -636,10 +636,12 @@ impl<'a> Sides<'a> {
             None => in_files.causes(finding),
         };
         let only = &self.plan.only;
-        let of_side =
-            |findings, side: &LoadedSide| triage::Side { findings, sites: side.site_names() };
+        let of_side = |findings, side: &LoadedSide| triage::SideFindings {
+            findings,
+            sites: side.site_names(),
+        };
         let (base, head) = (of_side(base, self.base), of_side(head, self.head));
-        let mut compared = triage::Compared::new(base, head, sources, only, &causes);
+        let mut compared = triage::ComparedFindings::new(base, head, sources, only, &causes);
         let unread = |id: EditId| {
             let edit = &edits[id.index()];
             edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
@@ -649,7 +651,7 @@ impl<'a> Sides<'a> {
             Before::Base => self.loaded.added_ignores(),
             Before::Nothing => 0,
         };
-        (triage::Compared { added_ignores, ..compared }, has_failed)
+        (triage::ComparedFindings { added_ignores, ..compared }, has_failed)
     }
 }
 

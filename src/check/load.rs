@@ -33,7 +33,7 @@ use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, Placed};
 use crate::system::deckhand::secrecy::{self, Folder, SecretKinds};
 use crate::system::edits::Membership;
-use crate::triage::{Baseline, Damage, Findable, Judged, SitesOfFiles};
+use crate::triage::{Baseline, Damage, Findable, SitesOfFiles, TriagedFindings};
 use crate::yaml::{self, Node, Parsed};
 
 /// The files that are rendered together.
@@ -459,16 +459,17 @@ impl Loaded {
 
     /// The findings for what was said of findings in vain. Nothing is said of
     /// a rule that was not asked for, nor of a file that was not read whole.
-    fn in_vain(&self, plan: &Plan<'_>, judged: &Judged<'_>) -> Vec<Diagnostic> {
+    fn in_vain(&self, plan: &Plan<'_>, judged: &TriagedFindings<'_>) -> Vec<Diagnostic> {
         let levels = &plan.policy.levels;
         let path_of = |ignore: &Ignore| self.sources.path_of(ignore.span).as_str();
         let unused = judged.unused.iter().filter_map(|unused| {
             let file = self.file(unused.ignore.span.file);
             let is_whole = !file.problems.iter().any(|problem| problem.kind.is_fatal());
-            let is_on = |name: &&ignore::Name| {
+            let is_on = |name: &&ignore::RuleName| {
                 name.rules.iter().any(|it| levels.can_count_at(it, path_of(unused.ignore)))
             };
-            let names: Vec<&ignore::Name> = unused.names.iter().copied().filter(is_on).collect();
+            let names: Vec<&ignore::RuleName> =
+                unused.names.iter().copied().filter(is_on).collect();
             (is_whole && !names.is_empty())
                 .then(|| rules::word_unused_ignore(&self.sources, unused.ignore, &names))
         });

@@ -41,7 +41,7 @@ use crate::source::{FileId, RepoPath, SourceMap, Span, Tree, UsedRepository};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::deckhand::{Options, Site};
-use crate::triage::{self, Findings, Policy};
+use crate::triage::{self, Findings, TriagePolicy};
 use crate::yaml::Parsed;
 
 /// Which documents belong together.
@@ -99,7 +99,7 @@ pub struct Plan<'a> {
     /// What the rules are told.
     pub rules: rules::RuleOptions,
     /// What becomes of their findings.
-    pub policy: Policy,
+    pub policy: TriagePolicy,
     /// The file that says which of them were accepted before, if it is there;
     /// none where nothing is to be.
     pub baseline: Option<RepoPath>,

@@ -473,7 +473,7 @@ fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
 /// The report of a comparison with these findings.
 pub(super) fn report_of_comparison(
     outcome: &Outcome,
-    findings: Option<&triage::Compared>,
+    findings: Option<&triage::ComparedFindings>,
     verdict: RunVerdict,
     selection: &Selection,
     elapsed: Duration,

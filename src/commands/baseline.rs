@@ -10,7 +10,7 @@ use crate::report::BaselineRow;
 use crate::rules;
 use crate::source::{RepoPath, stays_inside, write_file, write_own_file};
 use crate::triage::Baseline;
-use crate::triage::baseline::Entry;
+use crate::triage::baseline::BaselineEntry;
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
     let workspace = open_whole(selection)?;
     let plan = workspace.plan(progress);
     let checked = check_whole(&plan)?;
-    let is_off = |entry: &Entry| {
+    let is_off = |entry: &BaselineEntry| {
         let rule = rules::find(&entry.rule);
         rule.is_some_and(|rule| !plan.policy.levels.can_count_at(rule, entry.file.as_str()))
     };

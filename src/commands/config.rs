@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::configuration::{Found, Meaning, Place};
 use super::policy::{Selectors, configured_policy};
 use super::{Selection, Start};
-use crate::config::{self, Origin};
+use crate::config::{self, SettingOrigin};
 use crate::error::Error;
 use crate::graph::MissingSource;
 use crate::merge::deckhand::Semantics;
@@ -49,8 +49,8 @@ pub fn show(
         .into_iter()
         .map(|setting| {
             let origin = match setting.origin {
-                Origin::Default => "default".to_owned(),
-                Origin::File(place) => place,
+                SettingOrigin::Default => "default".to_owned(),
+                SettingOrigin::File(place) => place,
             };
             SettingRow { key: setting.key, value: setting.value, origin }
         })

@@ -10,7 +10,7 @@ use crate::check::{
     self, AcceptedBy, Base, DeclaredSet, EntryKind, KnownMissing, Plan, Progress, Scope,
     SecretFiles,
 };
-use crate::config::{self, Config, File, Pattern, Vocabulary};
+use crate::config::{self, Config, File, GlobPattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
@@ -22,7 +22,7 @@ use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::Options;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
-use crate::triage::Policy;
+use crate::triage::TriagePolicy;
 use crate::triage::baseline::FILE;
 use crate::yaml::diff::{ListKeys, SpecialKey};
 
@@ -160,7 +160,7 @@ pub struct Settled {
     /// What the rules are told.
     pub rules: rules::RuleOptions,
     /// What becomes of their findings.
-    pub policy: Policy,
+    pub policy: TriagePolicy,
     /// All the rest.
     pub configuration: check::Configuration,
 }
@@ -260,7 +260,7 @@ fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration
 }
 
 fn known_missing(config: &Config) -> Vec<KnownMissing> {
-    let known = |pattern: &Pattern, sites: Option<&Pattern>| KnownMissing {
+    let known = |pattern: &GlobPattern, sites: Option<&GlobPattern>| KnownMissing {
         sites: sites.map(|sites| sites.glob.compile_matcher()),
         sources: pattern.glob.compile_matcher(),
         at: pattern.span,
@@ -273,7 +273,7 @@ fn known_missing(config: &Config) -> Vec<KnownMissing> {
 }
 
 fn entries(config: &Config) -> Vec<check::Entry> {
-    let entry = |of: EntryKind, pattern: &Pattern| check::Entry {
+    let entry = |of: EntryKind, pattern: &GlobPattern| check::Entry {
         of,
         glob: pattern.glob.compile_matcher(),
         written: pattern.glob.glob().into(),
@@ -307,8 +307,8 @@ fn declared_set(set: &config::CloudConfig) -> DeclaredSet {
         name: set.name.value.clone(),
         at: set.name.span,
         dialect: match set.dialect {
-            Some(config::Dialect::Documented) => Dialect::Documented,
-            Some(config::Dialect::Current) | None => Dialect::Current,
+            Some(config::DialectSetting::Documented) => Dialect::Documented,
+            Some(config::DialectSetting::Current) | None => Dialect::Current,
         },
         is_undecided: set.dialect.is_none(),
         sources: sources.collect(),
@@ -348,7 +348,7 @@ pub(super) fn list_keys(config: &Config, flags: &[String]) -> ListKeys {
 }
 
 /// The globs as one; none where there is none.
-pub(super) fn glob_set(patterns: &[Pattern]) -> Result<Option<GlobSet>, Error> {
+pub(super) fn glob_set(patterns: &[GlobPattern]) -> Result<Option<GlobSet>, Error> {
     if patterns.is_empty() {
         return Ok(None);
     }
@@ -362,17 +362,17 @@ pub(super) fn glob_set(patterns: &[Pattern]) -> Result<Option<GlobSet>, Error> {
     })
 }
 
-fn semantics_of(semantics: config::Semantics) -> Semantics {
+fn semantics_of(semantics: config::SemanticsSetting) -> Semantics {
     match semantics {
-        config::Semantics::Documented => Semantics::Documented,
-        config::Semantics::Deckhand => Semantics::Deckhand,
+        config::SemanticsSetting::Documented => Semantics::Documented,
+        config::SemanticsSetting::Deckhand => Semantics::Deckhand,
     }
 }
 
-fn missing_source_of(missing: config::MissingSource) -> MissingSource {
+fn missing_source_of(missing: config::MissingSourceSetting) -> MissingSource {
     match missing {
-        config::MissingSource::Error => MissingSource::Error,
-        config::MissingSource::Warning => MissingSource::Warning,
+        config::MissingSourceSetting::Error => MissingSource::Error,
+        config::MissingSourceSetting::Warning => MissingSource::Warning,
     }
 }
 

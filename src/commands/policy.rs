@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use crate::config::{By, Config, Pattern, RuleSettings, Rules};
+use crate::config::{Config, GlobPattern, ReferenceKey, RuleSettings, Rules};
 use crate::diagnostic::{Level, Rule};
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
 use crate::rules::{self, GROUPS, RULES};
 use crate::system::heat::{Version, Versions};
-use crate::triage::{Levels, Policy};
+use crate::triage::{Levels, TriagePolicy};
 
 /// The rules that a user wants, by names, Pegleg's codes and groups.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Selectors {
 ///
 /// # Errors
 /// Where a word selects nothing.
-pub fn policy(selectors: &Selectors) -> Result<(rules::RuleOptions, Policy), Error> {
+pub fn policy(selectors: &Selectors) -> Result<(rules::RuleOptions, TriagePolicy), Error> {
     configured_policy(selectors, &Config::default())
 }
 
@@ -43,9 +43,9 @@ pub fn policy(selectors: &Selectors) -> Result<(rules::RuleOptions, Policy), Err
 pub fn configured_policy(
     selectors: &Selectors,
     config: &Config,
-) -> Result<(rules::RuleOptions, Policy), Error> {
+) -> Result<(rules::RuleOptions, TriagePolicy), Error> {
     let flags = Flags::of(selectors)?;
-    let of_glob = |pattern: &Pattern, settings: &RuleSettings| {
+    let of_glob = |pattern: &GlobPattern, settings: &RuleSettings| {
         let glob = GlobSet::builder().add(pattern.glob.clone()).build();
         let glob = glob.map_err(|error| {
             Error::new(ErrorKind::Usage, "a glob of the configuration is too large")
@@ -64,14 +64,14 @@ pub fn configured_policy(
     let mut settings =
         rules::RuleOptions { wanted: wanted.collect(), ..rules::RuleOptions::default() };
     settings.references.extend(config.references.iter().map(|reference| match reference.by {
-        By::Name => rules::Reference {
+        ReferenceKey::Name => rules::Reference {
             schema: reference.schema.value.clone(),
             path: reference.path.clone(),
             target: reference.target.value.clone(),
         },
     }));
     settings.versions = versions(config);
-    Ok((settings, Policy { levels }))
+    Ok((settings, TriagePolicy { levels }))
 }
 
 /// The versions of the programs that read rendered documents.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use globset::Glob;
 
 pub use self::read::{Vocabulary, read};
-pub use self::show::{Origin, Setting, settings};
+pub use self::show::{Setting, SettingOrigin, settings};
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::source::{RepoPath, Source, SourceMap, Span, Spanned, Tree};
@@ -34,7 +34,7 @@ pub struct Config {
     /// The file; none where there is none.
     pub file: Option<File>,
     /// What to render where two meanings differ.
-    pub semantics: Option<Semantics>,
+    pub semantics: Option<SemanticsSetting>,
     /// Which files and sites there are.
     pub discover: Discover,
     /// `compare.base`.
@@ -44,7 +44,7 @@ pub struct Config {
     /// Which rules count, and how much.
     pub rules: Rules,
     /// How far an edit may reach.
-    pub reach: Reach,
+    pub reach: ReachLimits,
     /// By which keys items of lists are known.
     pub list_keys: Vec<ListKey>,
     /// Which documents are secret by their schema.
@@ -52,7 +52,7 @@ pub struct Config {
     /// What else holds for some sites.
     pub sites: Vec<SiteSettings>,
     /// What in a document names another one.
-    pub references: Vec<Reference>,
+    pub references: Vec<ReferenceSettings>,
     /// What cloud-init is given.
     pub cloud_config: Vec<CloudConfig>,
     /// The version of the program that reads rendered documents, where it needs
@@ -69,7 +69,7 @@ pub struct Config {
     /// `FORMAT=FILE`.
     pub outputs: Vec<Arc<str>>,
     /// Clones of further repositories.
-    pub repositories: Vec<Repository>,
+    pub repositories: Vec<RepositorySettings>,
     /// What links to lines of the repository are made of.
     pub links: Option<Arc<str>>,
 }
@@ -87,7 +87,7 @@ pub struct File {
 
 /// A meaning of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Semantics {
+pub enum SemanticsSetting {
     /// What the documentation promises.
     Documented,
     /// What the code does.
@@ -96,7 +96,7 @@ pub enum Semantics {
 
 /// What a substitution without its source is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingSource {
+pub enum MissingSourceSetting {
     /// An error.
     Error,
     /// A warning.
@@ -105,7 +105,7 @@ pub enum MissingSource {
 
 /// A glob, and where it stands.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct GlobPattern {
     /// The glob.
     pub glob: Glob,
     /// Where it stands in the configuration file.
@@ -116,14 +116,14 @@ pub struct Pattern {
 #[derive(Clone, Debug, Default)]
 pub struct Discover {
     /// The sites that are wanted; all where there is none.
-    pub sites: Vec<Pattern>,
+    pub sites: Vec<GlobPattern>,
     /// The paths that are not read.
-    pub exclude: Vec<Pattern>,
+    pub exclude: Vec<GlobPattern>,
 }
 
 /// A clone of a further repository.
 #[derive(Clone, Debug)]
-pub struct Repository {
+pub struct RepositorySettings {
     /// Its name, by which site definitions know it if it has no `url`.
     pub name: Spanned<Arc<str>>,
     /// Where it is, from the folder of the configuration file.
@@ -140,9 +140,9 @@ pub struct Repository {
 #[derive(Clone, Debug, Default)]
 pub struct Missing {
     /// How bad one is.
-    pub source: Option<MissingSource>,
+    pub source: Option<MissingSourceSetting>,
     /// Sources, as `SCHEMA/NAME`, that are known to be missing.
-    pub known: Vec<Pattern>,
+    pub known: Vec<GlobPattern>,
 }
 
 /// `rules`.
@@ -157,7 +157,7 @@ pub struct Rules {
     /// Whether suppressions have to say why.
     pub require_reason: bool,
     /// What holds for some files.
-    pub per_path: Vec<(Pattern, RuleSettings)>,
+    pub per_path: Vec<(GlobPattern, RuleSettings)>,
 }
 
 /// How much rules count; each is named by any word that selects rules.
@@ -171,7 +171,7 @@ pub struct RuleSettings {
 
 /// `reach`.
 #[derive(Clone, Debug, Default)]
-pub struct Reach {
+pub struct ReachLimits {
     /// In so many sites an edit may change outputs.
     pub max_sites: Option<Spanned<usize>>,
     /// So many outputs it may change.
@@ -203,7 +203,7 @@ pub struct Secrets {
 #[derive(Clone, Debug)]
 pub struct SiteSettings {
     /// Their names.
-    pub sites: Pattern,
+    pub sites: GlobPattern,
     /// What substitutions without a source are in them.
     pub missing: Missing,
     /// How much rules count in them.
@@ -218,9 +218,9 @@ pub struct CloudConfig {
     /// For each source the globs of its files, in order.
     pub sources: Vec<(CloudSource, Vec<Spanned<Arc<str>>>)>,
     /// The sites that have it.
-    pub sites: Option<Pattern>,
+    pub sites: Option<GlobPattern>,
     /// Whether it is merged as the documentation of 2013 says.
-    pub dialect: Option<Dialect>,
+    pub dialect: Option<DialectSetting>,
     /// Whether everything in it is secret.
     pub secret: bool,
 }
@@ -242,7 +242,7 @@ pub enum CloudSource {
 
 /// By which rules parts are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum DialectSetting {
     /// As cloud-init does.
     Current,
     /// As its documentation of 2013 says.
@@ -251,7 +251,7 @@ pub enum Dialect {
 
 /// What in documents of one schema names those of another.
 #[derive(Clone, Debug)]
-pub struct Reference {
+pub struct ReferenceSettings {
     /// The schema of the documents that name.
     pub schema: Spanned<Arc<str>>,
     /// Where in their data the names are.
@@ -259,12 +259,12 @@ pub struct Reference {
     /// The schema of the documents that are named.
     pub target: Spanned<Arc<str>>,
     /// By what they are named.
-    pub by: By,
+    pub by: ReferenceKey,
 }
 
 /// What of a document it is named by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum ReferenceKey {
     /// Its name.
     #[default]
     Name,
@@ -330,7 +330,7 @@ pub fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error> {
 }
 
 /// Something wrong with a configuration file.
-struct Problem {
+struct ConfigProblem {
     at: Span,
     /// In one line, lower case, no full stop.
     message: String,

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use globset::{Glob, GlobBuilder};
 
 use super::{
-    By, CloudConfig, CloudSource, Config, Dialect, Discover, File, ListKey, Missing, MissingSource,
-    Pattern, Problem, Reach, Reference, Repository, RuleSettings, Rules, Secrets, Semantics,
-    SiteSettings, shape, version,
+    CloudConfig, CloudSource, Config, ConfigProblem, DialectSetting, Discover, File, GlobPattern,
+    ListKey, Missing, MissingSourceSetting, ReachLimits, ReferenceKey, ReferenceSettings,
+    RepositorySettings, RuleSettings, Rules, Secrets, SemanticsSetting, SiteSettings, shape,
+    version,
 };
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
@@ -40,7 +41,7 @@ pub struct Vocabulary<'a> {
 pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Result<Config, Error> {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(path.clone(), Ok(bytes)));
-    let mut reader = Reader { vocabulary, problems: Vec::new() };
+    let mut reader = ConfigReader { vocabulary, problems: Vec::new() };
     let root = reader.root(file, sources.get(file));
     let config = reader.config(&root);
     refuse(reader.problems, &sources, vocabulary.not_shown)?;
@@ -48,7 +49,7 @@ pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Resu
 }
 
 fn refuse(
-    mut problems: Vec<Problem>,
+    mut problems: Vec<ConfigProblem>,
     sources: &SourceMap,
     not_shown: Option<&str>,
 ) -> Result<(), Error> {
@@ -56,7 +57,7 @@ fn refuse(
         return Ok(());
     }
     problems.sort_by_key(|problem| problem.at.start);
-    let line = |problem: &Problem| {
+    let line = |problem: &ConfigProblem| {
         let at = sources.start(problem.at);
         let path = sources.get(problem.at.file).path();
         if let Some(why) = not_shown {
@@ -71,14 +72,14 @@ fn refuse(
         .with_help("`layercake config schema` prints what may stand in the file"))
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     vocabulary: &'a Vocabulary<'a>,
-    problems: Vec<Problem>,
+    problems: Vec<ConfigProblem>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn wrong(&mut self, at: Span, message: impl Into<String>) {
-        self.problems.push(Problem { at, message: message.into() });
+        self.problems.push(ConfigProblem { at, message: message.into() });
     }
 
     /// The mapping that the file is; null where it is empty or no YAML.
@@ -108,15 +109,15 @@ impl Reader<'_> {
         Config {
             file: None,
             semantics: root.get("semantics").and_then(|node| match node.as_str()? {
-                "documented" => Some(Semantics::Documented),
-                "deckhand" => Some(Semantics::Deckhand),
+                "documented" => Some(SemanticsSetting::Documented),
+                "deckhand" => Some(SemanticsSetting::Deckhand),
                 _ => None,
             }),
             discover: self.discover(root),
             base: root.get("compare").and_then(|compare| text(compare.get("base")?)),
             missing: root.get("render").map(|it| self.missing(it)).unwrap_or_default(),
             rules: root.get("rules").map(|it| self.rules(it)).unwrap_or_default(),
-            reach: Reach {
+            reach: ReachLimits {
                 max_sites: limit(root, "max-sites"),
                 max_outputs: limit(root, "max-outputs"),
             },
@@ -162,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    fn repositories(&mut self, root: &Node) -> Vec<Repository> {
+    fn repositories(&mut self, root: &Node) -> Vec<RepositorySettings> {
         let mut repositories = Vec::new();
         for (name, node) in entries(root, "repositories") {
             let is_usable = !name.value.is_empty() && !name.value.contains([':', '/', '=']);
@@ -177,7 +178,7 @@ impl Reader<'_> {
             let [url, revision] =
                 ["url", "revision"].map(|key| node.get(key).and_then(text).map(|it| it.value));
             let links = self.links(node);
-            repositories.push(Repository { name, path: path.value, url, revision, links });
+            repositories.push(RepositorySettings { name, path: path.value, url, revision, links });
         }
         repositories
     }
@@ -185,8 +186,8 @@ impl Reader<'_> {
     fn missing(&mut self, node: &Node) -> Missing {
         let source =
             node.get("missing-substitution-source").and_then(|node| match node.as_str()? {
-                "error" => Some(MissingSource::Error),
-                "warning" => Some(MissingSource::Warning),
+                "error" => Some(MissingSourceSetting::Error),
+                "warning" => Some(MissingSourceSetting::Warning),
                 _ => None,
             });
         Missing { source, known: self.patterns(node, "known-missing-sources", plain_glob) }
@@ -322,8 +323,8 @@ impl Reader<'_> {
             let sites = item.get("sites").and_then(text);
             let sites = sites.and_then(|sites| self.pattern(&sites, plain_glob));
             let dialect = item.get("dialect").and_then(|node| match node.as_str()? {
-                "current" => Some(Dialect::Current),
-                "documented" => Some(Dialect::Documented),
+                "current" => Some(DialectSetting::Current),
+                "documented" => Some(DialectSetting::Documented),
                 _ => None,
             });
             let secret = item.get("secret").is_some_and(|node| node.value == Value::Bool(true));
@@ -356,7 +357,7 @@ impl Reader<'_> {
         sources
     }
 
-    fn references(&mut self, root: &Node) -> Vec<Reference> {
+    fn references(&mut self, root: &Node) -> Vec<ReferenceSettings> {
         let mut references = Vec::new();
         let items = root.get("references").and_then(Node::as_sequence).unwrap_or_default();
         for item in items {
@@ -367,7 +368,7 @@ impl Reader<'_> {
             }
             let path = field("from", "path").and_then(|path| self.path(&path, Query::parse));
             if let (Some(schema), Some(target), Some(path)) = (schema, target, path) {
-                references.push(Reference { schema, path, target, by: By::Name });
+                references.push(ReferenceSettings { schema, path, target, by: ReferenceKey::Name });
             }
         }
         references
@@ -484,13 +485,13 @@ impl Reader<'_> {
         }
     }
 
-    fn patterns(&mut self, node: &Node, key: &str, kind: GlobKind) -> Vec<Pattern> {
+    fn patterns(&mut self, node: &Node, key: &str, kind: GlobKind) -> Vec<GlobPattern> {
         texts(node, key).iter().filter_map(|text| self.pattern(text, kind)).collect()
     }
 
-    fn pattern(&mut self, text: &Spanned<Arc<str>>, kind: GlobKind) -> Option<Pattern> {
+    fn pattern(&mut self, text: &Spanned<Arc<str>>, kind: GlobKind) -> Option<GlobPattern> {
         match kind(&text.value) {
-            Ok(glob) => Some(Pattern { glob, span: text.span }),
+            Ok(glob) => Some(GlobPattern { glob, span: text.span }),
             Err(error) => {
                 let message = format!("`{}` is no glob: {}", text.value, error.kind());
                 self.wrong(text.span, message);

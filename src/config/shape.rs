@@ -1,18 +1,18 @@
 //! Whether a configuration has the keys and types that the schema names: what
 //! is wrong, in words for the line where it stands.
 
-use super::{Problem, SCHEMA};
+use super::{ConfigProblem, SCHEMA};
 use crate::schema::{Bound, Schema, Violation, Wrong};
 use crate::source::{RepoPath, Source, SourceMap};
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{self, Node};
 
 /// What of `root` is not as the schema has it.
-pub(super) fn problems(root: &Node) -> Vec<Problem> {
+pub(super) fn problems(root: &Node) -> Vec<ConfigProblem> {
     let violations = schema().violations(root);
     violations
         .iter()
-        .map(|found| Problem { at: found.span(root), message: worded(found) })
+        .map(|found| ConfigProblem { at: found.span(root), message: worded(found) })
         .collect()
 }
 

@@ -19,12 +19,12 @@ pub struct Setting {
     /// Its value; null where nothing is set.
     pub value: Json,
     /// Where the value comes from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nothing says otherwise.
     Default,
     /// The configuration file, as `FILE:LINE`.
@@ -61,8 +61,8 @@ fn collect(
         return;
     }
     let (value, origin) = match (node, &config.file) {
-        (Some((node, at)), Some(file)) => (json(node), Origin::File(file.line(at))),
-        _ => (part.get("default").cloned().unwrap_or(Json::Null), Origin::Default),
+        (Some((node, at)), Some(file)) => (json(node), SettingOrigin::File(file.line(at))),
+        _ => (part.get("default").cloned().unwrap_or(Json::Null), SettingOrigin::Default),
     };
     let description = part.get("description").and_then(Json::as_str).unwrap_or_default();
     found.push(Setting { key: key.to_owned(), description: description.to_owned(), value, origin });

@@ -18,11 +18,11 @@ pub(super) fn meets(version: &str, requirement: &str) -> Result<bool, String> {
     Ok(is_met)
 }
 
-type Version = [u64; 3];
-type Operator = fn(&Version, &Version) -> bool;
+type VersionNumbers = [u64; 3];
+type VersionComparison = fn(&VersionNumbers, &VersionNumbers) -> bool;
 
 /// The longer operators first, of which a shorter one is the beginning.
-const OPERATORS: [(&str, Operator); 6] = [
+const OPERATORS: [(&str, VersionComparison); 6] = [
     (">=", |one, other| one >= other),
     ("<=", |one, other| one <= other),
     ("==", |one, other| one == other),
@@ -31,14 +31,14 @@ const OPERATORS: [(&str, Operator); 6] = [
     ("=", |one, other| one == other),
 ];
 
-fn operator(condition: &str) -> (Operator, &str) {
+fn operator(condition: &str) -> (VersionComparison, &str) {
     let found =
         OPERATORS.iter().find_map(|(text, holds)| Some((*holds, condition.strip_prefix(text)?)));
     found.unwrap_or((|one, other| one >= other, condition))
 }
 
 /// A version of up to three numbers; what follows a `-` or `+` is left out.
-pub(super) fn numbers(text: &str) -> Option<Version> {
+pub(super) fn numbers(text: &str) -> Option<VersionNumbers> {
     let plain = text.split(['-', '+']).next()?;
     let mut version = [0; 3];
     for (at, part) in plain.split('.').enumerate() {

@@ -4,7 +4,7 @@
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
 use crate::diagnostic::Diagnostic;
-use crate::schema::{Fault, Problem};
+use crate::schema::{SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
@@ -18,20 +18,20 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 
-fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let mut help = None;
     let (keyword, label, note) = match &problem.fault {
-        Fault::ForeignKeyword { keyword, draft } => (
+        SchemaFault::ForeignKeyword { keyword, draft } => (
             keyword,
             format!("a keyword of Draft {draft}"),
             "Deckhand validates with Draft 4, whatever `$schema` says".to_owned(),
         ),
-        Fault::BesideReference { keyword } => (
+        SchemaFault::BesideReference { keyword } => (
             keyword,
             "it stands beside `$ref`".to_owned(),
             "in Draft 4 nothing beside `$ref` is looked at; `allOf` can hold both".to_owned(),
         ),
-        Fault::NeverApplies { keyword, about, allowed } => {
+        SchemaFault::NeverApplies { keyword, about, allowed } => {
             help = better_place(keyword, about, allowed);
             (
                 keyword,
@@ -42,16 +42,16 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
                 },
             )
         }
-        Fault::UnknownKeyword { .. }
-        | Fault::MisplacedProperty { .. }
-        | Fault::UnresolvedReference { .. }
-        | Fault::EndlessReference
-        | Fault::RemoteReference { .. }
-        | Fault::InvalidPattern { .. }
-        | Fault::WrongValue { .. }
-        | Fault::Unpaired { .. }
-        | Fault::TooLarge
-        | Fault::Unusable { .. } => return None,
+        SchemaFault::UnknownKeyword { .. }
+        | SchemaFault::MisplacedProperty { .. }
+        | SchemaFault::UnresolvedReference { .. }
+        | SchemaFault::EndlessReference
+        | SchemaFault::RemoteReference { .. }
+        | SchemaFault::InvalidPattern { .. }
+        | SchemaFault::WrongValue { .. }
+        | SchemaFault::Unpaired { .. }
+        | SchemaFault::TooLarge
+        | SchemaFault::Unusable { .. } => return None,
     };
     let message = format!("`{keyword}` has no effect here in DataSchema `{}`", document.key.name);
     let finding = finding(&RULE, document, problem, message, label).note(note);

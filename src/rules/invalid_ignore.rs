@@ -2,7 +2,7 @@
 
 use super::{FileFacts, RULES, find, ignorable};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::ignore::{Malformed, Name};
+use crate::ignore::{Malformed, RuleName};
 use crate::near::nearest;
 use crate::source::Span;
 
@@ -57,7 +57,7 @@ fn word_malformed(at: Span, fault: &Malformed) -> Diagnostic {
     }
 }
 
-fn word_name(name: &Name) -> Diagnostic {
+fn word_name(name: &RuleName) -> Diagnostic {
     let text = &name.text;
     if find(text).is_some() {
         let message = format!("`{text}` cannot be ignored by a comment");

@@ -2,7 +2,7 @@
 
 use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::schema::{Fault, Problem, Schema};
+use crate::schema::{Schema, SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_in_use;
 
@@ -16,7 +16,7 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Tells what is wrong with each DataSchema of a file.
-pub(super) fn each_problem(facts: &FileFacts<'_>, tell: &mut dyn FnMut(&Document, &Problem)) {
+pub(super) fn each_problem(facts: &FileFacts<'_>, tell: &mut dyn FnMut(&Document, &SchemaProblem)) {
     // Deckhand drops one without content, and one whose name is no document's schema.
     let schemas = facts.documents.iter().filter(|document| is_in_use(document));
     // Of a secret one nothing can be reported.
@@ -31,7 +31,7 @@ pub(super) fn each_problem(facts: &FileFacts<'_>, tell: &mut dyn FnMut(&Document
 pub(super) fn finding(
     rule: &'static crate::diagnostic::Rule,
     document: &Document,
-    problem: &Problem,
+    problem: &SchemaProblem,
     message: String,
     label: impl Into<String>,
 ) -> Diagnostic {
@@ -40,24 +40,24 @@ pub(super) fn finding(
         .document(document.key.clone())
 }
 
-fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let name = &document.key.name;
     let (message, label) = match &problem.fault {
-        Fault::InvalidPattern { pattern, reason } => {
+        SchemaFault::InvalidPattern { pattern, reason } => {
             (format!("DataSchema `{name}` has the unusable pattern `{pattern}`"), reason.clone())
         }
-        Fault::WrongValue { keyword, expected } if keyword.is_empty() => {
+        SchemaFault::WrongValue { keyword, expected } if keyword.is_empty() => {
             (format!("DataSchema `{name}` is no schema"), format!("this must be {expected}"))
         }
-        Fault::WrongValue { keyword, expected } => (
+        SchemaFault::WrongValue { keyword, expected } => (
             format!("DataSchema `{name}` has an unusable `{keyword}`"),
             format!("this must be {expected}"),
         ),
-        Fault::Unpaired { keyword, needs } => (
+        SchemaFault::Unpaired { keyword, needs } => (
             format!("DataSchema `{name}` has `{keyword}` without `{needs}`"),
             format!("`{needs}` says the limit that this is about"),
         ),
-        Fault::TooLarge => {
+        SchemaFault::TooLarge => {
             let message = format!("DataSchema `{name}` is too large to be used");
             let label = format!(
                 "it has more than {} values, or references that multiply or nest too much",
@@ -65,22 +65,22 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
             );
             (message, label)
         }
-        Fault::Unusable { reason } => {
+        SchemaFault::Unusable { reason } => {
             (format!("a part of DataSchema `{name}` cannot be used"), reason.clone())
         }
-        Fault::EndlessReference => (
+        SchemaFault::EndlessReference => (
             format!("a `$ref` in DataSchema `{name}` leads back to itself"),
             "this reference never ends".to_owned(),
         ),
-        Fault::UnknownKeyword { .. }
-        | Fault::MisplacedProperty { .. }
-        | Fault::ForeignKeyword { .. }
-        | Fault::BesideReference { .. }
-        | Fault::NeverApplies { .. }
-        | Fault::UnresolvedReference { .. }
-        | Fault::RemoteReference { .. } => return None,
+        SchemaFault::UnknownKeyword { .. }
+        | SchemaFault::MisplacedProperty { .. }
+        | SchemaFault::ForeignKeyword { .. }
+        | SchemaFault::BesideReference { .. }
+        | SchemaFault::NeverApplies { .. }
+        | SchemaFault::UnresolvedReference { .. }
+        | SchemaFault::RemoteReference { .. } => return None,
     };
-    if problem.fault == Fault::TooLarge {
+    if problem.fault == SchemaFault::TooLarge {
         let note = "layercake validates no document by it";
         return Some(finding(&RULE, document, problem, message, label).note(note));
     }
@@ -88,7 +88,7 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
                 validates these without this part";
     let finding = finding(&RULE, document, problem, message, label).note(note);
     Some(match &problem.fault {
-        Fault::WrongValue { keyword, .. } if keyword == "required" => {
+        SchemaFault::WrongValue { keyword, .. } if keyword == "required" => {
             finding.help("beside `properties`, list those of them that must be there")
         }
         _ => finding,

@@ -1020,7 +1020,7 @@ fn subject_of(fault: &Fault) -> String {
 pub fn word_unused_ignore(
     sources: &SourceMap,
     ignore: &ignore::Ignore,
-    names: &[&ignore::Name],
+    names: &[&ignore::RuleName],
 ) -> Diagnostic {
     unused_ignore::word(sources, ignore, names)
 }

@@ -3,7 +3,7 @@
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
 use crate::diagnostic::Diagnostic;
-use crate::schema::{Fault, Problem};
+use crate::schema::{SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
@@ -18,28 +18,28 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// What to do with a key that is nearly no keyword.
 const HELP: &str = "write the keyword that was meant, or begin the key with `x-` if it is a note";
 
-fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let name = &document.key.name;
     let (key, help) = match &problem.fault {
-        Fault::UnknownKeyword { keyword, near } => {
+        SchemaFault::UnknownKeyword { keyword, near } => {
             let meant = near.map(|near| format!("did you mean `{near}`?"));
             (keyword, meant.unwrap_or_else(|| HELP.to_owned()))
         }
-        Fault::MisplacedProperty { property } => {
+        SchemaFault::MisplacedProperty { property } => {
             let help = "if it is a key that documents may have, put it below `properties`";
             (property, help.to_owned())
         }
-        Fault::ForeignKeyword { .. }
-        | Fault::BesideReference { .. }
-        | Fault::NeverApplies { .. }
-        | Fault::UnresolvedReference { .. }
-        | Fault::EndlessReference
-        | Fault::RemoteReference { .. }
-        | Fault::InvalidPattern { .. }
-        | Fault::WrongValue { .. }
-        | Fault::Unpaired { .. }
-        | Fault::TooLarge
-        | Fault::Unusable { .. } => return None,
+        SchemaFault::ForeignKeyword { .. }
+        | SchemaFault::BesideReference { .. }
+        | SchemaFault::NeverApplies { .. }
+        | SchemaFault::UnresolvedReference { .. }
+        | SchemaFault::EndlessReference
+        | SchemaFault::RemoteReference { .. }
+        | SchemaFault::InvalidPattern { .. }
+        | SchemaFault::WrongValue { .. }
+        | SchemaFault::Unpaired { .. }
+        | SchemaFault::TooLarge
+        | SchemaFault::Unusable { .. } => return None,
     };
     let message = format!("`{key}` in DataSchema `{name}` is no keyword of JSON Schema");
     let finding = finding(&RULE, document, problem, message, "validators skip this")

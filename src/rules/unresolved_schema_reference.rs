@@ -4,7 +4,7 @@
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
 use crate::diagnostic::Diagnostic;
-use crate::schema::{Fault, Problem};
+use crate::schema::{SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
@@ -16,15 +16,15 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 
-fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
+fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let (reference, wrong, label, note) = match &problem.fault {
-        Fault::UnresolvedReference { reference } => (
+        SchemaFault::UnresolvedReference { reference } => (
             reference,
             "leads to nothing",
             "there is no schema at this place",
             "each value that this schema is for is an error, `schema-violation`",
         ),
-        Fault::RemoteReference { reference, is_meta_schema } => (
+        SchemaFault::RemoteReference { reference, is_meta_schema } => (
             reference,
             "leads out of the document",
             "nothing is fetched from there",
@@ -34,17 +34,17 @@ fn word(document: &Document, problem: &Problem) -> Option<Diagnostic> {
                 "each value that this schema is for is an error, `schema-violation`"
             },
         ),
-        Fault::EndlessReference
-        | Fault::UnknownKeyword { .. }
-        | Fault::MisplacedProperty { .. }
-        | Fault::ForeignKeyword { .. }
-        | Fault::BesideReference { .. }
-        | Fault::NeverApplies { .. }
-        | Fault::InvalidPattern { .. }
-        | Fault::WrongValue { .. }
-        | Fault::Unpaired { .. }
-        | Fault::TooLarge
-        | Fault::Unusable { .. } => return None,
+        SchemaFault::EndlessReference
+        | SchemaFault::UnknownKeyword { .. }
+        | SchemaFault::MisplacedProperty { .. }
+        | SchemaFault::ForeignKeyword { .. }
+        | SchemaFault::BesideReference { .. }
+        | SchemaFault::NeverApplies { .. }
+        | SchemaFault::InvalidPattern { .. }
+        | SchemaFault::WrongValue { .. }
+        | SchemaFault::Unpaired { .. }
+        | SchemaFault::TooLarge
+        | SchemaFault::Unusable { .. } => return None,
     };
     let name = &document.key.name;
     let message = format!("`$ref: {reference}` in DataSchema `{name}` {wrong}");

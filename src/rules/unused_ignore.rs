@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
-use crate::ignore::{Ignore, Name};
+use crate::ignore::{Ignore, RuleName};
 use crate::source::{SourceMap, Span, offset};
 
 super::rule!("unused-ignore", Warning[Fixable], "a comment suppresses what nobody finds");
 
-pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&Name]) -> Diagnostic {
+pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) -> Diagnostic {
     let texts: Vec<&str> = names.iter().map(|name| &*name.text).collect();
     let told = texts.join("`, `");
     let at = if names.len() == ignore.names.len() { ignore.span } else { names[0].span };
@@ -21,7 +21,7 @@ pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&Name]) -> Dia
         return diagnostic.help("remove the comment").fix("remove the comment", vec![edit]);
     }
     let unused: HashSet<Span> = names.iter().map(|unused| unused.span).collect();
-    let is_left = |name: &&Name| !unused.contains(&name.span);
+    let is_left = |name: &&RuleName| !unused.contains(&name.span);
     let left: Vec<&str> = ignore.names.iter().filter(is_left).map(|name| &*name.text).collect();
     let list = ignore.names[0].span.to(ignore.names[ignore.names.len() - 1].span);
     diagnostic.help(format!("remove `{told}` from the comment")).fix(

@@ -196,11 +196,11 @@ fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
 
 thread_local! {
     /// What is left to one validation on this thread.
-    static LEFT: Cell<Option<Left>> = const { Cell::new(None) };
+    static LEFT: Cell<Option<WorkLeft>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy)]
-struct Left {
+struct WorkLeft {
     looks: u64,
     /// How often searches for patterns may go back.
     effort: Effort,
@@ -214,7 +214,8 @@ struct GivenUp;
 /// What `validate` gives, whose patterns may take this effort; none where it takes too much work.
 pub(super) fn within<T>(effort: Effort, validate: impl FnOnce() -> T) -> Option<T> {
     let mark = 0_u8;
-    let left = Left { looks: Schema::MAX_WORK, effort, stack: std::ptr::from_ref(&mark).addr() };
+    let left =
+        WorkLeft { looks: Schema::MAX_WORK, effort, stack: std::ptr::from_ref(&mark).addr() };
     let before = LEFT.replace(Some(left));
     let outcome = catch_unwind(AssertUnwindSafe(validate));
     LEFT.set(before);
@@ -240,7 +241,7 @@ pub(super) fn count_all(looks: u64) {
     let mark = 0_u8;
     let used = left.stack.abs_diff(std::ptr::from_ref(&mark).addr());
     match left.looks.checked_sub(looks) {
-        Some(rest) if used <= Schema::MAX_STACK => LEFT.set(Some(Left { looks: rest, ..left })),
+        Some(rest) if used <= Schema::MAX_STACK => LEFT.set(Some(WorkLeft { looks: rest, ..left })),
         Some(_) | None => resume_unwind(Box::new(GivenUp)),
     }
 }

@@ -2,7 +2,7 @@
 //! is as a schema says, and what is wrong with a schema itself.
 //!
 //! [`Schema::compile`] never fails: what cannot be used of a schema is a
-//! [`Problem`] with its place, accepts anything, and the rest of the schema is
+//! [`SchemaProblem`] with its place, accepts anything, and the rest of the schema is
 //! used. [`Schema::violations`] says what is wrong as data. Values are read in
 //! place, as Deckhand's own validator sees what PyYAML makes of them
 //! (`deckhand.md` 15.3): `1.0` and `true` are no integers, a date is no string.
@@ -16,7 +16,7 @@ mod violation;
 
 pub use self::json::{JsonFault, json_fault};
 pub(crate) use self::reading::reference_target;
-pub use self::reading::{Fault, Problem};
+pub use self::reading::{SchemaFault, SchemaProblem};
 pub use self::violation::{Alternative, Bound, Violation, Wrong};
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use jsonschema::{Draft, Validator};
 use serde_json::Value as Json;
 
-use self::tree::Tree;
+use self::tree::NodeJson;
 use crate::merge::pattern::{Effort, Patterns};
 use crate::yaml::Node;
 use crate::yaml::path::Location;
@@ -34,7 +34,7 @@ use crate::yaml::path::Location;
 pub struct Schema {
     /// As it is written, to point at its keywords.
     root: Node,
-    validator: Validator<Tree>,
+    validator: Validator<NodeJson>,
 }
 
 impl Schema {
@@ -53,25 +53,28 @@ impl Schema {
 
     /// Makes a schema of what is written at `root`, and says what is wrong with
     /// it.
-    pub fn compile(root: &Node) -> (Self, Vec<Problem>) {
+    pub fn compile(root: &Node) -> (Self, Vec<SchemaProblem>) {
         Self::compile_with(root, &Arc::default())
     }
 
     /// As [`Schema::compile`], with patterns that other schemas may have, too.
-    pub fn compile_with(root: &Node, patterns: &Arc<Patterns>) -> (Self, Vec<Problem>) {
+    pub fn compile_with(root: &Node, patterns: &Arc<Patterns>) -> (Self, Vec<SchemaProblem>) {
         if limits::is_too_large(root) {
             let anything = Json::Object(serde_json::Map::new());
             let validator =
                 build(&anything, patterns).unwrap_or_else(|_| unreachable!("it demands nothing"));
-            let problem =
-                Problem { span: root.span, location: Location::root(), fault: Fault::TooLarge };
+            let problem = SchemaProblem {
+                span: root.span,
+                location: Location::root(),
+                fault: SchemaFault::TooLarge,
+            };
             return (Self { root: root.clone(), validator }, vec![problem]);
         }
-        let reading::Reading { mut json, mut problems } = reading::read(root, patterns);
+        let reading::SchemaReading { mut json, mut problems } = reading::read(root, patterns);
         let endless = limits::endless_references(root).into_iter();
         problems.extend(endless.map(|span| {
-            let (location, fault) = (Location::root(), Fault::EndlessReference);
-            Problem { span, location, fault }
+            let (location, fault) = (Location::root(), SchemaFault::EndlessReference);
+            SchemaProblem { span, location, fault }
         }));
         let mut refused = HashSet::new();
         let validator = loop {
@@ -81,11 +84,11 @@ impl Schema {
                     let place = error.place;
                     // A place that is refused again would be refused for ever.
                     if !refused.insert(place.clone()) || !reading::take_out(&mut json, &place) {
-                        problems.push(Problem::unusable(root, &place, &error.reason));
+                        problems.push(SchemaProblem::unusable(root, &place, &error.reason));
                         json = Json::Object(serde_json::Map::new());
                         continue;
                     }
-                    problems.push(Problem::unusable(root, &place, &error.reason));
+                    problems.push(SchemaProblem::unusable(root, &place, &error.reason));
                 }
             }
         };
@@ -129,9 +132,9 @@ struct BuildError {
     reason: String,
 }
 
-fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<Tree>, BuildError> {
+fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<NodeJson>, BuildError> {
     let patterns = Arc::clone(patterns);
-    let options = jsonschema::options_for::<Tree>()
+    let options = jsonschema::options_for::<NodeJson>()
         .with_draft(Draft::Draft4)
         .offline()
         .with_keyword(tree::ONLY_JSON, |_, _, _| Ok(tree::only_json()))

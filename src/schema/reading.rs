@@ -20,18 +20,18 @@ use crate::yaml::{Key, Mapping, Node, Value};
 
 /// Something wrong with a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct SchemaProblem {
     /// Where: the keyword, or the value at fault.
     pub span: Span,
     /// The same place in the schema.
     pub location: Location,
     /// What.
-    pub fault: Fault,
+    pub fault: SchemaFault,
 }
 
-/// The kinds of [`Problem`].
+/// The kinds of [`SchemaProblem`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum SchemaFault {
     /// A key that is no keyword.
     UnknownKeyword {
         /// The key.
@@ -111,18 +111,18 @@ pub enum Fault {
     },
 }
 
-impl Problem {
+impl SchemaProblem {
     /// What the validator refused at a JSON pointer into the schema.
     pub(super) fn unusable(root: &Node, pointer: &str, reason: &str) -> Self {
         let location = tree::location(root, pointer);
         let span = location.get(root).map_or(root.span, |node| node.span);
-        Self { span, location, fault: Fault::Unusable { reason: reason.to_owned() } }
+        Self { span, location, fault: SchemaFault::Unusable { reason: reason.to_owned() } }
     }
 }
 
 /// What a keyword is followed by.
 #[derive(Clone, Copy)]
-enum Form {
+enum KeywordForm {
     /// Anything, and it has no effect.
     Note,
     /// Text without effect.
@@ -150,43 +150,43 @@ enum Form {
 }
 
 /// What Draft 4 knows, and the type of values that each is about.
-const KEYWORDS: &[(&str, Form, Option<&str>)] = &[
-    ("$ref", Form::Reference, None),
-    ("$schema", Form::Text, None),
-    ("additionalItems", Form::SchemaOrBool, Some("array")),
-    ("additionalProperties", Form::SchemaOrBool, Some("object")),
-    ("allOf", Form::List, None),
-    ("anyOf", Form::List, None),
-    ("default", Form::Note, None),
-    ("definitions", Form::Definitions, None),
-    ("dependencies", Form::Dependencies, Some("object")),
-    ("description", Form::Text, None),
-    ("enum", Form::Enum, None),
-    ("exclusiveMaximum", Form::Flag { beside: "maximum" }, Some("number")),
-    ("exclusiveMinimum", Form::Flag { beside: "minimum" }, Some("number")),
-    ("format", Form::Text, None),
-    ("id", Form::Text, None),
-    ("items", Form::SchemaOrList, Some("array")),
-    ("maxItems", Form::Count, Some("array")),
-    ("maxLength", Form::Count, Some("string")),
-    ("maxProperties", Form::Count, Some("object")),
-    ("maximum", Form::Number, Some("number")),
-    ("minItems", Form::Count, Some("array")),
-    ("minLength", Form::Count, Some("string")),
-    ("minProperties", Form::Count, Some("object")),
-    ("minimum", Form::Number, Some("number")),
-    ("multipleOf", Form::Positive, Some("number")),
-    ("not", Form::Schema, None),
-    ("oneOf", Form::List, None),
-    ("pattern", Form::Pattern, Some("string")),
-    ("patternProperties", Form::ByPattern, Some("object")),
-    ("properties", Form::Named, Some("object")),
+const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
+    ("$ref", KeywordForm::Reference, None),
+    ("$schema", KeywordForm::Text, None),
+    ("additionalItems", KeywordForm::SchemaOrBool, Some("array")),
+    ("additionalProperties", KeywordForm::SchemaOrBool, Some("object")),
+    ("allOf", KeywordForm::List, None),
+    ("anyOf", KeywordForm::List, None),
+    ("default", KeywordForm::Note, None),
+    ("definitions", KeywordForm::Definitions, None),
+    ("dependencies", KeywordForm::Dependencies, Some("object")),
+    ("description", KeywordForm::Text, None),
+    ("enum", KeywordForm::Enum, None),
+    ("exclusiveMaximum", KeywordForm::Flag { beside: "maximum" }, Some("number")),
+    ("exclusiveMinimum", KeywordForm::Flag { beside: "minimum" }, Some("number")),
+    ("format", KeywordForm::Text, None),
+    ("id", KeywordForm::Text, None),
+    ("items", KeywordForm::SchemaOrList, Some("array")),
+    ("maxItems", KeywordForm::Count, Some("array")),
+    ("maxLength", KeywordForm::Count, Some("string")),
+    ("maxProperties", KeywordForm::Count, Some("object")),
+    ("maximum", KeywordForm::Number, Some("number")),
+    ("minItems", KeywordForm::Count, Some("array")),
+    ("minLength", KeywordForm::Count, Some("string")),
+    ("minProperties", KeywordForm::Count, Some("object")),
+    ("minimum", KeywordForm::Number, Some("number")),
+    ("multipleOf", KeywordForm::Positive, Some("number")),
+    ("not", KeywordForm::Schema, None),
+    ("oneOf", KeywordForm::List, None),
+    ("pattern", KeywordForm::Pattern, Some("string")),
+    ("patternProperties", KeywordForm::ByPattern, Some("object")),
+    ("properties", KeywordForm::Named, Some("object")),
     // None of Draft 4's: validators skip it, and `system::heat` reads it.
-    ("property_groups", Form::Note, Some("object")),
-    ("required", Form::Required, Some("object")),
-    ("title", Form::Text, None),
-    ("type", Form::Type, None),
-    ("uniqueItems", Form::AnyFlag, Some("array")),
+    ("property_groups", KeywordForm::Note, Some("object")),
+    ("required", KeywordForm::Required, Some("object")),
+    ("title", KeywordForm::Text, None),
+    ("type", KeywordForm::Type, None),
+    ("uniqueItems", KeywordForm::AnyFlag, Some("array")),
 ];
 
 /// Keywords of other drafts that would change what is accepted, and the draft.
@@ -225,14 +225,14 @@ const ASIDES: &[&str] =
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// What can be used of a schema, and what is wrong with it.
-pub(super) struct Reading {
+pub(super) struct SchemaReading {
     pub(super) json: Json,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<SchemaProblem>,
 }
 
 /// Reads the schema at `root`.
-pub(super) fn read(root: &Node, patterns: &Patterns) -> Reading {
-    let mut reader = Reader {
+pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
+    let mut reader = SchemaReader {
         root,
         here: Location::root(),
         targets: reference_targets(root),
@@ -254,7 +254,7 @@ pub(super) fn read(root: &Node, patterns: &Patterns) -> Reading {
             *place = read;
         }
     }
-    Reading { json, problems: reader.problems }
+    SchemaReading { json, problems: reader.problems }
 }
 
 /// Takes what stands at a JSON pointer out of a schema; whether it could.
@@ -347,7 +347,7 @@ pub(super) fn resolve(root: &Node, pointer: &str) -> Option<Location> {
     (whole && place.get(root)?.as_mapping().is_some()).then_some(place)
 }
 
-struct Reader<'a> {
+struct SchemaReader<'a> {
     root: &'a Node,
     /// The schema that is being read.
     here: Location,
@@ -356,18 +356,18 @@ struct Reader<'a> {
     /// Those of them that were read.
     read: HashSet<Location>,
     patterns: &'a Patterns,
-    problems: Vec<Problem>,
+    problems: Vec<SchemaProblem>,
 }
 
 /// A keyword and its value.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
+struct KeywordEntry<'a> {
     key: &'a Key,
     name: &'a str,
     value: &'a Node,
 }
 
-impl Reader<'_> {
+impl SchemaReader<'_> {
     /// What can be used of the schema at `node`; `span` is what to point at
     /// where it is none, `keyword` what it is the value of.
     fn schema(&mut self, node: &Node, span: Span, keyword: &str) -> Option<Json> {
@@ -382,10 +382,10 @@ impl Reader<'_> {
         for (key, value) in mapping.iter() {
             let Some(name) = key.as_str() else {
                 let keyword = tree::shown_name(&name_of(key)).to_owned();
-                self.tell(key.span, Fault::UnknownKeyword { keyword, near: None });
+                self.tell(key.span, SchemaFault::UnknownKeyword { keyword, near: None });
                 continue;
             };
-            let entry = Entry { key, name, value };
+            let entry = KeywordEntry { key, name, value };
             self.here.0.push(Piece::Key(key.clone()));
             match KEYWORDS.iter().find(|(known, ..)| *known == name) {
                 Some((_, form, about)) => {
@@ -405,74 +405,74 @@ impl Reader<'_> {
 
     /// Tells where a keyword is not looked at. It is read all the same:
     /// references may lead into it.
-    fn review(&mut self, entry: Entry<'_>, about: Option<&'static str>, around: &Mapping) {
+    fn review(&mut self, entry: KeywordEntry<'_>, about: Option<&'static str>, around: &Mapping) {
         let keyword = entry.name.to_owned();
         if around.get("$ref").and_then(Node::as_str).is_some() {
             if !ASIDES.contains(&entry.name) {
-                self.tell(entry.key.span, Fault::BesideReference { keyword });
+                self.tell(entry.key.span, SchemaFault::BesideReference { keyword });
             }
         } else if let (Some(about), Some(kind)) = (about, around.get("type"))
             && !allows(kind, about)
         {
             let allowed = type_names(kind).map(str::to_owned).collect();
-            self.tell(entry.key.span, Fault::NeverApplies { keyword, about, allowed });
+            self.tell(entry.key.span, SchemaFault::NeverApplies { keyword, about, allowed });
         }
     }
 
     fn keyword(
         &mut self,
-        entry: Entry<'_>,
-        form: Form,
+        entry: KeywordEntry<'_>,
+        form: KeywordForm,
         around: &Mapping,
         json: &mut Map<String, Json>,
     ) {
         let read = match form {
-            Form::Note => None,
-            Form::Text => {
+            KeywordForm::Note => None,
+            KeywordForm::Text => {
                 self.text(entry);
                 None
             }
-            Form::Schema => self.schema(entry.value, entry.key.span, entry.name),
-            Form::SchemaOrBool => match &entry.value.value {
+            KeywordForm::Schema => self.schema(entry.value, entry.key.span, entry.name),
+            KeywordForm::SchemaOrBool => match &entry.value.value {
                 Value::Bool(bool) => Some(Json::Bool(*bool)),
                 Value::Mapping(_) => self.schema(entry.value, entry.key.span, entry.name),
                 _ => self.refuse(entry, "a schema, `true` or `false`"),
             },
-            Form::SchemaOrList => match &entry.value.value {
+            KeywordForm::SchemaOrList => match &entry.value.value {
                 Value::Sequence(_) => self.list(entry),
                 _ => self.schema(entry.value, entry.key.span, entry.name),
             },
-            Form::List => self.list(entry),
-            Form::Named | Form::Definitions => self.named(entry),
-            Form::ByPattern => {
+            KeywordForm::List => self.list(entry),
+            KeywordForm::Named | KeywordForm::Definitions => self.named(entry),
+            KeywordForm::ByPattern => {
                 json.insert(tree::ONLY_TEXT_KEYS.to_owned(), Json::Bool(true));
                 self.by_pattern(entry)
             }
-            Form::Dependencies => self.dependencies(entry),
-            Form::Reference => self.reference(entry, json),
-            Form::Pattern => {
+            KeywordForm::Dependencies => self.dependencies(entry),
+            KeywordForm::Reference => self.reference(entry, json),
+            KeywordForm::Pattern => {
                 let pattern = self.pattern(entry);
                 json.extend(pattern.map(|pattern| (tree::PATTERN.to_owned(), pattern)));
                 None
             }
-            Form::Number => self.number(entry, |_| true, "a number"),
-            Form::Positive => self.number(entry, |number| number > 0.0, "a number above 0"),
-            Form::Count => self.count(entry),
-            Form::AnyFlag => self.flag(entry),
-            Form::Flag { beside } => self.limit_flag(entry, beside, around),
-            Form::Required => self.names(entry),
-            Form::Type => {
+            KeywordForm::Number => self.number(entry, |_| true, "a number"),
+            KeywordForm::Positive => self.number(entry, |number| number > 0.0, "a number above 0"),
+            KeywordForm::Count => self.count(entry),
+            KeywordForm::AnyFlag => self.flag(entry),
+            KeywordForm::Flag { beside } => self.limit_flag(entry, beside, around),
+            KeywordForm::Required => self.names(entry),
+            KeywordForm::Type => {
                 let plain = matches!(entry.value.value, Value::Sequence(_));
                 let plain = plain && allows(entry.value, "integer");
                 json.extend(plain.then(|| (tree::ONLY_JSON.to_owned(), Json::Bool(true))));
                 self.types(entry)
             }
-            Form::Enum => self.options(entry),
+            KeywordForm::Enum => self.options(entry),
         };
         json.extend(read.map(|read| (entry.name.to_owned(), read)));
     }
 
-    fn unknown(&mut self, entry: Entry<'_>, around: &Mapping, json: &mut Map<String, Json>) {
+    fn unknown(&mut self, entry: KeywordEntry<'_>, around: &Mapping, json: &mut Map<String, Json>) {
         let leads_here = |(_, target): &&(String, Location)| target.starts_with(&self.here);
         let is_led_into = self.targets.iter().any(|target| leads_here(&target));
         if is_led_into {
@@ -485,29 +485,29 @@ impl Reader<'_> {
         let keyword = entry.name.to_owned();
         if let Some((_, draft)) = FOREIGN.iter().find(|(name, _)| *name == entry.name) {
             if !is_led_into {
-                self.tell(entry.key.span, Fault::ForeignKeyword { keyword, draft });
+                self.tell(entry.key.span, SchemaFault::ForeignKeyword { keyword, draft });
             }
             return;
         }
         let near = nearest(entry.name, KEYWORDS.iter().map(|(name, ..)| *name));
         let near = near.filter(|near| around.get(*near).is_none());
         let fault = if near.is_none() && looks_like_schema(entry.value) {
-            Fault::MisplacedProperty { property: keyword }
+            SchemaFault::MisplacedProperty { property: keyword }
         } else if is_led_into {
             return;
         } else {
-            Fault::UnknownKeyword { keyword, near }
+            SchemaFault::UnknownKeyword { keyword, near }
         };
         self.tell(entry.key.span, fault);
     }
 
-    fn text(&mut self, entry: Entry<'_>) {
+    fn text(&mut self, entry: KeywordEntry<'_>) {
         if entry.value.as_str().is_none() {
             self.refuse(entry, "a string");
         }
     }
 
-    fn list(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn list(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
         let Some(items) = items else { return self.refuse(entry, "a list of schemas") };
         let mut read = Vec::with_capacity(items.len());
@@ -519,7 +519,7 @@ impl Reader<'_> {
         Some(Json::Array(read))
     }
 
-    fn named(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn named(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         let Some(named) = entry.value.as_mapping() else {
             return self.refuse(entry, "a mapping of names to schemas");
         };
@@ -535,7 +535,7 @@ impl Reader<'_> {
         Some(Json::Object(read))
     }
 
-    fn by_pattern(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn by_pattern(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         let Json::Object(mut read) = self.named(entry)? else {
             unreachable!("names and schemas are an object")
         };
@@ -546,14 +546,14 @@ impl Reader<'_> {
         Some(Json::Object(read))
     }
 
-    fn dependencies(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn dependencies(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         let Some(named) = entry.value.as_mapping() else {
             return self.refuse(entry, "a mapping of names to schemas or lists of names");
         };
         let mut read = Map::new();
         for (key, value) in named.iter() {
             self.here.0.push(Piece::Key(key.clone()));
-            let inner = Entry { key, name: entry.name, value };
+            let inner = KeywordEntry { key, name: entry.name, value };
             let dependency = match &value.value {
                 Value::Sequence(_) => self.names(inner),
                 _ => self.schema(value, key.span, entry.name),
@@ -564,13 +564,13 @@ impl Reader<'_> {
         Some(Json::Object(read))
     }
 
-    fn reference(&mut self, entry: Entry<'_>, json: &mut Map<String, Json>) -> Option<Json> {
+    fn reference(&mut self, entry: KeywordEntry<'_>, json: &mut Map<String, Json>) -> Option<Json> {
         let Some(reference) = entry.value.as_str() else { return self.refuse(entry, "a string") };
         let local = without_own_id(self.root, reference);
         let told = reference.to_owned();
         if !local.starts_with('#') && !local.is_empty() {
             let is_meta_schema = is_meta_schema(local);
-            let fault = Fault::RemoteReference { reference: told, is_meta_schema };
+            let fault = SchemaFault::RemoteReference { reference: told, is_meta_schema };
             self.tell(entry.value.span, fault);
             if !is_meta_schema {
                 json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
@@ -579,14 +579,14 @@ impl Reader<'_> {
         }
         let pointer = local_pointer(local);
         if pointer.is_none_or(|pointer| resolve(self.root, &pointer).is_none()) {
-            self.tell(entry.value.span, Fault::UnresolvedReference { reference: told });
+            self.tell(entry.value.span, SchemaFault::UnresolvedReference { reference: told });
             json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
             return None;
         }
         Some(Json::String(local.to_owned()))
     }
 
-    fn pattern(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn pattern(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         let Some(text) = entry.value.as_str() else { return self.refuse(entry, "a string") };
         self.is_pattern(entry.value.span, Some(text)).then(|| Json::String(text.to_owned()))
     }
@@ -594,14 +594,14 @@ impl Reader<'_> {
     fn is_pattern(&mut self, span: Span, text: Option<&str>) -> bool {
         let Some(text) = text else { return false };
         let Err(error) = self.patterns.parse(text) else { return true };
-        let fault = Fault::InvalidPattern { pattern: text.to_owned(), reason: error.message };
+        let fault = SchemaFault::InvalidPattern { pattern: text.to_owned(), reason: error.message };
         self.tell(span, fault);
         false
     }
 
     fn number(
         &mut self,
-        entry: Entry<'_>,
+        entry: KeywordEntry<'_>,
         holds: impl Fn(f64) -> bool,
         expected: &'static str,
     ) -> Option<Json> {
@@ -614,14 +614,14 @@ impl Reader<'_> {
         Some(Json::Number(number))
     }
 
-    fn count(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn count(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         match entry.value.value {
             Value::Int(count) if count >= 0 => Some(Json::from(count)),
             _ => self.refuse(entry, "a whole number, 0 or above"),
         }
     }
 
-    fn flag(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn flag(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         match entry.value.value {
             Value::Bool(bool) => Some(Json::Bool(bool)),
             _ => self.refuse(entry, "`true` or `false`"),
@@ -630,7 +630,7 @@ impl Reader<'_> {
 
     fn limit_flag(
         &mut self,
-        entry: Entry<'_>,
+        entry: KeywordEntry<'_>,
         beside: &'static str,
         around: &Mapping,
     ) -> Option<Json> {
@@ -640,14 +640,14 @@ impl Reader<'_> {
         }
         if around.get(beside).is_none() {
             let keyword = if beside == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
-            self.tell(entry.key.span, Fault::Unpaired { keyword, needs: beside });
+            self.tell(entry.key.span, SchemaFault::Unpaired { keyword, needs: beside });
             return None;
         }
         self.flag(entry)
     }
 
     /// A list of names, as of `required`.
-    fn names(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn names(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         const EXPECTED: &str = "a list of different strings, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
         let Some(items) = items else { return self.refuse(entry, EXPECTED) };
@@ -660,7 +660,7 @@ impl Reader<'_> {
         (!names.is_empty()).then(|| names.into_iter().collect())
     }
 
-    fn types(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn types(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         const EXPECTED: &str = "one or several of `array`, `boolean`, `integer`, `null`, \
                                 `number`, `object`, `string`";
         let one = std::slice::from_ref(entry.value);
@@ -684,7 +684,7 @@ impl Reader<'_> {
         }
     }
 
-    fn options(&mut self, entry: Entry<'_>) -> Option<Json> {
+    fn options(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         const EXPECTED: &str = "a list of different values, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
         let Some(items) = items else { return self.refuse(entry, EXPECTED) };
@@ -701,17 +701,17 @@ impl Reader<'_> {
         Some(options.into_values().collect())
     }
 
-    fn refuse(&mut self, entry: Entry<'_>, expected: &'static str) -> Option<Json> {
+    fn refuse(&mut self, entry: KeywordEntry<'_>, expected: &'static str) -> Option<Json> {
         self.wrong(entry.key.span, entry.name, expected);
         None
     }
 
     fn wrong(&mut self, span: Span, keyword: &str, expected: &'static str) {
-        self.tell(span, Fault::WrongValue { keyword: keyword.to_owned(), expected });
+        self.tell(span, SchemaFault::WrongValue { keyword: keyword.to_owned(), expected });
     }
 
-    fn tell(&mut self, span: Span, fault: Fault) {
-        self.problems.push(Problem { span, location: self.here.clone(), fault });
+    fn tell(&mut self, span: Span, fault: SchemaFault) {
+        self.problems.push(SchemaProblem { span, location: self.here.clone(), fault });
     }
 }
 

@@ -131,9 +131,9 @@ fn number(value: &Value) -> Option<Number> {
 }
 
 /// Our nodes, as a form of JSON.
-pub(super) struct Tree;
+pub(super) struct NodeJson;
 
-impl Json for Tree {
+impl Json for NodeJson {
     type Node<'a> = &'a Node;
     type PreparedKey = String;
     type StringBuffer = Option<Node>;
@@ -147,7 +147,7 @@ impl Json for Tree {
     }
 }
 
-impl<'a> JsonNode<'a, Tree> for &'a Node {
+impl<'a> JsonNode<'a, NodeJson> for &'a Node {
     type Object = &'a Mapping;
     type Array = &'a [Node];
     type Number = Numeric<'a>;
@@ -241,7 +241,7 @@ impl<'a> JsonNode<'a, Tree> for &'a Node {
     }
 }
 
-impl<'a> Object<'a, Tree> for &'a Mapping {
+impl<'a> Object<'a, NodeJson> for &'a Mapping {
     type Node = &'a Node;
     type MemberName = Cow<'a, str>;
     type MembersIter = Box<dyn Iterator<Item = (Cow<'a, str>, &'a Node)> + 'a>;
@@ -259,7 +259,7 @@ impl<'a> Object<'a, Tree> for &'a Mapping {
     }
 }
 
-impl<'a> Array<'a, Tree> for &'a [Node] {
+impl<'a> Array<'a, NodeJson> for &'a [Node] {
     type Node = &'a Node;
     type ElementsIter = std::slice::Iter<'a, Node>;
 
@@ -331,12 +331,12 @@ impl JsonNumber for Numeric<'_> {
 }
 
 /// A keyword of our own.
-struct Own<F> {
+struct CustomKeyword<F> {
     name: &'static str,
     accepts: F,
 }
 
-impl<'i, F: Fn(&Node) -> bool + Send + Sync> Keyword<'i, Tree> for Own<F> {
+impl<'i, F: Fn(&Node) -> bool + Send + Sync> Keyword<'i, NodeJson> for CustomKeyword<F> {
     fn validate(&self, node: &'i Node) -> Result<(), ValidationError<'i>> {
         if (self.accepts)(node) { Ok(()) } else { Err(ValidationError::custom(self.name)) }
     }
@@ -347,12 +347,12 @@ impl<'i, F: Fn(&Node) -> bool + Send + Sync> Keyword<'i, Tree> for Own<F> {
 }
 
 /// A keyword as the validator takes it.
-pub(super) type AnyKeyword = Box<dyn for<'i> Keyword<'i, Tree>>;
+pub(super) type AnyKeyword = Box<dyn for<'i> Keyword<'i, NodeJson>>;
 
 /// See [`ONLY_JSON`].
 pub(super) fn only_json() -> AnyKeyword {
-    let accepts = |node: &Node| JsonNode::<Tree>::json_type(&node) != JsonType::Integer;
-    Box::new(Own { name: ONLY_JSON, accepts })
+    let accepts = |node: &Node| JsonNode::<NodeJson>::json_type(&node) != JsonType::Integer;
+    Box::new(CustomKeyword { name: ONLY_JSON, accepts })
 }
 
 /// See [`ONLY_TEXT_KEYS`].
@@ -361,12 +361,12 @@ pub(super) fn only_text_keys() -> AnyKeyword {
         let mut keys = node.as_mapping().into_iter().flat_map(Mapping::keys);
         keys.all(|key| key.as_str().is_some())
     };
-    Box::new(Own { name: ONLY_TEXT_KEYS, accepts })
+    Box::new(CustomKeyword { name: ONLY_TEXT_KEYS, accepts })
 }
 
 /// See [`DEAD_REFERENCE`].
 pub(super) fn dead_reference() -> AnyKeyword {
-    Box::new(Own { name: DEAD_REFERENCE, accepts: |_: &Node| false })
+    Box::new(CustomKeyword { name: DEAD_REFERENCE, accepts: |_: &Node| false })
 }
 
 /// See [`PATTERN`].
@@ -374,7 +374,7 @@ pub(super) fn matching(pattern: Pattern) -> AnyKeyword {
     let accepts = move |node: &Node| {
         node.as_str().is_none_or(|text| limits::search(&pattern, text) == Ok(true))
     };
-    Box::new(Own { name: PATTERN, accepts })
+    Box::new(CustomKeyword { name: PATTERN, accepts })
 }
 
 /// Whether a text could be searched for a pattern to the end.

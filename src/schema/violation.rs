@@ -242,7 +242,7 @@ fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> 
     let location = tree::location(value, error.instance_path().as_str());
     let node = location.get(value).expect("the validator was there");
     let at = Keyword::of(error, root);
-    let said = Said { root, value, node, location: &location, at: &at };
+    let said = ValidatorError { root, value, node, location: &location, at: &at };
     let wrongs = said.wrongs(error.kind());
     let without_details = count(error.kind()) - wrongs.len();
     let found = shown(node);
@@ -293,7 +293,7 @@ impl<'a> Keyword<'a> {
 }
 
 /// An error, and what it is about.
-struct Said<'a> {
+struct ValidatorError<'a> {
     root: &'a Node,
     value: &'a Node,
     node: &'a Node,
@@ -301,7 +301,7 @@ struct Said<'a> {
     at: &'a Keyword<'a>,
 }
 
-impl Said<'_> {
+impl ValidatorError<'_> {
     fn wrongs(&self, kind: &Kind) -> Vec<Wrong> {
         let wrong = match kind {
             Kind::AdditionalProperties { unexpected } => {

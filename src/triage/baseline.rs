@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Findable, Told, fingerprint, told};
+use super::{DedupKey, Findable, fingerprint, told};
 use crate::diagnostic::{Diagnostic, Suppression, Trait};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, offset};
 
@@ -28,12 +28,12 @@ pub const FILE: &str = ".layercake-baseline.json";
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     /// What was accepted.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BaselineEntry>,
 }
 
 /// Findings that are alike, in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct BaselineEntry {
     /// The file of their first place.
     pub file: RepoPath,
     /// The rule's name.
@@ -54,7 +54,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub struct Stale<'a> {
     /// The entry.
-    pub entry: &'a Entry,
+    pub entry: &'a BaselineEntry,
     /// How many of its findings are gone.
     pub gone: usize,
 }
@@ -106,7 +106,7 @@ impl Baseline {
             let message = format!("its schema is not `{SCHEMA}`");
             return Err(Damage { line: 1, message });
         }
-        let entries = form.findings.iter().map(|raw| Entry::read(file, text, raw));
+        let entries = form.findings.iter().map(|raw| BaselineEntry::read(file, text, raw));
         Ok(Self { entries: entries.collect::<Result<_, _>>()? })
     }
 
@@ -128,7 +128,7 @@ impl Baseline {
         }
         let entries = alike.into_iter();
         let entries =
-            entries.map(|((file, rule, document, subject), (count, fingerprint))| Entry {
+            entries.map(|((file, rule, document, subject), (count, fingerprint))| BaselineEntry {
                 file: file.clone(),
                 rule: rule.to_owned(),
                 document: document.cloned(),
@@ -156,10 +156,10 @@ impl Baseline {
     /// The baseline with so many findings of each entry as `count` says, and
     /// no more than there are.
     #[must_use]
-    pub fn keeping(&self, count: impl Fn(&Entry) -> usize) -> Self {
+    pub fn keeping(&self, count: impl Fn(&BaselineEntry) -> usize) -> Self {
         let entries = self.entries.iter().map(|entry| {
             let count = count(entry).min(entry.count);
-            Entry { count, ..entry.clone() }
+            BaselineEntry { count, ..entry.clone() }
         });
         Self { entries: entries.filter(|entry| entry.count > 0).collect() }
     }
@@ -170,7 +170,7 @@ impl Baseline {
         findings: &mut [Diagnostic],
         side: &Findable<'_>,
     ) -> Vec<Stale<'a>> {
-        let mut open = Open::of(findings, side.sources);
+        let mut open = OpenFindings::of(findings, side.sources);
         let mut left: Vec<usize> = self.entries.iter().map(|entry| entry.count).collect();
         for (entry, left) in self.entries.iter().zip(&mut left) {
             let alike = open.groups.get_mut(&(entry.fingerprint.clone(), entry.file.clone()));
@@ -193,33 +193,33 @@ impl Baseline {
 }
 
 /// The findings that nothing suppresses yet, by fingerprint and file.
-struct Open {
-    groups: BTreeMap<(String, RepoPath), Alike>,
+struct OpenFindings {
+    groups: BTreeMap<(String, RepoPath), AlikeFindings>,
 }
 
 /// Findings with one fingerprint in one file, whatever sites they are in.
 #[derive(Default)]
-struct Alike {
-    left: VecDeque<Told>,
-    accepted: BTreeMap<Told, Option<Span>>,
+struct AlikeFindings {
+    left: VecDeque<DedupKey>,
+    accepted: BTreeMap<DedupKey, Option<Span>>,
 }
 
-impl Alike {
+impl AlikeFindings {
     /// Takes up to `most`, and says how many these are.
-    fn accept(&mut self, most: usize, entry: &Entry) -> usize {
+    fn accept(&mut self, most: usize, entry: &BaselineEntry) -> usize {
         let count = most.min(self.left.len());
         self.accepted.extend(self.left.drain(..count).map(|told| (told, entry.span)));
         count
     }
 }
 
-impl Open {
+impl OpenFindings {
     fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
         let can_be = |it: &&Diagnostic| it.suppressed.is_none() && !it.rule.is(Trait::Always);
         let open = findings.iter().filter(can_be);
-        let in_order: BTreeMap<Told, &Diagnostic> =
+        let in_order: BTreeMap<DedupKey, &Diagnostic> =
             open.map(|finding| (told(finding, sources), finding)).collect();
-        let mut groups: BTreeMap<(String, RepoPath), Alike> = BTreeMap::new();
+        let mut groups: BTreeMap<(String, RepoPath), AlikeFindings> = BTreeMap::new();
         for (told, finding) in in_order {
             let path = told.0.clone();
             let alike = groups.entry((fingerprint(finding, &path), path)).or_default();
@@ -232,9 +232,9 @@ impl Open {
     /// were.
     fn mark(&self, findings: &mut [Diagnostic], sources: &SourceMap) {
         let groups = || self.groups.values();
-        let accepted: BTreeMap<&Told, Option<Span>> =
+        let accepted: BTreeMap<&DedupKey, Option<Span>> =
             groups().flat_map(|it| &it.accepted).map(|(told, at)| (told, *at)).collect();
-        let more: BTreeMap<&Told, usize> = groups()
+        let more: BTreeMap<&DedupKey, usize> = groups()
             .filter(|alike| !alike.accepted.is_empty())
             .flat_map(|alike| alike.left.iter().map(|told| (told, alike.accepted.len())))
             .collect();
@@ -253,7 +253,7 @@ impl Open {
     }
 }
 
-impl Entry {
+impl BaselineEntry {
     fn read(file: FileId, text: &str, raw: &RawValue) -> Result<Self, Damage> {
         let raw = raw.get();
         let start = raw.as_ptr() as usize - text.as_ptr() as usize;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Findings, joined};
+use super::{ComparedFindings, Findings, joined};
 use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
@@ -34,7 +34,7 @@ impl Findings {
     }
 }
 
-impl Compared {
+impl ComparedFindings {
     /// As [`Findings::reported`], for both sides.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
         let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
@@ -97,7 +97,7 @@ fn has_long_text(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Common properties of the findings that one finding represents.
-type Kind<'a> =
+type CapKey<'a> =
     (Option<&'a RepoPath>, &'static str, Severity, (Option<&'static str>, Option<Span>));
 
 /// The capped list, and for each entry the index in `diagnostics` of the finding, or of the
@@ -107,8 +107,8 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
         let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
         (diagnostic.rule.name, diagnostic.severity, (suppressed, diagnostic.because_of))
     };
-    let mut left_out: BTreeMap<Kind<'_>, Vec<usize>> = BTreeMap::new();
-    let mut alike: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
+    let mut left_out: BTreeMap<CapKey<'_>, Vec<usize>> = BTreeMap::new();
+    let mut alike: BTreeMap<CapKey<'_>, usize> = BTreeMap::new();
     let mut listed: Vec<usize> = Vec::new();
     for (at, diagnostic) in diagnostics.iter().enumerate() {
         let (rule, severity, suppressed) = kind(diagnostic);

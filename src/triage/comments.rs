@@ -4,22 +4,25 @@ use std::collections::BTreeMap;
 
 use super::Findable;
 use crate::diagnostic::{Diagnostic, Label, Suppression};
-use crate::ignore::{Extent, Ignore, Name, reaching};
+use crate::ignore::{Ignore, IgnoreExtent, RuleName, reaching};
 use crate::source::{FileId, Source};
 
 /// A comment that suppresses nothing, or not all that it names.
 #[derive(Debug)]
-pub struct Unused<'a> {
+pub struct UnusedIgnore<'a> {
     /// The comment.
     pub ignore: &'a Ignore,
     /// The names of which nothing was found.
-    pub names: Vec<&'a Name>,
+    pub names: Vec<&'a RuleName>,
 }
 
 /// Marks the findings that a comment of theirs suppresses, and gives the
 /// comments that do so for nothing.
-pub(super) fn by_comments<'a>(findings: &mut [Diagnostic], side: &Findable<'a>) -> Vec<Unused<'a>> {
-    let mut naming = Naming::all(&side.ignores);
+pub(super) fn by_comments<'a>(
+    findings: &mut [Diagnostic],
+    side: &Findable<'a>,
+) -> Vec<UnusedIgnore<'a>> {
+    let mut naming = RuleComments::all(&side.ignores);
     for finding in findings {
         let labels = std::iter::once(&finding.primary).chain(&finding.related);
         let reaching = labels.filter_map(|label| {
@@ -51,22 +54,22 @@ pub(super) fn by_comments<'a>(findings: &mut [Diagnostic], side: &Findable<'a>) 
 /// The comments of one file that name one rule. There can be as many of them as
 /// there are findings, so that they are not gone through for each.
 #[derive(Default)]
-struct Naming<'a> {
+struct RuleComments<'a> {
     /// As [`reaching`] wants them.
-    extents: Vec<&'a Extent>,
-    named: Vec<Named>,
+    extents: Vec<&'a IgnoreExtent>,
+    named: Vec<NameIndex>,
     /// By how many more findings each is used than the one before it, and one more behind all.
     used: Vec<i64>,
 }
 
 /// A name in a comment, by indices.
 #[derive(Clone, Copy)]
-struct Named {
+struct NameIndex {
     ignore: usize,
     name: usize,
 }
 
-impl<'a> Naming<'a> {
+impl<'a> RuleComments<'a> {
     /// By file and rule.
     fn all(ignores: &[&'a Ignore]) -> BTreeMap<(FileId, &'static str), Self> {
         let mut sorted: Vec<(usize, &'a Ignore)> = ignores.iter().copied().enumerate().collect();
@@ -75,14 +78,14 @@ impl<'a> Naming<'a> {
         for (at, ignore) in sorted {
             for (name, rule) in rules(ignore) {
                 let naming = all.entry((ignore.span.file, rule)).or_default();
-                naming.add(Named { ignore: at, name }, &ignore.extent);
+                naming.add(NameIndex { ignore: at, name }, &ignore.extent);
             }
         }
         all
     }
 
     /// Of several names for one rule in a comment only the first is of use.
-    fn add(&mut self, named: Named, extent: &'a Extent) {
+    fn add(&mut self, named: NameIndex, extent: &'a IgnoreExtent) {
         if self.named.last().is_none_or(|last| last.ignore != named.ignore) {
             self.extents.push(extent);
             self.named.push(named);
@@ -110,8 +113,8 @@ fn rules(ignore: &Ignore) -> impl Iterator<Item = (usize, &'static str)> {
     names.flat_map(|(at, name)| name.rules.iter().map(move |rule| (at, rule.name)))
 }
 
-fn unused<'a>(ignore: &'a Ignore, used: &[bool]) -> Option<Unused<'a>> {
+fn unused<'a>(ignore: &'a Ignore, used: &[bool]) -> Option<UnusedIgnore<'a>> {
     let names = ignore.names.iter().zip(used).filter(|(_, used)| !**used);
-    let names: Vec<&Name> = names.map(|(name, _)| name).collect();
-    (!names.is_empty()).then_some(Unused { ignore, names })
+    let names: Vec<&RuleName> = names.map(|(name, _)| name).collect();
+    (!names.is_empty()).then_some(UnusedIgnore { ignore, names })
 }

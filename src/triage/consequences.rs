@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Compared, Findings};
+use super::{ComparedFindings, Findings};
 use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::edit::EditId;
 use crate::source::{FileId, SourceMap};
@@ -19,7 +19,7 @@ impl Findings {
     #[must_use]
     pub fn with_consequences(mut self, sources: &SourceMap) -> Self {
         let roots = {
-            let unread = Unread::new(&self.diagnostics, sources);
+            let unread = UnreadErrors::new(&self.diagnostics, sources);
             self.diagnostics.iter().map(|finding| unread.root_of(finding)).collect()
         };
         mark(&mut self.diagnostics, roots);
@@ -27,7 +27,7 @@ impl Findings {
     }
 }
 
-impl Compared {
+impl ComparedFindings {
     /// Marks the findings that nothing but edits of files that are not read caused, where an
     /// error says so of the first of these, and those of what may be among documents that were
     /// not read. `unread` gives the file of such an edit.
@@ -51,7 +51,7 @@ impl Compared {
             errors.get(&first).copied().filter(|_| !is_unread_file(finding))
         };
         let roots = {
-            let unread = Unread::new(new, sources);
+            let unread = UnreadErrors::new(new, sources);
             let findings = new.iter().zip(&self.causes);
             let roots = findings.map(|(finding, causes)| {
                 by_causes(finding, causes).or_else(|| unread.root_of(finding))
@@ -62,7 +62,7 @@ impl Compared {
     }
 }
 
-impl Compared {
+impl ComparedFindings {
     /// Leaves out what seems fixed in sites of which not all documents are known any more.
     fn forget_unknown(&mut self) {
         let of_head = self.new.diagnostics.iter().chain(&self.unchanged.diagnostics);
@@ -85,14 +85,14 @@ fn is_unread_file(finding: &Diagnostic) -> bool {
 }
 
 /// The errors that say what was not read.
-struct Unread<'a> {
+struct UnreadErrors<'a> {
     /// Where documents of sites are not known at all.
     sites: Vec<(usize, &'a Diagnostic)>,
     /// With the texts of their files.
     files: Vec<(usize, &'a Diagnostic, &'a str)>,
 }
 
-impl<'a> Unread<'a> {
+impl<'a> UnreadErrors<'a> {
     fn new(findings: &'a [Diagnostic], sources: &'a SourceMap) -> Self {
         let all = || findings.iter().enumerate();
         let of_sites = all().filter(|(_, it)| it.rule.is(Trait::UnknownDocuments));

@@ -16,10 +16,10 @@ use crate::source::{DocKey, FileId, SourceMap, Span};
 const MAX_SITES: usize = 3;
 
 /// What findings that are listed as one have in common.
-type Kind<'a> = (&'static str, Severity, Option<Span>, Shared<'a>);
+type JoinKey<'a> = (&'static str, Severity, Option<Span>, CommonCause<'a>);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Shared<'a> {
+enum CommonCause<'a> {
     /// What is not there.
     Absent(&'a Absent),
     /// The message, and the file without the name of its site.
@@ -29,15 +29,15 @@ enum Shared<'a> {
 /// The indices in `diagnostics` of the findings that are listed as one, in the order of the
 /// first of each; none where each is listed alone.
 pub(super) fn groups(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Vec<Vec<usize>>> {
-    let mut alike: BTreeMap<Kind<'_>, Vec<usize>> = BTreeMap::new();
+    let mut alike: BTreeMap<JoinKey<'_>, Vec<usize>> = BTreeMap::new();
     for (at, diagnostic) in diagnostics.iter().enumerate() {
         if let Some(kind) = kind(diagnostic, sources) {
             alike.entry(kind).or_default().push(at);
         }
     }
     alike.retain(|(.., shared), group| match shared {
-        Shared::Absent(_) => group.len() > 1,
-        Shared::AlikeFiles(..) => {
+        CommonCause::Absent(_) => group.len() > 1,
+        CommonCause::AlikeFiles(..) => {
             let sites = group.iter().flat_map(|at| &diagnostics[*at].sites);
             sites.collect::<BTreeSet<&Arc<str>>>().len() > MAX_SITES
         }
@@ -53,15 +53,15 @@ pub(super) fn groups(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<
     Some(groups)
 }
 
-fn kind<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Option<Kind<'a>> {
+fn kind<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Option<JoinKey<'a>> {
     let shared = match (&diagnostic.absent, &diagnostic.sites[..]) {
-        (Some(absent), _) => Shared::Absent(absent),
+        (Some(absent), _) => CommonCause::Absent(absent),
         (None, [site]) => {
             let path = sources.path_of(diagnostic.primary.span).as_str();
             let mut parts: Vec<&str> = path.split('/').collect();
             let of_site = parts.iter_mut().find(|part| ***part == **site)?;
             *of_site = "";
-            Shared::AlikeFiles(&diagnostic.message, parts.join("/"))
+            CommonCause::AlikeFiles(&diagnostic.message, parts.join("/"))
         }
         (None, _) => return None,
     };

@@ -10,9 +10,9 @@ mod joined;
 mod policy;
 
 pub use baseline::{Baseline, Damage};
-pub use comments::Unused;
+pub use comments::UnusedIgnore;
 pub use fingerprint::fingerprint;
-pub use policy::{Findable, Judged, Levels, Policy, SitesOfFiles};
+pub use policy::{Findable, Levels, SitesOfFiles, TriagePolicy, TriagedFindings};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Findings {
 
 /// The findings of two sides, told apart.
 #[derive(Clone, Debug, Default)]
-pub struct Compared {
+pub struct ComparedFindings {
     /// On the head side only.
     pub new: Findings,
     /// The edits that caused each of the new ones, in their order; none where
@@ -51,34 +51,34 @@ pub struct Compared {
 
 /// What a finding is, wherever its lines have moved: its rule, its document
 /// or else its file, and what it says; in one site.
-type Identity = (Option<Arc<str>>, &'static str, String, String);
+type FindingIdentity = (Option<Arc<str>>, &'static str, String, String);
 
 /// What of a finding is told once, in whatever sites: its file, where it is
 /// there and, in a decoded text, where it is in that, its rule, its message,
 /// and its place.
-type Told = (RepoPath, [u32; 2], &'static str, String, Span);
+type DedupKey = (RepoPath, [u32; 2], &'static str, String, Span);
 
 /// One of two sides.
 #[derive(Debug, Default)]
-pub struct Side {
+pub struct SideFindings {
     /// The findings, each that of one site.
     pub findings: Vec<Diagnostic>,
     /// All sites that are there, with findings or without.
     pub sites: BTreeSet<Arc<str>>,
 }
 
-impl Compared {
+impl ComparedFindings {
     /// Tells apart the findings of two sides; `causes` gives the edits that caused
     /// a new one.
     pub fn new(
-        base: Side,
-        head: Side,
+        base: SideFindings,
+        head: SideFindings,
         sources: &SourceMap,
         paths: &[RepoPath],
         causes: &dyn Fn(&Diagnostic) -> Vec<EditId>,
     ) -> Self {
         let Apart { new, unchanged, fixed, suppressed } = Apart::new(base, head, sources);
-        let mut caused: BTreeMap<Told, BTreeSet<EditId>> = BTreeMap::new();
+        let mut caused: BTreeMap<DedupKey, BTreeSet<EditId>> = BTreeMap::new();
         for diagnostic in &new {
             caused.entry(told(diagnostic, sources)).or_default().extend(causes(diagnostic));
         }
@@ -149,9 +149,9 @@ impl Apart {
     /// A finding of the head is suppressed or not whatever was before. One that
     /// was suppressed and is no longer is new; one that is suppressed now is not
     /// fixed.
-    fn new(base: Side, head: Side, sources: &SourceMap) -> Self {
+    fn new(base: SideFindings, head: SideFindings, sources: &SourceMap) -> Self {
         let sites = OneSided::new(&base, &head, sources);
-        let mut before: BTreeMap<Identity, [VecDeque<Diagnostic>; 2]> = BTreeMap::new();
+        let mut before: BTreeMap<FindingIdentity, [VecDeque<Diagnostic>; 2]> = BTreeMap::new();
         for diagnostic in base.findings.into_iter().flat_map(by_site) {
             let alike = before.entry(identity(&diagnostic, sources)).or_default();
             alike[usize::from(diagnostic.suppressed.is_some())].push_back(diagnostic);
@@ -197,11 +197,13 @@ struct OneSided {
 type InFile = (RepoPath, &'static str, String, String);
 
 impl OneSided {
-    fn new(base: &Side, head: &Side, sources: &SourceMap) -> Self {
-        let only = |one: &Side, other: &Side| one.sites.difference(&other.sites).cloned().collect();
+    fn new(base: &SideFindings, head: &SideFindings, sources: &SourceMap) -> Self {
+        let only = |one: &SideFindings, other: &SideFindings| {
+            one.sites.difference(&other.sites).cloned().collect()
+        };
         let (came, went): (BTreeSet<_>, BTreeSet<_>) = (only(head, base), only(base, head));
         // Hardly ever does a site come or go.
-        let told = |side: &Side, is_asked: bool| {
+        let told = |side: &SideFindings, is_asked: bool| {
             let open = side.findings.iter().filter(|it| is_asked && it.suppressed.is_none());
             open.map(|diagnostic| in_file(diagnostic, sources)).collect()
         };
@@ -215,7 +217,7 @@ impl OneSided {
         };
         let Apart { new, unchanged, fixed, suppressed } = apart;
         let mut corrected = Apart { unchanged, suppressed, ..Apart::default() };
-        let mut gone: BTreeMap<Identity, VecDeque<Diagnostic>> = BTreeMap::new();
+        let mut gone: BTreeMap<FindingIdentity, VecDeque<Diagnostic>> = BTreeMap::new();
         for diagnostic in fixed {
             if !is_of(&self.went, &diagnostic) {
                 corrected.fixed.push(diagnostic);
@@ -244,7 +246,7 @@ fn in_file(diagnostic: &Diagnostic, sources: &SourceMap) -> InFile {
 }
 
 /// What a finding is in whatever site.
-fn wherever(diagnostic: &Diagnostic, sources: &SourceMap) -> Identity {
+fn wherever(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
     let (_, rule, place, message) = identity(diagnostic, sources);
     (None, rule, place, message)
 }
@@ -258,7 +260,7 @@ fn by_site(diagnostic: Diagnostic) -> Vec<Diagnostic> {
     sites.map(|site| Diagnostic { sites: vec![site.clone()], ..diagnostic.clone() }).collect()
 }
 
-fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> Identity {
+fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
     let place = match diagnostic.documents.first() {
         Some(document) => document.to_string(),
         None => sources.path_of(diagnostic.primary.span).to_string(),
@@ -267,7 +269,7 @@ fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> Identity {
     (site, diagnostic.rule.name, place, diagnostic.message.clone())
 }
 
-fn told(diagnostic: &Diagnostic, sources: &SourceMap) -> Told {
+fn told(diagnostic: &Diagnostic, sources: &SourceMap) -> DedupKey {
     let place = diagnostic.primary.span;
     let at = [sources.written(place).start, place.start];
     let path = sources.path_of(place).clone();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use globset::GlobSet;
 
 use super::baseline::{Baseline, Stale};
-use super::comments::{Unused, by_comments};
+use super::comments::{UnusedIgnore, by_comments};
 use super::{by_site, told};
 use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
 use crate::ignore::Ignore;
@@ -15,7 +15,7 @@ use crate::source::{DocKey, FileId, RepoPath, SourceMap};
 
 /// What becomes of findings.
 #[derive(Clone, Debug, Default)]
-pub struct Policy {
+pub struct TriagePolicy {
     /// How much each rule counts, and where.
     pub levels: Levels,
 }
@@ -112,16 +112,16 @@ impl SitesOfFiles {
 
 /// The findings of one side, and what was said of them in vain.
 #[derive(Debug, Default)]
-pub struct Judged<'a> {
+pub struct TriagedFindings<'a> {
     /// Those that count, those that are suppressed among them.
     pub findings: Vec<Diagnostic>,
     /// Comments that suppress nothing, or not all that they name.
-    pub unused: Vec<Unused<'a>>,
+    pub unused: Vec<UnusedIgnore<'a>>,
     /// What the baseline has, and nobody finds any more.
     pub stale: Vec<Stale<'a>>,
 }
 
-impl Policy {
+impl TriagePolicy {
     /// The findings of one side that count, each that of one site with its
     /// severity, and whether a comment or the baseline suppresses it.
     ///
@@ -132,12 +132,12 @@ impl Policy {
         found: Vec<Diagnostic>,
         side: &Findable<'a>,
         own: Option<&'a Baseline>,
-    ) -> Judged<'a> {
+    ) -> TriagedFindings<'a> {
         let mut findings = self.levelled_all(found_everywhere(found, side), side);
         let unused = by_comments(&mut findings, side);
         let stale_of_own = own.map(|own| own.suppress(&mut findings.clone(), side));
         let stale = side.baseline.map(|baseline| baseline.suppress(&mut findings, side));
-        Judged { findings, unused, stale: stale_of_own.or(stale).unwrap_or_default() }
+        TriagedFindings { findings, unused, stale: stale_of_own.or(stale).unwrap_or_default() }
     }
 
     /// The findings that count, each that of one site with its severity.

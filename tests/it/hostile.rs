@@ -661,7 +661,7 @@ fn a_file_that_is_too_large() {
         sites: None,
         only: Vec::new(),
         rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::Policy::default(),
+        policy: layercake::triage::TriagePolicy::default(),
         baseline: None,
         accepted_by: layercake::check::AcceptedBy::Itself,
         configuration: layercake::check::Configuration::default(),

@@ -6,7 +6,7 @@ use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
 use layercake::source::MemoryTree;
-use layercake::triage::{Compared, Findings};
+use layercake::triage::{ComparedFindings, Findings};
 
 use crate::support::{check_files, compare_files, options};
 
@@ -58,7 +58,7 @@ fn site() -> MemoryTree {
 }
 
 /// The findings of both sides, told apart.
-fn compared(base: &MemoryTree, head: &MemoryTree) -> Compared {
+fn compared(base: &MemoryTree, head: &MemoryTree) -> ComparedFindings {
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
     compare_files(base, head, options, &selectors, &Place::Root, &gates).findings

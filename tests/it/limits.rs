@@ -13,7 +13,7 @@ use layercake::merge::pattern::{
     Effort, MAX_BACKTRACKS, MAX_EFFORT, MAX_LOOKS, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
 };
 use layercake::render::{MAX_DEPTH, MAX_WORK};
-use layercake::schema::{Fault, Schema, Wrong};
+use layercake::schema::{Schema, SchemaFault, Wrong};
 use layercake::source::{
     FileId, MemoryTree, ReadError, RepoPath, Source, SourceMap, Span, Tree as _, WorkTree,
 };
@@ -275,7 +275,7 @@ fn node(text: &str) -> Node {
 
 fn is_refused(schema: &str) -> bool {
     let problems = Schema::compile(&node(schema)).1;
-    problems.iter().any(|problem| problem.fault == Fault::TooLarge)
+    problems.iter().any(|problem| problem.fault == SchemaFault::TooLarge)
 }
 
 #[test]

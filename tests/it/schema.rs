@@ -5,7 +5,7 @@ use layercake::commands::configuration::Place;
 use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
-use layercake::schema::{Fault, Problem, Schema, Violation, Wrong};
+use layercake::schema::{Schema, SchemaFault, SchemaProblem, Violation, Wrong};
 use layercake::source::{MemoryTree, Span};
 use layercake::yaml::{Node, parse};
 
@@ -297,7 +297,10 @@ fn a_schema_that_multiplies_itself_ends() {
     };
     for (length, times) in [(60, 2), (5000, 1)] {
         let (schema, problems) = Schema::compile(&node(&chain(length, times)));
-        assert!(matches!(problems[..], [Problem { fault: Fault::TooLarge, .. }]), "{problems:?}");
+        assert!(
+            matches!(problems[..], [SchemaProblem { fault: SchemaFault::TooLarge, .. }]),
+            "{problems:?}"
+        );
         assert_eq!(schema.violations(&node("1")), []);
     }
     let (schema, problems) = Schema::compile(&node(&chain(60, 1)));
@@ -341,7 +344,10 @@ fn a_schema_that_is_too_large_is_not_used() {
         text += &format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 10].join(", "));
     }
     let (schema, problems) = Schema::compile(&node(&format!("type: object\n{text}")));
-    assert!(matches!(problems[..], [Problem { fault: Fault::TooLarge, .. }]), "{problems:?}");
+    assert!(
+        matches!(problems[..], [SchemaProblem { fault: SchemaFault::TooLarge, .. }]),
+        "{problems:?}"
+    );
     assert_eq!(schema.violations(&node("1")), []);
 }
 
@@ -421,6 +427,8 @@ fn a_violation_in_a_document_nobody_edited_names_the_edit_that_caused_it() {
 #[test]
 fn a_misspelled_keyword_is_told_with_the_one_that_was_meant() {
     let (_, problems) = Schema::compile(&node("requried: [a]"));
-    let Fault::UnknownKeyword { near, .. } = &problems[0].fault else { panic!("{problems:?}") };
+    let SchemaFault::UnknownKeyword { near, .. } = &problems[0].fault else {
+        panic!("{problems:?}")
+    };
     assert_eq!(*near, Some("required"));
 }

@@ -156,7 +156,7 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
         sites,
         only,
         rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::Policy::default(),
+        policy: layercake::triage::TriagePolicy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,
         configuration: layercake::check::Configuration::default(),

@@ -166,8 +166,11 @@ impl<'a> ComparedFinding<'a> {
     }
 
     /// All findings of two sides: those of the head by place, then those that are fixed.
-    pub(super) fn on_two_sides(compared: &'a triage::Compared, view: &View<'a>) -> Vec<Self> {
-        let triage::Compared { new, causes, unchanged, fixed, suppressed, .. } = compared;
+    pub(super) fn on_two_sides(
+        compared: &'a triage::ComparedFindings,
+        view: &View<'a>,
+    ) -> Vec<Self> {
+        let triage::ComparedFindings { new, causes, unchanged, fixed, suppressed, .. } = compared;
         let new = new.diagnostics.iter().enumerate().map(|(at, it)| Self {
             causes: causes.get(at).map_or(&[], Vec::as_slice),
             ..Self::new(it, Some(State::New))

@@ -332,7 +332,7 @@ pub enum CheckedSides<'a> {
         /// What changed.
         comparison: &'a Compared,
         /// The findings that reports list; none where they were not looked for.
-        findings: Option<&'a triage::Compared>,
+        findings: Option<&'a triage::ComparedFindings>,
     },
 }
 
@@ -348,7 +348,7 @@ impl<'a> ReportInput<'a> {
     pub fn of_comparison(
         sides: ReportedComparison,
         comparison: &'a Compared,
-        findings: Option<&'a triage::Compared>,
+        findings: Option<&'a triage::ComparedFindings>,
     ) -> Self {
         Self::new(CheckedSides::Two { sides: Box::new(sides), comparison, findings })
     }

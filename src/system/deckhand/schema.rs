@@ -11,7 +11,7 @@ use super::document::Document;
 use super::{Lookup, Site};
 use crate::graph::{DocId, Graph};
 use crate::merge::pattern::{Effort, Patterns};
-use crate::schema::{Fault, Problem, Schema, Violation};
+use crate::schema::{Schema, SchemaFault, SchemaProblem, Violation};
 use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
 use crate::system::heat::{Finding, Groups, Versions};
@@ -26,7 +26,7 @@ pub struct Compiled {
     /// See [`Compiled::schema`].
     schema: OnceLock<Schema>,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SchemaProblem>,
 }
 
 impl Compiled {
@@ -141,7 +141,7 @@ impl Schemas {
 
     fn is_too_large(&self, root: &Node) -> bool {
         let problems = &self.compiled(root).problems;
-        problems.iter().any(|problem| problem.fault == Fault::TooLarge)
+        problems.iter().any(|problem| problem.fault == SchemaFault::TooLarge)
     }
 
     /// The schema that is written at `root`.

@@ -211,7 +211,7 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         sites: None,
         only: Vec::new(),
         rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::Policy::default(),
+        policy: layercake::triage::TriagePolicy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,
         configuration: layercake::check::Configuration::default(),

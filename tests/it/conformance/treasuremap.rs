@@ -395,7 +395,7 @@ impl Treasuremap {
             sites: None,
             only: Vec::new(),
             rules: layercake::rules::RuleOptions::default(),
-            policy: layercake::triage::Policy::default(),
+            policy: layercake::triage::TriagePolicy::default(),
             baseline: None,
             accepted_by: AcceptedBy::Itself,
             configuration: layercake::check::Configuration::default(),

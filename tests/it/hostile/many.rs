@@ -16,7 +16,7 @@ use layercake::report::model::{Report, ReportInput, write};
 use layercake::rules::{self, Gates};
 use layercake::source::{DocKey, FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
 use layercake::triage::Findings;
-use layercake::triage::baseline::{Baseline, Damage, Entry};
+use layercake::triage::baseline::{Baseline, BaselineEntry, Damage};
 use layercake::yaml::path::Location;
 
 use super::{LONGEST, collecting, document, numbers, three_layers};
@@ -91,7 +91,7 @@ fn findings_that_each_get_a_comment() {
 
 #[test]
 fn entries_of_a_baseline() {
-    let entry = |at: usize| Entry {
+    let entry = |at: usize| BaselineEntry {
         file: RepoPath::new("documents.yaml"),
         rule: "boolean-word".to_owned(),
         document: Some(DocKey::new("s", "site", "d")),
@@ -104,7 +104,7 @@ fn entries_of_a_baseline() {
     let text = baseline.to_text();
     let read = soon(|| Baseline::read(FileId::default(), &text));
     let last = read.expect("what is written can be read").entries.pop().expect("it has entries");
-    assert_eq!(Entry { span: None, ..last }, entry(59_999));
+    assert_eq!(BaselineEntry { span: None, ..last }, entry(59_999));
     let damaged = text.replace(&format!("{:032x}", 59_999), "x");
     let Damage { line, .. } = Baseline::read(FileId::default(), &damaged).expect_err("no name");
     assert_eq!(line, 3 + 60_000);

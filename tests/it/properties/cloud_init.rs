@@ -57,7 +57,7 @@ fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Pla
         sites: None,
         only: Vec::new(),
         rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::Policy::default(),
+        policy: layercake::triage::TriagePolicy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,
         configuration: configuration(dialect),

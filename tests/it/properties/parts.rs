@@ -266,7 +266,7 @@ fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> C
         sites: None,
         only: Vec::new(),
         rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::Policy::default(),
+        policy: layercake::triage::TriagePolicy::default(),
         baseline: None,
         accepted_by: AcceptedBy::Itself,
         configuration: Configuration { sets, ..Configuration::default() },

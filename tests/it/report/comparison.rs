@@ -399,12 +399,12 @@ fn with_findings() -> World {
     let new = vec![finding(1, "the first"), finding(3, "unknown cause")];
     let unchanged = vec![finding(2, "on both sides")];
     let fixed = vec![finding(4, "no more")];
-    world.findings = Some(triage::Compared {
+    world.findings = Some(triage::ComparedFindings {
         new: Findings { diagnostics: new, ..Findings::default() },
         causes: vec![vec![EditId::at(0)], vec![]],
         unchanged: Findings { diagnostics: unchanged, ..Findings::default() },
         fixed: Findings { diagnostics: fixed, ..Findings::default() },
-        ..triage::Compared::default()
+        ..triage::ComparedFindings::default()
     });
     world
 }

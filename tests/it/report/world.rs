@@ -29,7 +29,7 @@ pub struct World {
     roots: BTreeMap<FileId, Node>,
     secrets: Vec<Span>,
     pub comparison: Comparison,
-    pub findings: Option<triage::Compared>,
+    pub findings: Option<triage::ComparedFindings>,
     pub sides: model::ReportedComparison,
     pub repositories: Vec<UsedRepository>,
     outputs: usize,
