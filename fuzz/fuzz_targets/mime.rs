@@ -8,7 +8,7 @@
 
 use layercake::merge::deckhand::Semantics;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap, Span};
-use layercake::system::cloud_init::part::{Kind, Part};
+use layercake::system::cloud_init::part::{CloudPart, PartKind};
 use layercake::system::cloud_init::read::{Included, UserData, read, read_configuration};
 use layercake::yaml::path::children;
 use layercake::yaml::{Node, Origin, Value};
@@ -81,7 +81,7 @@ fn is_there(span: Span, sources: &SourceMap) {
     sources.slice(written);
 }
 
-fn holds_what_it_says(part: &Part, sources: &SourceMap) {
+fn holds_what_it_says(part: &CloudPart, sources: &SourceMap) {
     if size(&part.data) >= LARGEST {
         return;
     }
@@ -89,7 +89,7 @@ fn holds_what_it_says(part: &Part, sources: &SourceMap) {
     spans(&part.data, &mut all);
     all.into_iter().for_each(|span| is_there(span, sources));
     let mut looked_at = 0;
-    let is_yaml = matches!(part.kind, Kind::CloudConfig);
+    let is_yaml = matches!(part.kind, PartKind::CloudConfig);
     leaves(&part.data, &mut |node| {
         looked_at += 1;
         if is_yaml && looked_at <= READ_AGAIN && node.origin == Origin::Written {

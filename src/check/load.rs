@@ -22,7 +22,7 @@ use crate::rules::{self, FileFacts, Holds, RuleOptions, UserDataFacts};
 use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
-use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::part::CloudPart;
 use crate::system::deckhand::document::{Document, Fault, FaultKind};
 use crate::system::deckhand::known::Known;
 use crate::system::deckhand::layout::{
@@ -637,7 +637,7 @@ impl LoadedFile {
 
     /// Keeps what a part that stands in the file says of findings, and where it
     /// is secret.
-    fn add_part(&mut self, part: &Part) {
+    fn add_part(&mut self, part: &CloudPart) {
         self.problems.extend(part.problems.iter().cloned());
         self.comments.extend(&part.comments);
         if part.data.secret {

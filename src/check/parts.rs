@@ -13,7 +13,7 @@ use crate::source::{
     Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, Spanned, Tree, offset,
 };
 use crate::system::Written;
-use crate::system::cloud_init::part::{Header, Part};
+use crate::system::cloud_init::part::{CloudPart, Header};
 use crate::system::cloud_init::read::{Included, UserData, read_configuration, read_with};
 use crate::system::cloud_init::{Given, Set};
 use crate::system::deckhand::secrecy::Folder;
@@ -27,7 +27,7 @@ pub(super) struct PartFile {
     /// What it gives, files that it includes among it.
     pub(super) read: Arc<UserData>,
     /// What stands for it where it gives nothing.
-    nothing: Part,
+    nothing: CloudPart,
     /// Whether all of it is secret.
     pub(super) is_secret: bool,
 }
@@ -64,7 +64,7 @@ impl<T: Default + Send> Files<'_, T> {
             let (read, is_secret) =
                 self.part_file(plan, tree, &globs, (&path, file), &mut known)?;
             let end = offset(self.sources.get(file).text().len());
-            let mut nothing = Part::nothing(&path, Span::new(file, 0, end));
+            let mut nothing = CloudPart::nothing(&path, Span::new(file, 0, end));
             if is_secret {
                 nothing.hide();
             }
@@ -134,7 +134,7 @@ impl<T: Default + Send> Files<'_, T> {
             return Err(error);
         }
         if is_secret {
-            read.parts.iter_mut().for_each(Part::hide);
+            read.parts.iter_mut().for_each(CloudPart::hide);
         }
         let read = Arc::new(read);
         // What a file includes may be another on the other side.
@@ -210,7 +210,7 @@ impl PartFile {
     }
 
     /// Its parts that are used: none where cloud-init gives the file up.
-    fn parts(&self) -> &[Part] {
+    fn parts(&self) -> &[CloudPart] {
         if self.read.aborted.is_some() { &[] } else { &self.read.parts }
     }
 

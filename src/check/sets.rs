@@ -7,7 +7,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::merge::cloud_init::Dialect;
 use crate::source::{RepoPath, Span, Tree};
-use crate::system::cloud_init::{Given, Set, Source, SourceKind};
+use crate::system::cloud_init::{Given, PartSource, Set, SourceKind};
 
 /// A set that is declared: for each site an output.
 #[derive(Clone, Debug)]
@@ -142,10 +142,10 @@ pub(super) fn sets_of_site<'a>(
     });
     of_site
         .filter_map(|declared| {
-            let sources: Vec<Source<'a>> = declared
+            let sources: Vec<PartSource<'a>> = declared
                 .sources
                 .iter()
-                .map(|(kind, globs)| Source {
+                .map(|(kind, globs)| PartSource {
                     kind: *kind,
                     files: files(*kind, globs, (name, site_type), given)
                         .into_iter()
@@ -155,7 +155,7 @@ pub(super) fn sets_of_site<'a>(
                 .collect();
             // A set without any file in a site is no output of it.
             let file = sources.iter().flat_map(|source| &source.files).next()?;
-            let first = sources.iter().flat_map(Source::parts).next();
+            let first = sources.iter().flat_map(PartSource::parts).next();
             let at = at(declared.at).unwrap_or(first.map_or(file.at, |part| part.at));
             Some(Set {
                 name: declared.name.clone(),

@@ -11,7 +11,7 @@ use crate::diagnostic::{Level, Rule};
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
 use crate::rules::{self, GROUPS, RULES};
-use crate::system::heat::{Version, Versions};
+use crate::system::heat::{ComponentVersion, Versions};
 use crate::triage::{Levels, TriagePolicy};
 
 /// The rules that a user wants, by names, Pegleg's codes and groups.
@@ -78,8 +78,10 @@ pub fn configured_policy(
 fn versions(config: &Config) -> Versions {
     let named = config.client_versions.iter();
     Versions {
-        unnamed: config.client_version.as_deref().map(Version::new),
-        named: named.map(|(name, version)| (name.clone(), Version::new(version))).collect(),
+        unnamed: config.client_version.as_deref().map(ComponentVersion::new),
+        named: named
+            .map(|(name, version)| (name.clone(), ComponentVersion::new(version)))
+            .collect(),
     }
 }
 

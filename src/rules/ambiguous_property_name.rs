@@ -3,7 +3,7 @@
 
 use super::invalid_property_group::{Home, short, title};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::system::heat::Problem;
+use crate::system::heat::GroupProblem;
 
 super::rule!(
     "ambiguous-property-name",
@@ -11,7 +11,7 @@ super::rule!(
     "a word in a property group that names a property and a group"
 );
 
-pub(super) fn word(home: Home<'_>, problem: &Problem, name: &str) -> Diagnostic {
+pub(super) fn word(home: Home<'_>, problem: &GroupProblem, name: &str) -> Diagnostic {
     let name = short(name);
     let message =
         format!("{} names `{name}`, which is a property and a group", title(home, problem));

@@ -5,7 +5,7 @@ use super::{FileFacts, SiteFacts, ambiguous_property_name, lossy_version, repeat
 use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_data_schema;
-use crate::system::heat::{Fault, Groups, Operator, Problem};
+use crate::system::heat::{GroupFault, GroupOperator, GroupProblem, Groups};
 
 super::rule!(
     "invalid-property-group", Error, "a property group that cannot be understood";
@@ -42,7 +42,8 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
         let groups = facts.schemas.groups(&document.data, facts.sources);
         // What a version loses there is told with all that are written so.
-        let is_told = |problem: &&Problem| !matches!(problem.fault, Fault::LossyVersion { .. });
+        let is_told =
+            |problem: &&GroupProblem| !matches!(problem.fault, GroupFault::LossyVersion { .. });
         let problems = groups.problems.iter().filter(is_told);
         found.extend(problems.map(|problem| word(Home::Schema(document), problem)));
     }
@@ -57,32 +58,34 @@ fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn word(home: Home<'_>, problem: &Problem) -> Diagnostic {
+fn word(home: Home<'_>, problem: &GroupProblem) -> Diagnostic {
     let finding = match &problem.fault {
-        Fault::AmbiguousName { name } => ambiguous_property_name::word(home, problem, name),
-        Fault::DuplicateOperand { operand, first } => {
+        GroupFault::AmbiguousName { name } => ambiguous_property_name::word(home, problem, name),
+        GroupFault::DuplicateOperand { operand, first } => {
             repeated_operand::word(home, problem, operand, *first)
         }
-        Fault::LossyVersion { text, read } => lossy_version::word_configured(problem, text, read),
-        Fault::NotAList
-        | Fault::BadEntry { .. }
-        | Fault::ReservedName
-        | Fault::DuplicateName { .. }
-        | Fault::UnknownKey { .. }
-        | Fault::BadOperator { .. }
-        | Fault::BadProperties
-        | Fault::EmptyGroup
-        | Fault::BadOperand { .. }
-        | Fault::Arity
-        | Fault::BadVersion { .. }
-        | Fault::UnknownName { .. }
-        | Fault::UnknownProperty { .. }
-        | Fault::UnknownGroup { .. }
-        | Fault::PathThroughScalar { .. }
-        | Fault::PathThroughTuple { .. }
-        | Fault::Cycle { .. }
-        | Fault::Unreached
-        | Fault::TooLarge => word_fault(home, problem),
+        GroupFault::LossyVersion { text, read } => {
+            lossy_version::word_configured(problem, text, read)
+        }
+        GroupFault::NotAList
+        | GroupFault::BadEntry { .. }
+        | GroupFault::ReservedName
+        | GroupFault::DuplicateName { .. }
+        | GroupFault::UnknownKey { .. }
+        | GroupFault::BadOperator { .. }
+        | GroupFault::BadProperties
+        | GroupFault::EmptyGroup
+        | GroupFault::BadOperand { .. }
+        | GroupFault::Arity
+        | GroupFault::BadVersion { .. }
+        | GroupFault::UnknownName { .. }
+        | GroupFault::UnknownProperty { .. }
+        | GroupFault::UnknownGroup { .. }
+        | GroupFault::PathThroughScalar { .. }
+        | GroupFault::PathThroughTuple { .. }
+        | GroupFault::Cycle { .. }
+        | GroupFault::Unreached
+        | GroupFault::TooLarge => word_fault(home, problem),
     };
     let place = problem.block.to_string();
     let group = problem.group.as_deref().unwrap_or_default();
@@ -94,23 +97,23 @@ fn word(home: Home<'_>, problem: &Problem) -> Diagnostic {
 }
 
 /// The group that a problem is about.
-pub(super) fn title(home: Home<'_>, problem: &Problem) -> String {
+pub(super) fn title(home: Home<'_>, problem: &GroupProblem) -> String {
     match &problem.group {
         Some(group) => format!("property group `{}` {}", short(group), home.of()),
         None => format!("a block of property groups {}", home.of()),
     }
 }
 
-fn word_fault(home: Home<'_>, problem: &Problem) -> Diagnostic {
+fn word_fault(home: Home<'_>, problem: &GroupProblem) -> Diagnostic {
     let (what, label) = headline(&problem.fault);
     let message = format!("{} {what}", title(home, problem));
     let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));
-    if let Fault::DuplicateName { first } = &problem.fault {
+    if let GroupFault::DuplicateName { first } = &problem.fault {
         finding = finding.related(*first, "the name stands here first; this group counts");
     }
     let effect = match (&problem.fault, &problem.group) {
-        (Fault::DuplicateName { .. }, _) => "the second group is not checked",
-        (Fault::TooLarge, None) => "what stands before this is checked, and nothing after it",
+        (GroupFault::DuplicateName { .. }, _) => "the second group is not checked",
+        (GroupFault::TooLarge, None) => "what stands before this is checked, and nothing after it",
         (_, None) => "nothing is checked by it",
         (_, Some(_)) => "the group is not checked, and neither is any that refers to it",
     };
@@ -122,70 +125,74 @@ fn word_fault(home: Home<'_>, problem: &Problem) -> Diagnostic {
 }
 
 /// What is wrong, after the name of the group, and what is to be seen there.
-fn headline(fault: &Fault) -> (String, String) {
+fn headline(fault: &GroupFault) -> (String, String) {
     let plain = |what: &str, label: &str| (what.to_owned(), label.to_owned());
     match fault {
-        Fault::NotAList => {
+        GroupFault::NotAList => {
             plain("is neither a list nor a mapping", "this must be a list of groups")
         }
-        Fault::BadEntry { expected } => {
+        GroupFault::BadEntry { expected } => {
             ("is not written as a group".to_owned(), format!("this must be {expected}"))
         }
-        Fault::ReservedName => {
+        GroupFault::ReservedName => {
             plain("has a name that means something else", "no group can be called so")
         }
-        Fault::DuplicateName { .. } => plain("has the name of another group", "the name again"),
-        Fault::UnknownKey { key, .. } => {
+        GroupFault::DuplicateName { .. } => {
+            plain("has the name of another group", "the name again")
+        }
+        GroupFault::UnknownKey { key, .. } => {
             (format!("has the unknown key `{}`", short(key)), "groups have no such key".to_owned())
         }
-        Fault::BadOperator { found: Some(word), .. } => (
+        GroupFault::BadOperator { found: Some(word), .. } => (
             format!("has the unknown operator `{}`", short(word)),
             "this is no operator".to_owned(),
         ),
-        Fault::BadOperator { found: None, .. } => {
+        GroupFault::BadOperator { found: None, .. } => {
             plain("has no operator", "nothing says what is to hold of its properties")
         }
-        Fault::BadProperties => {
+        GroupFault::BadProperties => {
             plain("has no list of properties", "there must be a list of operands")
         }
-        Fault::EmptyGroup => plain("is empty", "a group of nothing says nothing"),
-        Fault::BadOperand { reason } => {
+        GroupFault::EmptyGroup => plain("is empty", "a group of nothing says nothing"),
+        GroupFault::BadOperand { reason } => {
             ("has an operand that is none".to_owned(), (*reason).to_owned())
         }
-        Fault::Arity => plain("depends on nothing", "`depends_on` needs at least two operands"),
-        Fault::BadVersion { expected } => {
+        GroupFault::Arity => {
+            plain("depends on nothing", "`depends_on` needs at least two operands")
+        }
+        GroupFault::BadVersion { expected } => {
             ("has unusable versions".to_owned(), format!("this must be {expected}"))
         }
-        Fault::UnknownName { name, .. } => (
+        GroupFault::UnknownName { name, .. } => (
             format!("names `{}`, which is neither a property nor a group", short(name)),
             "there is nothing of this name here".to_owned(),
         ),
-        Fault::UnknownProperty { path, part, .. } => (
+        GroupFault::UnknownProperty { path, part, .. } => (
             format!("names the unknown property `{}`", short(path)),
             format!("the schema declares no `{}` there", short(part)),
         ),
-        Fault::UnknownGroup { name, .. } => (
+        GroupFault::UnknownGroup { name, .. } => (
             format!("refers to the unknown group `{}`", short(name)),
             "there is no such group in this block".to_owned(),
         ),
-        Fault::PathThroughScalar { path, part } => (
+        GroupFault::PathThroughScalar { path, part } => (
             format!("has the path `{}` through a value that holds nothing", short(path)),
             format!("there can be no `{}` in it", short(part)),
         ),
-        Fault::PathThroughTuple { path } => (
+        GroupFault::PathThroughTuple { path } => (
             format!("has the path `{}` through a list with a schema for each item", short(path)),
             "which item is meant cannot be told".to_owned(),
         ),
-        Fault::Cycle { names } => {
+        GroupFault::Cycle { names } => {
             let names: Vec<String> =
                 names.iter().map(|name| format!("`{}`", short(name))).collect();
             (format!("rests on itself: {}", shortened(&names)), "the circle begins here".to_owned())
         }
-        Fault::Unreached => plain(
+        GroupFault::Unreached => plain(
             "stands where it is about data in some cases only",
             "it is not looked at below `anyOf`, `oneOf`, `not`, `dependencies` or a list `items`",
         ),
-        Fault::TooLarge => (
+        GroupFault::TooLarge => (
             "is too large".to_owned(),
             format!(
                 "a block has {} groups at most, and they lie {} deep in each other",
@@ -193,9 +200,9 @@ fn headline(fault: &Fault) -> (String, String) {
                 Groups::MAX_DEPTH
             ),
         ),
-        Fault::AmbiguousName { .. }
-        | Fault::DuplicateOperand { .. }
-        | Fault::LossyVersion { .. } => unreachable!("other rules tell of these"),
+        GroupFault::AmbiguousName { .. }
+        | GroupFault::DuplicateOperand { .. }
+        | GroupFault::LossyVersion { .. } => unreachable!("other rules tell of these"),
     }
 }
 
@@ -214,61 +221,66 @@ fn shortened(names: &[String]) -> String {
     if names.len() > MOST { format!("{told} → …") } else { told }
 }
 
-fn help(fault: &Fault) -> Option<String> {
+fn help(fault: &GroupFault) -> Option<String> {
     let meant = |near: &str| Some(format!("did you mean `{near}`?"));
     match fault {
-        Fault::UnknownKey { near: Some(near), .. }
-        | Fault::BadOperator { near: Some(near), .. } => meant(near),
-        Fault::UnknownName { near: Some(near), .. }
-        | Fault::UnknownProperty { near: Some(near), .. }
-        | Fault::UnknownGroup { near: Some(near), .. } => meant(near),
-        Fault::NotAList => Some("write `- NAME: {properties: [a, b], operator: xor}`".to_owned()),
-        Fault::BadEntry { .. } => Some(
+        GroupFault::UnknownKey { near: Some(near), .. }
+        | GroupFault::BadOperator { near: Some(near), .. } => meant(near),
+        GroupFault::UnknownName { near: Some(near), .. }
+        | GroupFault::UnknownProperty { near: Some(near), .. }
+        | GroupFault::UnknownGroup { near: Some(near), .. } => meant(near),
+        GroupFault::NotAList => {
+            Some("write `- NAME: {properties: [a, b], operator: xor}`".to_owned())
+        }
+        GroupFault::BadEntry { .. } => Some(
             "a group is `NAME: {properties: [a, b], operator: xor}` or `{xor: [[a], [b]]}`"
                 .to_owned(),
         ),
-        Fault::ReservedName => {
+        GroupFault::ReservedName => {
             Some("operators and `property_groups` are no names, and a name has no dot".to_owned())
         }
-        Fault::DuplicateName { .. } => Some("give one of them another name".to_owned()),
-        Fault::UnknownKey { near: None, .. } => Some(
+        GroupFault::DuplicateName { .. } => Some("give one of them another name".to_owned()),
+        GroupFault::UnknownKey { near: None, .. } => Some(
             "a group has `properties`, `operator`, `assert`, `description`, `client_plugin`, and \
              `client_plugin_supported` or `client_plugin_supported_since`"
                 .to_owned(),
         ),
-        Fault::BadOperator { near: None, .. } => {
+        GroupFault::BadOperator { near: None, .. } => {
             let words: Vec<String> =
-                Operator::WORDS.iter().map(|word| format!("`{word}`")).collect();
+                GroupOperator::WORDS.iter().map(|word| format!("`{word}`")).collect();
             Some(format!("the operators are {}", words.join(", ")))
         }
-        Fault::BadProperties | Fault::EmptyGroup => {
+        GroupFault::BadProperties | GroupFault::EmptyGroup => {
             Some("list the properties that the group is about".to_owned())
         }
-        Fault::BadOperand { .. } => {
+        GroupFault::BadOperand { .. } => {
             Some("an operand is `a.b`, `[a, b]`, the name of a group, or a group itself".to_owned())
         }
-        Fault::Arity => Some(
+        GroupFault::Arity => Some(
             "put what depends first, and what it depends on after it; `and` of one is mandatory"
                 .to_owned(),
         ),
-        Fault::BadVersion { .. } => {
+        GroupFault::BadVersion { .. } => {
             Some("write `client_plugin_supported: [\"1.2\", \"2.0\"]`".to_owned())
         }
-        Fault::UnknownName { near: None, .. } | Fault::UnknownProperty { near: None, .. } => {
+        GroupFault::UnknownName { near: None, .. }
+        | GroupFault::UnknownProperty { near: None, .. } => {
             Some("declare the property in the schema, or mend the name".to_owned())
         }
-        Fault::UnknownGroup { near: None, .. } => {
+        GroupFault::UnknownGroup { near: None, .. } => {
             Some("a group is looked for in its own block only".to_owned())
         }
-        Fault::PathThroughTuple { .. } => Some("write the group into the item's schema".to_owned()),
-        Fault::Cycle { .. } => Some("take one of the references out".to_owned()),
-        Fault::Unreached => {
+        GroupFault::PathThroughTuple { .. } => {
+            Some("write the group into the item's schema".to_owned())
+        }
+        GroupFault::Cycle { .. } => Some("take one of the references out".to_owned()),
+        GroupFault::Unreached => {
             Some("write it beside the keyword, where it is always about the data".to_owned())
         }
-        Fault::PathThroughScalar { .. }
-        | Fault::TooLarge
-        | Fault::AmbiguousName { .. }
-        | Fault::DuplicateOperand { .. }
-        | Fault::LossyVersion { .. } => None,
+        GroupFault::PathThroughScalar { .. }
+        | GroupFault::TooLarge
+        | GroupFault::AmbiguousName { .. }
+        | GroupFault::DuplicateOperand { .. }
+        | GroupFault::LossyVersion { .. } => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::plain_scalars::PlainScalar;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::system::heat::Problem;
+use crate::system::heat::GroupProblem;
 use crate::yaml::Value;
 use crate::yaml::emit::scalar_text;
 
@@ -24,7 +24,7 @@ const LABEL: &str = "not the text that stands here";
 
 /// The finding of a version in a property group of the configuration, of which
 /// layercake itself takes the text.
-pub(super) fn word_configured(problem: &Problem, text: &str, read: &str) -> Diagnostic {
+pub(super) fn word_configured(problem: &GroupProblem, text: &str, read: &str) -> Diagnostic {
     let message = format!("the version `{text}` is read as the number {read}");
     Diagnostic::new(&RULE, message, Label::new(problem.span, LABEL))
         .help(format!("quote it: `\"{text}\"`"))

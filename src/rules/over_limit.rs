@@ -51,28 +51,28 @@ pub(super) fn word_text(at: Span, limit: Limit) -> Diagnostic {
         .help(help)
 }
 
-pub(super) fn word_user_data(at: Span, limit: part::Limit) -> Diagnostic {
+pub(super) fn word_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
     let (message, help) = match limit {
-        part::Limit::Parts => (
-            format!("user-data of more than {} parts", part::Limit::PARTS),
+        part::PartLimit::Parts => (
+            format!("user-data of more than {} parts", part::PartLimit::PARTS),
             "make fewer parts of it",
         ),
-        part::Limit::Nesting => (
-            format!("multipart messages nested more than {} deep", part::Limit::NESTING),
+        part::PartLimit::Nesting => (
+            format!("multipart messages nested more than {} deep", part::PartLimit::NESTING),
             "put the parts into one message",
         ),
-        part::Limit::Includes => (
+        part::PartLimit::Includes => (
             format!(
                 "includes nested more than {} deep, or more than {} of them",
-                part::Limit::NESTING,
-                part::Limit::INCLUDES
+                part::PartLimit::NESTING,
+                part::PartLimit::INCLUDES
             ),
             "include fewer texts",
         ),
-        part::Limit::Bytes => (
+        part::PartLimit::Bytes => (
             format!(
                 "decoded and included texts of more than {} MiB",
-                part::Limit::BYTES.min(Source::MAX_BYTES) >> 20
+                part::PartLimit::BYTES.min(Source::MAX_BYTES) >> 20
             ),
             "make the texts smaller",
         ),

@@ -12,7 +12,7 @@ use crate::graph::DocId;
 use crate::render::replay::{Hop, Replay};
 use crate::source::Span;
 use crate::system::deckhand::schema::{Breached, breaches};
-use crate::system::heat::{Breach, Finding, Shown};
+use crate::system::heat::{Breach, GroupViolation, ShownOperand};
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Node, Value};
 
@@ -80,7 +80,7 @@ struct ReportedBreach<'a> {
     facts: &'a SiteFacts<'a>,
     data: &'a Node,
     breached: &'a Breached,
-    finding: &'a Finding,
+    finding: &'a GroupViolation,
 }
 
 impl<'a> ReportedBreach<'a> {
@@ -313,7 +313,7 @@ fn key_span(root: &Node, place: &Location) -> Option<Span> {
 }
 
 /// The first of many operands.
-fn listed(operands: &[Shown]) -> String {
+fn listed(operands: &[ShownOperand]) -> String {
     const MOST: usize = 8;
     let told: Vec<String> =
         operands.iter().take(MOST).map(|operand| format!("`{}`", short(&operand.text))).collect();

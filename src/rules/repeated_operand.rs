@@ -3,11 +3,16 @@
 use super::invalid_property_group::{Home, short, title};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
-use crate::system::heat::Problem;
+use crate::system::heat::GroupProblem;
 
 super::rule!("repeated-operand", Warning, "an operand that stands twice in a property group");
 
-pub(super) fn word(home: Home<'_>, problem: &Problem, operand: &str, first: Span) -> Diagnostic {
+pub(super) fn word(
+    home: Home<'_>,
+    problem: &GroupProblem,
+    operand: &str,
+    first: Span,
+) -> Diagnostic {
     let operand = short(operand);
     let message = format!("{} has the operand `{operand}` twice", title(home, problem));
     Diagnostic::new(&RULE, message, Label::new(problem.span, "the operand again"))

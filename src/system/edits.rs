@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Written;
-use super::cloud_init::part::Part;
+use super::cloud_init::part::CloudPart;
 use super::deckhand::document::Document;
 use super::deckhand::known::Known;
 use super::deckhand::layout::Place;
@@ -197,7 +197,7 @@ pub enum Version<'a> {
     /// One of Deckhand's, with some of its edits and not with others.
     Revised(Box<Document>),
     /// A part of cloud-init's, with some of its edits and not with others.
-    RevisedPart(Box<Part>),
+    RevisedPart(Box<CloudPart>),
 }
 
 impl Version<'_> {
@@ -699,7 +699,7 @@ impl<'a> Pair<'a> {
             );
             match (base.document, head.document) {
                 (Written::Part(base), Written::Part(head)) => {
-                    Version::RevisedPart(Box::new(Part::revised(base, head, &root)))
+                    Version::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
                 }
                 (Written::Deckhand(base), _) => {
                     Version::Revised(Box::new(revised(base, root, known)))

@@ -1,6 +1,6 @@
 //! A document as it is written, of whichever system.
 
-use super::cloud_init::part::Part;
+use super::cloud_init::part::CloudPart;
 use super::deckhand::document::Document;
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
@@ -11,7 +11,7 @@ pub enum Written<'a> {
     /// One of Deckhand's.
     Deckhand(&'a Document),
     /// A part of cloud-init's.
-    Part(&'a Part),
+    Part(&'a CloudPart),
 }
 
 impl<'a> Written<'a> {

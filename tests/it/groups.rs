@@ -9,7 +9,7 @@ use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
 use layercake::source::{MemoryTree, RepoPath, Source, SourceMap};
-use layercake::system::heat::{Groups, Version, Versions};
+use layercake::system::heat::{ComponentVersion, Groups, Versions};
 use layercake::yaml::{self, Node};
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn evaluated(schema: &str, data: &str, present: Option<&str>) -> (Vec<String>, V
     let mut sources = SourceMap::new();
     let (schema, data) = (read(schema, &mut sources), read(data, &mut sources));
     let groups = Groups::of_schema(&schema, &sources);
-    let versions = Versions { unnamed: present.map(Version::new), ..Versions::default() };
+    let versions = Versions { unnamed: present.map(ComponentVersion::new), ..Versions::default() };
     let problems = groups.problems.iter();
     let problems = problems.map(|it| format!("{} {:?}", it.fault.code(), it.group.as_deref()));
     let findings = groups.findings(&data, &versions).into_iter();

@@ -4,16 +4,20 @@
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::patch::{Failure, Member, Reason};
-use crate::system::cloud_init::part::{Cost, Fault, FaultKind};
+use crate::system::cloud_init::part::{FaultCost, PartFault, PartFaultKind};
 use crate::system::cloud_init::read::is_gzip;
 
 super::super::rule!("dropped-part", Error, "a part that cloud-init drops");
 
 /// `cost` is what the fault costs where it stands. None where the file's own
 /// fault says it.
-pub(super) fn word(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Diagnostic> {
+pub(super) fn word(
+    facts: &UserDataFacts<'_>,
+    fault: &PartFault,
+    cost: FaultCost,
+) -> Option<Diagnostic> {
     let is_told =
-        fault.kind == FaultKind::NoText && facts.sources.get(fault.at.file).fault().is_some();
+        fault.kind == PartFaultKind::NoText && facts.sources.get(fault.at.file).fault().is_some();
     if is_told {
         return None;
     }
@@ -32,8 +36,8 @@ struct DroppedPartMessage {
 }
 
 /// What is wrong with the text of a part.
-fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> DroppedPartMessage {
-    use FaultKind as Kind;
+fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
+    use PartFaultKind as Kind;
     match &fault.kind {
         kind if is_empty(kind) => words(
             "a cloud-config part is empty",
@@ -96,8 +100,8 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &Fault) -> DroppedPartMessage {
 }
 
 /// What is wrong with what parts come in.
-fn of_carrier(kind: &FaultKind) -> DroppedPartMessage {
-    use FaultKind as Kind;
+fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
+    use PartFaultKind as Kind;
     match kind {
         Kind::NotAList(found) => words(
             format!("a `#cloud-config-archive` is {found}, not a list"),
@@ -180,15 +184,15 @@ fn words(
 }
 
 /// Nothing is lost with a part that holds nothing.
-fn is_empty(kind: &FaultKind) -> bool {
-    matches!(kind, FaultKind::Documents(0) | FaultKind::NotAMapping("null"))
+fn is_empty(kind: &PartFaultKind) -> bool {
+    matches!(kind, PartFaultKind::Documents(0) | PartFaultKind::NotAMapping("null"))
 }
 
-fn consequence(cost: Cost) -> &'static str {
+fn consequence(cost: FaultCost) -> &'static str {
     match cost {
-        Cost::UserData => "cloud-init gives up: no part of this user-data is used",
-        Cost::Part => "cloud-init drops it, and goes on with the other parts",
-        Cost::Nothing => unreachable!("what costs nothing is no dropped part"),
+        FaultCost::UserData => "cloud-init gives up: no part of this user-data is used",
+        FaultCost::Part => "cloud-init drops it, and goes on with the other parts",
+        FaultCost::Nothing => unreachable!("what costs nothing is no dropped part"),
     }
 }
 

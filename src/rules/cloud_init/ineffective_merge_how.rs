@@ -5,8 +5,8 @@ use super::{SetFacts, mergeable};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Dialect, Said};
 use crate::source::Span;
-use crate::system::cloud_init::part::{FaultKind, Kind, Part};
-use crate::system::cloud_init::{ConfD, Set, Source, SourceKind};
+use crate::system::cloud_init::part::{CloudPart, PartFaultKind, PartKind};
+use crate::system::cloud_init::{ConfD, PartSource, Set, SourceKind};
 
 super::super::rule!(
     "ineffective-merge-how",
@@ -29,8 +29,9 @@ fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &Ineffective<'_>) -> 
     let mut others = others.filter(|(index, _)| *index != facts.index);
     others.any(|(_, set)| {
         let mut sources = set.sources.iter();
-        let has_part =
-            |source: &&Source<'_>| source.parts().any(|part| std::ptr::eq(part, ineffective.part));
+        let has_part = |source: &&PartSource<'_>| {
+            source.parts().any(|part| std::ptr::eq(part, ineffective.part))
+        };
         sources.find(has_part).is_some_and(|source| {
             let here = Ineffective::of(set, source);
             here.is_none_or(|here| !std::ptr::eq(here.part, ineffective.part))
@@ -40,21 +41,21 @@ fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &Ineffective<'_>) -> 
 
 /// A part whose word on merging has no effect.
 struct Ineffective<'a> {
-    part: &'a Part,
+    part: &'a CloudPart,
     /// The key or the header.
     at: Span,
     dialect: Dialect,
     /// A part beside it that does not say it; none where it is alone.
-    other: Option<&'a Part>,
+    other: Option<&'a CloudPart>,
 }
 
 impl<'a> Ineffective<'a> {
-    fn of(set: &Set<'a>, source: &Source<'a>) -> Option<Self> {
+    fn of(set: &Set<'a>, source: &PartSource<'a>) -> Option<Self> {
         if !is_known(source) {
             return None;
         }
-        let is_usable = |part: &&Part| part.is_merged() && !part.data.is_null();
-        let merged: Vec<&Part> = source.parts().filter(is_usable).collect();
+        let is_usable = |part: &&CloudPart| part.is_merged() && !part.data.is_null();
+        let merged: Vec<&CloudPart> = source.parts().filter(is_usable).collect();
         let mut saying = mergeable(source).filter_map(|part| Some((part, said_at(part)?)));
         let (part, at) = saying.next()?;
         let without_effect = match (set.dialect, &merged[..]) {
@@ -73,24 +74,24 @@ impl<'a> Ineffective<'a> {
 }
 
 /// Whether all parts of a source are known: what a template or an address gives is not.
-fn is_known(source: &Source<'_>) -> bool {
+fn is_known(source: &PartSource<'_>) -> bool {
     let reads = source.files.iter().filter_map(|file| file.read);
     let mut faults = reads.flat_map(|read| read.faults.iter().chain(&read.aborted));
-    !faults.any(|fault| fault.kind == FaultKind::RemoteInclude)
-        && !source.parts().any(|part| matches!(part.kind, Kind::Template))
+    !faults.any(|fault| fault.kind == PartFaultKind::RemoteInclude)
+        && !source.parts().any(|part| matches!(part.kind, PartKind::Template))
 }
 
 /// Whether no other part of the source was meant to be merged, be it one that is dropped.
-fn is_alone(source: &Source<'_>, only: &Part) -> bool {
-    let is_other = |part: &&Part| !std::ptr::eq(*part, only);
-    let is_meant = |part: &Part| part.is_merged() || !part.faults.is_empty();
+fn is_alone(source: &PartSource<'_>, only: &CloudPart) -> bool {
+    let is_other = |part: &&CloudPart| !std::ptr::eq(*part, only);
+    let is_meant = |part: &CloudPart| part.is_merged() || !part.faults.is_empty();
     let mut reads = source.files.iter().filter_map(|file| file.read);
     !source.parts().filter(is_other).any(is_meant)
         && reads.all(|read| read.faults.is_empty() && read.aborted.is_none())
 }
 
 /// Whether it is a `cloud.cfg` that is put beneath files of `conf.d`.
-fn is_below_conf_d(set: &Set<'_>, source: &Source<'_>) -> bool {
+fn is_below_conf_d(set: &Set<'_>, source: &PartSource<'_>) -> bool {
     let has_conf_d = || {
         let mut sources = set.sources.iter().filter(|it| it.kind == SourceKind::ConfD);
         set.conf_d() == ConfD::Read && sources.any(|it| it.parts().next().is_some())
@@ -98,7 +99,7 @@ fn is_below_conf_d(set: &Set<'_>, source: &Source<'_>) -> bool {
     source.kind == SourceKind::Base && has_conf_d()
 }
 
-fn word(source: &Source<'_>, ineffective: &Ineffective<'_>) -> Diagnostic {
+fn word(source: &PartSource<'_>, ineffective: &Ineffective<'_>) -> Diagnostic {
     let IneffectiveMergeHowMessage { message, label, note, help } = match ineffective.other {
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),
@@ -191,7 +192,7 @@ fn of_several(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage 
 }
 
 /// Where a part says how it is merged: the key, or the header.
-fn said_at(part: &Part) -> Option<Span> {
+fn said_at(part: &CloudPart) -> Option<Span> {
     let own = Said::by(&part.data).how.map(|(key, _)| key.span);
     own.or_else(|| part.header.as_ref().map(|header| header.span))
 }

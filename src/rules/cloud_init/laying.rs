@@ -14,8 +14,8 @@ use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification};
 use crate::render::{Problem, ProblemKind};
 use crate::rules::{SiteFacts, internal_error, over_limit};
 use crate::source::Span;
-use crate::system::cloud_init::part::Part;
-use crate::system::cloud_init::{Member, SourceKind};
+use crate::system::cloud_init::part::CloudPart;
+use crate::system::cloud_init::{SetMember, SourceKind};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Piece};
 
@@ -94,7 +94,7 @@ pub(super) struct Laid<'a> {
     /// The document.
     pub(super) over: DocId,
     /// The part that it is; none for what is merged of some.
-    pub(super) part: Option<&'a Part>,
+    pub(super) part: Option<&'a CloudPart>,
     /// The source that it is laid for; none where sources are combined.
     pub(super) source: Option<SourceKind>,
     /// The text that says how it is laid, or its first line.
@@ -113,7 +113,7 @@ pub(super) struct Laid<'a> {
 impl<'a> Laid<'a> {
     fn new(set: &SetFacts<'a>, problem: &Problem, over: DocId) -> Self {
         let facts = set.facts;
-        let member = |doc| -> Option<Member<'a>> { facts.sets.member(doc) };
+        let member = |doc| -> Option<SetMember<'a>> { facts.sets.member(doc) };
         let part = member(over).and_then(|member| member.part);
         let source = member(problem.doc).and_then(|member| member.source);
         let data = facts.rendered.data(over).unwrap_or(&facts.graph.recipe(over).data);

@@ -3,7 +3,7 @@
 use super::{SetFacts, mergeable};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::Dialect;
-use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::part::CloudPart;
 
 super::super::rule!(
     "leaked-merge-type",
@@ -25,7 +25,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn word(part: &Part, is_user_data: bool) -> Option<Diagnostic> {
+fn word(part: &CloudPart, is_user_data: bool) -> Option<Diagnostic> {
     let (leaked, heeded) = part.leaked_merge_type()?;
     let (message, label, note) = if is_user_data {
         (

@@ -7,8 +7,8 @@ use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, Said};
 use crate::render::ProblemKind;
-use crate::system::cloud_init::Source;
-use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::PartSource;
+use crate::system::cloud_init::part::CloudPart;
 
 super::super::rule!(
     "leaking-specification",
@@ -32,12 +32,12 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// A part that has both keys is told by itself; here where it erases all.
-fn word(facts: &SetFacts<'_>, doc: DocId, source: &Source<'_>) -> Option<Diagnostic> {
+fn word(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<Diagnostic> {
     let data = facts.facts.rendered.data(doc)?;
     let (key, _) = Said::by(data).how?;
     let name = key.as_str()?;
     let erases = erases(facts, doc);
-    let is_beside = |part: &Part| {
+    let is_beside = |part: &CloudPart| {
         let entry = part.data.as_mapping().and_then(|mapping| mapping.get_entry(name));
         entry.is_some_and(|(own, _)| own.span == key.span)
     };

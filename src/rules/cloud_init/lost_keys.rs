@@ -7,7 +7,7 @@ use super::laying::Laid;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, Laying, Notice, Replaced};
 use crate::source::{FileId, Span};
-use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::part::CloudPart;
 use crate::system::cloud_init::{Set, SourceKind};
 
 super::super::rule!(
@@ -142,7 +142,7 @@ fn title<'a>(set: &SetFacts<'_>, laid: &'a Laid<'_>) -> &'a str {
 
 /// The source that a file gives parts of.
 fn source_of(set: &Set<'_>, file: FileId) -> Option<SourceKind> {
-    let has_file = |part: &Part| part.span.file == file;
+    let has_file = |part: &CloudPart| part.span.file == file;
     set.sources.iter().find(|source| source.parts().any(has_file)).map(|source| source.kind)
 }
 
@@ -209,7 +209,7 @@ fn levelled(finding: Diagnostic, is_promised: bool) -> Diagnostic {
 }
 
 /// How the first documentation would lay each part of a set of which nobody chose the rules.
-pub(super) type Promises = HashMap<*const Part, Laying>;
+pub(super) type Promises = HashMap<*const CloudPart, Laying>;
 
 /// What the first documentation promises, if one of the notices is about a part that does not
 /// say how it is merged.
@@ -225,6 +225,6 @@ pub(super) fn promises<'n>(
 }
 
 /// Whether both of two values of this type would be kept where this part is laid.
-fn keep(promises: &Promises, part: &Part, class: Class) -> bool {
+fn keep(promises: &Promises, part: &CloudPart, class: Class) -> bool {
     promises.get(&std::ptr::from_ref(part)).is_some_and(|laying| laying.keeps(class))
 }

@@ -39,9 +39,9 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Settings, Specification};
 use crate::render::Problem;
 use crate::source::{SourceMap, Span};
-use crate::system::cloud_init::part::{Cost, Fault, FaultKind, Kind, Part};
+use crate::system::cloud_init::part::{CloudPart, FaultCost, PartFault, PartFaultKind, PartKind};
 use crate::system::cloud_init::read::UserData;
-use crate::system::cloud_init::{Set, Source};
+use crate::system::cloud_init::{PartSource, Set};
 
 /// What is known of one set of a site.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ impl<'a> SetFacts<'a> {
 
 /// A part that says how it is merged, in words that can be read.
 struct Specified<'a> {
-    part: &'a Part,
+    part: &'a CloudPart,
     specification: Specification,
 }
 
@@ -79,7 +79,7 @@ impl<'a> SetFacts<'a> {
         parts.filter_map(move |part| self.specification(part))
     }
 
-    fn specification(self, part: &'a Part) -> Option<Specified<'a>> {
+    fn specification(self, part: &'a CloudPart) -> Option<Specified<'a>> {
         let read = Specification::read(&part.data, part.header.as_ref(), self.set.dialect);
         let specification = read.ok().filter(|read| !read.is_empty())?;
         Some(Specified { part, specification })
@@ -94,10 +94,10 @@ impl Specified<'_> {
 }
 
 /// The mappings of a source that there are to merge, in order.
-fn mergeable<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a Part> {
+fn mergeable<'a>(source: &PartSource<'a>) -> impl Iterator<Item = &'a CloudPart> {
     source.parts().filter(|part| match part.kind {
-        Kind::CloudConfig => !part.data.is_null(),
-        Kind::JsonPatch(_) | Kind::Template | Kind::Other(_) => false,
+        PartKind::CloudConfig => !part.data.is_null(),
+        PartKind::JsonPatch(_) | PartKind::Template | PartKind::Other(_) => false,
     })
 }
 
@@ -142,10 +142,10 @@ pub fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     let used = read.faults.iter().chain(of_parts);
     let used = used.filter_map(|fault| word_fault(facts, fault, fault.kind.cost()));
     let given_up = read.aborted.iter();
-    let given_up = given_up.filter_map(|fault| word_fault(facts, fault, Cost::UserData));
+    let given_up = given_up.filter_map(|fault| word_fault(facts, fault, FaultCost::UserData));
     let templates = read.parts.iter().filter(|part| match part.kind {
-        Kind::Template => true,
-        Kind::CloudConfig | Kind::JsonPatch(_) | Kind::Other(_) => false,
+        PartKind::Template => true,
+        PartKind::CloudConfig | PartKind::JsonPatch(_) | PartKind::Other(_) => false,
     });
     let found = used.chain(given_up).chain(templates.map(unrendered_template::word));
     let mut found: Vec<Diagnostic> = found.collect();
@@ -158,13 +158,13 @@ pub fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
 /// What is wrong with a part, without what only comes of something else that
 /// is: what cannot be decompressed is no UTF-8 either, and what is none does not
 /// say what it is.
-fn causes(part: &Part) -> impl Iterator<Item = &Fault> {
-    let has = |wanted: fn(&FaultKind) -> bool| part.faults.iter().any(|it| wanted(&it.kind));
-    let is_compressed = has(|kind| matches!(kind, FaultKind::NotGzip(_)));
-    let is_binary = is_compressed || has(|kind| *kind == FaultKind::NotUtf8);
+fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
+    let has = |wanted: fn(&PartFaultKind) -> bool| part.faults.iter().any(|it| wanted(&it.kind));
+    let is_compressed = has(|kind| matches!(kind, PartFaultKind::NotGzip(_)));
+    let is_binary = is_compressed || has(|kind| *kind == PartFaultKind::NotUtf8);
     part.faults.iter().filter(move |fault| {
-        !(is_compressed && fault.kind == FaultKind::NotUtf8
-            || is_binary && matches!(fault.kind, FaultKind::Unrecognized(_)))
+        !(is_compressed && fault.kind == PartFaultKind::NotUtf8
+            || is_binary && matches!(fault.kind, PartFaultKind::Unrecognized(_)))
     })
 }
 
@@ -179,8 +179,8 @@ pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
 }
 
 /// None where another finding says it.
-fn word_fault(facts: &UserDataFacts<'_>, fault: &Fault, cost: Cost) -> Option<Diagnostic> {
-    use FaultKind as Fault;
+fn word_fault(facts: &UserDataFacts<'_>, fault: &PartFault, cost: FaultCost) -> Option<Diagnostic> {
+    use PartFaultKind as Fault;
     let at = fault.at;
     Some(match &fault.kind {
         Fault::HeaderCase { expected } => ignored_merge_header::word_case(facts, at, expected),

@@ -3,7 +3,7 @@
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
-use crate::system::cloud_init::part::{Carrier, Likeness};
+use crate::system::cloud_init::part::{Carrier, PartResemblance};
 
 super::super::rule!(
     "unrecognized-part",
@@ -12,9 +12,13 @@ super::super::rule!(
 );
 
 /// A text whose first line says nothing, by what it looks like.
-pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness) -> Diagnostic {
+pub(super) fn word_text(
+    facts: &UserDataFacts<'_>,
+    at: Span,
+    likeness: &PartResemblance,
+) -> Diagnostic {
     let UnrecognizedPartMessage { message, label, note, help } = match likeness {
-        Likeness::Nothing => UnrecognizedPartMessage {
+        PartResemblance::Nothing => UnrecognizedPartMessage {
             message: "a part does not say what it is",
             label: "says nothing to cloud-init",
             note: "cloud-init goes by the first line: by `#cloud-config`, written so, without a \
@@ -22,29 +26,29 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
             help: "write `#cloud-config` as its first line, or take the file out of its set"
                 .to_owned(),
         },
-        Likeness::ByteOrderMark => UnrecognizedPartMessage {
+        PartResemblance::ByteOrderMark => UnrecognizedPartMessage {
             message: "a part begins with a byte order mark",
             label: "a byte order mark stands before it",
             note: "the mark is part of the first line to cloud-init, which then says nothing; \
                    cloud-init passes over the part and all it holds",
             help: "save the file as UTF-8 without a byte order mark (U+FEFF)".to_owned(),
         },
-        Likeness::Headers { in_message: false } => without_version(
+        PartResemblance::Headers { in_message: false } => without_version(
             "write `MIME-Version: 1.0` as its first line, directly above the other headers"
                 .to_owned(),
         ),
-        Likeness::Headers { in_message: true } => UnrecognizedPartMessage {
+        PartResemblance::Headers { in_message: true } => UnrecognizedPartMessage {
             message: "headers of a MIME message behind a blank line",
             label: "read as text, not as a header",
             note: "headers end at the first blank line; cloud-init passes over the part and all \
                    it holds",
             help: "remove the blank line above these headers".to_owned(),
         },
-        Likeness::Boundary { name, in_message: false } => without_version(format!(
+        PartResemblance::Boundary { name, in_message: false } => without_version(format!(
             "write `MIME-Version: 1.0`, `{}` and a blank line above it",
             content_type(facts, at, name)
         )),
-        Likeness::Boundary { name, in_message: true } => UnrecognizedPartMessage {
+        PartResemblance::Boundary { name, in_message: true } => UnrecognizedPartMessage {
             message: "a MIME message with a boundary that no header names",
             label: "read as text, not as a boundary",
             note: "a message is split into parts only if its header `Content-Type` says so; \
@@ -54,7 +58,7 @@ pub(super) fn word_text(facts: &UserDataFacts<'_>, at: Span, likeness: &Likeness
                 content_type(facts, at, name)
             ),
         },
-        Likeness::Base64 => UnrecognizedPartMessage {
+        PartResemblance::Base64 => UnrecognizedPartMessage {
             message: "a part is base64, which cloud-init does not decode here",
             label: "base64 of user-data",
             note: "cloud-init decodes base64 only in a part of a MIME message that says \

@@ -3,12 +3,12 @@
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::Span;
-use crate::system::cloud_init::part::Part;
+use crate::system::cloud_init::part::CloudPart;
 
 super::super::rule!("unrendered-template", Note, "a part that is a template, and is not rendered");
 
 /// A template that cloud-init renders.
-pub(super) fn word(part: &Part) -> Diagnostic {
+pub(super) fn word(part: &CloudPart) -> Diagnostic {
     let label = Label::new(part.at, "rendered at boot, with what only the instance knows");
     Diagnostic::new(&RULE, "a Jinja template, which is not rendered here", label)
         .note("what it holds is missing from what layercake merges")

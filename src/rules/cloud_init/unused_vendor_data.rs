@@ -2,7 +2,7 @@
 
 use super::SetFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::system::cloud_init::{SourceKind, Unused};
+use crate::system::cloud_init::{SourceKind, UnusedVendorData};
 
 super::super::rule!(
     "unused-vendor-data", Note, "vendor-data of a set of parts in which it is not enabled";
@@ -14,7 +14,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     found.extend(unused.filter_map(|(_, unused)| word(facts, unused)));
 }
 
-fn word(facts: &SetFacts<'_>, unused: &Unused) -> Option<Diagnostic> {
+fn word(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
     let mut sources = facts.set.sources.iter().filter(|source| source.kind == unused.source);
     let first = sources.find_map(|source| source.parts().next())?;
     let (name, key) = match unused.source {

@@ -14,7 +14,7 @@ mod vendor;
 
 use std::sync::Arc;
 
-use self::part::{Kind, Part};
+use self::part::{CloudPart, PartKind};
 use self::read::UserData;
 use crate::graph::{Act, DocId, Graph, Instruction, Need, Recipe, Steps};
 use crate::merge::Strategy;
@@ -22,7 +22,7 @@ use crate::merge::cloud_init::{Default, Dialect, Incoming, Laying, stack, stack_
 use crate::source::{DocKey, Span};
 use crate::yaml::{Mapping, Node, Value};
 
-pub use self::vendor::Unused;
+pub use self::vendor::UnusedVendorData;
 
 /// The schema by which outputs are asked for.
 pub const OUTPUT: &str = "cloud-config";
@@ -42,12 +42,12 @@ pub struct Set<'a> {
     /// Whether neither the configuration nor a flag chooses these rules.
     pub is_undecided: bool,
     /// What it is made of, the sources that count most first.
-    pub sources: Vec<Source<'a>>,
+    pub sources: Vec<PartSource<'a>>,
 }
 
 /// One of the sources of a set.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct PartSource<'a> {
     /// Which.
     pub kind: SourceKind,
     /// What each of its files holds, in the order in which cloud-init comes to
@@ -61,14 +61,14 @@ pub struct Given<'a> {
     /// Its beginning.
     pub at: Span,
     /// Its parts that are used.
-    pub parts: Vec<&'a Part>,
+    pub parts: Vec<&'a CloudPart>,
     /// All that was read of it; none where some of it is not as it is written.
     pub read: Option<&'a UserData>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> PartSource<'a> {
     /// Its parts, in order.
-    pub fn parts(&self) -> impl Iterator<Item = &'a Part> {
+    pub fn parts(&self) -> impl Iterator<Item = &'a CloudPart> {
         self.files.iter().flat_map(|file| &file.parts).copied()
     }
 }
@@ -137,9 +137,9 @@ impl<'a> Set<'a> {
     }
 
     /// How each part would be laid by the rules of the first documentation.
-    pub fn as_documented(&self) -> Vec<(&'a Part, Laying)> {
-        let of_source = |source: &Source<'a>| {
-            let parts: Vec<&Part> = source.parts().filter(|part| part.is_merged()).collect();
+    pub fn as_documented(&self) -> Vec<(&'a CloudPart, Laying)> {
+        let of_source = |source: &PartSource<'a>| {
+            let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
             let layings = layings(Dialect::Documented, source.kind, &parts);
             parts.into_iter().zip(layings).collect::<Vec<_>>()
         };
@@ -147,9 +147,9 @@ impl<'a> Set<'a> {
     }
 
     /// The sources that are there, and that cloud-init reads.
-    pub fn read_sources(&self) -> impl Iterator<Item = &Source<'a>> {
+    pub fn read_sources(&self) -> impl Iterator<Item = &PartSource<'a>> {
         let reads_conf_d = self.conf_d() == ConfD::Read;
-        let is_read = move |it: &&Source<'a>| {
+        let is_read = move |it: &&PartSource<'a>| {
             !it.files.is_empty() && (reads_conf_d || it.kind != SourceKind::ConfD)
         };
         self.sources.iter().filter(is_read)
@@ -162,19 +162,19 @@ pub struct Sets<'a> {
     /// The sets, in the order in which they are declared.
     pub sets: Vec<Set<'a>>,
     /// The sources that cloud-init does not use, each with the set it is of.
-    pub unused: Vec<(usize, Unused)>,
+    pub unused: Vec<(usize, UnusedVendorData)>,
     /// The document from which on all are of sets.
     first: usize,
-    members: Vec<Member<'a>>,
+    members: Vec<SetMember<'a>>,
 }
 
 /// A document of a set.
 #[derive(Clone, Copy, Debug)]
-pub struct Member<'a> {
+pub struct SetMember<'a> {
     /// Which of the sets.
     pub set: usize,
     /// The part that it is; none for what is merged of some.
-    pub part: Option<&'a Part>,
+    pub part: Option<&'a CloudPart>,
     /// The source that it is, or that it is a part of; none where several
     /// sources are combined.
     pub source: Option<SourceKind>,
@@ -198,12 +198,12 @@ impl<'a> Sets<'a> {
 
     /// What a document of the graph is to the sets; none where it is of another
     /// system.
-    pub fn member(&self, doc: DocId) -> Option<Member<'a>> {
+    pub fn member(&self, doc: DocId) -> Option<SetMember<'a>> {
         self.members.get(doc.index().checked_sub(self.first)?).copied()
     }
 
     /// The document of each member.
-    pub fn iter(&self) -> impl Iterator<Item = (DocId, Member<'a>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (DocId, SetMember<'a>)> {
         let members = self.members.iter().enumerate();
         members.map(|(index, member)| (DocId::at(self.first + index), *member))
     }
@@ -213,7 +213,7 @@ struct Lowering<'a> {
     /// So many documents the graph has before.
     first: usize,
     recipes: Vec<Recipe>,
-    members: Vec<Member<'a>>,
+    members: Vec<SetMember<'a>>,
 }
 
 /// What is laid over what there is, and how.
@@ -226,7 +226,7 @@ struct Layer {
 
 /// A source that was merged, to be laid below those before it.
 #[derive(Clone, Copy)]
-struct Below {
+struct LowerSource {
     doc: DocId,
     /// The text that stands for it.
     at: Span,
@@ -235,7 +235,7 @@ struct Below {
 impl<'a> Lowering<'a> {
     /// Adds the documents of a set; the last is its output. What is `unused` is
     /// merged by itself, and laid over nothing.
-    fn add(&mut self, index: usize, set: &Set<'a>, unused: &[Unused]) {
+    fn add(&mut self, index: usize, set: &Set<'a>, unused: &[UnusedVendorData]) {
         let (user_data, system): (Vec<_>, Vec<_>) =
             set.read_sources().partition(|source| source.kind.is_user_data());
         let mut all = Vec::new();
@@ -248,7 +248,7 @@ impl<'a> Lowering<'a> {
         // laid beside it (section 7).
         all.extend(self.add_system(index, set, &system));
         if all.len() > 1 || !unused.is_empty() {
-            let member = Member { set: index, part: None, source: None };
+            let member = SetMember { set: index, part: None, source: None };
             self.add_layers(member, set, "", combined(set, &all), false);
         }
         let output = self.recipes.last_mut().expect("a set has a source");
@@ -262,15 +262,15 @@ impl<'a> Lowering<'a> {
         &mut self,
         index: usize,
         set: &Set<'a>,
-        sources: &[&Source<'a>],
-    ) -> Option<Below> {
+        sources: &[&PartSource<'a>],
+    ) -> Option<LowerSource> {
         let read = self.add_read_system(index, set, sources)?;
         if !leaks_merge_type(set.dialect, sources) {
             return Some(read);
         }
-        let member = Member { set: index, part: None, source: None };
+        let member = SetMember { set: index, part: None, source: None };
         let doc = self.add_layers(member, set, "system/completed", combined(set, &[read]), false);
-        Some(Below { doc, at: read.at })
+        Some(LowerSource { doc, at: read.at })
     }
 
     /// `cloud.cfg` laid below what the files of `conf.d` make, by what it says of that itself.
@@ -278,8 +278,8 @@ impl<'a> Lowering<'a> {
         &mut self,
         index: usize,
         set: &Set<'a>,
-        sources: &[&Source<'a>],
-    ) -> Option<Below> {
+        sources: &[&PartSource<'a>],
+    ) -> Option<LowerSource> {
         match sources {
             [] => None,
             [only] => Some(self.add_source(index, set, only)),
@@ -289,25 +289,25 @@ impl<'a> Lowering<'a> {
                 for source in rest {
                     layers.extend(self.layers(index, set, source));
                 }
-                let member = Member { set: index, part: None, source: Some(SourceKind::Base) };
+                let member = SetMember { set: index, part: None, source: Some(SourceKind::Base) };
                 let doc = self.add_layers(member, set, "system", layers, false);
-                Some(Below { doc, at: above.at })
+                Some(LowerSource { doc, at: above.at })
             }
         }
     }
 
-    fn add_source(&mut self, index: usize, set: &Set<'a>, source: &Source<'a>) -> Below {
+    fn add_source(&mut self, index: usize, set: &Set<'a>, source: &PartSource<'a>) -> LowerSource {
         let layers = self.layers(index, set, source);
         // Without anything to merge nothing is written; with something, at
         // least `{}`.
-        let is_nothing = source.kind.is_user_data() && !source.parts().any(Part::is_merged);
-        let member = Member { set: index, part: None, source: Some(source.kind) };
+        let is_nothing = source.kind.is_user_data() && !source.parts().any(CloudPart::is_merged);
+        let member = SetMember { set: index, part: None, source: Some(source.kind) };
         let doc = self.add_layers(member, set, source.kind.as_str(), layers, is_nothing);
-        Below { doc, at: at_of(set, source) }
+        LowerSource { doc, at: at_of(set, source) }
     }
 
     /// The parts of a source, as they are laid.
-    fn layers(&mut self, index: usize, set: &Set<'a>, source: &Source<'a>) -> Vec<Layer> {
+    fn layers(&mut self, index: usize, set: &Set<'a>, source: &PartSource<'a>) -> Vec<Layer> {
         let layers = steps(set.dialect, source).into_iter().filter_map(|(part, strategy)| {
             let doc = self.add_part(index, source.kind, part);
             let usable = !part.data.is_null();
@@ -318,9 +318,9 @@ impl<'a> Lowering<'a> {
         layers.collect()
     }
 
-    fn add_part(&mut self, set: usize, source: SourceKind, part: &'a Part) -> DocId {
+    fn add_part(&mut self, set: usize, source: SourceKind, part: &'a CloudPart) -> DocId {
         self.push(
-            Member { set, part: Some(part), source: Some(source) },
+            SetMember { set, part: Some(part), source: Some(source) },
             Recipe {
                 key: part.key.clone(),
                 span: part.span,
@@ -336,7 +336,7 @@ impl<'a> Lowering<'a> {
 
     fn add_layers(
         &mut self,
-        member: Member<'a>,
+        member: SetMember<'a>,
         set: &Set<'a>,
         name: &str,
         layers: Vec<Layer>,
@@ -364,7 +364,7 @@ impl<'a> Lowering<'a> {
         )
     }
 
-    fn push(&mut self, member: Member<'a>, recipe: Recipe) -> DocId {
+    fn push(&mut self, member: SetMember<'a>, recipe: Recipe) -> DocId {
         let doc = DocId::at(self.first + self.recipes.len());
         self.recipes.push(recipe);
         self.members.push(member);
@@ -373,7 +373,7 @@ impl<'a> Lowering<'a> {
 }
 
 /// Whether `merge_type` stays in what is merged of some sources.
-fn leaks_merge_type(dialect: Dialect, sources: &[&Source<'_>]) -> bool {
+fn leaks_merge_type(dialect: Dialect, sources: &[&PartSource<'_>]) -> bool {
     match dialect {
         Dialect::Current => {
             let mut parts = sources.iter().flat_map(|source| source.parts());
@@ -385,8 +385,8 @@ fn leaks_merge_type(dialect: Dialect, sources: &[&Source<'_>]) -> bool {
 }
 
 /// Whole sources laid below each other, the first on top.
-fn combined(set: &Set<'_>, sources: &[Below]) -> Vec<Layer> {
-    let layer = |(source, laying): (&Below, Laying)| Layer {
+fn combined(set: &Set<'_>, sources: &[LowerSource]) -> Vec<Layer> {
+    let layer = |(source, laying): (&LowerSource, Laying)| Layer {
         doc: source.doc,
         strategy: Strategy::CloudInit(laying),
         at: source.at,
@@ -398,7 +398,7 @@ fn key(schema: &str, name: &Arc<str>) -> DocKey {
     DocKey::new(schema, Arc::default(), name.clone())
 }
 
-fn at_of(set: &Set<'_>, source: &Source<'_>) -> Span {
+fn at_of(set: &Set<'_>, source: &PartSource<'_>) -> Span {
     source.parts().next().map_or(set.at, |part| part.at)
 }
 
@@ -417,13 +417,13 @@ fn layings_of_sources(set: &Set<'_>, count: usize) -> Vec<Laying> {
 
 /// The parts of a source that are merged, and by what each is laid over those
 /// before it; none for a patch that cannot be read.
-fn steps<'a>(dialect: Dialect, source: &Source<'a>) -> Vec<(&'a Part, Option<Strategy>)> {
-    let parts: Vec<&Part> = source.parts().filter(|part| part.is_merged()).collect();
+fn steps<'a>(dialect: Dialect, source: &PartSource<'a>) -> Vec<(&'a CloudPart, Option<Strategy>)> {
+    let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
     let layings = layings(dialect, source.kind, &parts);
     let steps = parts.into_iter().zip(layings).map(|(part, laying)| {
         let strategy = match &part.kind {
-            Kind::JsonPatch(patch) => patch.clone().map(Strategy::JsonPatch),
-            Kind::CloudConfig | Kind::Template | Kind::Other(_) => {
+            PartKind::JsonPatch(patch) => patch.clone().map(Strategy::JsonPatch),
+            PartKind::CloudConfig | PartKind::Template | PartKind::Other(_) => {
                 Some(Strategy::CloudInit(laying))
             }
         };
@@ -433,11 +433,12 @@ fn steps<'a>(dialect: Dialect, source: &Source<'a>) -> Vec<(&'a Part, Option<Str
 }
 
 /// How each part of a source is laid.
-fn layings(dialect: Dialect, kind: SourceKind, parts: &[&Part]) -> Vec<Laying> {
+fn layings(dialect: Dialect, kind: SourceKind, parts: &[&CloudPart]) -> Vec<Laying> {
     match (dialect, kind.is_user_data()) {
         (Dialect::Current, is_user_data) => {
             let default = if is_user_data { Default::UserData } else { Default::Many };
-            let laying = |part: &&Part| Laying::Current { header: part.header.clone(), default };
+            let laying =
+                |part: &&CloudPart| Laying::Current { header: part.header.clone(), default };
             parts.iter().map(laying).collect()
         }
         (Dialect::Documented, true) => {

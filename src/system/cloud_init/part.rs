@@ -1,7 +1,7 @@
 //! One part: what a file, or a stretch of one, gives cloud-init to merge.
 //!
 //! A part is read once, whatever number of sites use it. Nothing is refused
-//! here: what is wrong is a [`Fault`] with its place.
+//! here: what is wrong is a [`PartFault`] with its place.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::yaml::{self, Key, Node};
 
 /// One part, in the order in which cloud-init comes to it.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct CloudPart {
     /// What a user calls it: its file, with its number where the file holds
     /// several, e.g. `global/user-data#2`.
     pub key: DocKey,
@@ -21,7 +21,7 @@ pub struct Part {
     /// The text to point at for the part as a whole: its first line.
     pub at: Span,
     /// What cloud-init takes it for.
-    pub kind: Kind,
+    pub kind: PartKind,
     /// The header that says how it is merged, if it has one that counts:
     /// `Merge-Type` before `X-Merge-Type` (`cloud-init.md` 6).
     pub header: Option<Spanned<Arc<str>>>,
@@ -33,14 +33,14 @@ pub struct Part {
     /// What is wrong with its YAML.
     pub problems: Vec<yaml::Problem>,
     /// What else is wrong with it.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<PartFault>,
     /// Its comments.
     pub comments: Vec<yaml::Comment>,
 }
 
 /// What cloud-init takes a part for.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum PartKind {
     /// A mapping to merge.
     CloudConfig,
     /// Operations on what there is by then; none where they cannot be read.
@@ -62,16 +62,16 @@ pub struct Header {
 
 /// Something wrong with a part by itself, or with what it came in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct PartFault {
     /// Where.
     pub at: Span,
     /// What.
-    pub kind: FaultKind,
+    pub kind: PartFaultKind,
 }
 
-/// The kinds of [`Fault`]. What each of them costs is its [`Cost`].
+/// The kinds of [`PartFault`]. What each of them costs is its [`FaultCost`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum FaultKind {
+pub enum PartFaultKind {
     /// The file has no text that can be used; its own fault says why.
     NoText,
     /// It holds this many YAML documents, which is not one.
@@ -97,7 +97,7 @@ pub enum FaultKind {
     NotGzip(String),
     /// A text that begins with none of the lines by which cloud-init knows
     /// what a part is, or that is encoded where cloud-init does not decode it.
-    Unrecognized(Likeness),
+    Unrecognized(PartResemblance),
     /// A content type that cloud-init has nothing for.
     UnknownType(Arc<str>),
     /// An archive or an include inside an archive: not looked into.
@@ -138,13 +138,13 @@ pub enum FaultKind {
     NoParts,
     /// A multipart message whose last boundary is missing.
     NoEndBoundary,
-    /// Beyond one of [`Limit`].
-    OverLimit(Limit),
+    /// Beyond one of [`PartLimit`].
+    OverLimit(PartLimit),
 }
 
 /// What a text that cloud-init does not recognize was probably meant to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Likeness {
+pub enum PartResemblance {
     /// Nothing that is known.
     Nothing,
     /// A part behind a byte order mark.
@@ -183,7 +183,7 @@ pub enum Carrier {
 
 /// What a fault costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cost {
+pub enum FaultCost {
     /// All user-data: cloud-init gives it up.
     UserData,
     /// The part or parts it is about.
@@ -194,18 +194,18 @@ pub enum Cost {
 
 /// What is refused, so that no input can take all memory or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// Parts; see [`Limit::PARTS`].
+pub enum PartLimit {
+    /// Parts; see [`PartLimit::PARTS`].
     Parts,
-    /// Containers in containers; see [`Limit::NESTING`].
+    /// Containers in containers; see [`PartLimit::NESTING`].
     Nesting,
-    /// Includes in includes, and how many there are; see [`Limit::INCLUDES`].
+    /// Includes in includes, and how many there are; see [`PartLimit::INCLUDES`].
     Includes,
-    /// Bytes of decoded and included text; see [`Limit::BYTES`].
+    /// Bytes of decoded and included text; see [`PartLimit::BYTES`].
     Bytes,
 }
 
-impl Limit {
+impl PartLimit {
     /// Parts of one user-data.
     pub const PARTS: usize = 100_000;
     /// Multipart messages in multipart messages, and includes in includes.
@@ -218,48 +218,48 @@ impl Limit {
     pub const BYTES: u64 = 128 << 20;
 }
 
-impl FaultKind {
+impl PartFaultKind {
     /// What the fault costs at least, in cloud-init or, where a limit is met,
     /// here; what is told in [`UserData::aborted`](super::read::UserData) costs
     /// all.
-    pub fn cost(&self) -> Cost {
+    pub fn cost(&self) -> FaultCost {
         match self {
-            FaultKind::Content(_)
-            | FaultKind::InvalidType
-            | FaultKind::HeaderValue(_)
-            | FaultKind::NoText
-            | FaultKind::MissingInclude
-            | FaultKind::IncludeCycle
-            | FaultKind::OverLimit(_) => Cost::UserData,
-            FaultKind::Documents(_)
-            | FaultKind::NotAMapping(_)
-            | FaultKind::Patch(_)
-            | FaultKind::NotUtf8
-            | FaultKind::NotGzip(_)
-            | FaultKind::Mangled { is_readable: false }
-            | FaultKind::Unrecognized(_)
-            | FaultKind::UnknownType(_)
-            | FaultKind::Nested(_)
-            | FaultKind::NotAList(_)
-            | FaultKind::Entry(_)
-            | FaultKind::RemoteInclude
-            | FaultKind::NoBoundary
-            | FaultKind::NoParts => Cost::Part,
-            FaultKind::Mangled { is_readable: true }
-            | FaultKind::BrokenBase64
-            | FaultKind::BrokenUuencode
-            | FaultKind::HeaderCase { .. }
-            | FaultKind::IgnoredHeader(_)
-            | FaultKind::NotRendered
-            | FaultKind::NoEndBoundary => Cost::Nothing,
+            PartFaultKind::Content(_)
+            | PartFaultKind::InvalidType
+            | PartFaultKind::HeaderValue(_)
+            | PartFaultKind::NoText
+            | PartFaultKind::MissingInclude
+            | PartFaultKind::IncludeCycle
+            | PartFaultKind::OverLimit(_) => FaultCost::UserData,
+            PartFaultKind::Documents(_)
+            | PartFaultKind::NotAMapping(_)
+            | PartFaultKind::Patch(_)
+            | PartFaultKind::NotUtf8
+            | PartFaultKind::NotGzip(_)
+            | PartFaultKind::Mangled { is_readable: false }
+            | PartFaultKind::Unrecognized(_)
+            | PartFaultKind::UnknownType(_)
+            | PartFaultKind::Nested(_)
+            | PartFaultKind::NotAList(_)
+            | PartFaultKind::Entry(_)
+            | PartFaultKind::RemoteInclude
+            | PartFaultKind::NoBoundary
+            | PartFaultKind::NoParts => FaultCost::Part,
+            PartFaultKind::Mangled { is_readable: true }
+            | PartFaultKind::BrokenBase64
+            | PartFaultKind::BrokenUuencode
+            | PartFaultKind::HeaderCase { .. }
+            | PartFaultKind::IgnoredHeader(_)
+            | PartFaultKind::NotRendered
+            | PartFaultKind::NoEndBoundary => FaultCost::Nothing,
         }
     }
 }
 
-/// The type of [`Part::nothing`]; no content type is without a slash.
+/// The type of [`CloudPart::nothing`]; no content type is without a slash.
 const NOTHING: &str = "nothing";
 
-impl Part {
+impl CloudPart {
     /// What stands for a file without parts where sides are compared; `file` is
     /// all of its text. It is in no set.
     pub fn nothing(path: &RepoPath, file: Span) -> Self {
@@ -268,7 +268,7 @@ impl Part {
             key: DocKey::new(super::PART, Arc::default(), path.as_str()),
             span: file,
             at,
-            kind: Kind::Other(NOTHING.into()),
+            kind: PartKind::Other(NOTHING.into()),
             header: None,
             headers: Vec::new(),
             data: Node::new(yaml::Value::Null, at),
@@ -286,8 +286,8 @@ impl Part {
     /// Whether it is something to merge, and no script or template.
     pub fn is_merged(&self) -> bool {
         match self.kind {
-            Kind::CloudConfig | Kind::JsonPatch(_) => true,
-            Kind::Template | Kind::Other(_) => false,
+            PartKind::CloudConfig | PartKind::JsonPatch(_) => true,
+            PartKind::Template | PartKind::Other(_) => false,
         }
     }
 
@@ -308,19 +308,19 @@ impl Part {
     }
 }
 
-impl Kind {
+impl PartKind {
     /// The content type.
     pub fn as_str(&self) -> &str {
         match self {
-            Kind::CloudConfig => "text/cloud-config",
-            Kind::JsonPatch(_) => "text/cloud-config-jsonp",
-            Kind::Template => "text/jinja2",
-            Kind::Other(content_type) => content_type,
+            PartKind::CloudConfig => "text/cloud-config",
+            PartKind::JsonPatch(_) => "text/cloud-config-jsonp",
+            PartKind::Template => "text/jinja2",
+            PartKind::Other(content_type) => content_type,
         }
     }
 }
 
-impl Part {
+impl CloudPart {
     /// Marks all that it holds secret.
     pub fn hide(&mut self) {
         let data = std::mem::replace(&mut self.data, Node::new(yaml::Value::Null, self.at));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::part::Part;
+use super::part::CloudPart;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Mapping, Node, Value};
 
@@ -13,7 +13,7 @@ const TYPE: &str = "type";
 /// Whichever of the two headers counts.
 const HEADER: &str = "Merge-Type";
 
-impl Part {
+impl CloudPart {
     /// All that the part says, as one value: what it holds, of which type, and
     /// the header that says how it is merged.
     pub fn root(&self) -> Node {
@@ -33,7 +33,7 @@ impl Part {
 
     /// The part with what `root` says, which was made of `base`'s and `head`'s
     /// roots.
-    pub fn revised(base: &Part, head: &Part, root: &Node) -> Part {
+    pub fn revised(base: &CloudPart, head: &CloudPart, root: &Node) -> CloudPart {
         let metadata = root.get(METADATA);
         let kind = metadata.and_then(|it| it.get(TYPE)).and_then(Node::as_str);
         let of_kind = if kind == Some(base.kind.as_str()) { base } else { head };
@@ -43,7 +43,7 @@ impl Part {
         });
         let data = root.get(DATA).unwrap_or(&of_kind.data).clone();
         let kind = of_kind.kind.clone();
-        Part { kind, header, data, ..head.clone() }
+        CloudPart { kind, header, data, ..head.clone() }
     }
 }
 

@@ -29,7 +29,7 @@ fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
         Some(Piece::Key(first)) => first.as_str() == Some(key),
         Some(Piece::Index(_)) | None => false,
     };
-    let of = |form: &Form| {
+    let of = |form: &FormSchema| {
         let violations = form.violations(data).into_iter();
         violations.filter(is_here).collect::<Vec<_>>()
     };
@@ -46,10 +46,10 @@ fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
 
 /// A form that specifications may have, as a schema for the mapping that holds
 /// them.
-type Form = LazyLock<Schema>;
+type FormSchema = LazyLock<Schema>;
 
-static TEXT: Form = LazyLock::new(|| compiled(TEXT_FORM));
-static LIST: Form = LazyLock::new(|| compiled(LIST_FORM));
+static TEXT: FormSchema = LazyLock::new(|| compiled(TEXT_FORM));
+static LIST: FormSchema = LazyLock::new(|| compiled(LIST_FORM));
 
 fn compiled(text: &str) -> Schema {
     let mut documents = yaml::parse(FileId(0), text).documents;

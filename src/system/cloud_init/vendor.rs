@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use super::{Set, Source, SourceKind, layings_of_sources, steps};
+use super::{PartSource, Set, SourceKind, layings_of_sources, steps};
 use crate::merge::Strategy;
 use crate::source::Span;
 use crate::yaml::{Key, Mapping, Node, Value};
 
 /// A source that cloud-init does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unused {
+pub struct UnusedVendorData {
     /// Which.
     pub source: SourceKind,
     /// The value by which it is not enabled; none where there is nothing by
@@ -22,7 +22,7 @@ pub struct Unused {
 }
 
 /// The sources of a set that have parts, and are not used.
-pub(super) fn unused(set: &Set<'_>) -> Vec<Unused> {
+pub(super) fn unused(set: &Set<'_>) -> Vec<UnusedVendorData> {
     let is_there = |(kind, _): &(SourceKind, &str)| {
         let mut sources = set.sources.iter().filter(|source| source.kind == *kind);
         sources.any(|source| source.parts().next().is_some())
@@ -41,14 +41,14 @@ const SWITCHES: [(SourceKind, &str); 2] =
 
 /// A source, by what stands there to enable it; none where it is enabled. What
 /// is no mapping counts as disabled.
-fn judged(source: SourceKind, switch: Option<&Node>) -> Option<Unused> {
-    let Some(switch) = switch else { return Some(Unused { source, by: None }) };
+fn judged(source: SourceKind, switch: Option<&Node>) -> Option<UnusedVendorData> {
+    let Some(switch) = switch else { return Some(UnusedVendorData { source, by: None }) };
     let by = match switch.get("enabled") {
         Some(enabled) if is_true(enabled) => return None,
         Some(enabled) => enabled.span,
         None => switch.span,
     };
-    Some(Unused { source, by: Some(by) })
+    Some(UnusedVendorData { source, by: Some(by) })
 }
 
 /// Python's `util.is_true`.
@@ -74,7 +74,7 @@ fn is_true(node: &Node) -> bool {
 /// The combination of all other sources, with what cloud-init has built in
 /// beneath them.
 fn without_vendor_data(set: &Set<'_>) -> Node {
-    let (user_data, system): (Vec<&Source<'_>>, Vec<&Source<'_>>) =
+    let (user_data, system): (Vec<&PartSource<'_>>, Vec<&PartSource<'_>>) =
         set.read_sources().partition(|source| source.kind.is_user_data());
     let user_data = user_data.into_iter().filter(|source| source.kind == SourceKind::UserData);
     let mut all: Vec<Node> = user_data.map(|source| merged(set, source)).collect();
@@ -84,7 +84,7 @@ fn without_vendor_data(set: &Set<'_>) -> Node {
 }
 
 /// `cloud.cfg` below what the files of `conf.d` make.
-fn system_of(set: &Set<'_>, sources: &[&Source<'_>]) -> Option<Node> {
+fn system_of(set: &Set<'_>, sources: &[&PartSource<'_>]) -> Option<Node> {
     let (above, rest) = sources.split_first()?;
     let mut system = merged(set, above);
     if !rest.is_empty() {
@@ -96,13 +96,13 @@ fn system_of(set: &Set<'_>, sources: &[&Source<'_>]) -> Option<Node> {
     Some(system)
 }
 
-fn merged(set: &Set<'_>, source: &Source<'_>) -> Node {
+fn merged(set: &Set<'_>, source: &PartSource<'_>) -> Node {
     let mut merged = empty(set.at);
     lay_parts(set, source, &mut merged);
     merged
 }
 
-fn lay_parts(set: &Set<'_>, source: &Source<'_>, base: &mut Node) {
+fn lay_parts(set: &Set<'_>, source: &PartSource<'_>, base: &mut Node) {
     for (part, strategy) in steps(set.dialect, source) {
         let Some(strategy) = strategy.filter(|_| !part.data.is_null()) else { continue };
         // A part that cannot be laid is passed over; rendering tells why.

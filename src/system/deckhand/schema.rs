@@ -14,7 +14,7 @@ use crate::merge::pattern::{Effort, Patterns};
 use crate::schema::{Schema, SchemaFault, SchemaProblem, Violation};
 use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
-use crate::system::heat::{Finding, Groups, Versions};
+use crate::system::heat::{GroupViolation, Groups, Versions};
 use crate::yaml::{self, Mapping, Node, Value};
 
 /// A schema, and what is wrong with it.
@@ -257,7 +257,7 @@ pub struct Breached {
     /// The DataSchema document; none where the group stands outside of schemas.
     pub by: Option<DocId>,
     /// What, and where in the document's data.
-    pub finding: Finding,
+    pub finding: GroupViolation,
     /// Whether nothing of the group may be shown.
     pub is_secret: bool,
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::names::resolve;
 use super::shape::Shapes;
-use super::version::{Gate, Supported, Version, lossy, version_of};
-use super::{Found, Groups, KEYWORD, Name, Operator};
+use super::version::{ComponentVersion, Gate, Supported, lossy, version_of};
+use super::{FoundBlock, GroupName, GroupOperator, Groups, KEYWORD};
 use crate::near::nearest;
 use crate::source::{SourceMap, Span};
 use crate::yaml::emit::scalar_text;
@@ -19,7 +19,7 @@ use crate::yaml::{Key, Mapping, Node, Value};
 
 /// Something wrong with a block of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct GroupProblem {
     /// Where.
     pub span: Span,
     /// The block's place in its schema; the root for one that stands beside.
@@ -27,12 +27,12 @@ pub struct Problem {
     /// The group; none where it is the block itself.
     pub group: Option<Arc<str>>,
     /// What.
-    pub fault: Fault,
+    pub fault: GroupFault,
 }
 
-/// The kinds of [`Problem`].
+/// The kinds of [`GroupProblem`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum GroupFault {
     /// The block is neither a list nor a mapping.
     NotAList,
     /// An entry or a part of it is not of the form that it must be.
@@ -142,61 +142,61 @@ pub enum Fault {
     TooLarge,
 }
 
-impl Fault {
+impl GroupFault {
     /// Its name in `heat-property-groups.md` 4; the last three have theirs
     /// from here.
     pub fn code(&self) -> &'static str {
         match self {
-            Fault::NotAList => "not-a-list",
-            Fault::BadEntry { .. } => "bad-entry",
-            Fault::ReservedName => "reserved-name",
-            Fault::DuplicateName { .. } => "duplicate-name",
-            Fault::UnknownKey { .. } => "unknown-key",
-            Fault::BadOperator { .. } => "bad-operator",
-            Fault::BadProperties => "bad-properties",
-            Fault::EmptyGroup => "empty-group",
-            Fault::BadOperand { .. } => "bad-operand",
-            Fault::Arity => "arity",
-            Fault::BadVersion { .. } => "bad-version",
-            Fault::UnknownName { .. } => "unknown-name",
-            Fault::UnknownProperty { .. } => "unknown-property",
-            Fault::UnknownGroup { .. } => "unknown-group",
-            Fault::PathThroughScalar { .. } => "path-through-scalar",
-            Fault::PathThroughTuple { .. } => "path-through-tuple",
-            Fault::Cycle { .. } => "cycle",
-            Fault::AmbiguousName { .. } => "ambiguous-name",
-            Fault::DuplicateOperand { .. } => "duplicate-operand",
-            Fault::LossyVersion { .. } => "lossy-version",
-            Fault::Unreached => "unreached-block",
-            Fault::TooLarge => "too-large",
+            GroupFault::NotAList => "not-a-list",
+            GroupFault::BadEntry { .. } => "bad-entry",
+            GroupFault::ReservedName => "reserved-name",
+            GroupFault::DuplicateName { .. } => "duplicate-name",
+            GroupFault::UnknownKey { .. } => "unknown-key",
+            GroupFault::BadOperator { .. } => "bad-operator",
+            GroupFault::BadProperties => "bad-properties",
+            GroupFault::EmptyGroup => "empty-group",
+            GroupFault::BadOperand { .. } => "bad-operand",
+            GroupFault::Arity => "arity",
+            GroupFault::BadVersion { .. } => "bad-version",
+            GroupFault::UnknownName { .. } => "unknown-name",
+            GroupFault::UnknownProperty { .. } => "unknown-property",
+            GroupFault::UnknownGroup { .. } => "unknown-group",
+            GroupFault::PathThroughScalar { .. } => "path-through-scalar",
+            GroupFault::PathThroughTuple { .. } => "path-through-tuple",
+            GroupFault::Cycle { .. } => "cycle",
+            GroupFault::AmbiguousName { .. } => "ambiguous-name",
+            GroupFault::DuplicateOperand { .. } => "duplicate-operand",
+            GroupFault::LossyVersion { .. } => "lossy-version",
+            GroupFault::Unreached => "unreached-block",
+            GroupFault::TooLarge => "too-large",
         }
     }
 
     /// Whether the group counts in spite of it.
     pub fn is_warning(&self) -> bool {
         match self {
-            Fault::AmbiguousName { .. }
-            | Fault::DuplicateOperand { .. }
-            | Fault::LossyVersion { .. } => true,
-            Fault::NotAList
-            | Fault::BadEntry { .. }
-            | Fault::ReservedName
-            | Fault::DuplicateName { .. }
-            | Fault::UnknownKey { .. }
-            | Fault::BadOperator { .. }
-            | Fault::BadProperties
-            | Fault::EmptyGroup
-            | Fault::BadOperand { .. }
-            | Fault::Arity
-            | Fault::BadVersion { .. }
-            | Fault::UnknownName { .. }
-            | Fault::UnknownProperty { .. }
-            | Fault::UnknownGroup { .. }
-            | Fault::PathThroughScalar { .. }
-            | Fault::PathThroughTuple { .. }
-            | Fault::Cycle { .. }
-            | Fault::Unreached
-            | Fault::TooLarge => false,
+            GroupFault::AmbiguousName { .. }
+            | GroupFault::DuplicateOperand { .. }
+            | GroupFault::LossyVersion { .. } => true,
+            GroupFault::NotAList
+            | GroupFault::BadEntry { .. }
+            | GroupFault::ReservedName
+            | GroupFault::DuplicateName { .. }
+            | GroupFault::UnknownKey { .. }
+            | GroupFault::BadOperator { .. }
+            | GroupFault::BadProperties
+            | GroupFault::EmptyGroup
+            | GroupFault::BadOperand { .. }
+            | GroupFault::Arity
+            | GroupFault::BadVersion { .. }
+            | GroupFault::UnknownName { .. }
+            | GroupFault::UnknownProperty { .. }
+            | GroupFault::UnknownGroup { .. }
+            | GroupFault::PathThroughScalar { .. }
+            | GroupFault::PathThroughTuple { .. }
+            | GroupFault::Cycle { .. }
+            | GroupFault::Unreached
+            | GroupFault::TooLarge => false,
         }
     }
 }
@@ -205,16 +205,16 @@ impl Fault {
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) location: Location,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<PropertyGroup>,
     /// The bodies of groups and what is nested in them.
     pub(super) bodies: Vec<Body>,
     /// The paths that operands name, each once.
-    pub(super) paths: Vec<Path>,
+    pub(super) paths: Vec<PropertyPath>,
 }
 
 #[derive(Debug)]
-pub(super) struct Group {
-    pub(super) name: Name,
+pub(super) struct PropertyGroup {
+    pub(super) name: GroupName,
     pub(super) span: Span,
     pub(super) body: usize,
     /// What `assert` says.
@@ -233,9 +233,9 @@ pub(super) struct Group {
 #[derive(Debug, Default)]
 pub(super) struct Body {
     /// None where only versions are said.
-    pub(super) operator: Option<Operator>,
+    pub(super) operator: Option<GroupOperator>,
     pub(super) gate: Option<Gate>,
-    pub(super) operands: Vec<Operand>,
+    pub(super) operands: Vec<GroupOperand>,
     /// The paths of all its operands, references followed, each once.
     pub(super) leaves: Vec<usize>,
     /// So many parts of the first leaf lead to the lists for whose items it
@@ -244,16 +244,16 @@ pub(super) struct Body {
 }
 
 #[derive(Debug)]
-pub(super) struct Operand {
+pub(super) struct GroupOperand {
     pub(super) span: Span,
-    pub(super) written: Written,
+    pub(super) written: OperandSyntax,
     /// What it is, once names are known; none where that is unknown.
-    pub(super) target: Option<Target>,
+    pub(super) target: Option<OperandTarget>,
 }
 
 /// An operand as it is written.
 #[derive(Debug)]
-pub(super) enum Written {
+pub(super) enum OperandSyntax {
     /// One word: a property or a group.
     Word(String),
     /// `property_groups.NAME`.
@@ -267,7 +267,7 @@ pub(super) enum Written {
 
 /// What an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum OperandTarget {
     Path(usize),
     Group(usize),
     Nested(usize),
@@ -275,7 +275,7 @@ pub(super) enum Target {
 
 /// A path from the mapping that the block is about.
 #[derive(Debug)]
-pub(super) struct Path {
+pub(super) struct PropertyPath {
     pub(super) parts: Vec<Arc<str>>,
     /// Through how many lists each part leads on.
     pub(super) lists: Vec<usize>,
@@ -283,7 +283,7 @@ pub(super) struct Path {
     pub(super) values: Vec<Value>,
 }
 
-impl Path {
+impl PropertyPath {
     /// As it is shown.
     pub(super) fn shown(&self) -> String {
         let path = self.parts.join(".");
@@ -302,20 +302,25 @@ impl Path {
 
 /// Reads the block that was found, and says what is wrong with it.
 pub(super) fn read_block(
-    found: &Found<'_>,
+    found: &FoundBlock<'_>,
     shapes: &Shapes,
     sources: &SourceMap,
-) -> (Block, Vec<Problem>) {
+) -> (Block, Vec<GroupProblem>) {
     let block = Block {
         location: found.location.clone(),
         groups: Vec::new(),
         bodies: Vec::new(),
         paths: Vec::new(),
     };
-    let mut reader =
-        Reader { sources, block, problems: Vec::new(), group: None, left: Groups::MAX_OPERANDS };
+    let mut reader = BlockReader {
+        sources,
+        block,
+        problems: Vec::new(),
+        group: None,
+        left: Groups::MAX_OPERANDS,
+    };
     reader.block(found);
-    let Reader { mut block, mut problems, .. } = reader;
+    let BlockReader { mut block, mut problems, .. } = reader;
     resolve(&mut block, found.shape, shapes, &mut problems);
     (block, problems)
 }
@@ -334,7 +339,7 @@ const KEYS: [&str; 8] = [
 
 /// What stands around a body, which says which keys it may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum GroupEntryForm {
     /// `NAME: body`.
     Named,
     /// A body that says its name itself.
@@ -343,33 +348,33 @@ enum Form {
     Nested,
 }
 
-impl Form {
+impl GroupEntryForm {
     fn keys(self) -> &'static [&'static str] {
         match self {
-            Form::Long => &KEYS,
-            Form::Named => &KEYS[..7],
-            Form::Nested => &KEYS[..6],
+            GroupEntryForm::Long => &KEYS,
+            GroupEntryForm::Named => &KEYS[..7],
+            GroupEntryForm::Nested => &KEYS[..6],
         }
     }
 }
 
-struct Reader<'a> {
+struct BlockReader<'a> {
     sources: &'a SourceMap,
     block: Block,
-    problems: Vec<Problem>,
+    problems: Vec<GroupProblem>,
     /// The group that is being read.
-    group: Option<Name>,
+    group: Option<GroupName>,
     /// So many operands may still come.
     left: usize,
 }
 
-impl Reader<'_> {
-    fn block(&mut self, found: &Found<'_>) {
+impl BlockReader<'_> {
+    fn block(&mut self, found: &FoundBlock<'_>) {
         match &found.node.value {
             Value::Sequence(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
                     if index == Groups::MAX_GROUPS {
-                        return self.tell_of_block(entry.span, Fault::TooLarge);
+                        return self.tell_of_block(entry.span, GroupFault::TooLarge);
                     }
                     self.entry(format!("#{}", index + 1).into(), entry);
                 }
@@ -377,24 +382,24 @@ impl Reader<'_> {
             Value::Mapping(named) => {
                 for (index, (key, body)) in named.iter().enumerate() {
                     if index == Groups::MAX_GROUPS {
-                        return self.tell_of_block(key.span, Fault::TooLarge);
+                        return self.tell_of_block(key.span, GroupFault::TooLarge);
                     }
                     self.named(format!("#{}", index + 1).into(), key, body);
                 }
             }
-            _ => self.tell_of_block(found.span, Fault::NotAList),
+            _ => self.tell_of_block(found.span, GroupFault::NotAList),
         }
         self.group = None;
     }
 
-    fn tell_of_block(&mut self, span: Span, fault: Fault) {
+    fn tell_of_block(&mut self, span: Span, fault: GroupFault) {
         self.group = None;
         self.tell(span, fault);
     }
 
-    fn tell(&mut self, span: Span, fault: Fault) {
+    fn tell(&mut self, span: Span, fault: GroupFault) {
         let (block, group) = (self.block.location.clone(), self.group.clone());
-        self.problems.push(Problem { span, block, group, fault });
+        self.problems.push(GroupProblem { span, block, group, fault });
     }
 
     /// How many errors there are so far.
@@ -403,15 +408,15 @@ impl Reader<'_> {
     }
 
     /// An entry of the list, at its number.
-    fn entry(&mut self, number: Name, entry: &Node) {
+    fn entry(&mut self, number: GroupName, entry: &Node) {
         self.group = Some(number.clone());
         let Some(mapping) = entry.as_mapping().filter(|mapping| !mapping.is_empty()) else {
             let expected = "a mapping of a name to a group, or of an operator to its operands";
-            return self.tell(entry.span, Fault::BadEntry { expected });
+            return self.tell(entry.span, GroupFault::BadEntry { expected });
         };
         let mut entries = mapping.iter();
         match (entries.next(), entries.next()) {
-            (Some((key, value)), None) => match key.as_str().and_then(Operator::parse) {
+            (Some((key, value)), None) => match key.as_str().and_then(GroupOperator::parse) {
                 Some(operator) if value.as_mapping().is_none() => {
                     self.expression(&number, key, operator, value);
                 }
@@ -420,12 +425,18 @@ impl Reader<'_> {
             _ if mapping.get("properties").is_some() => self.long(number, entry.span, mapping),
             _ => {
                 let expected = "one group; this has several keys and no `properties`";
-                self.tell(entry.span, Fault::BadEntry { expected });
+                self.tell(entry.span, GroupFault::BadEntry { expected });
             }
         }
     }
 
-    fn expression(&mut self, number: &Name, key: &Key, operator: Operator, operands: &Node) {
+    fn expression(
+        &mut self,
+        number: &GroupName,
+        key: &Key,
+        operator: GroupOperator,
+        operands: &Node,
+    ) {
         let before = self.errors();
         let body = self.body_of(Body { operator: Some(operator), ..Body::default() });
         self.operands(body, key.span, operands);
@@ -433,25 +444,26 @@ impl Reader<'_> {
         self.add(number.clone(), key.span, body, None, before);
     }
 
-    fn named(&mut self, number: Name, key: &Key, body: &Node) {
+    fn named(&mut self, number: GroupName, key: &Key, body: &Node) {
         self.group = Some(number);
         let before = self.errors();
         let Some(name) = key.as_str().filter(|name| !name.is_empty()) else {
-            return self.tell(key.span, Fault::BadEntry { expected: "a name that is a string" });
+            return self
+                .tell(key.span, GroupFault::BadEntry { expected: "a name that is a string" });
         };
         let name = self.name(name, key.span);
         let Some(mapping) = body.as_mapping() else {
             let expected = "a mapping with `properties` and `operator`";
-            self.tell(key.span, Fault::BadEntry { expected });
+            self.tell(key.span, GroupFault::BadEntry { expected });
             let body = self.body_of(Body::default());
             return self.add(name, key.span, body, None, before);
         };
         let assert = self.assert(mapping);
-        let body = self.body(key.span, mapping, Form::Named);
+        let body = self.body(key.span, mapping, GroupEntryForm::Named);
         self.add(name, key.span, body, assert, before);
     }
 
-    fn long(&mut self, number: Name, span: Span, mapping: &Mapping) {
+    fn long(&mut self, number: GroupName, span: Span, mapping: &Mapping) {
         let before = self.errors();
         let mut name = (number, span);
         if let Some((key, node)) = mapping.get_entry("name") {
@@ -459,32 +471,39 @@ impl Reader<'_> {
                 Some(text) => name = (self.name(text, node.span), node.span),
                 None => {
                     let expected = "a name that is a string";
-                    self.tell(key.span, Fault::BadEntry { expected });
+                    self.tell(key.span, GroupFault::BadEntry { expected });
                 }
             }
         }
         let assert = self.assert(mapping);
-        let body = self.body(span, mapping, Form::Long);
+        let body = self.body(span, mapping, GroupEntryForm::Long);
         self.add(name.0, name.1, body, assert, before);
     }
 
     /// The name of the group that is being read.
-    fn name(&mut self, name: &str, span: Span) -> Name {
-        let name: Name = name.into();
+    fn name(&mut self, name: &str, span: Span) -> GroupName {
+        let name: GroupName = name.into();
         self.group = Some(name.clone());
-        if Operator::parse(&name).is_some() || &*name == KEYWORD || name.contains('.') {
-            self.tell(span, Fault::ReservedName);
+        if GroupOperator::parse(&name).is_some() || &*name == KEYWORD || name.contains('.') {
+            self.tell(span, GroupFault::ReservedName);
         }
         name
     }
 
-    fn add(&mut self, name: Name, span: Span, body: usize, assert: Option<bool>, before: usize) {
+    fn add(
+        &mut self,
+        name: GroupName,
+        span: Span,
+        body: usize,
+        assert: Option<bool>,
+        before: usize,
+    ) {
         if let Some(first) = self.block.groups.iter().find(|group| group.name == name) {
             let first = first.span;
-            return self.tell(span, Fault::DuplicateName { first });
+            return self.tell(span, GroupFault::DuplicateName { first });
         }
         let is_broken = self.errors() > before;
-        self.block.groups.push(Group {
+        self.block.groups.push(PropertyGroup {
             name,
             span,
             body,
@@ -501,7 +520,7 @@ impl Reader<'_> {
         if let Value::Bool(assert) = node.value {
             return Some(assert);
         }
-        self.tell(key.span, Fault::BadEntry { expected: "`true` or `false`" });
+        self.tell(key.span, GroupFault::BadEntry { expected: "`true` or `false`" });
         None
     }
 
@@ -510,13 +529,13 @@ impl Reader<'_> {
         self.block.bodies.len() - 1
     }
 
-    fn body(&mut self, at: Span, mapping: &Mapping, form: Form) -> usize {
+    fn body(&mut self, at: Span, mapping: &Mapping, form: GroupEntryForm) -> usize {
         for key in mapping.keys() {
             let name = key.as_str();
             if name.is_none_or(|name| !form.keys().contains(&name)) {
                 let near = name.and_then(|name| nearest(name, form.keys().iter().copied()));
                 let key_text = crate::yaml::emit::scalar_text(&key.value);
-                self.tell(key.span, Fault::UnknownKey { key: key_text, near });
+                self.tell(key.span, GroupFault::UnknownKey { key: key_text, near });
             }
         }
         let is_gated = VERSION_KEYS.iter().any(|key| mapping.get(*key).is_some());
@@ -524,22 +543,22 @@ impl Reader<'_> {
         let body = self.body_of(Body { operator, ..Body::default() });
         match mapping.get_entry("properties") {
             Some((key, operands)) => self.operands(body, key.span, operands),
-            None => self.tell(at, Fault::BadProperties),
+            None => self.tell(at, GroupFault::BadProperties),
         }
         self.arity(body, at);
         self.block.bodies[body].gate = self.gate(mapping);
         body
     }
 
-    fn operator(&mut self, at: Span, mapping: &Mapping, is_gated: bool) -> Option<Operator> {
+    fn operator(&mut self, at: Span, mapping: &Mapping, is_gated: bool) -> Option<GroupOperator> {
         let Some((key, node)) = mapping.get_entry("operator") else {
             if !is_gated {
-                self.tell(at, Fault::BadOperator { found: None, near: None });
+                self.tell(at, GroupFault::BadOperator { found: None, near: None });
             }
             return None;
         };
         let found = node.as_str();
-        let operator = found.and_then(Operator::parse);
+        let operator = found.and_then(GroupOperator::parse);
         if operator.is_none() {
             self.bad_operator(if found.is_some() { node.span } else { key.span }, found);
         }
@@ -547,38 +566,38 @@ impl Reader<'_> {
     }
 
     fn bad_operator(&mut self, span: Span, found: Option<&str>) {
-        let near = found.and_then(|word| nearest(&word.to_lowercase(), Operator::WORDS));
-        self.tell(span, Fault::BadOperator { found: found.map(str::to_owned), near });
+        let near = found.and_then(|word| nearest(&word.to_lowercase(), GroupOperator::WORDS));
+        self.tell(span, GroupFault::BadOperator { found: found.map(str::to_owned), near });
     }
 
     fn operands(&mut self, body: usize, at: Span, operands: &Node) {
         let Some(items) = operands.as_sequence() else {
-            return self.tell(at, Fault::BadProperties);
+            return self.tell(at, GroupFault::BadProperties);
         };
         if items.is_empty() {
-            return self.tell(at, Fault::EmptyGroup);
+            return self.tell(at, GroupFault::EmptyGroup);
         }
         let mut read = Vec::with_capacity(items.len().min(Groups::MAX_OPERANDS));
         for item in items {
             let Some(left) = self.left.checked_sub(1) else {
-                self.tell(item.span, Fault::TooLarge);
+                self.tell(item.span, GroupFault::TooLarge);
                 break;
             };
             self.left = left;
             let written = self.operand(item);
-            read.push(Operand { span: item.span, written, target: None });
+            read.push(GroupOperand { span: item.span, written, target: None });
         }
         self.block.bodies[body].operands = read;
     }
 
     fn arity(&mut self, body: usize, at: Span) {
         let Body { operator, operands, .. } = &self.block.bodies[body];
-        if *operator == Some(Operator::DependsOn) && operands.len() == 1 {
-            self.tell(at, Fault::Arity);
+        if *operator == Some(GroupOperator::DependsOn) && operands.len() == 1 {
+            self.tell(at, GroupFault::Arity);
         }
     }
 
-    fn operand(&mut self, item: &Node) -> Written {
+    fn operand(&mut self, item: &Node) -> OperandSyntax {
         let read = match &item.value {
             Value::String(text) => word(text),
             Value::Sequence(parts) => listed(parts),
@@ -586,42 +605,42 @@ impl Reader<'_> {
             _ => Err("an operand is a path, the name of a group, or a group itself"),
         };
         read.unwrap_or_else(|reason| {
-            self.tell(item.span, Fault::BadOperand { reason });
-            Written::Broken
+            self.tell(item.span, GroupFault::BadOperand { reason });
+            OperandSyntax::Broken
         })
     }
 
-    fn nested(&mut self, at: Span, mapping: &Mapping) -> Written {
+    fn nested(&mut self, at: Span, mapping: &Mapping) -> OperandSyntax {
         if mapping.get("properties").is_some() {
-            return Written::Nested(self.body(at, mapping, Form::Nested));
+            return OperandSyntax::Nested(self.body(at, mapping, GroupEntryForm::Nested));
         }
         if mapping.get("property").is_some() {
             return condition(mapping).unwrap_or_else(|reason| {
-                self.tell(at, Fault::BadOperand { reason });
-                Written::Broken
+                self.tell(at, GroupFault::BadOperand { reason });
+                OperandSyntax::Broken
             });
         }
         let mut entries = mapping.iter();
         let (Some((key, operands)), None) = (entries.next(), entries.next()) else {
             let reason = "a group as an operand has `properties`, or is an operator over operands";
-            self.tell(at, Fault::BadOperand { reason });
-            return Written::Broken;
+            self.tell(at, GroupFault::BadOperand { reason });
+            return OperandSyntax::Broken;
         };
-        let operator = key.as_str().and_then(Operator::parse);
+        let operator = key.as_str().and_then(GroupOperator::parse);
         if operator.is_none() {
             if operands.as_sequence().is_some() {
                 self.bad_operator(key.span, key.as_str());
             } else {
                 let reason =
                     "a group as an operand has `properties`, or is an operator over operands";
-                self.tell(at, Fault::BadOperand { reason });
-                return Written::Broken;
+                self.tell(at, GroupFault::BadOperand { reason });
+                return OperandSyntax::Broken;
             }
         }
         let body = self.body_of(Body { operator, ..Body::default() });
         self.operands(body, key.span, operands);
         self.arity(body, key.span);
-        Written::Nested(body)
+        OperandSyntax::Nested(body)
     }
 
     fn gate(&mut self, mapping: &Mapping) -> Option<Gate> {
@@ -630,7 +649,7 @@ impl Reader<'_> {
                 Some(name) => Some(name.into()),
                 None => {
                     let expected = "the name of a plugin";
-                    self.tell(key.span, Fault::BadVersion { expected });
+                    self.tell(key.span, GroupFault::BadVersion { expected });
                     None
                 }
             },
@@ -640,7 +659,7 @@ impl Reader<'_> {
         let supported = match (list, since) {
             (Some(_), Some((key, _))) => {
                 let expected = "the only one of its kind: there is `client_plugin_supported` too";
-                self.tell(key.span, Fault::BadVersion { expected });
+                self.tell(key.span, GroupFault::BadVersion { expected });
                 None
             }
             (Some((key, node)), None) => self.versions(key, node).map(Supported::Exactly),
@@ -650,7 +669,7 @@ impl Reader<'_> {
                 if let Some((key, _)) = mapping.get_entry("client_plugin") {
                     let expected = "beside `client_plugin_supported` or \
                                     `client_plugin_supported_since`";
-                    self.tell(key.span, Fault::BadVersion { expected });
+                    self.tell(key.span, GroupFault::BadVersion { expected });
                 }
                 None
             }
@@ -658,29 +677,29 @@ impl Reader<'_> {
         supported.map(|supported| Gate { plugin, supported })
     }
 
-    fn versions(&mut self, key: &Key, node: &Node) -> Option<Vec<Version>> {
+    fn versions(&mut self, key: &Key, node: &Node) -> Option<Vec<ComponentVersion>> {
         let versions = node.as_sequence().filter(|items| !items.is_empty()).and_then(|items| {
-            items.iter().map(|item| self.version(item)).collect::<Option<Vec<Version>>>()
+            items.iter().map(|item| self.version(item)).collect::<Option<Vec<ComponentVersion>>>()
         });
         if versions.is_none() {
             let expected = "a list of versions, not empty";
-            self.tell(key.span, Fault::BadVersion { expected });
+            self.tell(key.span, GroupFault::BadVersion { expected });
         }
         versions
     }
 
-    fn since(&mut self, key: &Key, node: &Node) -> Option<Version> {
-        let version = self.version(node).filter(Version::is_numeric);
+    fn since(&mut self, key: &Key, node: &Node) -> Option<ComponentVersion> {
+        let version = self.version(node).filter(ComponentVersion::is_numeric);
         if version.is_none() {
             let expected = "a version of numbers with dots between, such as \"1.2\"";
-            self.tell(key.span, Fault::BadVersion { expected });
+            self.tell(key.span, GroupFault::BadVersion { expected });
         }
         version
     }
 
-    fn version(&mut self, node: &Node) -> Option<Version> {
+    fn version(&mut self, node: &Node) -> Option<ComponentVersion> {
         if let Some((text, read)) = lossy(node, self.sources) {
-            self.tell(node.span, Fault::LossyVersion { text, read });
+            self.tell(node.span, GroupFault::LossyVersion { text, read });
         }
         version_of(node, self.sources)
     }
@@ -690,23 +709,27 @@ impl Reader<'_> {
 const VERSION_KEYS: [&str; 2] = ["client_plugin_supported", "client_plugin_supported_since"];
 
 /// An operand that is a text.
-fn word(text: &str) -> Result<Written, &'static str> {
+fn word(text: &str) -> Result<OperandSyntax, &'static str> {
     if let Some(name) = text.strip_prefix(KEYWORD).and_then(|rest| rest.strip_prefix('.')) {
         return match name {
             "" => Err("there is no name behind `property_groups.`"),
             name if name.contains('.') => Err("the name of a group has no dot"),
-            name => Ok(Written::Reference(name.to_owned())),
+            name => Ok(OperandSyntax::Reference(name.to_owned())),
         };
     }
     let parts: Vec<Arc<str>> = text.split('.').map(Arc::from).collect();
     if parts.iter().any(|part| part.is_empty()) {
         return Err("a part of the path is empty");
     }
-    Ok(if parts.len() == 1 { Written::Word(text.to_owned()) } else { Written::Path(parts) })
+    Ok(if parts.len() == 1 {
+        OperandSyntax::Word(text.to_owned())
+    } else {
+        OperandSyntax::Path(parts)
+    })
 }
 
 /// An operand that is a list: a path, part by part.
-fn listed(parts: &[Node]) -> Result<Written, &'static str> {
+fn listed(parts: &[Node]) -> Result<OperandSyntax, &'static str> {
     if parts.is_empty() {
         return Err("a path has at least one part");
     }
@@ -717,12 +740,12 @@ fn listed(parts: &[Node]) -> Result<Written, &'static str> {
         Some(parts) if parts.iter().any(|part| part.is_empty()) => {
             Err("a part of the path is empty")
         }
-        Some(parts) => Ok(Written::Path(parts)),
+        Some(parts) => Ok(OperandSyntax::Path(parts)),
     }
 }
 
 /// An operand that is a mapping of `property` and `is`.
-fn condition(mapping: &Mapping) -> Result<Written, &'static str> {
+fn condition(mapping: &Mapping) -> Result<OperandSyntax, &'static str> {
     const FORM: &str = "a condition is `{property: PATH, is: VALUE}`, or `is` a list of values";
     let (Some(property), Some(is), 2) = (mapping.get("property"), mapping.get("is"), mapping.len())
     else {
@@ -730,12 +753,12 @@ fn condition(mapping: &Mapping) -> Result<Written, &'static str> {
     };
     let parts = match &property.value {
         Value::String(text) => match word(text)? {
-            Written::Word(word) => vec![Arc::from(word)],
-            Written::Path(parts) => parts,
+            OperandSyntax::Word(word) => vec![Arc::from(word)],
+            OperandSyntax::Path(parts) => parts,
             _ => return Err("the property of a condition is a path, not a group"),
         },
         Value::Sequence(parts) => match listed(parts)? {
-            Written::Path(parts) => parts,
+            OperandSyntax::Path(parts) => parts,
             _ => return Err(FORM),
         },
         _ => return Err(FORM),
@@ -744,10 +767,10 @@ fn condition(mapping: &Mapping) -> Result<Written, &'static str> {
     if values.is_empty() || values.iter().any(|it| it.is_collection() || it.is_null()) {
         return Err("the value of a condition is a string, a number or a boolean");
     }
-    Ok(Written::Condition(parts, values.iter().map(|it| it.value.clone()).collect()))
+    Ok(OperandSyntax::Condition(parts, values.iter().map(|it| it.value.clone()).collect()))
 }
 
 /// The groups of a block by name.
-pub(super) fn by_name(groups: &[Group]) -> HashMap<Name, usize> {
+pub(super) fn by_name(groups: &[PropertyGroup]) -> HashMap<GroupName, usize> {
     groups.iter().enumerate().map(|(index, group)| (group.name.clone(), index)).collect()
 }

@@ -4,17 +4,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::definition::{Block, Group, Operand, Path, Target};
+use super::definition::{Block, GroupOperand, OperandTarget, PropertyGroup, PropertyPath};
 use super::shape::ShapeId;
 use super::version::Versions;
-use super::{Groups, Operator};
+use super::{GroupOperator, Groups};
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Node};
 
 /// What is wrong with a mapping by a group.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct GroupViolation {
     /// What.
     pub breach: Breach,
     /// The group.
@@ -26,14 +26,14 @@ pub struct Finding {
     /// The mapping in the data.
     pub at: Location,
     /// The operands that are concerned; see [`Breach`].
-    pub operands: Vec<Shown>,
+    pub operands: Vec<ShownOperand>,
     /// Whether it tells which keys a secret mapping has.
     pub tells_of_secret: bool,
 }
 
 /// An operand of a finding.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct ShownOperand {
     /// A path with dots, `property_groups.NAME`, or `op(a, b)`.
     pub text: String,
     /// The values that are given for it, some of them where there are many.
@@ -88,8 +88,8 @@ impl Breach {
 }
 
 /// What is wrong with `data`; see [`Groups::findings`].
-pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec<Finding> {
-    let mut walk = Walk {
+pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
+    let mut walk = DataWalk {
         groups,
         versions,
         active: groups.blocks.iter().map(|block| active(block, versions)).collect(),
@@ -103,10 +103,10 @@ pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec
     walk.found
 }
 
-fn unfinished(groups: &Groups, at: &Location) -> Finding {
+fn unfinished(groups: &Groups, at: &Location) -> GroupViolation {
     let block = &groups.blocks[0];
     let span = block.groups.first().map_or(groups.kept[0].span, |group| group.span);
-    Finding {
+    GroupViolation {
         breach: Breach::Unfinished,
         group: block.groups.first().map_or_else(|| "".into(), |group| group.name.clone()),
         span,
@@ -140,23 +140,26 @@ fn is_active(
     let of = &block.bodies[body];
     let is_open = of.gate.as_ref().is_none_or(|gate| gate.refuses(versions).is_none());
     let mut counts = of.operands.iter().map(|operand| match operand.target {
-        Some(Target::Path(_)) => true,
-        Some(Target::Group(group)) => is_active(block, versions, block.groups[group].body, known),
-        Some(Target::Nested(nested)) => is_active(block, versions, nested, known),
+        Some(OperandTarget::Path(_)) => true,
+        Some(OperandTarget::Group(group)) => {
+            is_active(block, versions, block.groups[group].body, known)
+        }
+        Some(OperandTarget::Nested(nested)) => is_active(block, versions, nested, known),
         None => false,
     });
     let counts: Vec<bool> = counts.by_ref().collect();
     let is_left = match of.operator {
-        Some(Operator::DependsOn) => counts.first() == Some(&true),
-        Some(Operator::And | Operator::Or | Operator::Xor | Operator::AtMostOne) | None => {
-            counts.contains(&true)
-        }
+        Some(GroupOperator::DependsOn) => counts.first() == Some(&true),
+        Some(
+            GroupOperator::And | GroupOperator::Or | GroupOperator::Xor | GroupOperator::AtMostOne,
+        )
+        | None => counts.contains(&true),
     };
     known[body] = Some(is_open && is_left);
     is_open && is_left
 }
 
-struct Walk<'a> {
+struct DataWalk<'a> {
     groups: &'a Groups,
     versions: &'a Versions,
     /// Of each block, which of its bodies count.
@@ -165,16 +168,16 @@ struct Walk<'a> {
     here: Location,
     /// So many looks may still be taken.
     left: u64,
-    found: Vec<Finding>,
+    found: Vec<GroupViolation>,
 }
 
 /// What is given up when it takes too much work.
-type Tried<T> = Option<T>;
+type WithinLimit<T> = Option<T>;
 
-impl Walk<'_> {
+impl DataWalk<'_> {
     /// Looks at `data` by all shapes that are about it. A rendered document is
     /// nested only so deep.
-    fn node(&mut self, shapes: Vec<ShapeId>, data: &Node, in_secret: bool) -> Tried<()> {
+    fn node(&mut self, shapes: Vec<ShapeId>, data: &Node, in_secret: bool) -> WithinLimit<()> {
         let in_secret = in_secret || data.secret;
         let shapes = self.groups.shapes.all_of(shapes);
         for shape in &shapes {
@@ -183,7 +186,7 @@ impl Walk<'_> {
                 self.block(*block, data, in_secret)?;
             }
         }
-        for Below { piece, node, shapes } in self.below(&shapes, data)? {
+        for ChildValue { piece, node, shapes } in self.below(&shapes, data)? {
             self.here.0.push(piece);
             self.node(shapes, node, in_secret)?;
             self.here.0.pop();
@@ -193,8 +196,12 @@ impl Walk<'_> {
 
     /// What is inside `data` and may have a block: each value once, with all
     /// shapes that are about it, in the order in which they lead to it.
-    fn below<'d>(&mut self, shapes: &[ShapeId], data: &'d Node) -> Tried<Vec<Below<'d>>> {
-        let mut below: Vec<Below<'d>> = Vec::new();
+    fn below<'d>(
+        &mut self,
+        shapes: &[ShapeId],
+        data: &'d Node,
+    ) -> WithinLimit<Vec<ChildValue<'d>>> {
+        let mut below: Vec<ChildValue<'d>> = Vec::new();
         let mut known: HashMap<Piece, usize> = HashMap::new();
         for shape in shapes.iter().filter(|shape| self.groups.leads[**shape]) {
             for inside in self.groups.shapes.inside(*shape, data) {
@@ -207,7 +214,7 @@ impl Walk<'_> {
                     Some(value) => value.shapes.push(inside.shape),
                     None => {
                         let shapes = vec![inside.shape];
-                        below.push(Below { piece: inside.piece, node: inside.node, shapes });
+                        below.push(ChildValue { piece: inside.piece, node: inside.node, shapes });
                     }
                 }
             }
@@ -215,7 +222,7 @@ impl Walk<'_> {
         Some(below)
     }
 
-    fn block(&mut self, block: usize, data: &Node, in_secret: bool) -> Tried<()> {
+    fn block(&mut self, block: usize, data: &Node, in_secret: bool) -> WithinLimit<()> {
         if data.as_mapping().is_none() {
             return Some(());
         }
@@ -231,21 +238,21 @@ impl Walk<'_> {
                 known: HashMap::new(),
                 left: &mut self.left,
             };
-            let top = Item { node: data, at: self.here.clone(), passed: 0 };
+            let top = PathMatch { node: data, at: self.here.clone(), passed: 0 };
             one.gates(group.body, &top, &mut self.found)?;
             one.assertion(&top, &mut self.found)?;
         }
         Some(())
     }
 
-    fn look(&mut self) -> Tried<()> {
+    fn look(&mut self) -> WithinLimit<()> {
         self.left = self.left.checked_sub(1)?;
         Some(())
     }
 }
 
 /// A value, and the shapes that are about it.
-struct Below<'d> {
+struct ChildValue<'d> {
     piece: Piece,
     node: &'d Node,
     shapes: Vec<ShapeId>,
@@ -253,7 +260,7 @@ struct Below<'d> {
 
 /// A mapping for which a group is to hold.
 #[derive(Clone)]
-struct Item<'d> {
+struct PathMatch<'d> {
     node: &'d Node,
     at: Location,
     /// So many parts of paths led to it from where the block is.
@@ -263,7 +270,7 @@ struct Item<'d> {
 /// One group at one mapping.
 struct One<'a> {
     block: &'a Block,
-    group: &'a Group,
+    group: &'a PropertyGroup,
     active: &'a [bool],
     versions: &'a Versions,
     in_secret: bool,
@@ -274,13 +281,18 @@ struct One<'a> {
 }
 
 impl<'a> One<'a> {
-    fn look(&mut self) -> Tried<()> {
+    fn look(&mut self) -> WithinLimit<()> {
         *self.left = self.left.checked_sub(1)?;
         Some(())
     }
 
     /// Tells what the versions of a body, and of those nested in it, refuse.
-    fn gates(&mut self, body: usize, top: &Item<'_>, found: &mut Vec<Finding>) -> Tried<()> {
+    fn gates(
+        &mut self,
+        body: usize,
+        top: &PathMatch<'_>,
+        found: &mut Vec<GroupViolation>,
+    ) -> WithinLimit<()> {
         let of = &self.block.bodies[body];
         if let Some(gate) = &of.gate
             && let Some(present) = gate.refuses(self.versions)
@@ -297,7 +309,7 @@ impl<'a> One<'a> {
                     let path = &self.block.paths[*path];
                     let places = self.places(path, &item)?;
                     if !places.is_empty() {
-                        operands.push(Shown { text: path.shown(), places });
+                        operands.push(ShownOperand { text: path.shown(), places });
                     }
                 }
                 if !operands.is_empty() {
@@ -306,7 +318,7 @@ impl<'a> One<'a> {
             }
         }
         for operand in &of.operands {
-            if let Some(Target::Nested(nested)) = operand.target {
+            if let Some(OperandTarget::Nested(nested)) = operand.target {
                 self.gates(nested, top, found)?;
             }
         }
@@ -314,8 +326,12 @@ impl<'a> One<'a> {
     }
 
     /// Tells of the items for which an asserted group does not hold (D1).
-    fn assertion(&mut self, top: &Item<'_>, found: &mut Vec<Finding>) -> Tried<()> {
-        let Group { body, assert, is_referred, .. } = *self.group;
+    fn assertion(
+        &mut self,
+        top: &PathMatch<'_>,
+        found: &mut Vec<GroupViolation>,
+    ) -> WithinLimit<()> {
+        let PropertyGroup { body, assert, is_referred, .. } = *self.group;
         let Some(operator) = self.block.bodies[body].operator else { return Some(()) };
         if !assert.unwrap_or(!is_referred) || !self.active[body] {
             return Some(());
@@ -327,7 +343,7 @@ impl<'a> One<'a> {
             for (operand, _) in concerned {
                 let target = operand.target.expect("only what is known has a truth");
                 let places = self.given(target, &item)?;
-                operands.push(Shown { text: self.block.shown(target), places });
+                operands.push(ShownOperand { text: self.block.shown(target), places });
             }
             found.push(self.finding(breach, body, &item, operands)?);
         }
@@ -338,15 +354,15 @@ impl<'a> One<'a> {
         &mut self,
         breach: Breach,
         body: usize,
-        item: &Item<'_>,
-        operands: Vec<Shown>,
-    ) -> Tried<Finding> {
+        item: &PathMatch<'_>,
+        operands: Vec<ShownOperand>,
+    ) -> WithinLimit<GroupViolation> {
         let mut tells_of_secret = self.in_secret || item.node.secret;
         for leaf in &self.block.bodies[body].leaves {
             tells_of_secret =
                 tells_of_secret || self.is_in_secret(&self.block.paths[*leaf], item)?;
         }
-        Some(Finding {
+        Some(GroupViolation {
             breach,
             group: self.group.name.clone(),
             span: self.group.span,
@@ -358,20 +374,26 @@ impl<'a> One<'a> {
     }
 
     /// The operands that count, and whether they are true for an item.
-    fn truths(&mut self, body: usize, item: &Item<'_>) -> Tried<Vec<(&'a Operand, bool)>> {
+    fn truths(
+        &mut self,
+        body: usize,
+        item: &PathMatch<'_>,
+    ) -> WithinLimit<Vec<(&'a GroupOperand, bool)>> {
         let mut truths = Vec::new();
         for operand in &self.block.bodies[body].operands {
             let Some(target) = operand.target else { continue };
             let truth = match target {
-                Target::Path(path) => !self.places(&self.block.paths[path], item)?.is_empty(),
-                Target::Group(group) => {
+                OperandTarget::Path(path) => {
+                    !self.places(&self.block.paths[path], item)?.is_empty()
+                }
+                OperandTarget::Group(group) => {
                     let inner = self.block.groups[group].body;
                     if !self.active[inner] {
                         continue;
                     }
                     self.is_true_for_some(inner, item)?
                 }
-                Target::Nested(inner) => {
+                OperandTarget::Nested(inner) => {
                     if !self.active[inner] {
                         continue;
                     }
@@ -385,7 +407,7 @@ impl<'a> One<'a> {
 
     /// Whether a body is true for some of the items over which it ranges and
     /// its user does not (D9).
-    fn is_true_for_some(&mut self, body: usize, item: &Item<'_>) -> Tried<bool> {
+    fn is_true_for_some(&mut self, body: usize, item: &PathMatch<'_>) -> WithinLimit<bool> {
         for item in self.items(body, item)? {
             if self.is_true(body, &item)? {
                 return Some(true);
@@ -394,7 +416,7 @@ impl<'a> One<'a> {
         Some(false)
     }
 
-    fn is_true(&mut self, body: usize, item: &Item<'_>) -> Tried<bool> {
+    fn is_true(&mut self, body: usize, item: &PathMatch<'_>) -> WithinLimit<bool> {
         let identity = (body, std::ptr::from_ref(item.node).addr(), item.passed);
         if let Some(known) = self.known.get(&identity) {
             return Some(*known);
@@ -402,14 +424,14 @@ impl<'a> One<'a> {
         self.look()?;
         let truths = self.truths(body, item)?;
         // What only says versions is an `or` where it is an operand.
-        let operator = self.block.bodies[body].operator.unwrap_or(Operator::Or);
+        let operator = self.block.bodies[body].operator.unwrap_or(GroupOperator::Or);
         let truth = breach(operator, &truths).is_none();
         self.known.insert(identity, truth);
         Some(truth)
     }
 
     /// The items for which a body is to hold: those of its lift.
-    fn items<'d>(&mut self, body: usize, item: &Item<'d>) -> Tried<Vec<Item<'d>>> {
+    fn items<'d>(&mut self, body: usize, item: &PathMatch<'d>) -> WithinLimit<Vec<PathMatch<'d>>> {
         let of = &self.block.bodies[body];
         if of.lift <= item.passed {
             return Some(vec![item.clone()]);
@@ -425,22 +447,27 @@ impl<'a> One<'a> {
     }
 
     /// What a part of a path leads to from these values, lists opened.
-    fn step<'d>(&mut self, path: &Path, index: usize, from: Vec<Item<'d>>) -> Tried<Vec<Item<'d>>> {
+    fn step<'d>(
+        &mut self,
+        path: &PropertyPath,
+        index: usize,
+        from: Vec<PathMatch<'d>>,
+    ) -> WithinLimit<Vec<PathMatch<'d>>> {
         let mut reached = Vec::new();
-        for Item { node, at, passed } in from {
+        for PathMatch { node, at, passed } in from {
             self.look()?;
             let entry = node.as_mapping().and_then(|it| it.get_entry(&*path.parts[index]));
             if let Some((key, node)) = entry {
                 let at = at.join(Piece::Key(key.clone()));
-                reached.push(Item { node, at, passed: passed + 1 });
+                reached.push(PathMatch { node, at, passed: passed + 1 });
             }
         }
         for _ in 0..path.lists[index] {
             let mut opened = Vec::new();
-            for Item { node, at, passed } in reached {
+            for PathMatch { node, at, passed } in reached {
                 for (index, node) in node.as_sequence().unwrap_or_default().iter().enumerate() {
                     self.look()?;
-                    opened.push(Item { node, at: at.join(Piece::Index(index)), passed });
+                    opened.push(PathMatch { node, at: at.join(Piece::Index(index)), passed });
                 }
             }
             reached = opened;
@@ -450,14 +477,14 @@ impl<'a> One<'a> {
 
     /// Where values are given for a path (D3), some of them where there are
     /// many.
-    fn places(&mut self, path: &Path, item: &Item<'_>) -> Tried<Vec<Location>> {
+    fn places(&mut self, path: &PropertyPath, item: &PathMatch<'_>) -> WithinLimit<Vec<Location>> {
         let mut reached = vec![item.clone()];
         let last = path.parts.len() - 1;
         for index in item.passed..last {
             reached = self.step(path, index, reached)?;
         }
         let mut places = Vec::new();
-        for Item { node, at, .. } in reached {
+        for PathMatch { node, at, .. } in reached {
             self.look()?;
             let Some((key, value)) = entry_of(node, &path.parts[last]) else { continue };
             if path.is_given_by(&value.value) && places.len() < MOST_PLACES {
@@ -468,11 +495,11 @@ impl<'a> One<'a> {
     }
 
     /// Where values are given for an operand.
-    fn given(&mut self, target: Target, item: &Item<'_>) -> Tried<Vec<Location>> {
+    fn given(&mut self, target: OperandTarget, item: &PathMatch<'_>) -> WithinLimit<Vec<Location>> {
         let leaves = match target {
-            Target::Path(path) => return self.places(&self.block.paths[path], item),
-            Target::Group(group) => &self.block.bodies[self.block.groups[group].body].leaves,
-            Target::Nested(body) => &self.block.bodies[body].leaves,
+            OperandTarget::Path(path) => return self.places(&self.block.paths[path], item),
+            OperandTarget::Group(group) => &self.block.bodies[self.block.groups[group].body].leaves,
+            OperandTarget::Nested(body) => &self.block.bodies[body].leaves,
         };
         let mut places = Vec::new();
         for leaf in leaves {
@@ -486,7 +513,7 @@ impl<'a> One<'a> {
     }
 
     /// Whether a path leads through a secret mapping or list, or asks what a secret is.
-    fn is_in_secret(&mut self, path: &Path, item: &Item<'_>) -> Tried<bool> {
+    fn is_in_secret(&mut self, path: &PropertyPath, item: &PathMatch<'_>) -> WithinLimit<bool> {
         let mut reached = vec![item.clone()];
         for index in item.passed..path.parts.len() - 1 {
             reached = self.step(path, index, reached)?;
@@ -509,25 +536,25 @@ fn entry_of<'d>(node: &'d Node, name: &str) -> Option<(&'d Key, &'d Node)> {
 }
 
 /// An operand, and whether it is true.
-type Truth<'a> = (&'a Operand, bool);
+type Truth<'a> = (&'a GroupOperand, bool);
 
 /// In which way operands are not as an operator wants them, and the operands
 /// that are told of it (D2, D4). Without operands there is nothing to want.
-fn breach<'a>(operator: Operator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<Truth<'a>>)> {
+fn breach<'a>(operator: GroupOperator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<Truth<'a>>)> {
     let that_are = |wanted: bool| -> Vec<Truth<'a>> {
         truths.iter().filter(|(_, truth)| *truth == wanted).copied().collect()
     };
     let (are_true, are_false) = (that_are(true), that_are(false));
     match operator {
-        Operator::And => (!are_false.is_empty()).then_some((Breach::And, are_false)),
-        Operator::Or => are_true.is_empty().then_some((Breach::Or, are_false)),
-        Operator::Xor => match are_true.len() {
+        GroupOperator::And => (!are_false.is_empty()).then_some((Breach::And, are_false)),
+        GroupOperator::Or => are_true.is_empty().then_some((Breach::Or, are_false)),
+        GroupOperator::Xor => match are_true.len() {
             0 => Some((Breach::XorNone, are_false)),
             1 => None,
             _ => Some((Breach::XorMany, are_true)),
         },
-        Operator::AtMostOne => (are_true.len() > 1).then_some((Breach::AtMostOne, are_true)),
-        Operator::DependsOn => {
+        GroupOperator::AtMostOne => (are_true.len() > 1).then_some((Breach::AtMostOne, are_true)),
+        GroupOperator::DependsOn => {
             let (first, _) = truths.split_first().filter(|((_, truth), _)| *truth)?;
             let told = std::iter::once(*first).chain(are_false);
             (are_true.len() < truths.len()).then(|| (Breach::DependsOn, told.collect()))

@@ -19,9 +19,9 @@ mod version;
 
 use std::sync::Arc;
 
-pub use self::definition::{Fault, Problem};
-pub use self::evaluate::{Breach, Finding, Shown};
-pub use self::version::{Version, Versions};
+pub use self::definition::{GroupFault, GroupProblem};
+pub use self::evaluate::{Breach, GroupViolation, ShownOperand};
+pub use self::version::{ComponentVersion, Versions};
 
 use self::definition::{Block, read_block};
 use self::shape::{ShapeId, Shapes};
@@ -46,11 +46,11 @@ pub struct Groups {
     leads: Vec<bool>,
     top: ShapeId,
     /// What is wrong with them, block by block.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<GroupProblem>,
 }
 
 /// A block where it was found, before it is read.
-struct Found<'a> {
+struct FoundBlock<'a> {
     shape: ShapeId,
     node: &'a Node,
     span: Span,
@@ -75,7 +75,7 @@ impl Groups {
             let placed = vec![Vec::new(); shapes.len()];
             return Self::ready(vec![schema.clone()], shapes, Vec::new(), placed, top, Vec::new());
         }
-        let shape::Read { shapes, top, found, mut problems } = shape::read(schema);
+        let shape::ReadShapes { shapes, top, found, mut problems } = shape::read(schema);
         let mut placed = vec![Vec::new(); shapes.len()];
         let mut blocks = Vec::with_capacity(found.len());
         for found in found {
@@ -98,7 +98,7 @@ impl Groups {
             None => Shapes::open(),
         };
         let location = Location::root();
-        let found = Found { shape: top, node: block, span: block.span, location };
+        let found = FoundBlock { shape: top, node: block, span: block.span, location };
         let (block, problems) = read_block(&found, &shapes, sources);
         let mut placed = vec![Vec::new(); shapes.len()];
         placed[top].push(0);
@@ -112,7 +112,7 @@ impl Groups {
         blocks: Vec<Block>,
         placed: Vec<Vec<usize>>,
         top: ShapeId,
-        problems: Vec<Problem>,
+        problems: Vec<GroupProblem>,
     ) -> Self {
         let leads = shapes.leading_to(|shape| !placed[shape].is_empty());
         Self { kept, shapes, blocks, placed, leads, top, problems }
@@ -132,7 +132,7 @@ impl Groups {
     /// of what reads it: in the order in which schema and data are walked
     /// together, a block before what is inside, its groups as they are
     /// declared, and of each group what its versions refuse before the rest.
-    pub fn findings(&self, data: &Node, versions: &Versions) -> Vec<Finding> {
+    pub fn findings(&self, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
         if self.is_empty() { Vec::new() } else { evaluate::findings(self, data, versions) }
     }
 }
@@ -145,7 +145,7 @@ fn has_keyword(schema: &Node) -> bool {
 
 /// An operator (D2, D4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub enum GroupOperator {
     /// All operands.
     And,
     /// At least one.
@@ -158,28 +158,33 @@ pub enum Operator {
     DependsOn,
 }
 
-impl Operator {
+impl GroupOperator {
     /// The words, as they are written in definitions.
     pub const WORDS: [&str; 5] = ["and", "or", "xor", "at_most_one", "depends_on"];
 
     /// The word, in lower case.
     pub fn as_str(self) -> &'static str {
         match self {
-            Operator::And => "and",
-            Operator::Or => "or",
-            Operator::Xor => "xor",
-            Operator::AtMostOne => "at_most_one",
-            Operator::DependsOn => "depends_on",
+            GroupOperator::And => "and",
+            GroupOperator::Or => "or",
+            GroupOperator::Xor => "xor",
+            GroupOperator::AtMostOne => "at_most_one",
+            GroupOperator::DependsOn => "depends_on",
         }
     }
 
     /// The operator of a word in any case.
     fn parse(word: &str) -> Option<Self> {
-        let all =
-            [Operator::And, Operator::Or, Operator::Xor, Operator::AtMostOne, Operator::DependsOn];
+        let all = [
+            GroupOperator::And,
+            GroupOperator::Or,
+            GroupOperator::Xor,
+            GroupOperator::AtMostOne,
+            GroupOperator::DependsOn,
+        ];
         all.into_iter().find(|operator| operator.as_str().eq_ignore_ascii_case(word))
     }
 }
 
 /// A group as others call it: its name, or `#N` for the N-th entry.
-type Name = Arc<str>;
+type GroupName = Arc<str>;

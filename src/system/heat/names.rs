@@ -4,9 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::definition::{Block, Fault, Group, Path, Problem, Target, Written, by_name};
-use super::shape::{ShapeId, Shapes, Step};
-use super::{Groups, KEYWORD, Name};
+use super::definition::{
+    Block, GroupFault, GroupProblem, OperandSyntax, OperandTarget, PropertyGroup, PropertyPath,
+    by_name,
+};
+use super::shape::{PropertyStep, ShapeId, Shapes};
+use super::{GroupName, Groups, KEYWORD};
 use crate::near::nearest;
 use crate::source::Span;
 use crate::yaml::Value;
@@ -18,7 +21,7 @@ pub(super) fn resolve(
     block: &mut Block,
     top: ShapeId,
     shapes: &Shapes,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<GroupProblem>,
 ) {
     let names = by_name(&block.groups);
     let mut resolver = Resolver { names, top, shapes, problems, known: HashMap::new(), group: 0 };
@@ -41,10 +44,10 @@ pub(super) fn resolve(
 }
 
 struct Resolver<'a> {
-    names: HashMap<Name, usize>,
+    names: HashMap<GroupName, usize>,
     top: ShapeId,
     shapes: &'a Shapes,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<GroupProblem>,
     /// The paths that are known, by their parts and the values that count.
     known: HashMap<(Vec<Arc<str>>, Vec<String>), usize>,
     /// The group that is looked at.
@@ -56,27 +59,29 @@ impl Resolver<'_> {
         self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
     }
 
-    fn tell(&mut self, block: &Block, span: Span, fault: Fault) {
+    fn tell(&mut self, block: &Block, span: Span, fault: GroupFault) {
         let group = Some(block.groups[self.group].name.clone());
-        self.problems.push(Problem { span, block: block.location.clone(), group, fault });
+        self.problems.push(GroupProblem { span, block: block.location.clone(), group, fault });
     }
 
     /// The reader of YAML limits how deep bodies are nested.
     fn body(&mut self, block: &mut Block, body: usize) {
         for index in 0..block.bodies[body].operands.len() {
             let span = block.bodies[body].operands[index].span;
-            let written =
-                std::mem::replace(&mut block.bodies[body].operands[index].written, Written::Broken);
+            let written = std::mem::replace(
+                &mut block.bodies[body].operands[index].written,
+                OperandSyntax::Broken,
+            );
             let target = match &written {
-                Written::Word(word) => self.word(block, span, word),
-                Written::Reference(name) => self.reference(block, span, name),
-                Written::Path(parts) => self.path(block, span, parts, &[]),
-                Written::Condition(parts, values) => self.path(block, span, parts, values),
-                Written::Nested(nested) => {
+                OperandSyntax::Word(word) => self.word(block, span, word),
+                OperandSyntax::Reference(name) => self.reference(block, span, name),
+                OperandSyntax::Path(parts) => self.path(block, span, parts, &[]),
+                OperandSyntax::Condition(parts, values) => self.path(block, span, parts, values),
+                OperandSyntax::Nested(nested) => {
                     self.body(block, *nested);
-                    Some(Target::Nested(*nested))
+                    Some(OperandTarget::Nested(*nested))
                 }
-                Written::Broken => None,
+                OperandSyntax::Broken => None,
             };
             let operand = &mut block.bodies[body].operands[index];
             (operand.written, operand.target) = (written, target);
@@ -94,7 +99,7 @@ impl Resolver<'_> {
             let identity = format!("{shown} {}", identity(block, target));
             match seen.get(&identity) {
                 Some(first) => {
-                    let fault = Fault::DuplicateOperand { operand: shown, first: *first };
+                    let fault = GroupFault::DuplicateOperand { operand: shown, first: *first };
                     self.tell(block, operand.span, fault);
                 }
                 None => {
@@ -104,38 +109,38 @@ impl Resolver<'_> {
         }
     }
 
-    fn word(&mut self, block: &mut Block, span: Span, word: &str) -> Option<Target> {
+    fn word(&mut self, block: &mut Block, span: Span, word: &str) -> Option<OperandTarget> {
         let group = self.names.get(word).copied();
         let parts = || vec![Arc::from(word)];
         match (self.shapes.step(self.top, word), group) {
-            (Step::Declared(_), group) => {
+            (PropertyStep::Declared(_), group) => {
                 if group.is_some() {
-                    self.tell(block, span, Fault::AmbiguousName { name: word.to_owned() });
+                    self.tell(block, span, GroupFault::AmbiguousName { name: word.to_owned() });
                 }
                 self.path(block, span, &parts(), &[])
             }
-            (_, Some(group)) => Some(Target::Group(group)),
-            (Step::Undeclared(_), None) => self.path(block, span, &parts(), &[]),
-            (Step::Unknown | Step::Scalar, None) => {
+            (_, Some(group)) => Some(OperandTarget::Group(group)),
+            (PropertyStep::Undeclared(_), None) => self.path(block, span, &parts(), &[]),
+            (PropertyStep::Unknown | PropertyStep::Scalar, None) => {
                 let declared = self.shapes.declared(self.top);
                 let names = self.names.keys().map(|name| &**name);
                 let mut candidates: Vec<&str> = declared.into_iter().chain(names).collect();
                 candidates.sort_unstable();
                 let near = nearest(word, candidates).map(str::to_owned);
-                self.tell(block, span, Fault::UnknownName { name: word.to_owned(), near });
+                self.tell(block, span, GroupFault::UnknownName { name: word.to_owned(), near });
                 None
             }
         }
     }
 
-    fn reference(&mut self, block: &Block, span: Span, name: &str) -> Option<Target> {
+    fn reference(&mut self, block: &Block, span: Span, name: &str) -> Option<OperandTarget> {
         if let Some(group) = self.names.get(name) {
-            return Some(Target::Group(*group));
+            return Some(OperandTarget::Group(*group));
         }
         let mut names: Vec<&str> = self.names.keys().map(|name| &**name).collect();
         names.sort_unstable();
         let near = nearest(name, names).map(str::to_owned);
-        self.tell(block, span, Fault::UnknownGroup { name: name.to_owned(), near });
+        self.tell(block, span, GroupFault::UnknownGroup { name: name.to_owned(), near });
         None
     }
 
@@ -145,18 +150,18 @@ impl Resolver<'_> {
         span: Span,
         parts: &[Arc<str>],
         values: &[Value],
-    ) -> Option<Target> {
+    ) -> Option<OperandTarget> {
         let identity = (parts.to_vec(), values.iter().map(|it| format!("{it:?}")).collect());
         if let Some(known) = self.known.get(&identity) {
-            return Some(Target::Path(*known));
+            return Some(OperandTarget::Path(*known));
         }
         match self.lists(parts) {
             Ok(lists) => {
                 let id = block.paths.len();
                 let (parts, values) = (parts.to_vec(), values.to_vec());
-                block.paths.push(Path { parts, lists, values });
+                block.paths.push(PropertyPath { parts, lists, values });
                 self.known.insert(identity, id);
-                Some(Target::Path(id))
+                Some(OperandTarget::Path(id))
             }
             Err(fault) => {
                 self.tell(block, span, fault);
@@ -166,7 +171,7 @@ impl Resolver<'_> {
     }
 
     /// Through how many lists each part of a path leads on (D7, D9).
-    fn lists(&self, parts: &[Arc<str>]) -> Result<Vec<usize>, Fault> {
+    fn lists(&self, parts: &[Arc<str>]) -> Result<Vec<usize>, GroupFault> {
         let path = || parts.join(".");
         let mut lists = Vec::with_capacity(parts.len());
         let mut here = Some(self.top);
@@ -177,16 +182,16 @@ impl Resolver<'_> {
                 continue;
             };
             let next = match self.shapes.step(shape, part) {
-                Step::Declared(next) => Some(next),
-                Step::Undeclared(next) => next,
-                Step::Unknown => {
+                PropertyStep::Declared(next) => Some(next),
+                PropertyStep::Undeclared(next) => next,
+                PropertyStep::Unknown => {
                     let near = nearest(part, self.shapes.declared(shape)).map(str::to_owned);
                     let part = part.to_string();
-                    return Err(Fault::UnknownProperty { path: path(), part, near });
+                    return Err(GroupFault::UnknownProperty { path: path(), part, near });
                 }
-                Step::Scalar => {
+                PropertyStep::Scalar => {
                     let part = part.to_string();
-                    return Err(Fault::PathThroughScalar { path: path(), part });
+                    return Err(GroupFault::PathThroughScalar { path: path(), part });
                 }
             };
             let Some(next) = next else {
@@ -196,7 +201,7 @@ impl Resolver<'_> {
             };
             let unwrapped = self.shapes.unwrapped(next);
             if unwrapped.through_tuple && index + 1 < parts.len() {
-                return Err(Fault::PathThroughTuple { path: path() });
+                return Err(GroupFault::PathThroughTuple { path: path() });
             }
             lists.push(unwrapped.lists);
             here = unwrapped.inner;
@@ -207,13 +212,13 @@ impl Resolver<'_> {
 
 impl Block {
     /// An operand as findings show it.
-    pub(super) fn shown(&self, target: Target) -> String {
+    pub(super) fn shown(&self, target: OperandTarget) -> String {
         match target {
-            Target::Path(path) => self.paths[path].shown(),
-            Target::Group(group) => format!("{KEYWORD}.{}", self.groups[group].name),
-            Target::Nested(body) => {
+            OperandTarget::Path(path) => self.paths[path].shown(),
+            OperandTarget::Group(group) => format!("{KEYWORD}.{}", self.groups[group].name),
+            OperandTarget::Nested(body) => {
                 let body = &self.bodies[body];
-                let operator = body.operator.map_or("or", super::Operator::as_str);
+                let operator = body.operator.map_or("or", super::GroupOperator::as_str);
                 let targets = body.operands.iter().filter_map(|operand| operand.target);
                 let operands: Vec<String> = targets.map(|target| self.shown(target)).collect();
                 format!("{operator}({})", operands.join(", "))
@@ -223,11 +228,11 @@ impl Block {
 }
 
 /// A text that is the same for the same operand only.
-fn identity(block: &Block, target: Target) -> String {
+fn identity(block: &Block, target: OperandTarget) -> String {
     match target {
-        Target::Path(path) => format!("p{path}"),
-        Target::Group(group) => format!("g{group}"),
-        Target::Nested(body) => {
+        OperandTarget::Path(path) => format!("p{path}"),
+        OperandTarget::Group(group) => format!("g{group}"),
+        OperandTarget::Nested(body) => {
             let targets = block.bodies[body].operands.iter().map(|operand| operand.target);
             let inner: Vec<String> = targets
                 .map(|target| target.map_or_else(|| "?".to_owned(), |it| identity(block, it)))
@@ -258,9 +263,9 @@ fn references(block: &Block) -> Vec<Vec<usize>> {
 fn collect(block: &Block, body: usize, found: &mut Vec<usize>) {
     for operand in &block.bodies[body].operands {
         match operand.target {
-            Some(Target::Group(group)) => found.push(group),
-            Some(Target::Nested(nested)) => collect(block, nested, found),
-            Some(Target::Path(_)) | None => {}
+            Some(OperandTarget::Group(group)) => found.push(group),
+            Some(OperandTarget::Nested(nested)) => collect(block, nested, found),
+            Some(OperandTarget::Path(_)) | None => {}
         }
     }
 }
@@ -270,20 +275,20 @@ fn collect(block: &Block, body: usize, found: &mut Vec<usize>) {
 /// they are met.
 fn cycles(references: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search =
-        Search { references, is_done: vec![false; references.len()], found: Vec::new() };
+        CycleSearch { references, is_done: vec![false; references.len()], found: Vec::new() };
     for group in 0..references.len() {
         search.visit(group, &mut Vec::new());
     }
     search.found
 }
 
-struct Search<'a> {
+struct CycleSearch<'a> {
     references: &'a [Vec<usize>],
     is_done: Vec<bool>,
     found: Vec<Vec<usize>>,
 }
 
-impl Search<'_> {
+impl CycleSearch<'_> {
     /// The number of groups limits how deep this goes.
     fn visit(&mut self, group: usize, way: &mut Vec<usize>) {
         if let Some(start) = way.iter().position(|passed| *passed == group) {
@@ -306,15 +311,15 @@ impl Search<'_> {
     }
 }
 
-fn tell_of_cycle(block: &mut Block, cycle: &[usize], problems: &mut Vec<Problem>) {
+fn tell_of_cycle(block: &mut Block, cycle: &[usize], problems: &mut Vec<GroupProblem>) {
     let ends = cycle.iter().chain(cycle.first());
     let names = ends.map(|group| block.groups[*group].name.clone()).collect();
     let first = &block.groups[cycle[0]];
-    problems.push(Problem {
+    problems.push(GroupProblem {
         span: first.span,
         block: block.location.clone(),
         group: Some(first.name.clone()),
-        fault: Fault::Cycle { names },
+        fault: GroupFault::Cycle { names },
     });
     for group in cycle {
         block.groups[*group].is_broken = true;
@@ -347,8 +352,13 @@ fn from_the_bottom(references: &[Vec<usize>]) -> Vec<usize> {
 }
 
 /// Says whether a group can be used, and what it looks at.
-fn settle(block: &mut Block, group: usize, references: &[Vec<usize>], problems: &mut Vec<Problem>) {
-    let Group { is_broken, body, .. } = block.groups[group];
+fn settle(
+    block: &mut Block,
+    group: usize,
+    references: &[Vec<usize>],
+    problems: &mut Vec<GroupProblem>,
+) {
+    let PropertyGroup { is_broken, body, .. } = block.groups[group];
     if is_broken || !references[group].iter().all(|referred| block.groups[*referred].is_usable) {
         return;
     }
@@ -356,11 +366,11 @@ fn settle(block: &mut Block, group: usize, references: &[Vec<usize>], problems: 
     leaves(block, body);
     let total: usize = block.bodies.iter().map(|body| body.leaves.len()).sum();
     if depth > Groups::MAX_DEPTH || total > MAX_LEAVES {
-        problems.push(Problem {
+        problems.push(GroupProblem {
             span: block.groups[group].span,
             block: block.location.clone(),
             group: Some(block.groups[group].name.clone()),
-            fault: Fault::TooLarge,
+            fault: GroupFault::TooLarge,
         });
         return;
     }
@@ -373,9 +383,9 @@ const MAX_LEAVES: usize = 1_000_000;
 
 fn depth(block: &Block, body: usize) -> usize {
     let inner = block.bodies[body].operands.iter().map(|operand| match operand.target {
-        Some(Target::Group(group)) => block.groups[group].depth,
-        Some(Target::Nested(nested)) => depth(block, nested),
-        Some(Target::Path(_)) | None => 0,
+        Some(OperandTarget::Group(group)) => block.groups[group].depth,
+        Some(OperandTarget::Nested(nested)) => depth(block, nested),
+        Some(OperandTarget::Path(_)) | None => 0,
     });
     1 + inner.max().unwrap_or(0)
 }
@@ -386,9 +396,11 @@ fn leaves(block: &mut Block, body: usize) {
     let mut seen = HashSet::new();
     for index in 0..block.bodies[body].operands.len() {
         let of_operand = match block.bodies[body].operands[index].target {
-            Some(Target::Path(path)) => vec![path],
-            Some(Target::Group(group)) => block.bodies[block.groups[group].body].leaves.clone(),
-            Some(Target::Nested(nested)) => {
+            Some(OperandTarget::Path(path)) => vec![path],
+            Some(OperandTarget::Group(group)) => {
+                block.bodies[block.groups[group].body].leaves.clone()
+            }
+            Some(OperandTarget::Nested(nested)) => {
                 leaves(block, nested);
                 block.bodies[nested].leaves.clone()
             }
@@ -401,7 +413,7 @@ fn leaves(block: &mut Block, body: usize) {
 }
 
 /// The longest beginning that all paths go beyond and that ends at a list.
-fn lift(paths: &[Path], leaves: &[usize]) -> usize {
+fn lift(paths: &[PropertyPath], leaves: &[usize]) -> usize {
     let Some((first, others)) = leaves.split_first() else { return 0 };
     let first = &paths[*first];
     let mut shared = first.parts.len() - 1;

@@ -7,8 +7,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::definition::{Fault, Problem};
-use super::{Found, KEYWORD};
+use super::definition::{GroupFault, GroupProblem};
+use super::{FoundBlock, KEYWORD};
 use crate::merge::pattern::{Pattern, Patterns};
 use crate::schema::reference_target;
 use crate::yaml::path::{Location, Piece};
@@ -19,12 +19,12 @@ pub(super) type ShapeId = usize;
 
 /// All shapes of a schema.
 #[derive(Debug)]
-pub(super) struct Shapes(Vec<Shape>);
+pub(super) struct Shapes(Vec<SchemaShape>);
 
 /// What a schema says of the data at one place.
 #[derive(Debug, Default)]
-struct Shape {
-    kind: Kind,
+struct SchemaShape {
+    kind: ShapeKind,
     /// The properties that it declares; none where it declares none at all.
     properties: Option<Vec<(Arc<str>, ShapeId)>>,
     by_pattern: Option<Vec<(Option<Pattern>, ShapeId)>>,
@@ -38,7 +38,7 @@ struct Shape {
 
 /// What the data may be, as far as paths ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum ShapeKind {
     /// Neither a mapping nor a list.
     Scalar,
     List,
@@ -66,7 +66,7 @@ enum Items {
 }
 
 /// Where a word leads from a mapping.
-pub(super) enum Step {
+pub(super) enum PropertyStep {
     /// To a property that is declared.
     Declared(ShapeId),
     /// To one that nothing says anything of, or that the schema for additional
@@ -90,7 +90,7 @@ pub(super) struct Unwrapped {
 impl Shapes {
     /// The shape of anything, and which it is.
     pub(super) fn open() -> (Self, ShapeId) {
-        (Self(vec![Shape::default()]), 0)
+        (Self(vec![SchemaShape::default()]), 0)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -104,30 +104,34 @@ impl Shapes {
     }
 
     /// Where `word` leads from a mapping of this shape (D7).
-    pub(super) fn step(&self, shape: ShapeId, word: &str) -> Step {
+    pub(super) fn step(&self, shape: ShapeId, word: &str) -> PropertyStep {
         let beside = self.beside(shape);
         let own = &self.0[shape];
-        if own.kind == Kind::Scalar {
-            return Step::Scalar;
+        if own.kind == ShapeKind::Scalar {
+            return PropertyStep::Scalar;
         }
         let mut declared = beside.iter().flat_map(|id| self.0[*id].properties.iter().flatten());
         if let Some((_, found)) = declared.find(|(name, _)| &**name == word) {
-            return Step::Declared(*found);
+            return PropertyStep::Declared(*found);
         }
         let by_pattern = beside.iter().flat_map(|id| self.0[*id].by_pattern.iter().flatten());
         let mut matching = by_pattern.filter(|(pattern, _)| is_match(pattern.as_ref(), word));
         if let Some((_, found)) = matching.next() {
-            return Step::Undeclared(Some(*found));
+            return PropertyStep::Undeclared(Some(*found));
         }
         match own.additional {
-            Additional::Schema(schema) => return Step::Undeclared(Some(schema)),
-            Additional::Allowed => return Step::Undeclared(None),
+            Additional::Schema(schema) => return PropertyStep::Undeclared(Some(schema)),
+            Additional::Allowed => return PropertyStep::Undeclared(None),
             Additional::Unsaid | Additional::Refused => {}
         }
         let always = self.always(shape);
         let declares = always.iter().any(|id| self.0[*id].properties.is_some());
         let has_patterns = always.iter().any(|id| self.0[*id].by_pattern.is_some());
-        if declares && !has_patterns { Step::Unknown } else { Step::Undeclared(None) }
+        if declares && !has_patterns {
+            PropertyStep::Unknown
+        } else {
+            PropertyStep::Undeclared(None)
+        }
     }
 
     /// What a value of this shape lists, through all lists.
@@ -135,7 +139,7 @@ impl Shapes {
         let (mut lists, mut inner, mut seen) = (0, Some(shape), HashSet::new());
         while let Some(id) = inner {
             let of = &self.0[id];
-            if of.kind != Kind::List {
+            if of.kind != ShapeKind::List {
                 break;
             }
             // A list of itself has no innermost list.
@@ -167,7 +171,11 @@ impl Shapes {
         self.closed(shapes, |shape| shape.always.iter().chain(&[]))
     }
 
-    fn closed<'s, I>(&'s self, from: Vec<ShapeId>, next: impl Fn(&'s Shape) -> I) -> Vec<ShapeId>
+    fn closed<'s, I>(
+        &'s self,
+        from: Vec<ShapeId>,
+        next: impl Fn(&'s SchemaShape) -> I,
+    ) -> Vec<ShapeId>
     where
         I: Iterator<Item = &'s ShapeId>,
     {
@@ -234,7 +242,7 @@ pub(super) struct Inside<'d> {
     pub(super) shape: ShapeId,
 }
 
-impl Shape {
+impl SchemaShape {
     /// The shapes that are about the value at a key that may not be declared.
     fn undeclared(&self, key: &Key) -> impl Iterator<Item = ShapeId> {
         let name = key.as_str();
@@ -278,18 +286,18 @@ fn is_match(pattern: Option<&Pattern>, name: &str) -> bool {
 }
 
 /// What was read of a schema.
-pub(super) struct Read<'a> {
+pub(super) struct ReadShapes<'a> {
     pub(super) shapes: Shapes,
     pub(super) top: ShapeId,
     /// The blocks, in the order in which schemas are walked.
-    pub(super) found: Vec<Found<'a>>,
+    pub(super) found: Vec<FoundBlock<'a>>,
     /// Blocks that are about nothing.
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<GroupProblem>,
 }
 
 /// Reads the schema at `root`.
-pub(super) fn read(root: &Node) -> Read<'_> {
-    let mut reader = Reader {
+pub(super) fn read(root: &Node) -> ReadShapes<'_> {
+    let mut reader = ShapeReader {
         root,
         here: Location::root(),
         shapes: Vec::new(),
@@ -306,20 +314,20 @@ pub(super) fn read(root: &Node) -> Read<'_> {
     reader.is_reached = true;
     reader.named(root, "definitions");
     reader.sometimes();
-    let Reader { shapes, found, problems, .. } = reader;
-    Read { shapes: Shapes(shapes), top, found, problems }
+    let ShapeReader { shapes, found, problems, .. } = reader;
+    ReadShapes { shapes: Shapes(shapes), top, found, problems }
 }
 
-struct Reader<'a> {
+struct ShapeReader<'a> {
     root: &'a Node,
     /// The schema that is being read.
     here: Location,
-    shapes: Vec<Shape>,
+    shapes: Vec<SchemaShape>,
     /// The shapes by the addresses of their schemas.
     known: HashMap<usize, ShapeId>,
-    found: Vec<Found<'a>>,
+    found: Vec<FoundBlock<'a>>,
     patterns: Patterns,
-    problems: Vec<Problem>,
+    problems: Vec<GroupProblem>,
     /// The schemas whose cases are still to be read: what is about data in
     /// some cases only comes after all that is always.
     later: Vec<(ShapeId, &'a Node, Location)>,
@@ -327,10 +335,10 @@ struct Reader<'a> {
     is_reached: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ShapeReader<'a> {
     fn schema(&mut self, node: &'a Node) -> ShapeId {
         let Some((node, place)) = self.referred(node) else {
-            self.shapes.push(Shape::default());
+            self.shapes.push(SchemaShape::default());
             return self.shapes.len() - 1;
         };
         let identity = std::ptr::from_ref(node).addr();
@@ -339,10 +347,10 @@ impl<'a> Reader<'a> {
         }
         let id = self.shapes.len();
         self.known.insert(identity, id);
-        self.shapes.push(Shape::default());
+        self.shapes.push(SchemaShape::default());
         let before = place.map(|place| std::mem::replace(&mut self.here, place));
         self.block(id, node);
-        self.shapes[id] = Shape {
+        self.shapes[id] = SchemaShape {
             kind: kind_of(node),
             properties: self.named(node, "properties"),
             items: self.items(node),
@@ -379,13 +387,13 @@ impl<'a> Reader<'a> {
         };
         let location = self.here.join(Piece::Key(key.clone()));
         if self.is_reached {
-            self.found.push(Found { shape, node: block, span: key.span, location });
+            self.found.push(FoundBlock { shape, node: block, span: key.span, location });
         } else {
-            self.problems.push(Problem {
+            self.problems.push(GroupProblem {
                 span: key.span,
                 block: location,
                 group: None,
-                fault: Fault::Unreached,
+                fault: GroupFault::Unreached,
             });
         }
     }
@@ -476,19 +484,19 @@ impl<'a> Reader<'a> {
 /// So many references may lead to each other without anything between.
 const MOST_REFERENCES: usize = 400;
 
-fn kind_of(node: &Node) -> Kind {
+fn kind_of(node: &Node) -> ShapeKind {
     let Some(kind) = node.get("type") else {
-        return if node.get("items").is_some() { Kind::List } else { Kind::Open };
+        return if node.get("items").is_some() { ShapeKind::List } else { ShapeKind::Open };
     };
     let items = kind.as_sequence().unwrap_or(std::slice::from_ref(kind));
     let has = |name: &str| items.iter().any(|item| item.as_str() == Some(name));
     let is_scalar = |item: &Node| item.as_str().is_some_and(|name| SCALARS.contains(&name));
     match (has("object"), has("array")) {
-        (false, true) => Kind::List,
-        (true, _) => Kind::Open,
+        (false, true) => ShapeKind::List,
+        (true, _) => ShapeKind::Open,
         // What is no type leaves open what was meant.
-        (false, false) if items.is_empty() || !items.iter().all(is_scalar) => Kind::Open,
-        (false, false) => Kind::Scalar,
+        (false, false) if items.is_empty() || !items.iter().all(is_scalar) => ShapeKind::Open,
+        (false, false) => ShapeKind::Scalar,
     }
 }
 

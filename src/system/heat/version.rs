@@ -12,23 +12,23 @@ use crate::yaml::{Node, Origin, Value};
 #[derive(Clone, Debug, Default)]
 pub struct Versions {
     /// The one of the plugin that has no name.
-    pub unnamed: Option<Version>,
+    pub unnamed: Option<ComponentVersion>,
     /// Those of plugins with a name.
-    pub named: BTreeMap<Arc<str>, Version>,
+    pub named: BTreeMap<Arc<str>, ComponentVersion>,
 }
 
 /// A version, as it is written.
 #[derive(Clone, Debug)]
-pub struct Version {
+pub struct ComponentVersion {
     text: Arc<str>,
     /// Its numbers, without zeros at the end; none where it is no number.
-    numbers: Option<Vec<Number>>,
+    numbers: Option<Vec<VersionNumber>>,
 }
 
 /// A number of any length: how many digits, and the digits.
-type Number = (usize, Arc<str>);
+type VersionNumber = (usize, Arc<str>);
 
-impl Version {
+impl ComponentVersion {
     /// The version that is written so.
     pub fn new(text: &str) -> Self {
         let text = text.trim();
@@ -45,7 +45,7 @@ impl Version {
         self.numbers.is_some()
     }
 
-    fn is_at_least(&self, other: &Version) -> bool {
+    fn is_at_least(&self, other: &ComponentVersion) -> bool {
         match (&self.numbers, &other.numbers) {
             (Some(own), Some(other)) => own >= other,
             // What cannot be compared is not held against anybody.
@@ -54,7 +54,7 @@ impl Version {
     }
 }
 
-impl PartialEq for Version {
+impl PartialEq for ComponentVersion {
     fn eq(&self, other: &Self) -> bool {
         match (&self.numbers, &other.numbers) {
             (Some(own), Some(other)) => own == other,
@@ -64,7 +64,7 @@ impl PartialEq for Version {
     }
 }
 
-fn numbers(text: &str) -> Option<Vec<Number>> {
+fn numbers(text: &str) -> Option<Vec<VersionNumber>> {
     let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
     let mut numbers = Vec::new();
     for part in digits.split('.') {
@@ -91,14 +91,14 @@ pub(super) struct Gate {
 #[derive(Clone, Debug)]
 pub(super) enum Supported {
     /// Exactly these.
-    Exactly(Vec<Version>),
+    Exactly(Vec<ComponentVersion>),
     /// This one and all later ones.
-    Since(Version),
+    Since(ComponentVersion),
 }
 
 impl Gate {
     /// The version that it refuses, if it does.
-    pub(super) fn refuses<'v>(&self, versions: &'v Versions) -> Option<&'v Version> {
+    pub(super) fn refuses<'v>(&self, versions: &'v Versions) -> Option<&'v ComponentVersion> {
         let present = match &self.plugin {
             Some(plugin) => versions.named.get(plugin),
             None => versions.unnamed.as_ref(),
@@ -111,7 +111,7 @@ impl Gate {
     }
 
     /// The last version of a list, where all of it are before `present`.
-    pub(super) fn last_before(&self, present: &Version) -> Option<&str> {
+    pub(super) fn last_before(&self, present: &ComponentVersion) -> Option<&str> {
         let Supported::Exactly(list) = &self.supported else { return None };
         let present = present.numbers.as_ref()?;
         let numbers = list.iter().map(|listed| Some((listed.numbers.as_ref()?, listed.text())));
@@ -124,7 +124,7 @@ impl Gate {
         match &self.supported {
             Supported::Since(first) => format!("since {}", first.text),
             Supported::Exactly(list) => {
-                let texts: Vec<&str> = list.iter().map(Version::text).collect();
+                let texts: Vec<&str> = list.iter().map(ComponentVersion::text).collect();
                 format!("in {}", texts.join(", "))
             }
         }
@@ -133,14 +133,14 @@ impl Gate {
 
 /// The version that a scalar is, by its text: to YAML 1.1 an unquoted `1.10`
 /// is the number 1.1. None of what cannot be a version.
-pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<Version> {
+pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<ComponentVersion> {
     match &node.value {
-        Value::String(text) => (!text.trim().is_empty()).then(|| Version::new(text)),
+        Value::String(text) => (!text.trim().is_empty()).then(|| ComponentVersion::new(text)),
         Value::Int(_)
         | Value::BigInt(_)
         | Value::Float(_)
         | Value::Date(_)
-        | Value::Timestamp(_) => Some(Version::new(&written(node, sources))),
+        | Value::Timestamp(_) => Some(ComponentVersion::new(&written(node, sources))),
         Value::Null
         | Value::Bool(_)
         | Value::Binary(_)

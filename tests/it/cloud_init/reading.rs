@@ -6,7 +6,8 @@
 use layercake::report::canonical;
 use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::system::cloud_init::part::{
-    Carrier, Cost, Fault, FaultKind, Header, Kind, Likeness, Limit, Part,
+    Carrier, CloudPart, FaultCost, Header, PartFault, PartFaultKind, PartKind, PartLimit,
+    PartResemblance,
 };
 use layercake::system::cloud_init::read::{
     Included, UserData, read, read_configuration, read_with,
@@ -62,19 +63,19 @@ impl Taken {
     }
 
     /// All faults, where somebody wrote what is wrong; in order of place.
-    fn faults(&self) -> Vec<(Span, FaultKind)> {
+    fn faults(&self) -> Vec<(Span, PartFaultKind)> {
         let of_parts = self.user_data.parts.iter().flat_map(|part| &part.faults);
         let all = of_parts.chain(&self.user_data.faults).chain(&self.user_data.aborted);
         let mut faults: Vec<_> =
-            all.map(|Fault { at, kind }| (self.sources.written(*at), kind.clone())).collect();
+            all.map(|PartFault { at, kind }| (self.sources.written(*at), kind.clone())).collect();
         faults.sort_by_key(|(at, _)| *at);
         faults
     }
 
     #[track_caller]
-    fn is(&self, parts: &[&str], faults: &[FaultKind]) {
+    fn is(&self, parts: &[&str], faults: &[PartFaultKind]) {
         assert_eq!(self.parts(), parts);
-        let (places, kinds): (Vec<Span>, Vec<FaultKind>) = self.faults().into_iter().unzip();
+        let (places, kinds): (Vec<Span>, Vec<PartFaultKind>) = self.faults().into_iter().unzip();
         assert_eq!(kinds, faults);
         let texts = |spans: &[Span]| -> Vec<(Span, String)> {
             spans.iter().map(|span| (*span, self.sources.slice(*span).to_owned())).collect()
@@ -83,13 +84,13 @@ impl Taken {
     }
 }
 
-fn outline(part: &Part) -> String {
+fn outline(part: &CloudPart) -> String {
     let kind = match &part.kind {
-        Kind::CloudConfig => "config",
-        Kind::JsonPatch(Some(_)) => "patch",
-        Kind::JsonPatch(None) => "broken patch",
-        Kind::Template => "template",
-        Kind::Other(content_type) => content_type,
+        PartKind::CloudConfig => "config",
+        PartKind::JsonPatch(Some(_)) => "patch",
+        PartKind::JsonPatch(None) => "broken patch",
+        PartKind::Template => "template",
+        PartKind::Other(content_type) => content_type,
     };
     let header = part.header.as_ref().map_or("-", |header| &header.value);
     format!("{} {kind} {header:?} {}", part.key.name, canonical(&part.data))
@@ -138,11 +139,11 @@ fn a_plain_text_is_what_its_first_line_says() {
 fn a_first_line_that_says_nothing_is_told() {
     let other = ["user-data text/x-not-multipart \"-\" null"];
     for (text, likeness) in [
-        ("⟦# cloud-config⟧\na: 1\n", Likeness::Nothing),
-        ("\n ⟦a: 1⟧ \n", Likeness::Nothing),
-        ("⟦\u{FEFF}#cloud-config⟧\na: 1\n", Likeness::ByteOrderMark),
+        ("⟦# cloud-config⟧\na: 1\n", PartResemblance::Nothing),
+        ("\n ⟦a: 1⟧ \n", PartResemblance::Nothing),
+        ("⟦\u{FEFF}#cloud-config⟧\na: 1\n", PartResemblance::ByteOrderMark),
     ] {
-        take_apart(text, &[]).is(&other, &[FaultKind::Unrecognized(likeness)]);
+        take_apart(text, &[]).is(&other, &[PartFaultKind::Unrecognized(likeness)]);
     }
 }
 
@@ -150,15 +151,15 @@ fn a_first_line_that_says_nothing_is_told() {
 fn a_config_is_one_document_and_a_mapping() {
     let empty = ["user-data config \"-\" null"];
     let table = [
-        ("⟦#cloud-config⟧\n", FaultKind::Documents(0)),
-        ("⟦#cloud-config⟧\n---\n", FaultKind::NotAMapping("null")),
-        ("⟦#cloud-config⟧\n- a\n", FaultKind::NotAMapping("a list")),
-        ("⟦#cloud-config⟧\ntext\n", FaultKind::NotAMapping("a string")),
-        ("#cloud-config\na: 1\n⟦⟧---\nb: 2\n", FaultKind::Documents(2)),
+        ("⟦#cloud-config⟧\n", PartFaultKind::Documents(0)),
+        ("⟦#cloud-config⟧\n---\n", PartFaultKind::NotAMapping("null")),
+        ("⟦#cloud-config⟧\n- a\n", PartFaultKind::NotAMapping("a list")),
+        ("⟦#cloud-config⟧\ntext\n", PartFaultKind::NotAMapping("a string")),
+        ("#cloud-config\na: 1\n⟦⟧---\nb: 2\n", PartFaultKind::Documents(2)),
     ];
     for (text, fault) in table {
         let taken = take_apart(text, &[]);
-        assert_eq!(fault.cost(), Cost::Part);
+        assert_eq!(fault.cost(), FaultCost::Part);
         taken.is(&empty, &[fault]);
     }
     assert_parts("#cloud-config\n{}\n", &["user-data config \"-\" {}"]);
@@ -183,7 +184,7 @@ fn a_patch_is_json_and_tells_where_it_is_not() {
     assert_eq!(taken.parts(), ["user-data broken patch \"-\" null"]);
     let faults = taken.faults();
     assert_eq!(faults[0].0, taken.marks[0]);
-    assert!(matches!(faults[0].1, FaultKind::Patch(_)));
+    assert!(matches!(faults[0].1, PartFaultKind::Patch(_)));
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn only_a_text_that_names_a_mime_version_early_is_a_message() {
     let early = "#cloud-config\n# mime-VERSION: 1.0\na: 1\n";
     assert_parts(early, &["user-data config \"-\" {\"a\":1}"]);
     let early = "#cloud-config\n# mime-version: 1.0\na: ⟦⟧é\n";
-    let fault = FaultKind::Mangled { is_readable: false };
+    let fault = PartFaultKind::Mangled { is_readable: false };
     take_apart(early, &[]).is(&["user-data config \"-\" null"], &[fault]);
 }
 
@@ -229,20 +230,20 @@ fn only_a_text_that_names_a_mime_version_early_is_a_message() {
 fn headers_count_as_they_are_spelled() {
     let config =
         |headers: &str| multipart(&[&format!("Content-Type: text/cloud-config\n{headers}\na: 1")]);
-    let cases: &[(&str, &str, &[FaultKind])] = &[
+    let cases: &[(&str, &str, &[PartFaultKind])] = &[
         ("Merge-Type: dict()\n", "dict()", &[]),
         ("X-Merge-Type: dict()\n", "dict()", &[]),
         ("X-Merge-Type: x\nMerge-Type: dict()\n", "dict()", &[]),
         ("Merge-Type: a\nMerge-Type: b\n", "a", &[]),
         ("Merge-Type:  \nX-Merge-Type: x\n", "x", &[]),
         ("Merge-Type: dict(\n a)\n", "dict(\n a)", &[]),
-        ("⟦merge-type⟧: a\n", "-", &[FaultKind::HeaderCase { expected: "Merge-Type" }]),
-        ("⟦X-merge-type⟧: a\n", "-", &[FaultKind::HeaderCase { expected: "X-Merge-Type" }]),
+        ("⟦merge-type⟧: a\n", "-", &[PartFaultKind::HeaderCase { expected: "Merge-Type" }]),
+        ("⟦X-merge-type⟧: a\n", "-", &[PartFaultKind::HeaderCase { expected: "X-Merge-Type" }]),
         // Python asks for the name as it is spelled, and for its value in any case.
         (
             "⟦merge-type⟧: a\nMerge-Type: b\n",
             "a",
-            &[FaultKind::HeaderCase { expected: "Merge-Type" }],
+            &[PartFaultKind::HeaderCase { expected: "Merge-Type" }],
         ),
     ];
     for (headers, header, faults) in cases {
@@ -255,20 +256,20 @@ fn headers_count_as_they_are_spelled() {
 fn a_header_that_is_not_handed_on_is_told() {
     let text = "MIME-Version: 1.0\n⟦Merge-Type⟧: a\nContent-Type: multipart/mixed; boundary=BB\n\n\
                 --BB\nContent-Type: text/cloud-config\n\na: 1\n--BB--\n";
-    let fault = FaultKind::IgnoredHeader(Carrier::Multipart);
+    let fault = PartFaultKind::IgnoredHeader(Carrier::Multipart);
     take_apart(text, &[]).is(&["user-data config \"-\" {\"a\":1}"], &[fault]);
 
     let text = multipart(&["⟦X-Merge-Type⟧: a\n\n#include other"]);
-    let fault = FaultKind::IgnoredHeader(Carrier::Include);
+    let fault = PartFaultKind::IgnoredHeader(Carrier::Include);
     take_apart(&text, &[("other", "#cloud-config\na: 1")])
         .is(&["other config \"-\" {\"a\":1}"], &[fault]);
 
     let text = multipart(&["⟦Merge-Type⟧: a\n\n#cloud-config-archive\n- 'a: 1'"]);
-    let fault = FaultKind::IgnoredHeader(Carrier::Archive);
+    let fault = PartFaultKind::IgnoredHeader(Carrier::Archive);
     take_apart(&text, &[]).is(&["user-data#1 config \"-\" {\"a\":1}"], &[fault]);
 
     let text = multipart(&["⟦Merge-Type⟧: a\n\n#cloud-config-jsonp\n[]"]);
-    let fault = FaultKind::IgnoredHeader(Carrier::JsonPatch);
+    let fault = PartFaultKind::IgnoredHeader(Carrier::JsonPatch);
     take_apart(&text, &[]).is(&["user-data patch \"a\" []"], &[fault]);
 }
 
@@ -293,7 +294,7 @@ fn a_compressed_part_loses_its_header_and_knows_where_it_came_from() {
     let text =
         multipart(&[&gzip_part("⟦Merge-Type⟧: list(append)\nLaunch-Index: 2\n", COMPRESSED)]);
     let taken = take_apart(&text, &[]);
-    let fault = FaultKind::IgnoredHeader(Carrier::Gzip);
+    let fault = PartFaultKind::IgnoredHeader(Carrier::Gzip);
     taken.is(&["user-data config \"-\" {\"a\":1}"], &[fault]);
     let part = &taken.user_data.parts[0];
     assert_eq!(&*part.headers[0].name.value, "Launch-Index");
@@ -310,14 +311,14 @@ fn what_cannot_be_decompressed_ends_all_user_data() {
     let taken = take_apart(&text, &[]);
     assert_eq!(taken.parts(), ["user-data#1 config \"-\" {\"a\":1}"]);
     let aborted = taken.user_data.aborted.as_ref().unwrap();
-    assert!(matches!(aborted.kind, FaultKind::NotGzip(_)), "{aborted:?}");
+    assert!(matches!(aborted.kind, PartFaultKind::NotGzip(_)), "{aborted:?}");
     assert_eq!(taken.sources.written(aborted.at), taken.marks[0]);
 }
 
 #[test]
 fn compressed_text_beyond_ascii_is_mangled_unless_it_is_looked_into() {
     let text = multipart(&[&gzip_part("", &format!("⟦{COMPRESSED_LATIN}⟧"))]);
-    let fault = FaultKind::Mangled { is_readable: false };
+    let fault = PartFaultKind::Mangled { is_readable: false };
     take_apart(&text, &[]).is(&["user-data config \"-\" null"], &[fault]);
     let text = multipart(&[&gzip_part("", COMPRESSED_ARCHIVE)]);
     assert_parts(&text, &["user-data#1 config \"-\" {\"a\":\"é\"}"]);
@@ -338,9 +339,10 @@ fn a_file_may_be_compressed_as_a_whole() {
     assert_eq!(read_whole.parts[0].faults, []);
 
     let read_cut = read(cut, &mut sources, &mut nothing);
-    let kinds: Vec<&FaultKind> = read_cut.parts[0].faults.iter().map(|fault| &fault.kind).collect();
-    assert!(matches!(kinds[..], [FaultKind::NotGzip(_)]), "{kinds:?}");
-    assert!(matches!(read_cut.parts[0].kind, Kind::Other(_)));
+    let kinds: Vec<&PartFaultKind> =
+        read_cut.parts[0].faults.iter().map(|fault| &fault.kind).collect();
+    assert!(matches!(kinds[..], [PartFaultKind::NotGzip(_)]), "{kinds:?}");
+    assert!(matches!(read_cut.parts[0].kind, PartKind::Other(_)));
 }
 
 fn bytes_of(base64: &str) -> Vec<u8> {
@@ -358,15 +360,15 @@ fn transfer_encodings_are_undone_and_keep_headers() {
     let expected = ["user-data config \"m\" {\"a\":\"é\"}"];
     take_apart(&part("base64", "YTogw6k=\n"), &[]).is(&expected, &[]);
     take_apart(&part("Base64", "YTog\nw6k"), &[]).is(&expected, &[]);
-    take_apart(&part("base64", "⟦YTog!w6k=⟧"), &[]).is(&expected, &[FaultKind::BrokenBase64]);
+    take_apart(&part("base64", "⟦YTog!w6k=⟧"), &[]).is(&expected, &[PartFaultKind::BrokenBase64]);
     take_apart(&part("quoted-printable", "a: =C3=\n=A9"), &[]).is(&expected, &[]);
     // Latin-1 is no UTF-8, whatever `charset` says.
     let latin = ["user-data config \"m\" null"];
-    take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[FaultKind::NotUtf8]);
+    take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[PartFaultKind::NotUtf8]);
     take_apart(&part("x-uuencode", "begin 644 a\n(83H@PZD*8CH`\n`\nend"), &[])
         .is(&["user-data config \"m\" {\"a\":\"é\",\"b\":null}"], &[]);
     take_apart(&part("x-uuencode", "⟦a: e⟧"), &[])
-        .is(&["user-data config \"m\" {\"a\":\"e\"}"], &[FaultKind::BrokenUuencode]);
+        .is(&["user-data config \"m\" {\"a\":\"e\"}"], &[PartFaultKind::BrokenUuencode]);
 }
 
 #[test]
@@ -376,7 +378,7 @@ fn text_of_a_message_that_is_not_encoded_is_mangled() {
     };
     let is = |text: &str, data: &str, is_readable: bool| {
         let part = format!("user-data config \"-\" {data}");
-        take_apart(&config(text), &[]).is(&[&part], &[FaultKind::Mangled { is_readable }]);
+        take_apart(&config(text), &[]).is(&[&part], &[PartFaultKind::Mangled { is_readable }]);
     };
     is("a: ⟦⟧é", "null", false);
     is("a: ⟦⟧€", "{\"a\":\"\\\\u20ac\"}", true);
@@ -392,18 +394,22 @@ fn a_broken_message_is_told_and_gives_what_python_finds() {
     };
     let part = "Content-Type: text/cloud-config\n\na: 1\n";
     let one = ["user-data config \"-\" {\"a\":1}"];
-    let cases: &[(String, &[&str], &[FaultKind])] = &[
+    let cases: &[(String, &[&str], &[PartFaultKind])] = &[
         (
             message("⟦multipart/mixed⟧", &format!("--BB\n{part}--BB--\n")),
             &[],
-            &[FaultKind::NoBoundary],
+            &[PartFaultKind::NoBoundary],
         ),
-        (message("⟦multipart/mixed; boundary=BB⟧", "--AA\n--AA--\n"), &[], &[FaultKind::NoParts]),
-        (message("⟦multipart/mixed; boundary=BB⟧", "--BB--\n"), &[], &[FaultKind::NoParts]),
+        (
+            message("⟦multipart/mixed; boundary=BB⟧", "--AA\n--AA--\n"),
+            &[],
+            &[PartFaultKind::NoParts],
+        ),
+        (message("⟦multipart/mixed; boundary=BB⟧", "--BB--\n"), &[], &[PartFaultKind::NoParts]),
         (
             message("⟦multipart/mixed; boundary=BB⟧", &format!("--BB\n{part}")),
             &one,
-            &[FaultKind::NoEndBoundary],
+            &[PartFaultKind::NoEndBoundary],
         ),
         (
             message("multipart/mixed; boundary=BB", &format!("before\n--BB\n{part}--BB--\nafter")),
@@ -431,7 +437,7 @@ fn a_broken_message_is_told_and_gives_what_python_finds() {
                 ),
             ),
             &["user-data#1 config \"-\" {\"a\":1}", "user-data#2 config \"-\" {\"a\":1}"],
-            &[FaultKind::NoEndBoundary],
+            &[PartFaultKind::NoEndBoundary],
         ),
     ];
     for (text, parts, faults) in cases {
@@ -474,19 +480,19 @@ fn a_boundary_is_read_as_python_reads_it() {
         let text = format!(
             "MIME-Version: 1.0\nContent-Type: ⟦multipart/mixed; {none}⟧\n\n--A\n\na\n--A--\n"
         );
-        take_apart(&text, &[]).is(&[], &[FaultKind::NoBoundary]);
+        take_apart(&text, &[]).is(&[], &[PartFaultKind::NoBoundary]);
     }
 }
 
 #[test]
 fn a_type_that_nothing_is_done_with_is_told() {
     let text = multipart(&["Content-Type: text/cloud-konfig\n\n⟦a: 1⟧"]);
-    let fault = FaultKind::UnknownType("text/cloud-konfig".into());
+    let fault = PartFaultKind::UnknownType("text/cloud-konfig".into());
     take_apart(&text, &[]).is(&["user-data text/cloud-konfig \"-\" null"], &[fault]);
     let text = multipart(&[
         "Content-Type: text/cloud-config\n\n⟦## template: jinja⟧\n#cloud-config\na: 1",
     ]);
-    take_apart(&text, &[]).is(&["user-data config \"-\" {\"a\":1}"], &[FaultKind::NotRendered]);
+    take_apart(&text, &[]).is(&["user-data config \"-\" {\"a\":1}"], &[PartFaultKind::NotRendered]);
     let text = multipart(&["Content-Type: text/jinja2\nMerge-Type: m\n\n## template: jinja\n"]);
     assert_parts(&text, &["user-data template \"m\" null"]);
 }
@@ -502,7 +508,7 @@ fn what_became_of_a_text_that_is_not_merged_does_not_matter() {
     take_apart(&text, &[]).is(&[&script(1), &script(2)], &[]);
     let text = multipart(&["Content-Type: text/plain\n\n⟦é⟧"]);
     let plain = ["user-data text/plain \"-\" null"];
-    take_apart(&text, &[]).is(&plain, &[FaultKind::Unrecognized(Likeness::Nothing)]);
+    take_apart(&text, &[]).is(&plain, &[PartFaultKind::Unrecognized(PartResemblance::Nothing)]);
     let archive = "#cloud-config-archive\n- 'a: \u{1}'\n";
     assert!(take_apart(archive, &[]).user_data.problems[0].kind.is_fatal());
 }
@@ -548,14 +554,14 @@ fn what_an_archive_holds_beside_parts_is_told() {
             "user-data#4 config \"-\" {\"a\":1}",
         ],
         &[
-            FaultKind::Entry("an integer"),
-            FaultKind::Nested(Carrier::Archive),
-            FaultKind::Nested(Carrier::Include),
-            FaultKind::HeaderCase { expected: "Merge-Type" },
+            PartFaultKind::Entry("an integer"),
+            PartFaultKind::Nested(Carrier::Archive),
+            PartFaultKind::Nested(Carrier::Include),
+            PartFaultKind::HeaderCase { expected: "Merge-Type" },
         ],
     );
     let taken = take_apart("⟦#cloud-config-archive⟧\na: 1\n", &[]);
-    taken.is(&[], &[FaultKind::NotAList("a mapping")]);
+    taken.is(&[], &[PartFaultKind::NotAList("a mapping")]);
     let broken = take_apart("#cloud-config-archive\n- [\n", &[]);
     assert!(broken.user_data.problems[0].kind.is_fatal());
 }
@@ -563,12 +569,12 @@ fn what_an_archive_holds_beside_parts_is_told() {
 #[test]
 fn what_an_archive_cannot_make_a_part_of_ends_all_user_data() {
     let table = [
-        ("{content: x, Merge-Type: ⟦5⟧}", FaultKind::HeaderValue("an integer")),
-        ("{content: x, ⟦5⟧: x}", FaultKind::HeaderValue("an integer")),
-        ("{content: ⟦5⟧}", FaultKind::Content("an integer")),
-        ("{content: x, type: ⟦5⟧}", FaultKind::InvalidType),
-        ("{content: x, type: ⟦cloud-config⟧}", FaultKind::InvalidType),
-        ("{content: ⟦!!binary /w==⟧, type: text/plain}", FaultKind::NotUtf8),
+        ("{content: x, Merge-Type: ⟦5⟧}", PartFaultKind::HeaderValue("an integer")),
+        ("{content: x, ⟦5⟧: x}", PartFaultKind::HeaderValue("an integer")),
+        ("{content: ⟦5⟧}", PartFaultKind::Content("an integer")),
+        ("{content: x, type: ⟦5⟧}", PartFaultKind::InvalidType),
+        ("{content: x, type: ⟦cloud-config⟧}", PartFaultKind::InvalidType),
+        ("{content: ⟦!!binary /w==⟧, type: text/plain}", PartFaultKind::NotUtf8),
     ];
     for (entry, fault) in table {
         // The span of a tagged value does not hold its tag.
@@ -601,13 +607,13 @@ fn includes_are_read_in_order_depth_first() {
 fn what_cannot_be_included_is_told() {
     let files = [("a", "#cloud-config\na: 1"), ("loop", "#include user-data")];
     let a = "a config \"-\" {\"a\":1}";
-    let table: [(&str, &[&str], FaultKind); 5] = [
-        ("#include\na\n⟦missing⟧\na\n", &[a], FaultKind::MissingInclude),
-        ("#include\na\n⟦https://example.org/x⟧\na\n", &[a, a], FaultKind::RemoteInclude),
-        ("#include\n⟦user-data⟧\na\n", &[], FaultKind::IncludeCycle),
+    let table: [(&str, &[&str], PartFaultKind); 5] = [
+        ("#include\na\n⟦missing⟧\na\n", &[a], PartFaultKind::MissingInclude),
+        ("#include\na\n⟦https://example.org/x⟧\na\n", &[a, a], PartFaultKind::RemoteInclude),
+        ("#include\n⟦user-data⟧\na\n", &[], PartFaultKind::IncludeCycle),
         // With white space before it a marker is a place, and so is a comment.
-        ("  ⟦#include a⟧\n", &[], FaultKind::MissingInclude),
-        ("#include\n ⟦#a⟧\n", &[], FaultKind::MissingInclude),
+        ("  ⟦#include a⟧\n", &[], PartFaultKind::MissingInclude),
+        ("#include\n ⟦#a⟧\n", &[], PartFaultKind::MissingInclude),
     ];
     for (text, parts, fault) in table {
         take_apart(text, &files).is(parts, &[fault]);
@@ -615,7 +621,7 @@ fn what_cannot_be_included_is_told() {
 
     let taken = take_apart("#include loop\n", &files);
     let aborted = taken.user_data.aborted.as_ref().unwrap();
-    assert_eq!(aborted.kind, FaultKind::IncludeCycle);
+    assert_eq!(aborted.kind, PartFaultKind::IncludeCycle);
     let path = taken.sources.get(aborted.at.file).path();
     assert_eq!((path.as_str(), taken.sources.slice(aborted.at)), ("loop", "user-data"));
 }
@@ -633,15 +639,20 @@ fn a_file_that_has_no_text_is_told() {
     let mut nothing = |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
 
     let aborted = |read: UserData| read.aborted.map(|fault| fault.kind);
-    assert_eq!(aborted(read(unreadable, &mut sources, &mut nothing)), Some(FaultKind::NoText));
-    assert_eq!(aborted(read(latin_message, &mut sources, &mut nothing)), Some(FaultKind::NotUtf8));
+    assert_eq!(aborted(read(unreadable, &mut sources, &mut nothing)), Some(PartFaultKind::NoText));
+    assert_eq!(
+        aborted(read(latin_message, &mut sources, &mut nothing)),
+        Some(PartFaultKind::NotUtf8)
+    );
     let read_latin = read(latin, &mut sources, &mut nothing);
-    let [Fault { at, kind: FaultKind::NotUtf8 }] = read_latin.parts[0].faults[..] else { panic!() };
+    let [PartFault { at, kind: PartFaultKind::NotUtf8 }] = read_latin.parts[0].faults[..] else {
+        panic!()
+    };
     assert_eq!((at.file, at.start), (latin, 17));
     assert!(read_latin.parts[0].data.is_null());
     let read_wide = read(wide, &mut sources, &mut nothing);
-    assert!(matches!(read_wide.parts[0].kind, Kind::Other(_)));
-    assert_eq!(read_wide.parts[0].faults[0].kind, FaultKind::NotUtf8);
+    assert!(matches!(read_wide.parts[0].kind, PartKind::Other(_)));
+    assert_eq!(read_wide.parts[0].faults[0].kind, PartFaultKind::NotUtf8);
 }
 
 #[test]
@@ -655,15 +666,15 @@ fn a_configuration_needs_no_first_line() {
 
 #[test]
 fn limits_are_met_with_a_fault() {
-    let deep = multipart_in_multipart(Limit::NESTING + 1);
+    let deep = multipart_in_multipart(PartLimit::NESTING + 1);
     let kind = |taken: &Taken| taken.user_data.aborted.as_ref().map(|fault| fault.kind.clone());
-    assert_eq!(kind(&take_apart(&deep, &[])), Some(FaultKind::OverLimit(Limit::Nesting)));
-    let shallow = multipart_in_multipart(Limit::NESTING);
+    assert_eq!(kind(&take_apart(&deep, &[])), Some(PartFaultKind::OverLimit(PartLimit::Nesting)));
+    let shallow = multipart_in_multipart(PartLimit::NESTING);
     assert_eq!(kind(&take_apart(&shallow, &[])), None);
-    let entries = "- x\n".repeat(Limit::PARTS + 1);
+    let entries = "- x\n".repeat(PartLimit::PARTS + 1);
     let archive = take_apart(&format!("#cloud-config-archive\n{entries}"), &[]);
-    assert_eq!(kind(&archive), Some(FaultKind::OverLimit(Limit::Parts)));
-    assert_eq!(archive.user_data.parts.len(), Limit::PARTS);
+    assert_eq!(kind(&archive), Some(PartFaultKind::OverLimit(PartLimit::Parts)));
+    assert_eq!(archive.user_data.parts.len(), PartLimit::PARTS);
 }
 
 fn multipart_in_multipart(depth: usize) -> String {
@@ -695,7 +706,7 @@ fn a_header_of_a_whole_file_counts_where_it_is_a_part() {
         };
         let name = header.name.span;
         let read = read_with(file, vec![header], &mut sources, &mut |_, _, _| Included::Missing);
-        let fault = |carrier| Fault { at: name, kind: FaultKind::IgnoredHeader(carrier) };
+        let fault = |carrier| PartFault { at: name, kind: PartFaultKind::IgnoredHeader(carrier) };
         assert_eq!(read.faults, carrier.map(fault).into_iter().collect::<Vec<_>>(), "{text}");
         let counts = read.parts.iter().any(|part| part.header.is_some());
         assert_eq!(counts, carrier.is_none(), "{text}");

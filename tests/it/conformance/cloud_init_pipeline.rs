@@ -15,8 +15,8 @@ use layercake::merge::deckhand::Semantics;
 use layercake::merge::{Failure, Strategy};
 use layercake::render::ProblemKind;
 use layercake::source::MemoryTree;
-use layercake::system::cloud_init::part::{Kind, Part};
-use layercake::system::cloud_init::{ConfD, Member};
+use layercake::system::cloud_init::part::{CloudPart, PartKind};
+use layercake::system::cloud_init::{ConfD, SetMember};
 use layercake::yaml::emit::{Options, to_yaml};
 use layercake::yaml::{Mapping, Node, Value, parse};
 use rayon::prelude::*;
@@ -145,13 +145,14 @@ fn outcome(site: &RenderedSite<'_>, stage: Stage) -> Merged {
             merged.output = site.rendered.data(doc).cloned();
         }
         if let Some(part) = member.part.filter(|part| part.data.is_null()) {
-            let kind = if matches!(part.kind, Kind::JsonPatch(_)) { "jsonpatch" } else { "empty" };
+            let kind =
+                if matches!(part.kind, PartKind::JsonPatch(_)) { "jsonpatch" } else { "empty" };
             merged.drop(part, kind);
         }
     }
     for problem in &site.rendered.problems {
         let ProblemKind::NotLaid { source, failure } = &problem.kind else { continue };
-        let Some(Member { part: Some(part), .. }) = site.sets.member(*source) else { continue };
+        let Some(SetMember { part: Some(part), .. }) = site.sets.member(*source) else { continue };
         merged.drop(part, kind_of(failure));
     }
     let given = site.sets.sets.iter().flat_map(|set| &set.sources).flat_map(|it| &it.files);
@@ -183,7 +184,7 @@ impl Merged {
 
     /// Keeps that a part was dropped. The files of a source are numbered from
     /// 0, and the parts of a file from 1; only one of the two is ever several.
-    fn drop(&mut self, part: &Part, kind: &'static str) {
+    fn drop(&mut self, part: &CloudPart, kind: &'static str) {
         let (path, in_file) = part.key.name.split_once('#').unwrap_or((&part.key.name, "1"));
         let (source, file) = path.split_once('/').unwrap_or((path, "0"));
         let number = |text: &str| text.parse().unwrap_or(0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::system::heat::{Groups, Version, Versions};
+use layercake::system::heat::{ComponentVersion, Groups, Versions};
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{self, Node};
 use serde_json::{Value as Json, json};
@@ -106,9 +106,9 @@ fn difference(case: &Json) -> Option<String> {
 }
 
 fn versions(context: &Json) -> Versions {
-    let version = |text: &Json| Version::new(text.as_str().expect("versions are texts"));
+    let version = |text: &Json| ComponentVersion::new(text.as_str().expect("versions are texts"));
     let named = context["client_versions"].as_object().into_iter().flatten();
-    let named: BTreeMap<Arc<str>, Version> =
+    let named: BTreeMap<Arc<str>, ComponentVersion> =
         named.map(|(plugin, text)| (plugin.as_str().into(), version(text))).collect();
     Versions { unnamed: context.get("client_version").map(version), named }
 }

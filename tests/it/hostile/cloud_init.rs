@@ -19,8 +19,8 @@ use layercake::render::flow::flow;
 use layercake::render::replay::{Replay, Via};
 use layercake::rules::Gates;
 use layercake::source::MemoryTree;
-use layercake::system::cloud_init::Source;
-use layercake::system::cloud_init::part::FaultKind;
+use layercake::system::cloud_init::PartSource;
+use layercake::system::cloud_init::part::PartFaultKind;
 use layercake::system::cloud_init::read::UserData;
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Key, Mapping, Node};
@@ -215,7 +215,7 @@ fn a_text_that_is_too_large_is_given_up_as_a_whole() {
     let (_, kind) = checked(&tree([text]), |site| {
         user_data(site, |read| read.aborted.as_ref().map(|fault| fault.kind.clone()))
     });
-    assert_eq!(kind, Some(FaultKind::NoText));
+    assert_eq!(kind, Some(PartFaultKind::NoText));
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_structure_nested_a_hundred_thousand_deep() {
     let base = tree([String::from("#cloud-config\nb: 1\n"), list, patch, pointer]);
     let (_, (output, problems)) = checked(&base, |site| {
         let set = site.sets.sets.first().expect("there is one set");
-        let parts = set.sources.iter().flat_map(Source::parts);
+        let parts = set.sources.iter().flat_map(PartSource::parts);
         let told = parts.filter(|part| !part.problems.is_empty() || !part.faults.is_empty());
         (output(site), (told.count(), site.rendered.problems.len()))
     });

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::system::cloud_init::part::{FaultKind, Limit};
+use layercake::system::cloud_init::part::{PartFaultKind, PartLimit};
 use layercake::system::cloud_init::read::{Included, UserData, read};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn timed(bytes: Vec<u8>, more: &[&str]) -> UserData {
     user_data
 }
 
-fn aborted(user_data: &UserData) -> Option<&FaultKind> {
+fn aborted(user_data: &UserData) -> Option<&PartFaultKind> {
     user_data.aborted.as_ref().map(|fault| &fault.kind)
 }
 
@@ -58,9 +58,9 @@ fn many_parts() {
     let user_data = timed(format!("{HEADERS}{text}--BB--\n").into_bytes(), &[]);
     assert_eq!(user_data.parts.len(), 10_000);
     assert_eq!(aborted(&user_data), None);
-    let boundaries = "--BB\n\n".repeat(Limit::PARTS + 10);
+    let boundaries = "--BB\n\n".repeat(PartLimit::PARTS + 10);
     let user_data = timed(format!("{HEADERS}{boundaries}").into_bytes(), &[]);
-    assert_eq!(aborted(&user_data), Some(&FaultKind::OverLimit(Limit::Parts)));
+    assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Parts)));
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn a_part_of_fifty_megabytes() {
 
 #[test]
 fn messages_in_messages() {
-    for depth in [Limit::NESTING + 1, 10_000, 100_000] {
+    for depth in [PartLimit::NESTING + 1, 10_000, 100_000] {
         let open =
             |at: usize| format!("Content-Type: multipart/mixed; boundary=b{at}\n\n--b{at}\n");
         let text: String = (0..depth).map(open).collect();
         let user_data = timed(format!("MIME-Version: 1.0\n{text}").into_bytes(), &[]);
-        assert_eq!(aborted(&user_data), Some(&FaultKind::OverLimit(Limit::Nesting)));
+        assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Nesting)));
     }
 }
 
@@ -90,7 +90,7 @@ fn lines_that_are_nearly_boundaries() {
         format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary={boundary}\n\n");
     let lines = format!("{}\n", "-".repeat(10_001)).repeat(2000);
     let user_data = timed(format!("{header}--{boundary}\n\n{lines}").into_bytes(), &[]);
-    assert_eq!(user_data.faults.last().map(|it| &it.kind), Some(&FaultKind::NoEndBoundary));
+    assert_eq!(user_data.faults.last().map(|it| &it.kind), Some(&PartFaultKind::NoEndBoundary));
     let folds = "Merge-Type: x\n".to_owned() + &" y\n".repeat(1_000_000);
     let envelopes = "From x\n".repeat(1_000_000);
     timed(format!("MIME-Version: 1.0\n{folds}{envelopes}\n#cloud-config\na: 1").into_bytes(), &[]);
@@ -102,7 +102,7 @@ fn lines_that_are_nearly_boundaries() {
 fn what_is_small_and_becomes_large() {
     // Members of gzip may follow one another.
     let megabyte = gzip("x".repeat(1 << 20).as_bytes());
-    let over = FaultKind::OverLimit(Limit::Bytes);
+    let over = PartFaultKind::OverLimit(PartLimit::Bytes);
     assert_eq!(aborted(&timed(megabyte.repeat(65), &[])), Some(&over));
 
     // Each is allowed, all of them are not.
@@ -127,9 +127,9 @@ fn includes_that_multiply() {
     let texts: Vec<String> = (1..60).map(twice).chain(["#comment\n".to_owned()]).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let user_data = timed(b"#include 0\n".to_vec(), &texts);
-    assert_eq!(aborted(&user_data), Some(&FaultKind::OverLimit(Limit::Includes)));
+    assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Includes)));
     let user_data = timed("#include\n1\n".as_bytes().to_vec(), &["", "#include\n1\n"]);
-    assert_eq!(aborted(&user_data), Some(&FaultKind::IncludeCycle));
+    assert_eq!(aborted(&user_data), Some(&PartFaultKind::IncludeCycle));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn archives_in_encodings_and_aliases() {
     let text = format!("'#!{}'", "x".repeat(1 << 20));
     let many = format!("#cloud-config-archive\n- &a {text}\n") + &"- *a\n".repeat(1000);
     let user_data = timed(many.into_bytes(), &[]);
-    assert_eq!(aborted(&user_data), Some(&FaultKind::OverLimit(Limit::Bytes)));
+    assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Bytes)));
 }
 
 /// Pieces of which messages are made, sound and broken.

@@ -17,9 +17,9 @@ use layercake::render::render;
 use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source as Text, SourceMap, Span};
 use layercake::system::Written;
-use layercake::system::cloud_init::part::Part;
+use layercake::system::cloud_init::part::CloudPart;
 use layercake::system::cloud_init::read::{Included, read};
-use layercake::system::cloud_init::{Given, OUTPUT, Set, Sets, Source, SourceKind};
+use layercake::system::cloud_init::{Given, OUTPUT, PartSource, Set, Sets, SourceKind};
 use layercake::system::deckhand::known::Known;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::edits::{Edits, Located, Membership, SitePair, edits};
@@ -343,7 +343,7 @@ proptest! {
 
 /// The files of one side, read.
 struct Read {
-    files: Vec<(RepoPath, Vec<Part>)>,
+    files: Vec<(RepoPath, Vec<CloudPart>)>,
 }
 
 fn membership() -> Membership {
@@ -363,7 +363,7 @@ impl Read {
             let read = read(file, sources, &mut |_, _, _| Included::Missing);
             let mut parts = if read.aborted.is_some() { Vec::new() } else { read.parts };
             if parts.is_empty() {
-                parts.push(Part::nothing(&path, Span::point(file, 0)));
+                parts.push(CloudPart::nothing(&path, Span::point(file, 0)));
             }
             (path, parts)
         });
@@ -398,7 +398,7 @@ fn made(edits: &Edits<'_>, pair: &SitePair<'_>, chosen: &dyn Fn(EditId) -> bool)
 
 /// What each of the dialects makes of parts.
 fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [String; 2] {
-    let mut files: BTreeMap<&RepoPath, Vec<&Part>> = BTreeMap::new();
+    let mut files: BTreeMap<&RepoPath, Vec<&CloudPart>> = BTreeMap::new();
     for (path, written) in parts {
         let Written::Part(part) = written else { continue };
         let of_file = files.entry(path).or_default();
@@ -411,7 +411,7 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
     [Dialect::Current, Dialect::Documented].map(|dialect| {
         let at = Span::point(FileId::default(), 0);
         let given = files.values().map(|parts| Given { at, parts: parts.clone(), read: None });
-        let source = Source { kind: SourceKind::UserData, files: given.collect() };
+        let source = PartSource { kind: SourceKind::UserData, files: given.collect() };
         let mut graph = Graph {
             recipes: Vec::new(),
             semantics: Semantics::Documented,

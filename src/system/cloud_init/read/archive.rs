@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::sniff::{self, CLOUD_CONFIG, OCTET_STREAM};
-use super::{Piece, Reader, content, mime};
+use super::{UnreadPart, UserDataReader, content, mime};
 use crate::source::{Span, Spanned};
-use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header};
+use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind};
 use crate::yaml::{Mapping, Node, Value};
 
 /// Keys of an entry that become no header, in lower case.
@@ -20,12 +20,12 @@ const NO_HEADERS: &[&str] = &[
     "content-type",
 ];
 
-impl Reader<'_> {
+impl UserDataReader<'_> {
     /// Takes the parts out of an archive. They are not looked into again.
     ///
     /// # Errors
     /// What makes cloud-init give up all user-data.
-    pub(super) fn archive(&mut self, piece: Piece) -> Result<(), Fault> {
+    pub(super) fn archive(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
         let name = piece.name.clone();
         let (text, at) = self.carried(piece, Carrier::Archive);
         let read = content::single(self.sources, text, at);
@@ -34,7 +34,7 @@ impl Reader<'_> {
         self.read.faults.extend(read.fault);
         let Some(root) = read.root else { return Ok(()) };
         let Some(entries) = entries(&root) else {
-            self.fault(at, FaultKind::NotAList(root.value.kind()));
+            self.fault(at, PartFaultKind::NotAList(root.value.kind()));
             return Ok(());
         };
         for (index, entry) in entries.iter().enumerate() {
@@ -43,7 +43,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, name: String, entry: &Node) -> Result<(), Fault> {
+    fn entry(&mut self, name: String, entry: &Node) -> Result<(), PartFault> {
         match &entry.value {
             Value::String(_) => self.archived(name, entry, None, Vec::new()),
             Value::Mapping(fields) => {
@@ -54,7 +54,7 @@ impl Reader<'_> {
                 self.archived(name, content, declared, headers)
             }
             other => {
-                self.fault(entry.span, FaultKind::Entry(other.kind()));
+                self.fault(entry.span, PartFaultKind::Entry(other.kind()));
                 Ok(())
             }
         }
@@ -66,11 +66,11 @@ impl Reader<'_> {
         content: &Node,
         declared: Option<&Node>,
         headers: Vec<Header>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PartFault> {
         let bytes = match &content.value {
             Value::String(text) => text.as_bytes(),
             Value::Binary(bytes) => bytes,
-            other => return Err(fault(content.span, FaultKind::Content(other.kind()))),
+            other => return Err(fault(content.span, PartFaultKind::Content(other.kind()))),
         };
         let content_type = match declared {
             Some(declared) => declared_type(declared)?,
@@ -79,10 +79,10 @@ impl Reader<'_> {
         let is_text = content_type.starts_with("text/");
         let text = self.decoded(&name, bytes.to_vec(), content.span)?;
         if is_text && self.sources.get(text.file).bytes().is_some() {
-            return Err(fault(content.span, FaultKind::NotUtf8));
+            return Err(fault(content.span, PartFaultKind::NotUtf8));
         }
         let content_type = mime::without_parameters(&content_type);
-        let mut piece = Piece { name, headers, content_type, text, faults: Vec::new() };
+        let mut piece = UnreadPart { name, headers, content_type, text, faults: Vec::new() };
         // Only what Python calls text is put into the message encoded.
         if !is_text && matches!(content.value, Value::String(_)) {
             self.mangle(&mut piece)?;
@@ -120,8 +120,8 @@ fn entries(root: &Node) -> Option<Vec<Node>> {
 }
 
 /// The type that an entry declares, as it is written.
-fn declared_type(declared: &Node) -> Result<String, Fault> {
-    let invalid = || fault(declared.span, FaultKind::InvalidType);
+fn declared_type(declared: &Node) -> Result<String, PartFault> {
+    let invalid = || fault(declared.span, PartFaultKind::InvalidType);
     let text = declared.as_str().ok_or_else(invalid)?;
     if text.contains('/') { Ok(text.to_owned()) } else { Err(invalid()) }
 }
@@ -137,11 +137,11 @@ fn sniffed_type(content: &Value) -> String {
 }
 
 /// The headers that an entry's other keys are.
-fn headers(fields: &Mapping) -> Result<Vec<Header>, Fault> {
+fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
     let mut headers = Vec::new();
     for (key, value) in fields.iter() {
         let Some(name) = key.as_str() else {
-            return Err(fault(key.span, FaultKind::HeaderValue(key.value.kind())));
+            return Err(fault(key.span, PartFaultKind::HeaderValue(key.value.kind())));
         };
         if NO_HEADERS.contains(&name.to_lowercase().as_str()) {
             continue;
@@ -149,7 +149,7 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, Fault> {
         let text: Arc<str> = match &value.value {
             Value::String(text) => text.clone().into(),
             Value::Null => "".into(),
-            other => return Err(fault(value.span, FaultKind::HeaderValue(other.kind()))),
+            other => return Err(fault(value.span, PartFaultKind::HeaderValue(other.kind()))),
         };
         let name = Spanned::new(name.into(), key.span);
         headers.push(Header { name, value: Spanned::new(text, value.span) });
@@ -157,6 +157,6 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, Fault> {
     Ok(headers)
 }
 
-fn fault(at: Span, kind: FaultKind) -> Fault {
-    Fault { at, kind }
+fn fault(at: Span, kind: PartFaultKind) -> PartFault {
+    PartFault { at, kind }
 }

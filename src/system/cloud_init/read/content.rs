@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::likeness::{is_base64_of_user_data, likeness};
-use super::sniff::{self, Use};
-use super::{Piece, mime, not_utf8, spelled_merge_header};
+use super::sniff::{self, ContentUse};
+use super::{UnreadPart, mime, not_utf8, spelled_merge_header};
 use crate::merge::patch::Patch;
 use crate::source::{DocKey, SourceMap, Span, Spanned, offset};
 use crate::system::cloud_init::PART;
-use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Kind, Likeness, Part};
+use crate::system::cloud_init::part::{
+    Carrier, CloudPart, Header, PartFault, PartFaultKind, PartKind, PartResemblance,
+};
 use crate::yaml::{self, Comment, Loader, Node, Parsed, Problem, Value};
 
 /// The one mapping of a YAML text.
@@ -16,15 +18,15 @@ pub(super) struct Single {
     pub(super) root: Option<Node>,
     pub(super) problems: Vec<Problem>,
     pub(super) comments: Vec<Comment>,
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<PartFault>,
 }
 
 /// The part that a piece is, read as its content type says.
-pub(super) fn part(sources: &SourceMap, piece: Piece) -> Part {
+pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
     let faults = faults_of_text(sources, &piece);
-    let Piece { name, headers, content_type, text, .. } = piece;
+    let UnreadPart { name, headers, content_type, text, .. } = piece;
     let (kind, header) = (kind(&content_type), merge_header(&headers));
-    let mut part = Part {
+    let mut part = CloudPart {
         key: DocKey::new(PART, Arc::default(), name),
         span: text,
         at: first_line(sources, text),
@@ -47,24 +49,26 @@ pub(super) fn part(sources: &SourceMap, piece: Piece) -> Part {
     part
 }
 
-fn kind(content_type: &str) -> Kind {
+fn kind(content_type: &str) -> PartKind {
     match sniff::used_as(content_type) {
-        Use::CloudConfig => Kind::CloudConfig,
-        Use::JsonPatch => Kind::JsonPatch(None),
-        Use::Template => Kind::Template,
-        Use::Carrier(_) | Use::Script | Use::Multipart | Use::Unrecognized | Use::Unknown => {
-            Kind::Other(content_type.into())
-        }
+        ContentUse::CloudConfig => PartKind::CloudConfig,
+        ContentUse::JsonPatch => PartKind::JsonPatch(None),
+        ContentUse::Template => PartKind::Template,
+        ContentUse::Carrier(_)
+        | ContentUse::Script
+        | ContentUse::Multipart
+        | ContentUse::Unrecognized
+        | ContentUse::Unknown => PartKind::Other(content_type.into()),
     }
 }
 
 /// What is wrong with a text as it arrived, as far as that matters.
-fn faults_of_text(sources: &SourceMap, piece: &Piece) -> Vec<Fault> {
+fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
     let mut faults = piece.faults.clone();
     if !faults.iter().any(|fault| loses_the_text(&fault.kind)) {
         let file = piece.text.file;
         let not_utf8 = not_utf8(sources.get(file), file);
-        faults.extend(not_utf8.map(|at| Fault { at, kind: FaultKind::NotUtf8 }));
+        faults.extend(not_utf8.map(|at| PartFault { at, kind: PartFaultKind::NotUtf8 }));
     }
     let used_as = sniff::used_as(&piece.content_type);
     faults.retain(|fault| is_worth_telling(&fault.kind, used_as));
@@ -73,31 +77,34 @@ fn faults_of_text(sources: &SourceMap, piece: &Piece) -> Vec<Fault> {
 
 /// Whether it matters what became of a text on its way: of what is not merged
 /// only as far as that may be why it is not.
-fn is_worth_telling(fault: &FaultKind, used_as: Use) -> bool {
+fn is_worth_telling(fault: &PartFaultKind, used_as: ContentUse) -> bool {
     match used_as {
-        Use::CloudConfig | Use::JsonPatch | Use::Template | Use::Carrier(_) => true,
-        Use::Unrecognized => !matches!(fault, FaultKind::Mangled { .. }),
-        Use::Script | Use::Multipart | Use::Unknown => !is_of_the_text(fault),
+        ContentUse::CloudConfig
+        | ContentUse::JsonPatch
+        | ContentUse::Template
+        | ContentUse::Carrier(_) => true,
+        ContentUse::Unrecognized => !matches!(fault, PartFaultKind::Mangled { .. }),
+        ContentUse::Script | ContentUse::Multipart | ContentUse::Unknown => !is_of_the_text(fault),
     }
 }
 
 /// Whether a fault is one of the text itself.
-fn is_of_the_text(fault: &FaultKind) -> bool {
+fn is_of_the_text(fault: &PartFaultKind) -> bool {
     let is_broken = matches!(
         fault,
-        FaultKind::Mangled { .. } | FaultKind::BrokenBase64 | FaultKind::BrokenUuencode
+        PartFaultKind::Mangled { .. } | PartFaultKind::BrokenBase64 | PartFaultKind::BrokenUuencode
     );
     is_broken || loses_the_text(fault)
 }
 
 /// Whether a fault leaves no text that can be used.
-fn loses_the_text(fault: &FaultKind) -> bool {
+fn loses_the_text(fault: &PartFaultKind) -> bool {
     matches!(
         fault,
-        FaultKind::NoText
-            | FaultKind::NotUtf8
-            | FaultKind::NotGzip(_)
-            | FaultKind::Mangled { is_readable: false }
+        PartFaultKind::NoText
+            | PartFaultKind::NotUtf8
+            | PartFaultKind::NotGzip(_)
+            | PartFaultKind::Mangled { is_readable: false }
     )
 }
 
@@ -120,37 +127,41 @@ pub(super) fn first_line(sources: &SourceMap, text: Span) -> Span {
     Span::new(text.file, start, start + offset(sniff::trim(line).len()))
 }
 
-fn judge_type(part: &mut Part, content_type: &str, text: &str) {
+fn judge_type(part: &mut CloudPart, content_type: &str, text: &str) {
     let fault = match sniff::used_as(content_type) {
-        Use::CloudConfig if sniff::content_type(text) == Some(sniff::JINJA) => {
-            FaultKind::NotRendered
+        ContentUse::CloudConfig if sniff::content_type(text) == Some(sniff::JINJA) => {
+            PartFaultKind::NotRendered
         }
-        Use::Unrecognized => FaultKind::Unrecognized(likeness(text, content_type)),
-        Use::Unknown => FaultKind::UnknownType(content_type.into()),
-        Use::Carrier(carrier) => FaultKind::Nested(carrier),
-        Use::CloudConfig | Use::JsonPatch | Use::Template | Use::Script | Use::Multipart => return,
+        ContentUse::Unrecognized => PartFaultKind::Unrecognized(likeness(text, content_type)),
+        ContentUse::Unknown => PartFaultKind::UnknownType(content_type.into()),
+        ContentUse::Carrier(carrier) => PartFaultKind::Nested(carrier),
+        ContentUse::CloudConfig
+        | ContentUse::JsonPatch
+        | ContentUse::Template
+        | ContentUse::Script
+        | ContentUse::Multipart => return,
     };
-    part.faults.push(Fault { at: part.at, kind: fault });
+    part.faults.push(PartFault { at: part.at, kind: fault });
 }
 
-fn judge_headers(part: &mut Part) {
+fn judge_headers(part: &mut CloudPart) {
     for header in &part.headers {
         let Some(expected) = spelled_merge_header(&header.name.value) else { continue };
         let is_misspelled = &*header.name.value != expected;
         let kind = match part.kind {
-            Kind::CloudConfig | Kind::Template if is_misspelled => {
-                FaultKind::HeaderCase { expected }
+            PartKind::CloudConfig | PartKind::Template if is_misspelled => {
+                PartFaultKind::HeaderCase { expected }
             }
-            Kind::JsonPatch(_) => FaultKind::IgnoredHeader(Carrier::JsonPatch),
-            Kind::CloudConfig | Kind::Template | Kind::Other(_) => continue,
+            PartKind::JsonPatch(_) => PartFaultKind::IgnoredHeader(Carrier::JsonPatch),
+            PartKind::CloudConfig | PartKind::Template | PartKind::Other(_) => continue,
         };
-        part.faults.push(Fault { at: header.name.span, kind });
+        part.faults.push(PartFault { at: header.name.span, kind });
     }
 }
 
-fn read_content(part: &mut Part, sources: &SourceMap) {
+fn read_content(part: &mut CloudPart, sources: &SourceMap) {
     match part.kind {
-        Kind::CloudConfig => {
+        PartKind::CloudConfig => {
             let Single { root, problems, comments, fault } = mapping(sources, part.span, part.at);
             part.faults.extend(fault);
             (part.problems, part.comments) = (problems, comments);
@@ -158,16 +169,16 @@ fn read_content(part: &mut Part, sources: &SourceMap) {
                 part.data = root;
             }
         }
-        Kind::JsonPatch(_) => match Patch::read(sources.slice(part.span), part.span) {
+        PartKind::JsonPatch(_) => match Patch::read(sources.slice(part.span), part.span) {
             Ok(patch) => {
                 part.data = patch.document().clone();
-                part.kind = Kind::JsonPatch(Some(Arc::new(patch)));
+                part.kind = PartKind::JsonPatch(Some(Arc::new(patch)));
             }
             Err(failure) => {
-                part.faults.push(Fault { at: failure.at, kind: FaultKind::Patch(failure) });
+                part.faults.push(PartFault { at: failure.at, kind: PartFaultKind::Patch(failure) });
             }
         },
-        Kind::Template | Kind::Other(_) => {}
+        PartKind::Template | PartKind::Other(_) => {}
     }
 }
 
@@ -181,11 +192,11 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> Single {
         let is_encoded =
             matches!(root.value, Value::String(_)) && is_base64_of_user_data(sources.slice(text));
         let kind = if is_encoded {
-            FaultKind::Unrecognized(Likeness::Base64)
+            PartFaultKind::Unrecognized(PartResemblance::Base64)
         } else {
-            FaultKind::NotAMapping(root.value.kind())
+            PartFaultKind::NotAMapping(root.value.kind())
         };
-        read.fault = Some(Fault { at, kind });
+        read.fault = Some(PartFault { at, kind });
         read.root = None;
     }
     read
@@ -197,9 +208,9 @@ pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> Single {
     let Parsed { documents, comments, problems } =
         yaml::parse_stretch(text.file, file.text(), text.range(), Loader::Python);
     let is_broken = problems.iter().any(|problem| problem.kind.is_fatal());
-    let fault = (!is_broken && documents.len() != 1).then(|| Fault {
+    let fault = (!is_broken && documents.len() != 1).then(|| PartFault {
         at: documents.get(1).map_or(at, |second| Span { end: second.span.start, ..second.span }),
-        kind: FaultKind::Documents(documents.len()),
+        kind: PartFaultKind::Documents(documents.len()),
     });
     let is_sound = !is_broken && fault.is_none();
     let root = documents.into_iter().next().filter(|_| is_sound).map(|it| it.root);

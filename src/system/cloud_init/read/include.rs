@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::{Included, Piece, Reader, sniff};
+use super::{Included, UnreadPart, UserDataReader, sniff};
 use crate::source::{Span, offset};
-use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Limit};
+use crate::system::cloud_init::part::{Carrier, PartFault, PartFaultKind, PartLimit};
 
-impl Reader<'_> {
+impl UserDataReader<'_> {
     /// Reads what a part includes, in order, each with all that it includes.
     ///
     /// # Errors
     /// What makes cloud-init give up all user-data.
-    pub(super) fn include(&mut self, piece: Piece) -> Result<(), Fault> {
+    pub(super) fn include(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
         let (text, _) = self.carried(piece, Carrier::Include);
         let places = places(self.sources.slice(text));
         for place in places {
@@ -21,20 +21,20 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn included(&mut self, at: Span) -> Result<(), Fault> {
+    fn included(&mut self, at: Span) -> Result<(), PartFault> {
         let Some(path) = local_path(self.sources.slice(at)).map(str::to_owned) else {
-            self.fault(at, FaultKind::RemoteInclude);
+            self.fault(at, PartFaultKind::RemoteInclude);
             return Ok(());
         };
         self.includes += 1;
-        if self.includes > Limit::INCLUDES || self.open.len() > Limit::NESTING {
-            return Err(Fault { at, kind: FaultKind::OverLimit(Limit::Includes) });
+        if self.includes > PartLimit::INCLUDES || self.open.len() > PartLimit::NESTING {
+            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Includes) });
         }
         let from = self.sources.get(self.sources.written(at).file).path().clone();
         match (self.include)(self.sources, &from, &path) {
-            Included::Missing => Err(Fault { at, kind: FaultKind::MissingInclude }),
+            Included::Missing => Err(PartFault { at, kind: PartFaultKind::MissingInclude }),
             Included::File(file) if self.open.contains(&file) => {
-                Err(Fault { at, kind: FaultKind::IncludeCycle })
+                Err(PartFault { at, kind: PartFaultKind::IncludeCycle })
             }
             Included::File(file) => {
                 self.spend(at, self.sources.get(file).text().len())?;

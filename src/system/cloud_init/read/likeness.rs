@@ -1,25 +1,25 @@
 //! What a text that cloud-init cannot use was probably meant to be.
 
 use super::{decoding, is_gzip, mime, sniff};
-use crate::system::cloud_init::part::Likeness;
+use crate::system::cloud_init::part::PartResemblance;
 
 /// What a text looks like of which no first line says what it is.
-pub(super) fn likeness(text: &str, content_type: &str) -> Likeness {
+pub(super) fn likeness(text: &str, content_type: &str) -> PartResemblance {
     // Only what is in a message has this type and was not recognized.
     let in_message = content_type == sniff::PLAIN;
     let text = sniff::trim_start(text);
     // Python spells the mark out where it takes the text of a message for ASCII.
     let marked = text.strip_prefix('\u{feff}').or_else(|| text.strip_prefix(r"\ufeff"));
     if marked.is_some_and(|rest| rest.starts_with('#') || mime::begins_with_headers(rest)) {
-        return Likeness::ByteOrderMark;
+        return PartResemblance::ByteOrderMark;
     }
     if mime::begins_with_headers(text) {
-        return Likeness::Headers { in_message };
+        return PartResemblance::Headers { in_message };
     }
     if let Some(boundary) = mime::boundary_before_headers(text) {
-        return Likeness::Boundary { name: boundary.into(), in_message };
+        return PartResemblance::Boundary { name: boundary.into(), in_message };
     }
-    if is_base64_of_user_data(text) { Likeness::Base64 } else { Likeness::Nothing }
+    if is_base64_of_user_data(text) { PartResemblance::Base64 } else { PartResemblance::Nothing }
 }
 
 /// Whether a text is base64 of something that cloud-init would use as it is.

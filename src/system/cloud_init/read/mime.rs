@@ -11,14 +11,14 @@ use std::sync::Arc;
 use super::parameter::parameter;
 use super::sniff::{PLAIN, is_space};
 use crate::source::{FileId, Span, Spanned, offset};
-use crate::system::cloud_init::part::{Carrier, Fault, FaultKind, Header, Limit};
+use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind, PartLimit};
 
 /// What a message holds.
-pub(super) struct Message {
+pub(super) struct MimeMessage {
     /// Its texts, in order; containers are not among them.
     pub(super) leaves: Vec<Leaf>,
     /// What is wrong with its containers.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<PartFault>,
 }
 
 /// A text in a message.
@@ -72,11 +72,11 @@ fn is_content_header(line: &str) -> bool {
 ///
 /// # Errors
 /// Where it goes beyond a limit.
-pub(super) fn message(file: FileId, text: &str) -> Result<Message, Fault> {
-    let message = Message { leaves: Vec::new(), faults: Vec::new() };
+pub(super) fn message(file: FileId, text: &str) -> Result<MimeMessage, PartFault> {
+    let message = MimeMessage { leaves: Vec::new(), faults: Vec::new() };
     let has_returns = text.contains('\r');
     let (at, separators, nesting) = (0, Vec::new(), 0);
-    let mut parser = Parser { file, text, has_returns, at, separators, nesting, message };
+    let mut parser = MimeParser { file, text, has_returns, at, separators, nesting, message };
     parser.entity(PLAIN)?;
     Ok(parser.message)
 }
@@ -99,7 +99,7 @@ fn is_message_type(content_type: &str) -> bool {
     content_type.starts_with("message/") && content_type != "message/delivery-status"
 }
 
-struct Parser<'text> {
+struct MimeParser<'text> {
     file: FileId,
     text: &'text str,
     /// Whether lines may end by a carriage return; looking for one kind of line
@@ -111,7 +111,7 @@ struct Parser<'text> {
     separators: Vec<String>,
     /// Number of messages around, each in another.
     nesting: usize,
-    message: Message,
+    message: MimeMessage,
 }
 
 /// What an entity turned out to be.
@@ -127,9 +127,9 @@ enum Separator {
     End,
 }
 
-impl Parser<'_> {
+impl MimeParser<'_> {
     /// One message or part of one: headers, and what follows to its end.
-    fn entity(&mut self, default: &str) -> Result<Entity, Fault> {
+    fn entity(&mut self, default: &str) -> Result<Entity, PartFault> {
         let headers = self.headers();
         let declared = value(&headers, "content-type");
         let content_type =
@@ -144,19 +144,19 @@ impl Parser<'_> {
         let start = self.at;
         self.skip_to_end();
         let body = self.span(start..self.at);
-        if self.message.leaves.len() >= Limit::PARTS {
-            return Err(Fault { at: body, kind: FaultKind::OverLimit(Limit::Parts) });
+        if self.message.leaves.len() >= PartLimit::PARTS {
+            return Err(PartFault { at: body, kind: PartFaultKind::OverLimit(PartLimit::Parts) });
         }
         self.message.leaves.push(Leaf { headers, content_type, body });
         Ok(Entity::Leaf)
     }
 
     /// A message in a message, behind its headers: cloud-init comes to what it holds.
-    fn inner_message(&mut self, headers: &[Header]) -> Result<Entity, Fault> {
+    fn inner_message(&mut self, headers: &[Header]) -> Result<Entity, PartFault> {
         self.ignored_headers(headers);
-        if self.nesting >= Limit::NESTING {
+        if self.nesting >= PartLimit::NESTING {
             let at = self.span(self.at..self.at);
-            return Err(Fault { at, kind: FaultKind::OverLimit(Limit::Nesting) });
+            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Nesting) });
         }
         self.nesting += 1;
         let entity = self.entity(PLAIN)?;
@@ -165,27 +165,27 @@ impl Parser<'_> {
     }
 
     /// A `multipart/*` behind its headers, with all in it.
-    fn container(&mut self, headers: &[Header], content_type: &str) -> Result<(), Fault> {
+    fn container(&mut self, headers: &[Header], content_type: &str) -> Result<(), PartFault> {
         self.ignored_headers(headers);
         let declared = value(headers, "content-type");
         let at = declared.map_or_else(|| self.span(self.at..self.at), |it| it.span);
         let Some(boundary) = declared.and_then(|it| boundary(&it.value)) else {
-            self.fault(at, FaultKind::NoBoundary);
+            self.fault(at, PartFaultKind::NoBoundary);
             self.skip_to_end();
             return Ok(());
         };
-        if self.separators.len() >= Limit::NESTING {
-            return Err(Fault { at, kind: FaultKind::OverLimit(Limit::Nesting) });
+        if self.separators.len() >= PartLimit::NESTING {
+            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Nesting) });
         }
         let separator = format!("--{boundary}");
         if !self.skip_preamble(&separator) {
-            self.fault(at, FaultKind::NoParts);
+            self.fault(at, PartFaultKind::NoParts);
             self.skip_to_end();
             return Ok(());
         }
         let default = if content_type == "multipart/digest" { "message/rfc822" } else { PLAIN };
         if !self.parts(&separator, default)? {
-            self.fault(at, FaultKind::NoEndBoundary);
+            self.fault(at, PartFaultKind::NoEndBoundary);
         }
         self.skip_to_end();
         Ok(())
@@ -193,7 +193,7 @@ impl Parser<'_> {
 
     /// The parts of a container, from its first separator on; whether the last
     /// one ends it.
-    fn parts(&mut self, separator: &str, default: &str) -> Result<bool, Fault> {
+    fn parts(&mut self, separator: &str, default: &str) -> Result<bool, PartFault> {
         while let Some(line) = self.next_line() {
             if let Some(Separator::End) = separator_at(&self.text[line.clone()], separator) {
                 self.at = line.end;
@@ -265,13 +265,13 @@ impl Parser<'_> {
     fn ignored_headers(&mut self, headers: &[Header]) {
         for header in headers {
             if super::says_how_to_merge(&header.name.value) {
-                self.fault(header.name.span, FaultKind::IgnoredHeader(Carrier::Multipart));
+                self.fault(header.name.span, PartFaultKind::IgnoredHeader(Carrier::Multipart));
             }
         }
     }
 
-    fn fault(&mut self, at: Span, kind: FaultKind) {
-        self.message.faults.push(Fault { at, kind });
+    fn fault(&mut self, at: Span, kind: PartFaultKind) {
+        self.message.faults.push(PartFault { at, kind });
     }
 
     fn span(&self, range: Range<usize>) -> Span {
@@ -279,7 +279,7 @@ impl Parser<'_> {
     }
 }
 
-impl Parser<'_> {
+impl MimeParser<'_> {
     /// The headers, and the blank line after them if there is one.
     fn headers(&mut self) -> Vec<Header> {
         let mut headers: Vec<Range<usize>> = Vec::new();
@@ -320,14 +320,14 @@ impl Parser<'_> {
     }
 
     fn is_header_after(&self, at: usize) -> bool {
-        let next = Parser {
+        let next = MimeParser {
             file: self.file,
             text: self.text,
             has_returns: self.has_returns,
             at,
             separators: self.separators.clone(),
             nesting: self.nesting,
-            message: Message { leaves: Vec::new(), faults: Vec::new() },
+            message: MimeMessage { leaves: Vec::new(), faults: Vec::new() },
         };
         next.next_line().is_some_and(|line| header_line(&self.text[line]).is_some())
     }

@@ -3,7 +3,7 @@
 //! includes, and what is compressed or encoded in any of them.
 //!
 //! Nothing is refused and nothing is lost in silence: each text that cloud-init
-//! drops, or a word of it that it passes over, is a [`Fault`]. A text that
+//! drops, or a word of it that it passes over, is a [`PartFault`]. A text that
 //! stands in its file as it is, is read in its place; one that had to be
 //! decoded becomes a source of its own, which knows what it was decoded from
 //! ([`SourceMap::written`]). How parts are merged is not known here.
@@ -18,8 +18,8 @@ mod parameter;
 mod sniff;
 
 use self::decoding::NotDecompressed;
-use self::sniff::Use;
-use super::part::{Carrier, Fault, FaultKind, Header, Limit, Part};
+use self::sniff::ContentUse;
+use super::part::{Carrier, CloudPart, Header, PartFault, PartFaultKind, PartLimit};
 use crate::source::{Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset};
 use crate::yaml;
 
@@ -27,16 +27,16 @@ use crate::yaml;
 #[derive(Debug, Default)]
 pub struct UserData {
     /// Its parts, in the order in which cloud-init comes to them.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CloudPart>,
     /// What is wrong with what they came in.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<PartFault>,
     /// What is wrong with the YAML of archives.
     pub problems: Vec<yaml::Problem>,
     /// The comments of archives.
     pub comments: Vec<yaml::Comment>,
     /// Why cloud-init gives it up, if it does: then none of its parts is used,
     /// and those after this place are not there.
-    pub aborted: Option<Fault>,
+    pub aborted: Option<PartFault>,
 }
 
 /// What there is at a place that user-data includes.
@@ -73,8 +73,8 @@ pub fn read_with(
     include: &mut Include<'_>,
 ) -> UserData {
     let read = UserData::default();
-    let (open, includes, left) = (Vec::new(), 0, Limit::BYTES);
-    let mut reader = Reader { sources, include, given, open, includes, left, read };
+    let (open, includes, left) = (Vec::new(), 0, PartLimit::BYTES);
+    let mut reader = UserDataReader { sources, include, given, open, includes, left, read };
     let aborted = reader.file(file, Span::point(file, 0)).err();
     UserData { aborted, ..reader.read }
 }
@@ -82,20 +82,20 @@ pub fn read_with(
 /// Reads a file that is no user-data but configuration, such as one of a
 /// `conf.d` folder (`cloud-init.md` 7): one part without headers, whatever its
 /// first line.
-pub fn read_configuration(file: FileId, sources: &SourceMap) -> Part {
+pub fn read_configuration(file: FileId, sources: &SourceMap) -> CloudPart {
     let source = sources.get(file);
     let is_template = sniff::content_type(source.text()) == Some(sniff::JINJA);
     let content_type = if is_template { sniff::JINJA } else { sniff::CLOUD_CONFIG };
-    let mut piece = Piece::plain(source, whole(file, sources), content_type);
+    let mut piece = UnreadPart::plain(source, whole(file, sources), content_type);
     match source.fault() {
         None | Some(TextFault::BadEncoding(..)) => {}
-        Some(_) => piece.fault(piece.text, FaultKind::NoText),
+        Some(_) => piece.fault(piece.text, PartFaultKind::NoText),
     }
     content::part(sources, piece)
 }
 
 /// Reads on while nothing makes cloud-init give up; what does is the error.
-struct Reader<'a> {
+struct UserDataReader<'a> {
     sources: &'a mut SourceMap,
     include: &'a mut Include<'a>,
     /// The headers of the text that is read first.
@@ -110,25 +110,25 @@ struct Reader<'a> {
 }
 
 /// A part before it is known what it holds.
-struct Piece {
+struct UnreadPart {
     name: String,
     headers: Vec<Header>,
     /// In lower case, without parameters.
     content_type: String,
     text: Span,
-    faults: Vec<Fault>,
+    faults: Vec<PartFault>,
 }
 
-impl Reader<'_> {
+impl UserDataReader<'_> {
     /// One file, `at` being what names it (`convert_string`).
-    fn file(&mut self, file: FileId, at: Span) -> Result<(), Fault> {
+    fn file(&mut self, file: FileId, at: Span) -> Result<(), PartFault> {
         self.open.push(file);
         let read = self.opened(file, at);
         self.open.pop();
         read
     }
 
-    fn opened(&mut self, file: FileId, at: Span) -> Result<(), Fault> {
+    fn opened(&mut self, file: FileId, at: Span) -> Result<(), PartFault> {
         let mut faults = Vec::new();
         let mut headers = std::mem::take(&mut self.given);
         let packed = file;
@@ -140,24 +140,24 @@ impl Reader<'_> {
         let text = source.text().clone();
         match source.fault() {
             None | Some(TextFault::BadEncoding(..)) => {}
-            Some(_) => return Err(Fault { at, kind: FaultKind::NoText }),
+            Some(_) => return Err(PartFault { at, kind: PartFaultKind::NoText }),
         }
         if mime::is_message(source.bytes().unwrap_or(text.as_bytes())) {
             self.lose(&mut headers, Carrier::Multipart);
             let source = self.sources.get(file);
             return match not_utf8(source, file) {
-                Some(at) => Err(Fault { at, kind: FaultKind::NotUtf8 }),
+                Some(at) => Err(PartFault { at, kind: PartFaultKind::NotUtf8 }),
                 None => self.message(file, &text),
             };
         }
-        let mut piece = Piece::plain(source, whole(file, self.sources), sniff::NOT_MULTIPART);
+        let mut piece = UnreadPart::plain(source, whole(file, self.sources), sniff::NOT_MULTIPART);
         (piece.faults, piece.headers) = (faults, headers);
         // What is UTF-16 to us is no text to cloud-init, from its first byte on.
         if is_utf16(source) { self.attach(piece) } else { self.look(piece) }
     }
 
     /// The file, or what it is once decompressed.
-    fn unpacked(&mut self, file: FileId, faults: &mut Vec<Fault>) -> Result<FileId, Fault> {
+    fn unpacked(&mut self, file: FileId, faults: &mut Vec<PartFault>) -> Result<FileId, PartFault> {
         let source = self.sources.get(file);
         let Some(bytes) = source.bytes().filter(|it| is_gzip(it)) else {
             return Ok(file);
@@ -170,28 +170,28 @@ impl Reader<'_> {
             }
             Err(NotDecompressed::TooLarge) => Err(over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
-                faults.push(Fault { at, kind: FaultKind::NotGzip(why) });
+                faults.push(PartFault { at, kind: PartFaultKind::NotGzip(why) });
                 Ok(file)
             }
         }
     }
 
-    fn message(&mut self, file: FileId, text: &str) -> Result<(), Fault> {
-        let mime::Message { leaves, faults } = mime::message(file, text)?;
+    fn message(&mut self, file: FileId, text: &str) -> Result<(), PartFault> {
+        let mime::MimeMessage { leaves, faults } = mime::message(file, text)?;
         self.read.faults.extend(faults);
         let path = self.sources.get(file).path().to_string();
         let is_single = leaves.len() == 1;
         for (index, leaf) in leaves.into_iter().enumerate() {
             let name = if is_single { path.clone() } else { format!("{path}#{}", index + 1) };
             let mime::Leaf { headers, content_type, body } = leaf;
-            let piece = Piece { name, headers, content_type, text: body, faults: Vec::new() };
+            let piece = UnreadPart { name, headers, content_type, text: body, faults: Vec::new() };
             self.leaf(piece)?;
         }
         Ok(())
     }
 
     /// A text of a message, as it was sent (`_process_msg`).
-    fn leaf(&mut self, mut piece: Piece) -> Result<(), Fault> {
+    fn leaf(&mut self, mut piece: UnreadPart) -> Result<(), PartFault> {
         self.undo_transfer(&mut piece)?;
         if sniff::is_compressed(&piece.content_type) {
             self.decompress(&mut piece)?;
@@ -206,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// The content type of a text, by how it begins where its own says nothing.
-    fn looked_at(&self, piece: &Piece) -> String {
+    fn looked_at(&self, piece: &UnreadPart) -> String {
         let own = &piece.content_type;
         let begun = sniff::is_looked_at_again(own)
             .then(|| sniff::content_type(self.sources.slice(piece.text)))
@@ -215,27 +215,30 @@ impl Reader<'_> {
     }
 
     /// Looks into a text, or takes it for a part.
-    fn look(&mut self, mut piece: Piece) -> Result<(), Fault> {
+    fn look(&mut self, mut piece: UnreadPart) -> Result<(), PartFault> {
         piece.content_type = self.looked_at(&piece);
         if self.sources.get(piece.text.file).bytes().is_some() {
             return self.attach(piece);
         }
         match sniff::used_as(&piece.content_type) {
-            Use::Carrier(Carrier::Include) => self.include(piece),
-            Use::Carrier(_) => self.archive(piece),
-            Use::Multipart => Ok(()),
-            Use::CloudConfig
-            | Use::JsonPatch
-            | Use::Template
-            | Use::Script
-            | Use::Unrecognized
-            | Use::Unknown => self.attach(piece),
+            ContentUse::Carrier(Carrier::Include) => self.include(piece),
+            ContentUse::Carrier(_) => self.archive(piece),
+            ContentUse::Multipart => Ok(()),
+            ContentUse::CloudConfig
+            | ContentUse::JsonPatch
+            | ContentUse::Template
+            | ContentUse::Script
+            | ContentUse::Unrecognized
+            | ContentUse::Unknown => self.attach(piece),
         }
     }
 
-    fn attach(&mut self, piece: Piece) -> Result<(), Fault> {
-        if self.read.parts.len() >= Limit::PARTS {
-            return Err(Fault { at: piece.text, kind: FaultKind::OverLimit(Limit::Parts) });
+    fn attach(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
+        if self.read.parts.len() >= PartLimit::PARTS {
+            return Err(PartFault {
+                at: piece.text,
+                kind: PartFaultKind::OverLimit(PartLimit::Parts),
+            });
         }
         let part = content::part(self.sources, piece);
         self.read.parts.push(part);
@@ -244,8 +247,8 @@ impl Reader<'_> {
 
     /// What is left of a piece that only carries parts: its text, and its first
     /// line. What is wrong with the rest is told.
-    fn carried(&mut self, piece: Piece, carrier: Carrier) -> (Span, Span) {
-        let Piece { mut headers, text, faults, .. } = piece;
+    fn carried(&mut self, piece: UnreadPart, carrier: Carrier) -> (Span, Span) {
+        let UnreadPart { mut headers, text, faults, .. } = piece;
         self.read.faults.extend(faults);
         self.lose(&mut headers, carrier);
         (text, content::first_line(self.sources, text))
@@ -255,20 +258,20 @@ impl Reader<'_> {
     /// itself.
     fn lose(&mut self, headers: &mut Vec<Header>, carrier: Carrier) {
         for header in headers.drain(..).filter(|it| says_how_to_merge(&it.name.value)) {
-            self.fault(header.name.span, FaultKind::IgnoredHeader(carrier));
+            self.fault(header.name.span, PartFaultKind::IgnoredHeader(carrier));
         }
     }
 
-    fn fault(&mut self, at: Span, kind: FaultKind) {
-        self.read.faults.push(Fault { at, kind });
+    fn fault(&mut self, at: Span, kind: PartFaultKind) {
+        self.read.faults.push(PartFault { at, kind });
     }
 }
 
 /// Decoding: each text that comes of it is a source of its own.
-impl Reader<'_> {
+impl UserDataReader<'_> {
     /// Undoes the transfer encoding that a piece's headers name
     /// (`Message.get_payload`).
-    fn undo_transfer(&mut self, piece: &mut Piece) -> Result<(), Fault> {
+    fn undo_transfer(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let encoding = mime::value(&piece.headers, "content-transfer-encoding");
         let name = encoding.map(|it| it.value.to_lowercase()).unwrap_or_default();
         let sent = self.sources.slice(piece.text);
@@ -276,14 +279,14 @@ impl Reader<'_> {
             "base64" => {
                 let read = decoding::from_base64(&decoding::mangled(sent));
                 if !read.is_sound {
-                    piece.fault(piece.text, FaultKind::BrokenBase64);
+                    piece.fault(piece.text, PartFaultKind::BrokenBase64);
                 }
                 read.bytes
             }
             "quoted-printable" => decoding::from_quoted_printable(&decoding::mangled(sent)),
             "x-uuencode" | "uuencode" | "uue" | "x-uue" => {
                 let Some(bytes) = decoding::from_uuencode(&decoding::mangled(sent)) else {
-                    piece.fault(piece.text, FaultKind::BrokenUuencode);
+                    piece.fault(piece.text, PartFaultKind::BrokenUuencode);
                     return self.mangle(piece);
                 };
                 bytes
@@ -295,7 +298,7 @@ impl Reader<'_> {
     }
 
     /// Decompresses a piece; few of its headers outlast it.
-    fn decompress(&mut self, piece: &mut Piece) -> Result<(), Fault> {
+    fn decompress(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let at = piece.text;
         let source = self.sources.get(at.file);
         let sent = source.bytes().unwrap_or(self.sources.slice(at).as_bytes());
@@ -303,17 +306,17 @@ impl Reader<'_> {
             Ok(bytes) => bytes,
             Err(NotDecompressed::TooLarge) => return Err(over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
-                return Err(Fault { at, kind: FaultKind::NotGzip(why) });
+                return Err(PartFault { at, kind: PartFaultKind::NotGzip(why) });
             }
         };
         piece.text = self.decoded(&piece.name, bytes, at)?;
         if self.sources.get(piece.text.file).bytes().is_some() {
-            return Err(Fault { at, kind: FaultKind::NotUtf8 });
+            return Err(PartFault { at, kind: PartFaultKind::NotUtf8 });
         }
         sniff::PLAIN.clone_into(&mut piece.content_type);
         for header in std::mem::take(&mut piece.headers) {
             if says_how_to_merge(&header.name.value) {
-                piece.fault(header.name.span, FaultKind::IgnoredHeader(Carrier::Gzip));
+                piece.fault(header.name.span, PartFaultKind::IgnoredHeader(Carrier::Gzip));
             } else if outlasts_decompression(&header.name.value) {
                 piece.headers.push(header);
             }
@@ -323,7 +326,7 @@ impl Reader<'_> {
 
     /// Makes of a text that stands in a message without an encoding what
     /// Python makes of it.
-    fn mangle(&mut self, piece: &mut Piece) -> Result<(), Fault> {
+    fn mangle(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let text = self.sources.slice(piece.text);
         if text.is_ascii() {
             return Ok(());
@@ -333,18 +336,23 @@ impl Reader<'_> {
         let bytes = decoding::mangled(text);
         piece.text = self.decoded(&piece.name, bytes, piece.text)?;
         let is_readable = self.sources.get(piece.text.file).bytes().is_none();
-        piece.fault(at, FaultKind::Mangled { is_readable });
+        piece.fault(at, PartFaultKind::Mangled { is_readable });
         Ok(())
     }
 
     /// The text of a part, which `from` stands for.
-    fn decoded(&mut self, name: &str, bytes: Vec<u8>, from: Span) -> Result<Span, Fault> {
+    fn decoded(&mut self, name: &str, bytes: Vec<u8>, from: Span) -> Result<Span, PartFault> {
         let path = if name.contains('#') { name.to_owned() } else { format!("{name}#1") };
         let file = self.add_decoded(RepoPath::new(path), bytes, from)?;
         Ok(whole(file, self.sources))
     }
 
-    fn add_decoded(&mut self, path: RepoPath, bytes: Vec<u8>, from: Span) -> Result<FileId, Fault> {
+    fn add_decoded(
+        &mut self,
+        path: RepoPath,
+        bytes: Vec<u8>,
+        from: Span,
+    ) -> Result<FileId, PartFault> {
         self.spend(from, bytes.len())?;
         if bytes.len() as u64 > Source::MAX_BYTES {
             return Err(over_limit(from));
@@ -357,13 +365,13 @@ impl Reader<'_> {
         self.left.min(Source::MAX_BYTES)
     }
 
-    fn spend(&mut self, at: Span, bytes: usize) -> Result<(), Fault> {
+    fn spend(&mut self, at: Span, bytes: usize) -> Result<(), PartFault> {
         self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| over_limit(at))?;
         Ok(())
     }
 }
 
-impl Piece {
+impl UnreadPart {
     /// The whole of a source.
     fn plain(source: &Source, text: Span, content_type: &str) -> Self {
         Self {
@@ -375,8 +383,8 @@ impl Piece {
         }
     }
 
-    fn fault(&mut self, at: Span, kind: FaultKind) {
-        self.faults.push(Fault { at, kind });
+    fn fault(&mut self, at: Span, kind: PartFaultKind) {
+        self.faults.push(PartFault { at, kind });
     }
 }
 
@@ -397,7 +405,7 @@ fn outlasts_decompression(name: &str) -> bool {
 }
 
 fn is_looked_into(content_type: &str) -> bool {
-    matches!(sniff::used_as(content_type), Use::Carrier(_))
+    matches!(sniff::used_as(content_type), ContentUse::Carrier(_))
 }
 
 /// Where a source stops being UTF-8, if it does.
@@ -412,8 +420,8 @@ fn is_utf16(source: &Source) -> bool {
     source.bytes().is_some() && !source.fault().is_some_and(is_bad_utf8)
 }
 
-fn over_limit(at: Span) -> Fault {
-    Fault { at, kind: FaultKind::OverLimit(Limit::Bytes) }
+fn over_limit(at: Span) -> PartFault {
+    PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Bytes) }
 }
 
 fn whole(file: FileId, sources: &SourceMap) -> Span {

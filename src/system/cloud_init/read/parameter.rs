@@ -67,7 +67,7 @@ fn unquoted(text: &str) -> Cow<'_, str> {
 
 /// Which piece of a parameter a key is for.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Piece {
+enum ParameterPiece {
     /// The only one: `name*`.
     Only,
     /// The one of this number: `name*1`, `name*1*`.
@@ -75,18 +75,18 @@ enum Piece {
 }
 
 /// Which piece of the parameter `name` a key is for, if it is for one.
-fn continuation(key: &str, name: &str) -> Option<Piece> {
+fn continuation(key: &str, name: &str) -> Option<ParameterPiece> {
     let rest = key.strip_prefix(name)?.strip_prefix('*')?;
     let number = rest.strip_suffix('*').unwrap_or(rest);
     match number.bytes().all(|it| it.is_ascii_digit()) {
         false => None,
-        true if number.is_empty() => rest.is_empty().then_some(Piece::Only),
-        true => Some(Piece::Numbered(number.parse().unwrap_or(u64::MAX))),
+        true if number.is_empty() => rest.is_empty().then_some(ParameterPiece::Only),
+        true => Some(ParameterPiece::Numbered(number.parse().unwrap_or(u64::MAX))),
     }
 }
 
 /// The value of pieces in their order.
-fn joined(pieces: &[(Piece, Cow<'_, str>, bool)]) -> String {
+fn joined(pieces: &[(ParameterPiece, Cow<'_, str>, bool)]) -> String {
     let is_extended = pieces.iter().any(|(_, _, is_encoded)| *is_encoded);
     let value: String = pieces
         .iter()

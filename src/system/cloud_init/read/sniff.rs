@@ -12,7 +12,7 @@ pub(super) const OCTET_STREAM: &str = "application/octet-stream";
 
 /// What cloud-init does with a content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum ContentUse {
     /// Merges it.
     CloudConfig,
     /// Applies it.
@@ -81,22 +81,22 @@ pub(super) fn is_compressed(content_type: &str) -> bool {
 }
 
 /// What cloud-init does with a content type, given in lower case.
-pub(super) fn used_as(content_type: &str) -> Use {
+pub(super) fn used_as(content_type: &str) -> ContentUse {
     match content_type {
-        CLOUD_CONFIG => Use::CloudConfig,
-        JSON_PATCH => Use::JsonPatch,
-        JINJA => Use::Template,
-        "text/cloud-config-archive" => Use::Carrier(Carrier::Archive),
-        "text/x-include-url" | "text/x-include-once-url" => Use::Carrier(Carrier::Include),
+        CLOUD_CONFIG => ContentUse::CloudConfig,
+        JSON_PATCH => ContentUse::JsonPatch,
+        JINJA => ContentUse::Template,
+        "text/cloud-config-archive" => ContentUse::Carrier(Carrier::Archive),
+        "text/x-include-url" | "text/x-include-once-url" => ContentUse::Carrier(Carrier::Include),
         "text/x-shellscript"
         | "text/x-shellscript-per-boot"
         | "text/x-shellscript-per-instance"
         | "text/x-shellscript-per-once"
         | "text/cloud-boothook"
-        | "text/part-handler" => Use::Script,
-        PLAIN | NOT_MULTIPART => Use::Unrecognized,
-        container if container.starts_with("multipart/") => Use::Multipart,
-        _ => Use::Unknown,
+        | "text/part-handler" => ContentUse::Script,
+        PLAIN | NOT_MULTIPART => ContentUse::Unrecognized,
+        container if container.starts_with("multipart/") => ContentUse::Multipart,
+        _ => ContentUse::Unknown,
     }
 }
 
