@@ -4,7 +4,7 @@
 #![no_main]
 
 use layercake::source::Span;
-use layercake::yaml::emit::{Options, to_yaml};
+use layercake::yaml::emit::{EmitOptions, to_yaml};
 use layercake::yaml::{Node, Parsed, parse};
 use layercake_fuzz::laws::reading::{
     leaves, libyaml_reads, reads_back, reads_without_problem, spans, text_reads_as, within,
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         scalars_read_as_themselves(text, &document.root);
         reads_back(&document.root);
         let secret = document.root.clone().into_secret();
-        assert_eq!(to_yaml(&secret, &Options::default()), "(hidden)\n");
+        assert_eq!(to_yaml(&secret, &EmitOptions::default()), "(hidden)\n");
     }
     assert!(!reads_without_problem(&parsed) || libyaml_reads(text), "libyaml refuses it");
 });

@@ -103,7 +103,7 @@ impl Default for Settings {
 /// What a comparison found.
 #[derive(Debug)]
 pub struct Compared {
-    /// The head side; its findings are in [`ComparedFindings::findings`].
+    /// The head side; its findings are in [`Compared::findings`].
     pub checked: Checked<()>,
     /// What changed, and why.
     pub comparison: Comparison,

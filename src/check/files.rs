@@ -508,8 +508,8 @@ fn parse_guarded(file: FileId, source: &Source) -> Parsed {
         .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
 }
 
-pub(super) fn failure(file: FileId) -> yaml::Problem {
-    yaml::Problem { span: Span::point(file, 0), kind: yaml::ProblemKind::Internal }
+pub(super) fn failure(file: FileId) -> yaml::YamlProblem {
+    yaml::YamlProblem { span: Span::point(file, 0), kind: yaml::YamlProblemKind::Internal }
 }
 
 /// The text of a file as far as it can be trusted: where it breaks off, the

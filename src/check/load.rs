@@ -77,7 +77,7 @@ impl From<SiteFiles> for SetFiles {
 /// What one file holds.
 #[derive(Debug, Default)]
 pub(super) struct LoadedFile {
-    problems: Vec<yaml::Problem>,
+    problems: Vec<yaml::YamlProblem>,
     pub(super) documents: Vec<Document>,
     others: Vec<Fault>,
     /// Places of secrets; the whole file if they cannot be located.
@@ -247,8 +247,9 @@ impl Loaded {
 
     /// Whether a file holds something that layercake does not read, and others may.
     fn is_faulty(&self, file: FileId) -> bool {
-        let is_over_limit =
-            |problem: &yaml::Problem| matches!(problem.kind, yaml::ProblemKind::OverLimit(_));
+        let is_over_limit = |problem: &yaml::YamlProblem| {
+            matches!(problem.kind, yaml::YamlProblemKind::OverLimit(_))
+        };
         match self.sources.get(file).fault() {
             // Parts are read as bytes.
             Some(TextFault::BadEncoding(..)) => !self.file(file).has_parts,
@@ -506,7 +507,7 @@ impl Loaded {
     /// Whether layercake itself failed while it read a file.
     pub(super) fn has_failed(&self) -> bool {
         let mut problems = self.files.iter().flat_map(|file| &file.problems);
-        problems.any(|problem| problem.kind == yaml::ProblemKind::Internal)
+        problems.any(|problem| problem.kind == yaml::YamlProblemKind::Internal)
     }
 
     pub(super) fn secrets(&self) -> Vec<Span> {
@@ -621,7 +622,7 @@ impl LoadedFile {
         if source.fault().is_some() || file.is_secret || self.documents.is_empty() {
             return;
         }
-        let text = Arc::new(yaml::Text::new(file.id, source.text().clone()));
+        let text = Arc::new(yaml::WholeText::new(file.id, source.text().clone()));
         for document in &mut self.documents {
             document.leave_to(&text);
         }
@@ -1123,7 +1124,9 @@ impl KnownToThreads {
 
 /// What was parsed of a file that is secret as a whole.
 fn hidden(parsed: Parsed) -> Parsed {
-    let hide =
-        |document: yaml::Document| yaml::Document { root: document.root.into_secret(), ..document };
+    let hide = |document: yaml::YamlDocument| yaml::YamlDocument {
+        root: document.root.into_secret(),
+        ..document
+    };
     Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
 }

@@ -18,7 +18,9 @@ use crate::check::{
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
 use crate::report::{RenderedDocument, SiteDocuments};
-use crate::source::{FileId, MemoryTree, Named, RepoPath, Span, WorkTree, bytes_at, names_in};
+use crate::source::{
+    FileId, ListedFiles, MemoryTree, RepoPath, Span, WorkTree, bytes_at, names_in,
+};
 use crate::system::cloud_init::SourceKind;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::Folder;
@@ -90,7 +92,7 @@ pub fn merge(
     let settled = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
     let folder = WorkTree::in_folder(selection.directory.clone())?;
     let plan = Plan {
-        tree: &Named::new(named.files, folder),
+        tree: &ListedFiles::new(named.files, folder),
         scope: Scope::Set(Vec::new()),
         base: None,
         options: settled.options,

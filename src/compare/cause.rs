@@ -17,7 +17,7 @@ use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
 use crate::render::{Outcome, ProblemKind, Rendered};
 use crate::source::{DocKey, Span};
-use crate::yaml::diff::{self, Difference, ListKeys, Place, differences, same};
+use crate::yaml::diff::{self, DiffPlace, Difference, ListKeys, differences, same};
 use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Key, Node, Whole};
 
@@ -449,13 +449,18 @@ const FEW_LEAVES: usize = 20;
 
 /// Places below that of a difference, on the side at this index, whose values make the
 /// difference what it is: at most so many, and whether there are more.
-fn leaves(kind: &diff::Kind, side: usize, place: &Place, most: usize) -> (Vec<Location>, bool) {
+fn leaves(
+    kind: &diff::DifferenceKind,
+    side: usize,
+    place: &DiffPlace,
+    most: usize,
+) -> (Vec<Location>, bool) {
     match kind {
-        diff::Kind::Value => {
+        diff::DifferenceKind::Value => {
             let leaves = Replay::leaves(&place.node, most);
             (leaves.locations, leaves.more)
         }
-        diff::Kind::Order { key, indexes } => {
+        diff::DifferenceKind::Order { key, indexes } => {
             let key = Piece::Key(Key::string(&**key, place.node.span));
             let of_item = |index: &usize| Location(vec![Piece::Index(*index), key.clone()]);
             let indexes = &indexes[side];
@@ -773,14 +778,14 @@ fn touches(left: &Difference, asked: &Difference) -> bool {
         |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
     // An order is none of the values in the list, and these are none of its order.
     match (&left.kind, &asked.kind) {
-        (diff::Kind::Value, diff::Kind::Value) => {}
-        (diff::Kind::Order { .. }, diff::Kind::Order { .. }) => {
+        (diff::DifferenceKind::Value, diff::DifferenceKind::Value) => {}
+        (diff::DifferenceKind::Order { .. }, diff::DifferenceKind::Order { .. }) => {
             return left.location() == asked.location();
         }
-        (diff::Kind::Order { .. }, diff::Kind::Value) => {
+        (diff::DifferenceKind::Order { .. }, diff::DifferenceKind::Value) => {
             return left.location().starts_with(asked.location());
         }
-        (diff::Kind::Value, diff::Kind::Order { .. }) => {
+        (diff::DifferenceKind::Value, diff::DifferenceKind::Order { .. }) => {
             return asked.location().starts_with(left.location());
         }
     }

@@ -353,9 +353,9 @@ pub fn not_comparable(
 /// A whole value that is on one side only.
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
     let place =
-        |node: &Node| diff::Place { location: Location::root(), key: None, node: node.clone() };
+        |node: &Node| diff::DiffPlace { location: Location::root(), key: None, node: node.clone() };
     let (base, head) = (base.map(place), head.map(place));
-    Difference { kind: diff::Kind::Value, base, head, items: Vec::new(), unlisted: 0 }
+    Difference { kind: diff::DifferenceKind::Value, base, head, items: Vec::new(), unlisted: 0 }
 }
 
 impl Change {

@@ -219,7 +219,8 @@ fn drop_passed_shields(reach: &mut EditReach, outputs: &[Change]) {
             change.data.iter().any(|difference| {
                 let place = difference.location();
                 place.starts_with(&shield.location)
-                    || (difference.kind == diff::Kind::Value && shield.location.starts_with(place))
+                    || (difference.kind == diff::DifferenceKind::Value
+                        && shield.location.starts_with(place))
             })
         })
     });
@@ -267,7 +268,7 @@ fn delta_of(change: &Change) -> Vec<String> {
 fn text_of(difference: &Difference) -> String {
     /// Maximum number of nodes of a value that is written out.
     const MAX_NODES: u64 = 20_000;
-    let options = emit::Options { show_secrets: false, origin: None };
+    let options = emit::EmitOptions { show_secrets: false, origin: None };
     let secret = difference.is_secret();
     let text = |node: &Node| match Size::of(node).nodes() {
         _ if secret => String::new(),
@@ -275,12 +276,12 @@ fn text_of(difference: &Difference) -> String {
         nodes if nodes > MAX_NODES => format!("{nodes} {}", diff::shown_hash(node)),
         _ => emit::to_yaml(node, &options),
     };
-    let side = |place: &Option<crate::yaml::diff::Place>| {
+    let side = |place: &Option<crate::yaml::diff::DiffPlace>| {
         place.as_ref().map_or_else(|| "-".to_owned(), |place| format!("+{}", text(&place.node)))
     };
     let what = match &difference.kind {
-        diff::Kind::Value => String::new(),
-        diff::Kind::Order { key, .. } => format!("order by {key}\0"),
+        diff::DifferenceKind::Value => String::new(),
+        diff::DifferenceKind::Order { key, .. } => format!("order by {key}\0"),
     };
     format!(
         "{what}{}\0{}\0{}",

@@ -20,7 +20,7 @@ pub use self::show::{Setting, SettingOrigin, settings};
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::source::{RepoPath, Source, SourceMap, Span, Spanned, Tree};
-use crate::yaml::{Node, Places, Query, Value};
+use crate::yaml::{Node, PlaceQuery, Query, Value};
 
 /// The JSON Schema (Draft 4) of a configuration file.
 pub const SCHEMA: &str = include_str!("../../docs/layercake.schema.json");
@@ -184,7 +184,7 @@ pub struct ListKey {
     /// The schemas of the documents.
     pub schema: Glob,
     /// The lists in their data.
-    pub path: Places,
+    pub path: PlaceQuery,
     /// The key.
     pub key: Arc<str>,
 }

@@ -18,7 +18,7 @@ use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
-use crate::yaml::{self, InvalidQuery, Node, Places, ProblemKind, Query, Value};
+use crate::yaml::{self, InvalidQuery, Node, PlaceQuery, Query, Value, YamlProblemKind};
 
 /// The words that a configuration may use and that others know.
 pub struct Vocabulary<'a> {
@@ -254,7 +254,7 @@ impl ConfigReader<'_> {
         for (schema, paths) in entries(diff, "list-keys") {
             let pattern = self.pattern(&schema, plain_glob);
             for (path, key) in mapping(paths) {
-                let query = self.path(&path, Places::parse);
+                let query = self.path(&path, PlaceQuery::parse);
                 if let (Some(pattern), Some(path), Some(key)) = (&pattern, query, key.as_str()) {
                     keys.push(ListKey { schema: pattern.glob.clone(), path, key: key.into() });
                 }
@@ -568,22 +568,24 @@ fn mapping(node: &Node) -> Vec<(Spanned<Arc<str>>, &Node)> {
 }
 
 /// What is wrong with the YAML, in one line.
-fn worded(kind: &ProblemKind) -> String {
+fn worded(kind: &YamlProblemKind) -> String {
     match kind {
-        ProblemKind::Syntax(reason) | ProblemKind::RefusedByLibyaml(reason) => {
+        YamlProblemKind::Syntax(reason) | YamlProblemKind::RefusedByLibyaml(reason) => {
             format!("this is not YAML: {reason}")
         }
-        ProblemKind::DuplicateKey { .. } => "this key stands here twice".to_owned(),
-        ProblemKind::UnhashableKey => "a list or mapping cannot be a key".to_owned(),
-        ProblemKind::UnknownTag(tag) => format!("there is no tag `{tag}`"),
-        ProblemKind::InvalidScalar(reason) => format!("this value cannot be read: {reason}"),
-        ProblemKind::InvalidMerge => "`<<` merges mappings only".to_owned(),
-        ProblemKind::UndefinedAlias(name) => format!("there is no anchor `&{name}` before this"),
-        ProblemKind::DuplicateAnchor { .. } => "this anchor stands here twice".to_owned(),
-        ProblemKind::RecursiveAlias => "this alias is inside of what it stands for".to_owned(),
-        ProblemKind::Internal => "layercake failed to read this; please report it".to_owned(),
-        ProblemKind::OverLimit(_) => "this is too large for a configuration file".to_owned(),
-        ProblemKind::RefusedByPython(_) | ProblemKind::Surrogate => {
+        YamlProblemKind::DuplicateKey { .. } => "this key stands here twice".to_owned(),
+        YamlProblemKind::UnhashableKey => "a list or mapping cannot be a key".to_owned(),
+        YamlProblemKind::UnknownTag(tag) => format!("there is no tag `{tag}`"),
+        YamlProblemKind::InvalidScalar(reason) => format!("this value cannot be read: {reason}"),
+        YamlProblemKind::InvalidMerge => "`<<` merges mappings only".to_owned(),
+        YamlProblemKind::UndefinedAlias(name) => {
+            format!("there is no anchor `&{name}` before this")
+        }
+        YamlProblemKind::DuplicateAnchor { .. } => "this anchor stands here twice".to_owned(),
+        YamlProblemKind::RecursiveAlias => "this alias is inside of what it stands for".to_owned(),
+        YamlProblemKind::Internal => "layercake failed to read this; please report it".to_owned(),
+        YamlProblemKind::OverLimit(_) => "this is too large for a configuration file".to_owned(),
+        YamlProblemKind::RefusedByPython(_) | YamlProblemKind::Surrogate => {
             unreachable!("a configuration is read with libyaml")
         }
     }

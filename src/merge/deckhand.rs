@@ -179,7 +179,7 @@ fn error_in(text: &str, error: PathError) -> PathError {
 /// What an action did.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// The places written or removed, as in [`path::Written::locations`](crate::yaml::path::Written::locations).
+    /// The places written or removed, as in [`path::PathWrite::locations`](crate::yaml::path::PathWrite::locations).
     pub locations: Vec<Arc<Location>>,
     /// Where the two meanings of `semantics.md` part for this action.
     pub difference: Option<Difference>,

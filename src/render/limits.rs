@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::graph::{Graph, Recipe};
 use crate::merge::pattern::{Effort, PatternFailure};
 use crate::yaml::path::inside;
-use crate::yaml::{Limit, Node, Size, Value};
+use crate::yaml::{Node, Size, Value, YamlLimit};
 
 /// What one document may still cost. The shares do not depend on what other
 /// documents cost, so that they do not depend on any order.
@@ -61,10 +61,10 @@ impl Allowance {
         &self,
         data: &Node,
         shared: impl IntoIterator<Item = &'n Node>,
-    ) -> Option<Limit> {
+    ) -> Option<YamlLimit> {
         let copies_too_much =
             || self.may_copy_too_much(data) && !self.may_copy(copied(data, shared));
-        exceeded(data).or_else(|| copies_too_much().then_some(Limit::Merged))
+        exceeded(data).or_else(|| copies_too_much().then_some(YamlLimit::Merged))
     }
 
     /// Whether data is so large that more of it may be copied than is allowed.
@@ -107,7 +107,7 @@ fn makes(recipe: &Recipe) -> bool {
 
 /// Collections inside each other in rendered data: what a file may be, several
 /// times substituted into itself.
-pub const MAX_DEPTH: usize = 4 * Limit::DEPTH;
+pub const MAX_DEPTH: usize = 4 * YamlLimit::DEPTH;
 
 /// How many entries of mappings and lists a value does not share with any of those that it
 /// was made of.
@@ -138,12 +138,12 @@ fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
 }
 
 /// The limit that a value exceeds, if any.
-fn exceeded(data: &Node) -> Option<Limit> {
+fn exceeded(data: &Node) -> Option<YamlLimit> {
     let size = Size::of(data);
     match () {
-        () if size.height() > MAX_DEPTH => Some(Limit::Depth),
-        () if size.nodes() > Limit::NODES => Some(Limit::Nodes),
-        () if size.bytes() > Limit::BYTES => Some(Limit::Bytes),
+        () if size.height() > MAX_DEPTH => Some(YamlLimit::Depth),
+        () if size.nodes() > YamlLimit::NODES => Some(YamlLimit::Nodes),
+        () if size.bytes() > YamlLimit::BYTES => Some(YamlLimit::Bytes),
         () => None,
     }
 }

@@ -34,7 +34,7 @@ use crate::merge::{Failure, Notice};
 use crate::source::{Span, Spanned};
 use crate::stopwatch;
 use crate::yaml::path::{Location, Path, Segment, WalkError};
-use crate::yaml::{Limit, Node, Value};
+use crate::yaml::{Node, Value, YamlLimit};
 
 /// What a graph renders to.
 #[derive(Debug)]
@@ -249,7 +249,7 @@ pub enum ProblemKind {
     /// A pattern that costs too much to look for.
     PatternFailure(PatternFailure),
     /// A document that grew beyond a limit.
-    OverLimit(Limit),
+    OverLimit(YamlLimit),
     /// layercake itself failed while it made the document.
     Failed,
 }
@@ -545,7 +545,7 @@ impl<'a> Making<'a> {
     fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
         let recipe = self.graph.recipe(self.doc);
         if self.would_copy_too_much(recipe) {
-            self.refuse(recipe, Limit::Merged);
+            self.refuse(recipe, YamlLimit::Merged);
             return self;
         }
         for step in recipe.steps.iter() {
@@ -698,7 +698,7 @@ impl<'a> Making<'a> {
         self.refuse(recipe, limit);
     }
 
-    fn refuse(&mut self, recipe: &Recipe, limit: Limit) {
+    fn refuse(&mut self, recipe: &Recipe, limit: YamlLimit) {
         self.problem(recipe.span, ProblemKind::OverLimit(limit));
         self.data = recipe.data.clone();
         self.note(Author::Limit, self.writes.len());

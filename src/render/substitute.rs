@@ -397,7 +397,7 @@ fn changes_as_template(text: &str) -> bool {
 fn yaml_text(value: &Node) -> String {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => {
-            let options = emit::Options { show_secrets: true, origin: None };
+            let options = emit::EmitOptions { show_secrets: true, origin: None };
             emit::to_yaml(value, &options).trim_end().to_owned()
         }
         scalar => emit::scalar_text(scalar),

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::printable::clean;
 use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
-use crate::yaml::emit::{Options, to_yaml};
+use crate::yaml::emit::{EmitOptions, to_yaml};
 
 /// The line by which cloud-init knows a configuration.
 const MARKER: &str = "#cloud-config";
@@ -63,6 +63,6 @@ fn write_configuration(
         format!("{}:{}", clean(place.path.as_str()), place.line)
     };
     let origin = look.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
-    let options = Options { show_secrets: look.show_secrets, origin };
+    let options = EmitOptions { show_secrets: look.show_secrets, origin };
     out.write_all(to_yaml(&document.data, &options).as_bytes())
 }

@@ -48,10 +48,10 @@ fn write_document(
     let schema = Node::new(Value::String(document.key.schema.clone().into()), of);
     // Where the schema is written is not known; the place of another line
     // would be wrong.
-    let options = emit::Options { show_secrets: look.show_secrets, origin: None };
+    let options = emit::EmitOptions { show_secrets: look.show_secrets, origin: None };
     out.write_all(to_yaml(&mapping([("schema", schema)], of), &options).as_bytes())?;
     let origin = look.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
-    let options = emit::Options { origin, ..options };
+    let options = emit::EmitOptions { origin, ..options };
     let rest = [("metadata", document.metadata.clone()), ("data", document.data.clone())];
     out.write_all(to_yaml(&mapping(rest, of), &options).as_bytes())
 }

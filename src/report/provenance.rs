@@ -172,7 +172,7 @@ fn value_text(way: &ExplainedValue) -> String {
             None => format!("{}\n", emit::HIDDEN),
         };
     }
-    let yaml = to_yaml(value, &emit::Options::default());
+    let yaml = to_yaml(value, &emit::EmitOptions::default());
     let mut text: String =
         yaml.lines().take(MOST_LINES).map(|line| format!("{}\n", clean(line))).collect();
     match yaml.lines().count().saturating_sub(MOST_LINES) {
@@ -362,7 +362,7 @@ const MAX_SITES: usize = 8;
 fn identity(way: &ExplainedValue) -> String {
     match &way.value {
         Some(value) if !holds_secret(value) => canonical(value),
-        Some(value) if !value.secret => to_yaml(value, &emit::Options::default()),
+        Some(value) if !value.secret => to_yaml(value, &emit::EmitOptions::default()),
         Some(_) | None => value_text(way),
     }
 }

@@ -4,7 +4,7 @@ use super::foreign::ForeignForm;
 use super::{FileFacts, Holds};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Span, offset};
-use crate::yaml::{Problem, ProblemKind, PythonRefusal};
+use crate::yaml::{PythonRefusal, YamlProblem, YamlProblemKind};
 
 super::rule!("invalid-yaml", Error [Refused, Unreadable], "a file that is not YAML", was "P007");
 
@@ -36,25 +36,25 @@ pub(super) fn word_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnostic
 }
 
 /// Whether a problem of the file comes of this conflict.
-pub(super) fn is_of_conflict(problem: &Problem, conflict: Span) -> bool {
+pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
     match problem.kind {
-        ProblemKind::Syntax(_)
-        | ProblemKind::RefusedByLibyaml(_)
-        | ProblemKind::RefusedByPython(_)
-        | ProblemKind::UnhashableKey
-        | ProblemKind::InvalidMerge => problem.span.end >= conflict.start,
-        ProblemKind::UndefinedAlias(_)
-        | ProblemKind::DuplicateAnchor { .. }
-        | ProblemKind::RecursiveAlias
-        | ProblemKind::DuplicateKey { .. }
-        | ProblemKind::Surrogate
-        | ProblemKind::UnknownTag(_)
-        | ProblemKind::InvalidScalar(_) => conflict.contains(problem.span),
-        ProblemKind::OverLimit(_) | ProblemKind::Internal => false,
+        YamlProblemKind::Syntax(_)
+        | YamlProblemKind::RefusedByLibyaml(_)
+        | YamlProblemKind::RefusedByPython(_)
+        | YamlProblemKind::UnhashableKey
+        | YamlProblemKind::InvalidMerge => problem.span.end >= conflict.start,
+        YamlProblemKind::UndefinedAlias(_)
+        | YamlProblemKind::DuplicateAnchor { .. }
+        | YamlProblemKind::RecursiveAlias
+        | YamlProblemKind::DuplicateKey { .. }
+        | YamlProblemKind::Surrogate
+        | YamlProblemKind::UnknownTag(_)
+        | YamlProblemKind::InvalidScalar(_) => conflict.contains(problem.span),
+        YamlProblemKind::OverLimit(_) | YamlProblemKind::Internal => false,
     }
 }
 
-pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
+pub(super) fn word(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
     match ForeignForm::of_line(facts, problem.span) {
         Some(form) if is_of_reader(&problem.kind) => Diagnostic::new(
             &RULE,
@@ -69,14 +69,16 @@ pub(super) fn word(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
 }
 
 /// Whether the reader of YAML could not go on.
-fn is_of_reader(kind: &ProblemKind) -> bool {
+fn is_of_reader(kind: &YamlProblemKind) -> bool {
     matches!(
         kind,
-        ProblemKind::Syntax(_) | ProblemKind::RefusedByLibyaml(_) | ProblemKind::UnhashableKey
+        YamlProblemKind::Syntax(_)
+            | YamlProblemKind::RefusedByLibyaml(_)
+            | YamlProblemKind::UnhashableKey
     )
 }
 
-fn word_problem(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
+fn word_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
     let at = problem.span;
     let found = |message: &str, label: &str| {
         Diagnostic::new(&RULE, message, Label::new(at, label)).note(facts.unread_yaml())
@@ -84,13 +86,15 @@ fn word_problem(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
     let text = "put it in quotes if it is meant as text";
     match &problem.kind {
         // Readers tell columns, and what they expected depends on the text.
-        ProblemKind::Syntax(_) | ProblemKind::RefusedByLibyaml(_) if facts.is_secret(at) => {
+        YamlProblemKind::Syntax(_) | YamlProblemKind::RefusedByLibyaml(_)
+            if facts.is_secret(at) =>
+        {
             found("not YAML", "the reader stops here, or near it").help(text)
         }
-        ProblemKind::Syntax(reason) => {
+        YamlProblemKind::Syntax(reason) => {
             found(&format!("not YAML: {reason}"), "the reader stops here")
         }
-        ProblemKind::RefusedByLibyaml(reason) => {
+        YamlProblemKind::RefusedByLibyaml(reason) => {
             found(&format!("not YAML to libyaml: {reason}"), "libyaml stops here").note(match facts
                 .holds
             {
@@ -102,7 +106,7 @@ fn word_problem(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
                 }
             })
         }
-        ProblemKind::RefusedByPython(refusal) => {
+        YamlProblemKind::RefusedByPython(refusal) => {
             let (what, help) = match refusal {
                 PythonRefusal::Tab => (
                     "a tab outside of quotes",
@@ -116,36 +120,36 @@ fn word_problem(facts: &FileFacts<'_>, problem: &Problem) -> Diagnostic {
                 .note("YAML allows it, but cloud-init reads with PyYAML's own reader")
                 .help(help)
         }
-        ProblemKind::UnhashableKey => {
+        YamlProblemKind::UnhashableKey => {
             found("a key that is a list or a mapping", "this cannot be a key").help(text)
         }
-        ProblemKind::InvalidMerge => found(
+        YamlProblemKind::InvalidMerge => found(
             "`<<` over something that is no mapping",
             "neither a mapping nor a list of mappings",
         )
         .help("give `<<` a mapping, such as an alias of one"),
-        ProblemKind::UndefinedAlias(_) => {
+        YamlProblemKind::UndefinedAlias(_) => {
             let name = facts.quote(at);
             found(&format!("no anchor for the alias `{name}`"), "no such anchor stands before this")
                 .help("write the anchor first, in the same YAML document; or put it in quotes")
                 .about(name)
         }
-        ProblemKind::DuplicateAnchor { first } => {
+        YamlProblemKind::DuplicateAnchor { first } => {
             let name = facts.quote(at);
             found(&format!("anchor `{name}` stands twice in one YAML document"), "the second time")
                 .related(*first, "the first time")
                 .help("give one of them another name")
                 .about(name)
         }
-        ProblemKind::RecursiveAlias => {
+        YamlProblemKind::RecursiveAlias => {
             found("an alias inside the collection that it stands for", "this never ends")
                 .help("write out what is meant")
         }
-        ProblemKind::DuplicateKey { .. }
-        | ProblemKind::Surrogate
-        | ProblemKind::UnknownTag(_)
-        | ProblemKind::InvalidScalar(_)
-        | ProblemKind::OverLimit(_)
-        | ProblemKind::Internal => unreachable!("another rule puts this into words"),
+        YamlProblemKind::DuplicateKey { .. }
+        | YamlProblemKind::Surrogate
+        | YamlProblemKind::UnknownTag(_)
+        | YamlProblemKind::InvalidScalar(_)
+        | YamlProblemKind::OverLimit(_)
+        | YamlProblemKind::Internal => unreachable!("another rule puts this into words"),
     }
 }

@@ -9,7 +9,7 @@ use crate::render::Write;
 use crate::source::Span;
 use crate::system::deckhand::Aliases;
 use crate::yaml::path::{Location, child, first_inside};
-use crate::yaml::{Node, Shared};
+use crate::yaml::{Node, SharedCollection};
 
 super::rule!(
     "leaking-alias", Warning, "in Deckhand, writing into an aliased value changes all its places";
@@ -37,7 +37,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
 
 /// A write into a collection that the document has in another place too.
 struct AliasLeak {
-    shared: Shared,
+    shared: SharedCollection,
     /// What Deckhand changes as well.
     other: Location,
 }

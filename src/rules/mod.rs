@@ -480,7 +480,7 @@ pub struct FileFacts<'a> {
     /// The file.
     pub file: FileId,
     /// What is wrong with its YAML.
-    pub problems: &'a [yaml::Problem],
+    pub problems: &'a [yaml::YamlProblem],
     /// Its Deckhand documents, with their faults.
     pub documents: &'a [Document],
     /// Its YAML documents that are none of Deckhand's.
@@ -1069,8 +1069,8 @@ fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Option<Diagnostic> {
     })
 }
 
-fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::Problem) -> Diagnostic {
-    use yaml::ProblemKind as Kind;
+fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic {
+    use yaml::YamlProblemKind as Kind;
     let at = problem.span;
     match &problem.kind {
         Kind::Syntax(_)

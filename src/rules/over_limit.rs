@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::render::Problem;
 use crate::source::{Source, Span};
 use crate::system::cloud_init::part;
-use crate::yaml::Limit;
+use crate::yaml::YamlLimit;
 
 super::rule!("over-limit", Error[Refused], "input beyond what layercake holds in memory");
 
@@ -22,29 +22,32 @@ pub(super) fn word_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     )
 }
 
-pub(super) fn word_text(at: Span, limit: Limit) -> Diagnostic {
+pub(super) fn word_text(at: Span, limit: YamlLimit) -> Diagnostic {
     let (message, label, help) = match limit {
-        Limit::Depth => (
-            format!("collections are nested more than {} deep", Limit::DEPTH),
+        YamlLimit::Depth => (
+            format!("collections are nested more than {} deep", YamlLimit::DEPTH),
             "one too deep",
             "make the structure flatter",
         ),
-        Limit::Nodes => (
-            format!("a YAML document of more than {} values, aliases written out", Limit::NODES),
+        YamlLimit::Nodes => (
+            format!(
+                "a YAML document of more than {} values, aliases written out",
+                YamlLimit::NODES
+            ),
             "this is one too many",
             "use fewer aliases that stand for aliases",
         ),
-        Limit::Digits => (
-            format!("an integer of more than {} digits", Limit::DIGITS),
+        YamlLimit::Digits => (
+            format!("an integer of more than {} digits", YamlLimit::DIGITS),
             "too long for an integer",
             "put it in quotes if it is meant as text",
         ),
-        Limit::Merged => (
+        YamlLimit::Merged => (
             "the `<<` of this file bring too many entries into its mappings".to_owned(),
             "this is one too many",
             "write the keys out where they are needed, or merge smaller mappings",
         ),
-        Limit::Bytes => unreachable!("a file is smaller than what a document may hold"),
+        YamlLimit::Bytes => unreachable!("a file is smaller than what a document may hold"),
     };
     Diagnostic::new(&RULE, message, Label::new(at, label))
         .note("nothing of this YAML document is read")
@@ -82,46 +85,49 @@ pub(super) fn word_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
         .help(help)
 }
 
-pub(super) fn word_rendered(problem: &Problem, title: &str, limit: Limit) -> Diagnostic {
+pub(super) fn word_rendered(problem: &Problem, title: &str, limit: YamlLimit) -> Diagnostic {
     let (message, help) = match limit {
-        Limit::Depth => (
+        YamlLimit::Depth => (
             format!("rendered, `{title}` is nested deeper than layercake can walk"),
             "look for substitutions that put documents into each other",
         ),
-        Limit::Nodes => (
-            format!("rendered, `{title}` has more than {} values", Limit::NODES),
+        YamlLimit::Nodes => (
+            format!("rendered, `{title}` has more than {} values", YamlLimit::NODES),
             "look for substitutions that multiply whole documents",
         ),
-        Limit::Bytes => (
-            format!("rendered, the texts of `{title}` have more than {} MiB", Limit::BYTES >> 20),
+        YamlLimit::Bytes => (
+            format!(
+                "rendered, the texts of `{title}` have more than {} MiB",
+                YamlLimit::BYTES >> 20
+            ),
             "look for substitutions that multiply long texts",
         ),
-        Limit::Merged => (
+        YamlLimit::Merged => (
             format!("rendered, `{title}` copies too many entries of its parent"),
             "let fewer documents inherit from one with so many entries",
         ),
-        Limit::Digits => unreachable!("rendering makes no integers"),
+        YamlLimit::Digits => unreachable!("rendering makes no integers"),
     };
     let label = Label::new(problem.at, "left as it is written: no layering, no substitutions");
     Diagnostic::new(&RULE, message, label).help(help)
 }
 
 /// What is merged of the parts of a set, called `name`, is beyond a limit.
-pub(super) fn word_merged(problem: &Problem, name: &str, limit: Limit) -> Diagnostic {
+pub(super) fn word_merged(problem: &Problem, name: &str, limit: YamlLimit) -> Diagnostic {
     let (message, help) = match limit {
-        Limit::Depth => (
+        YamlLimit::Depth => (
             format!("merged, `{name}` is nested deeper than layercake can walk"),
             "look for patches that copy values into themselves",
         ),
-        Limit::Nodes => (
-            format!("merged, `{name}` has more than {} values", Limit::NODES),
+        YamlLimit::Nodes => (
+            format!("merged, `{name}` has more than {} values", YamlLimit::NODES),
             "look for patches that copy, and for texts that are put to lists",
         ),
-        Limit::Bytes => (
-            format!("merged, the texts of `{name}` have more than {} MiB", Limit::BYTES >> 20),
+        YamlLimit::Bytes => (
+            format!("merged, the texts of `{name}` have more than {} MiB", YamlLimit::BYTES >> 20),
             "look for `str(append)` with long texts",
         ),
-        Limit::Digits | Limit::Merged => {
+        YamlLimit::Digits | YamlLimit::Merged => {
             unreachable!("merging makes no integers, and reads no `<<`")
         }
     };

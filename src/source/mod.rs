@@ -23,8 +23,8 @@ pub(crate) use span::offset;
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};
 pub use tree::{
-    ContentId, Entry, EntryKind, Excluding, Labelled, MemoryTree, Named, Overlay, ReadError, Tree,
-    WorkTree, bytes_at, names_in, text_at,
+    ContentId, Entry, EntryKind, Excluding, Labelled, ListedFiles, MemoryTree, Overlay, ReadError,
+    Tree, WorkTree, bytes_at, names_in, text_at,
 };
 pub use write::{
     create_empty_folder, create_folder, create_new_folder, real_place, refuse_git, stays_inside,

@@ -55,12 +55,12 @@ impl Source {
     pub fn new(path: RepoPath, bytes: Result<Vec<u8>, ReadError>) -> Self {
         let decoded = match bytes {
             Ok(bytes) if bytes.len() as u64 > Self::MAX_BYTES => {
-                Decoded::none(TextFault::TooLarge(bytes.len() as u64))
+                DecodedText::none(TextFault::TooLarge(bytes.len() as u64))
             }
             Ok(bytes) => decode(bytes),
-            Err(ReadError::TooLarge(bytes)) => Decoded::none(TextFault::TooLarge(bytes)),
+            Err(ReadError::TooLarge(bytes)) => DecodedText::none(TextFault::TooLarge(bytes)),
             Err(ReadError::Refused(reason) | ReadError::Damaged { reason, .. }) => {
-                Decoded::none(TextFault::Unreadable(reason))
+                DecodedText::none(TextFault::Unreadable(reason))
             }
         };
         Self::of(path, decoded, None)
@@ -68,21 +68,21 @@ impl Source {
 
     /// A repository inside of the one that is read, at `path`, of which nothing is read.
     pub fn nested(path: RepoPath, nested: Nested) -> Self {
-        Self::of(path, Decoded::none(TextFault::Nested(nested)), None)
+        Self::of(path, DecodedText::none(TextFault::Nested(nested)), None)
     }
 
     /// A text that is in no file as it is: the bytes, in UTF-8, that the text
     /// at `from` stands for once it is decoded. `path` is what a user calls it.
     pub fn decoded(path: RepoPath, bytes: Vec<u8>, from: Span) -> Self {
         let decoded = match bytes.len() as u64 {
-            length if length > Self::MAX_BYTES => Decoded::none(TextFault::TooLarge(length)),
+            length if length > Self::MAX_BYTES => DecodedText::none(TextFault::TooLarge(length)),
             _ => decode_utf8(bytes),
         };
         Self::of(path, decoded, Some(from))
     }
 
-    fn of(path: RepoPath, decoded: Decoded, decoded_from: Option<Span>) -> Self {
-        let Decoded { text, fault, bytes } = decoded;
+    fn of(path: RepoPath, decoded: DecodedText, decoded_from: Option<Span>) -> Self {
+        let DecodedText { text, fault, bytes } = decoded;
         let (text, commit, lines) = (text.into(), None, OnceLock::new());
         Self { path, text, fault, bytes, decoded_from, commit, lines }
     }
@@ -228,14 +228,14 @@ impl SourceMap {
 }
 
 /// What a file's bytes say.
-struct Decoded {
+struct DecodedText {
     text: String,
     fault: Option<TextFault>,
     /// The bytes, where the text is not what they say in UTF-8.
     bytes: Option<Arc<[u8]>>,
 }
 
-impl Decoded {
+impl DecodedText {
     fn none(fault: TextFault) -> Self {
         Self { text: String::new(), fault: Some(fault), bytes: None }
     }
@@ -243,9 +243,9 @@ impl Decoded {
 
 /// Decodes by byte order mark, as libyaml does: UTF-16 where one says so,
 /// UTF-8 otherwise.
-fn decode(bytes: Vec<u8>) -> Decoded {
+fn decode(bytes: Vec<u8>) -> DecodedText {
     match bytes.as_slice() {
-        pointer if is_large_file_pointer(pointer) => Decoded {
+        pointer if is_large_file_pointer(pointer) => DecodedText {
             text: String::from_utf8_lossy(pointer).into_owned(),
             fault: Some(TextFault::LargeFilePointer),
             bytes: None,
@@ -269,24 +269,24 @@ fn is_large_file_pointer(bytes: &[u8]) -> bool {
     versions.iter().any(|version| text.starts_with(version)) && has("oid ") && has("size ")
 }
 
-fn decode_utf8(bytes: Vec<u8>) -> Decoded {
+fn decode_utf8(bytes: Vec<u8>) -> DecodedText {
     match String::from_utf8(bytes) {
-        Ok(text) => Decoded { text, fault: None, bytes: None },
+        Ok(text) => DecodedText { text, fault: None, bytes: None },
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
             let fault = Some(TextFault::BadEncoding(Encoding::Utf8, offset(valid)));
-            Decoded { text, fault, bytes: Some(error.into_bytes().into()) }
+            DecodedText { text, fault, bytes: Some(error.into_bytes().into()) }
         }
     }
 }
 
 /// Decodes what follows the byte order mark.
-fn decode_utf16(bytes: Vec<u8>, encoding: Encoding, unit: fn([u8; 2]) -> u16) -> Decoded {
+fn decode_utf16(bytes: Vec<u8>, encoding: Encoding, unit: fn([u8; 2]) -> u16) -> DecodedText {
     let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let mut text = String::with_capacity(bytes.len() / 2);
     let is_whole = char::decode_utf16(units).all(|decoded| decoded.map(|it| text.push(it)).is_ok());
     let is_sound = is_whole && bytes.len().is_multiple_of(2);
     let fault = (!is_sound).then(|| TextFault::BadEncoding(encoding, offset(text.len())));
-    Decoded { text, fault, bytes: Some(bytes.into()) }
+    DecodedText { text, fault, bytes: Some(bytes.into()) }
 }

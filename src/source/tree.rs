@@ -849,19 +849,19 @@ impl<T: Tree> Tree for Overlay<T> {
 
 /// Files that somebody named, and nothing else; what these name in their turn
 /// is read from another tree.
-pub struct Named<T> {
+pub struct ListedFiles<T> {
     files: MemoryTree,
     around: T,
 }
 
-impl<T: Tree> Named<T> {
+impl<T: Tree> ListedFiles<T> {
     /// `files`, with what they name read from `around`.
     pub fn new(files: MemoryTree, around: T) -> Self {
         Self { files, around }
     }
 }
 
-impl<T: Tree> Tree for Named<T> {
+impl<T: Tree> Tree for ListedFiles<T> {
     fn inner(&self) -> Option<&dyn Tree> {
         Some(&self.files)
     }

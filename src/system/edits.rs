@@ -18,7 +18,7 @@ use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::source::{DocKey, FileId, RepoPath, Span, Triple};
-use crate::yaml::diff::{self, Difference, Kind, ListKeys, Side, same};
+use crate::yaml::diff::{self, DiffSide, Difference, DifferenceKind, ListKeys, same};
 use crate::yaml::path::{Item, Location, Piece, inside};
 use crate::yaml::{Node, Value};
 
@@ -694,7 +694,7 @@ impl<'a> Pair<'a> {
                 &keys.of_document(&head.document.key().schema),
                 |_| {
                     let edit = *parts.next().expect("the differences are found as before");
-                    if chosen(edit) { Side::Head } else { Side::Base }
+                    if chosen(edit) { DiffSide::Head } else { DiffSide::Base }
                 },
             );
             match (base.document, head.document) {
@@ -799,7 +799,8 @@ impl Draft {
         let (part, location) = part_of(difference.location());
         let outside = difference.location().0.len() - location.0.len();
         let items = difference.items.iter();
-        let text = |place: &Option<diff::Place>| place.as_ref().map(|it| text_of(it, difference));
+        let text =
+            |place: &Option<diff::DiffPlace>| place.as_ref().map(|it| text_of(it, difference));
         let edit = Edit {
             kind: kind_of(head, difference, part, &location),
             repository: head.repository,
@@ -938,7 +939,7 @@ fn kind_of(
         {
             EditKind::Renamed
         }
-        _ if matches!(difference.kind, Kind::Order { .. }) => EditKind::Order,
+        _ if matches!(difference.kind, DifferenceKind::Order { .. }) => EditKind::Order,
         _ if difference.base.is_some() && difference.head.is_some() => EditKind::Value,
         _ => EditKind::Key,
     }
@@ -948,9 +949,9 @@ fn whole_text(document: Written<'_>) -> Text {
     Text { at: document.heading(), covers: vec![document.span()], node: None }
 }
 
-fn text_of(place: &diff::Place, difference: &Difference) -> Text {
+fn text_of(place: &diff::DiffPlace, difference: &Difference) -> Text {
     let node = &place.node;
-    if let Kind::Order { .. } = difference.kind {
+    if let DifferenceKind::Order { .. } = difference.kind {
         let covers = inside(node).map(|name| name.span).collect();
         return Text { at: node.span, covers, node: Some(node.clone()) };
     }

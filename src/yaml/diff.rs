@@ -9,7 +9,7 @@
 //! `id`, or another key that the caller knows ([`ListKeys`]); other items by
 //! equality. An item put in front of others is one difference, not as many as
 //! there are items, and so is another order of items that have an identity
-//! ([`Kind::Order`]). A secret is compared whole, so that not even the keys
+//! ([`DifferenceKind::Order`]). A secret is compared whole, so that not even the keys
 //! inside it show, and is no identity.
 //!
 //! Values are shared, and a small text can stand for millions of them. So the
@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock};
 
 use globset::GlobMatcher;
 
-use super::Places;
+use super::PlaceQuery;
 use super::path::{Item, Location, Piece};
 use super::{Key, Mapping, Node, Size, Value, emit};
 use crate::source::Span;
@@ -33,11 +33,11 @@ use crate::source::Span;
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// What differs there.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// What is there on the base side.
-    pub base: Option<Place>,
+    pub base: Option<DiffPlace>,
     /// What is there on the head side.
-    pub head: Option<Place>,
+    pub head: Option<DiffPlace>,
     /// Items of lists on the way there that are known by a key.
     pub items: Vec<Item>,
     /// How many places differ in there that are not listed one by one; zero where all are.
@@ -46,7 +46,7 @@ pub struct Difference {
 
 /// What differs at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DifferenceKind {
     /// The value, which may be there on one side only.
     Value,
     /// The order of the items that a list has on both sides. The nodes of the sides are the
@@ -67,7 +67,7 @@ pub const MAX_DIFFERENCES: u64 = 10_000;
 
 /// A node, and where it is on its side.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct DiffPlace {
     /// Where; indexes count on this side.
     pub location: Location,
     /// The key it stands at, where that is on one side only.
@@ -108,7 +108,7 @@ pub struct SpecialKey {
     /// The schemas of the documents.
     pub schema: GlobMatcher,
     /// The lists in their data.
-    pub path: Places,
+    pub path: PlaceQuery,
     /// The key.
     pub key: String,
 }
@@ -170,7 +170,7 @@ impl ListKeys {
 
 /// Which side of a difference is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum DiffSide {
     /// As it was.
     Base,
     /// As it is.
@@ -188,9 +188,9 @@ pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) 
     let mut found = Vec::new();
     let mut take = |difference| {
         found.push(difference);
-        Side::Base
+        DiffSide::Base
     };
-    Walk::new(keys, &mut take).all(base, head, most);
+    DiffWalk::new(keys, &mut take).all(base, head, most);
     found
 }
 
@@ -201,9 +201,9 @@ pub fn combine(
     base: &Node,
     head: &Node,
     keys: &ListKeys,
-    mut take: impl FnMut(Difference) -> Side,
+    mut take: impl FnMut(Difference) -> DiffSide,
 ) -> Node {
-    Walk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
+    DiffWalk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
 }
 
 /// Whether two nodes are the same value. Unlike `==`, a float that is no
@@ -253,12 +253,12 @@ pub fn same_entries(left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
 struct Pairs {
     /// How many pairs of collections were compared.
     compared: usize,
-    same: Lookup<bool>,
+    same: NodePairMap<bool>,
     /// How many places differ.
-    places: Lookup<u64>,
+    places: NodePairMap<u64>,
 }
 
-type Lookup<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
+type NodePairMap<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
 
 impl Pairs {
     /// Pairs that are compared before any is remembered: most values are small, and not
@@ -313,16 +313,16 @@ fn addresses<T>(left: &Arc<T>, right: &Arc<T>) -> (usize, usize) {
 
 /// How many differences a walk may list.
 #[derive(Clone, Copy)]
-enum Room {
+enum PlaceLimit {
     /// As many as there are, which are few.
     Any,
     /// At most this number of places.
     Places(u64),
 }
 
-struct Walk<'a> {
+struct DiffWalk<'a> {
     keys: &'a ListKeys,
-    take: &'a mut dyn FnMut(Difference) -> Side,
+    take: &'a mut dyn FnMut(Difference) -> DiffSide,
     base: Location,
     head: Location,
     /// The items around that are known by a key: index of the piece, key, and its value.
@@ -330,19 +330,19 @@ struct Walk<'a> {
     pairs: Pairs,
 }
 
-impl<'a> Walk<'a> {
-    fn new(keys: &'a ListKeys, take: &'a mut dyn FnMut(Difference) -> Side) -> Self {
+impl<'a> DiffWalk<'a> {
+    fn new(keys: &'a ListKeys, take: &'a mut dyn FnMut(Difference) -> DiffSide) -> Self {
         let (base, head) = (Location::root(), Location::root());
         Self { keys, take, base, head, items: Vec::new(), pairs: Pairs::default() }
     }
 
     fn all(&mut self, base: &'a Node, head: &'a Node, most: u64) -> Node {
         let nodes = Size::of(base).nodes() + Size::of(head).nodes();
-        let room = if nodes <= most { Room::Any } else { Room::Places(most) };
+        let room = if nodes <= most { PlaceLimit::Any } else { PlaceLimit::Places(most) };
         self.nodes(base, head, room)
     }
 
-    fn nodes(&mut self, base: &'a Node, head: &'a Node, room: Room) -> Node {
+    fn nodes(&mut self, base: &'a Node, head: &'a Node, room: PlaceLimit) -> Node {
         if self.pairs.same(base, head) {
             return base.clone();
         }
@@ -350,12 +350,12 @@ impl<'a> Walk<'a> {
             return self.whole(base, head, 0);
         }
         let room = match room {
-            Room::Any => Room::Any,
-            Room::Places(room) => match self.places(base, head) {
-                places if places <= room => Room::Any,
+            PlaceLimit::Any => PlaceLimit::Any,
+            PlaceLimit::Places(room) => match self.places(base, head) {
+                places if places <= room => PlaceLimit::Any,
                 places => match room / self.places_beside(base, head).max(1) {
                     0 => return self.whole(base, head, places),
-                    each => Room::Places(each),
+                    each => PlaceLimit::Places(each),
                 },
             },
         };
@@ -368,7 +368,7 @@ impl<'a> Walk<'a> {
                     Some(alignment) => {
                         let takes_base_order =
                             alignment.reordering.as_ref().is_some_and(|reordering| {
-                                self.order(base, head, reordering) == Side::Base
+                                self.order(base, head, reordering) == DiffSide::Base
                             });
                         let items = self.lists(below, above, &alignment, room);
                         Value::from(alignment.arranged(items, takes_base_order))
@@ -452,30 +452,30 @@ impl<'a> Walk<'a> {
     fn whole(&mut self, base: &Node, head: &Node, unlisted: u64) -> Node {
         let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
         let sides = (Some(at_base), Some(at_head));
-        match self.ask(Kind::Value, sides, unlisted) {
-            Side::Base => base.clone(),
-            Side::Head => head.clone(),
+        match self.ask(DifferenceKind::Value, sides, unlisted) {
+            DiffSide::Base => base.clone(),
+            DiffSide::Head => head.clone(),
         }
     }
 
     fn only_base(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.base_place(node, key);
-        match self.ask(Kind::Value, (Some(place), None), 0) {
-            Side::Base => Some(node.clone()),
-            Side::Head => None,
+        match self.ask(DifferenceKind::Value, (Some(place), None), 0) {
+            DiffSide::Base => Some(node.clone()),
+            DiffSide::Head => None,
         }
     }
 
     fn only_head(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.head_place(node, key);
-        match self.ask(Kind::Value, (None, Some(place)), 0) {
-            Side::Base => None,
-            Side::Head => Some(node.clone()),
+        match self.ask(DifferenceKind::Value, (None, Some(place)), 0) {
+            DiffSide::Base => None,
+            DiffSide::Head => Some(node.clone()),
         }
     }
 
     /// The side whose order a list takes.
-    fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) -> Side {
+    fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) -> DiffSide {
         let Reordering { key, indexes, .. } = reordering;
         let [base, head] = [(base, &indexes[0]), (head, &indexes[1])].map(|(list, indexes)| {
             let items = list.as_sequence().unwrap_or_default();
@@ -483,17 +483,17 @@ impl<'a> Walk<'a> {
             Node::new(Value::from(names.collect::<Vec<_>>()), list.span)
         });
         let sides = (Some(self.base_place(&base, None)), Some(self.head_place(&head, None)));
-        let kind = Kind::Order { key: (*key).into(), indexes: indexes.clone() };
+        let kind = DifferenceKind::Order { key: (*key).into(), indexes: indexes.clone() };
         self.ask(kind, sides, 0)
     }
 
     /// The side that is taken of a difference at the place at hand.
     fn ask(
         &mut self,
-        kind: Kind,
-        (base, head): (Option<Place>, Option<Place>),
+        kind: DifferenceKind,
+        (base, head): (Option<DiffPlace>, Option<DiffPlace>),
         unlisted: u64,
-    ) -> Side {
+    ) -> DiffSide {
         /// Maximum length in bytes of the name of an item: longer ones would fill reports.
         const MAX_NAME_BYTES: usize = 100;
         let items = self.items.iter().filter_map(|(at, key, name)| {
@@ -504,15 +504,15 @@ impl<'a> Walk<'a> {
         (self.take)(Difference { kind, base, head, items, unlisted })
     }
 
-    fn base_place(&self, node: &Node, key: Option<Span>) -> Place {
-        Place { location: self.base.clone(), key, node: node.clone() }
+    fn base_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
+        DiffPlace { location: self.base.clone(), key, node: node.clone() }
     }
 
-    fn head_place(&self, node: &Node, key: Option<Span>) -> Place {
-        Place { location: self.head.clone(), key, node: node.clone() }
+    fn head_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
+        DiffPlace { location: self.head.clone(), key, node: node.clone() }
     }
 
-    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, room: Room) -> Mapping {
+    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, room: PlaceLimit) -> Mapping {
         let mut combined = Mapping::new();
         for (key, node) in base.iter() {
             let kept = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
@@ -544,7 +544,7 @@ impl<'a> Walk<'a> {
         base: &'a [Node],
         head: &'a [Node],
         alignment: &Alignment<'a>,
-        room: Room,
+        room: PlaceLimit,
     ) -> Vec<Option<Node>> {
         let mut taken = Vec::with_capacity(alignment.pairs.len());
         for pair in &alignment.pairs {
@@ -605,7 +605,7 @@ impl Mapping {
 /// Which items of two lists belong together.
 struct Alignment<'k> {
     /// In the order to tell them in, which is that of the head.
-    pairs: Vec<Pair>,
+    pairs: Vec<ItemPair>,
     /// The key by which the items are known, if they are.
     key: Option<&'k str>,
     /// How the items that both lists have change their order, if they do.
@@ -613,7 +613,7 @@ struct Alignment<'k> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Pair {
+struct ItemPair {
     base: Option<usize>,
     head: Option<usize>,
 }
@@ -668,20 +668,20 @@ impl<'k> Alignment<'k> {
 
 /// The pairs in the order of the anchors, which is the same in both lists; the items between
 /// anchors are told in turn.
-fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Vec<Pair> {
+fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Vec<ItemPair> {
     let mut pairs = Vec::with_capacity(base.len().max(head.len()));
     let (mut at_base, mut at_head) = (0, 0);
     let end = (base.len(), head.len());
     for &(below, above) in anchors.iter().chain([&end]) {
         while at_base < below && at_head < above && gap.pairs(&base[at_base], &head[at_head]) {
-            pairs.push(Pair { base: Some(at_base), head: Some(at_head) });
+            pairs.push(ItemPair { base: Some(at_base), head: Some(at_head) });
             at_base += 1;
             at_head += 1;
         }
-        pairs.extend((at_base..below).map(|at| Pair { base: Some(at), head: None }));
-        pairs.extend((at_head..above).map(|at| Pair { base: None, head: Some(at) }));
+        pairs.extend((at_base..below).map(|at| ItemPair { base: Some(at), head: None }));
+        pairs.extend((at_head..above).map(|at| ItemPair { base: None, head: Some(at) }));
         if (below, above) != end {
-            pairs.push(Pair { base: Some(below), head: Some(above) });
+            pairs.push(ItemPair { base: Some(below), head: Some(above) });
         }
         (at_base, at_head) = (below + 1, above + 1);
     }
@@ -695,12 +695,12 @@ fn reordered(
     base: usize,
     head: usize,
     key: &str,
-) -> (Vec<Pair>, Reordering<'_>) {
+) -> (Vec<ItemPair>, Reordering<'_>) {
     let swapped: Vec<(usize, usize)> = anchors.iter().map(|(base, head)| (*head, *base)).collect();
-    let pairs: Vec<Pair> =
-        woven(&anchors, base, head).map(|(base, head)| Pair { base, head }).collect();
-    let in_base = woven(&swapped, head, base).map(|(head, base)| Pair { base, head });
-    let places: HashMap<Pair, usize, foldhash::fast::RandomState> =
+    let pairs: Vec<ItemPair> =
+        woven(&anchors, base, head).map(|(base, head)| ItemPair { base, head }).collect();
+    let in_base = woven(&swapped, head, base).map(|(head, base)| ItemPair { base, head });
+    let places: HashMap<ItemPair, usize, foldhash::fast::RandomState> =
         in_base.enumerate().map(|(place, pair)| (pair, place)).collect();
     let in_base = pairs.iter().map(|pair| places[pair]).collect();
     let (of_base, mut of_head): (Vec<usize>, Vec<usize>) = anchors.into_iter().unzip();
@@ -769,12 +769,12 @@ fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, us
 
 /// The value of a key by which an item is known.
 #[derive(PartialEq, Eq, Hash)]
-enum Identity<'a> {
+enum ItemIdentity<'a> {
     Text(&'a str),
     Number(i64),
 }
 
-impl<'a> Identity<'a> {
+impl<'a> ItemIdentity<'a> {
     fn of(name: &'a Node) -> Option<Self> {
         match &name.value {
             _ if name.secret => None,
@@ -785,10 +785,10 @@ impl<'a> Identity<'a> {
     }
 }
 
-fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<Identity<'a>, usize>> {
+fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<ItemIdentity<'a>, usize>> {
     let mut places = HashMap::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        if places.insert(Identity::of(item.get(key)?)?, at).is_some() {
+        if places.insert(ItemIdentity::of(item.get(key)?)?, at).is_some() {
             return None;
         }
     }
@@ -826,7 +826,7 @@ fn longest_common_either_way(
     /// is full of copies, and its row may be another one when the sides are swapped.
     const MAX_NODES: u64 = 20_000;
     let text = |items: &[Node]| -> Vec<String> {
-        let options = emit::Options { show_secrets: true, origin: None };
+        let options = emit::EmitOptions { show_secrets: true, origin: None };
         items.iter().map(|item| emit::to_yaml(item, &options)).collect()
     };
     let nodes: u64 = base.iter().chain(head).map(|item| Size::of(item).nodes()).sum();

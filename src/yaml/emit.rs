@@ -17,7 +17,7 @@ use crate::source::Span;
 
 /// How to write a node.
 #[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct EmitOptions<'a> {
     /// Whether secret nodes are written; otherwise `(hidden)` stands in the
     /// place of the whole node.
     pub show_secrets: bool,
@@ -31,10 +31,10 @@ pub const HIDDEN: &str = "(hidden)";
 /// The YAML text of one node, ending in a line break.
 ///
 /// A shared node is written as often as it occurs, so the text may be as long
-/// as [`Limit::NODES`](super::Limit::NODES) allows.
-pub fn to_yaml(node: &Node, options: &Options<'_>) -> String {
-    let mut writer = Writer { text: String::new(), options };
-    writer.node(node, Place::Root, 0);
+/// as [`YamlLimit::NODES`](super::YamlLimit::NODES) allows.
+pub fn to_yaml(node: &Node, options: &EmitOptions<'_>) -> String {
+    let mut writer = Emitter { text: String::new(), options };
+    writer.node(node, EmitPosition::Root, 0);
     writer.text
 }
 
@@ -54,7 +54,7 @@ pub fn scalar_text(value: &Value) -> String {
         Value::String(text) => text.to_string(),
         Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
             let node = Node::new(value.clone(), Span::point(crate::source::FileId(0), 0));
-            let mut text = to_yaml(&node, &Options::default());
+            let mut text = to_yaml(&node, &EmitOptions::default());
             text.pop();
             text
         }
@@ -135,14 +135,14 @@ fn flow_token(value: &Value) -> String {
     }
 }
 
-struct Writer<'a> {
+struct Emitter<'a> {
     text: String,
-    options: &'a Options<'a>,
+    options: &'a EmitOptions<'a>,
 }
 
 /// Where the next node goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EmitPosition {
     /// At the start of the text.
     Root,
     /// Behind the colon of a key.
@@ -158,9 +158,9 @@ const STEP: usize = 2;
 /// another one no further than 1024 characters.
 const LONGEST_SIMPLE_KEY: usize = 1000;
 
-impl Writer<'_> {
+impl Emitter<'_> {
     /// Writes a node; `indent` is that of the key or indicator before it.
-    fn node(&mut self, node: &Node, place: Place, indent: usize) {
+    fn node(&mut self, node: &Node, place: EmitPosition, indent: usize) {
         if node.secret && !self.options.show_secrets {
             return self.leaf(HIDDEN, place, node.span);
         }
@@ -179,13 +179,13 @@ impl Writer<'_> {
             }
             Value::Pairs(pairs) => {
                 self.tag("!!pairs", place);
-                let indent = if place == Place::Indicator { indent + STEP } else { indent };
+                let indent = if place == EmitPosition::Indicator { indent + STEP } else { indent };
                 self.indent(indent);
                 self.lines(pairs.iter(), indent, Self::pair);
             }
             Value::Set(keys) => {
                 self.tag("!!set", place);
-                let indent = if place == Place::Root { indent } else { indent + STEP };
+                let indent = if place == EmitPosition::Root { indent } else { indent + STEP };
                 self.indent(indent);
                 self.lines(keys.iter(), indent, Self::member);
             }
@@ -213,7 +213,7 @@ impl Writer<'_> {
 
     fn item(&mut self, item: &Node, indent: usize) {
         self.text.push('-');
-        self.node(item, Place::Indicator, indent);
+        self.node(item, EmitPosition::Indicator, indent);
     }
 
     fn entry(&mut self, (key, node): (&Key, &Node), indent: usize) {
@@ -224,11 +224,11 @@ impl Writer<'_> {
             self.text.push('\n');
             self.indent(indent);
             self.text.push(':');
-            return self.node(node, Place::Indicator, indent);
+            return self.node(node, EmitPosition::Indicator, indent);
         }
         self.text.push_str(&key);
         self.text.push(':');
-        self.node(node, Place::Key, indent);
+        self.node(node, EmitPosition::Key, indent);
     }
 
     /// One of `!!pairs`, a mapping of one entry whose key may be anything.
@@ -240,62 +240,62 @@ impl Writer<'_> {
             return self.entry((&Key { value: key.value.clone(), span: key.span }, node), indent);
         }
         self.text.push('?');
-        self.node(key, Place::Indicator, indent);
+        self.node(key, EmitPosition::Indicator, indent);
         self.indent(indent);
         self.text.push(':');
-        self.node(node, Place::Indicator, indent);
+        self.node(node, EmitPosition::Indicator, indent);
     }
 
     fn member(&mut self, key: &Key, _indent: usize) {
         self.text.push('?');
-        self.leaf(&token(&key.value), Place::Indicator, key.span);
+        self.leaf(&token(&key.value), EmitPosition::Indicator, key.span);
     }
 
     /// A list stands at its key's indent, or right behind an indicator.
-    fn open_list(&mut self, place: Place, indent: usize) -> usize {
+    fn open_list(&mut self, place: EmitPosition, indent: usize) -> usize {
         match place {
-            Place::Root => indent,
-            Place::Key => {
+            EmitPosition::Root => indent,
+            EmitPosition::Key => {
                 self.text.push('\n');
                 self.indent(indent);
                 indent
             }
-            Place::Indicator => {
+            EmitPosition::Indicator => {
                 self.text.push(' ');
                 indent + STEP
             }
         }
     }
 
-    fn open_mapping(&mut self, place: Place, indent: usize) -> usize {
+    fn open_mapping(&mut self, place: EmitPosition, indent: usize) -> usize {
         match place {
-            Place::Root => indent,
-            Place::Key => {
+            EmitPosition::Root => indent,
+            EmitPosition::Key => {
                 self.text.push('\n');
                 self.indent(indent + STEP);
                 indent + STEP
             }
-            Place::Indicator => {
+            EmitPosition::Indicator => {
                 self.text.push(' ');
                 indent + STEP
             }
         }
     }
 
-    fn tag(&mut self, tag: &str, place: Place) {
+    fn tag(&mut self, tag: &str, place: EmitPosition) {
         self.space(place);
         self.text.push_str(tag);
         self.text.push('\n');
     }
 
-    fn leaf(&mut self, token: &str, place: Place, span: Span) {
+    fn leaf(&mut self, token: &str, place: EmitPosition, span: Span) {
         self.space(place);
         self.text.push_str(token);
         self.end_line(span);
     }
 
     /// Text of several lines, line by line below `|`.
-    fn block(&mut self, text: &str, place: Place, indent: usize, span: Span) {
+    fn block(&mut self, text: &str, place: EmitPosition, indent: usize, span: Span) {
         let body = text.trim_end_matches('\n');
         self.space(place);
         self.text.push('|');
@@ -327,8 +327,8 @@ impl Writer<'_> {
         self.text.push('\n');
     }
 
-    fn space(&mut self, place: Place) {
-        if place != Place::Root {
+    fn space(&mut self, place: EmitPosition) {
+        if place != EmitPosition::Root {
             self.text.push(' ');
         }
     }
@@ -357,9 +357,9 @@ fn text_token(text: &str) -> String {
 
 /// Whether a text is written as a block: several lines, and nothing in it
 /// that only an escape can say.
-fn is_block(text: &str, place: Place) -> bool {
+fn is_block(text: &str, place: EmitPosition) -> bool {
     let body = text.trim_end_matches('\n');
-    let fits = place != Place::Root || !needs_indent_indicator(body);
+    let fits = place != EmitPosition::Root || !needs_indent_indicator(body);
     fits && text.contains('\n')
         && !body.is_empty()
         && text.chars().all(|it| it == '\n' || it == '\t' || is_printable(it))

@@ -13,8 +13,8 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::read::{Extent, Read};
-use super::{Problem, ProblemKind};
+use super::read::{DocumentExtent, ReadDocuments};
+use super::{YamlProblem, YamlProblemKind};
 use crate::source::{FileId, Span, offset};
 
 /// Takes out of `read` the documents that libyaml refuses, with a problem for
@@ -25,7 +25,7 @@ pub(super) fn review(
     base: u32,
     text: &str,
     passes: fn(&str) -> bool,
-    read: &mut Read,
+    read: &mut ReadDocuments,
 ) {
     let problems = &mut read.parsed.problems;
     let before = problems.len();
@@ -33,7 +33,7 @@ pub(super) fn review(
         let refusal = refusal(&text[range.clone()]).filter(|(_, message)| !passes(message));
         let Some((at, message)) = refusal else { return false };
         let span = Span::point(file, base + offset(range.start + at));
-        problems.push(Problem { span, kind: ProblemKind::RefusedByLibyaml(message) });
+        problems.push(YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(message) });
         true
     };
     if read.extents.is_empty() && before == 0 {
@@ -41,7 +41,8 @@ pub(super) fn review(
     }
     let mut extents = read.extents.iter();
     read.parsed.documents.retain(|_| {
-        let Extent { range, is_odd } = extents.next().expect("each document has its extent");
+        let DocumentExtent { range, is_odd } =
+            extents.next().expect("each document has its extent");
         let may_differ = *is_odd || has_odd_characters(&text[range.clone()]);
         !(may_differ && is_refused(range))
     });

@@ -2,7 +2,7 @@
 //!
 //! [`parse`] reads a file as PyYAML's safe loader over libyaml does
 //! (`deckhand.md` section 1), [`parse_stretch`] as either of its [`Loader`]s.
-//! They never fail: what cannot be read is a [`Problem`] with its place, and the
+//! They never fail: what cannot be read is a [`YamlProblem`] with its place, and the
 //! documents beside it are still there.
 
 mod collection;
@@ -23,42 +23,42 @@ mod whole;
 pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
 pub use item::lines_of_item;
 pub use node::{Date, Key, Node, Origin, Timestamp, Value};
-pub use query::{InvalidQuery, Places, Query};
-pub use whole::{Text, Whole};
+pub use query::{InvalidQuery, PlaceQuery, Query};
+pub use whole::{Whole, WholeText};
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::read::Read;
+use self::read::ReadDocuments;
 use crate::source::{FileId, Span, offset};
 
 /// What one file holds.
 #[derive(Debug, Default)]
 pub struct Parsed {
     /// The documents, in order. A document with a fatal problem is not here.
-    pub documents: Vec<Document>,
+    pub documents: Vec<YamlDocument>,
     /// The comments, in order.
     pub comments: Vec<Comment>,
     /// What is wrong, in order of place.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<YamlProblem>,
 }
 
 /// One document of a file.
 #[derive(Debug)]
-pub struct Document {
+pub struct YamlDocument {
     /// Its content; an empty document is null.
     pub root: Node,
     /// From its first token (`---` where there is one) to its last.
     pub span: Span,
     /// Aliases of collections: Deckhand's loader makes one shared object of
     /// an anchor and its aliases (`deckhand.md` 14.4).
-    pub shared: Vec<Shared>,
+    pub shared: Vec<SharedCollection>,
 }
 
 /// An alias that stands for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub struct SharedCollection {
     /// The span of the anchored collection, which is the span of every node
     /// that came from it.
     pub collection: Span,
@@ -75,17 +75,17 @@ pub struct Comment {
 
 /// Something wrong with a file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct YamlProblem {
     /// Where.
     pub span: Span,
     /// What.
-    pub kind: ProblemKind,
+    pub kind: YamlProblemKind,
 }
 
-/// The kinds of [`Problem`]. All but [`ProblemKind::DuplicateKey`] and
-/// [`ProblemKind::Surrogate`] cost the document they are in.
+/// The kinds of [`YamlProblem`]. All but [`YamlProblemKind::DuplicateKey`] and
+/// [`YamlProblemKind::Surrogate`] cost the document they are in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProblemKind {
+pub enum YamlProblemKind {
     /// Not YAML; in the reader's own words.
     Syntax(String),
     /// YAML to us, but libyaml refuses it; in libyaml's words.
@@ -120,14 +120,14 @@ pub enum ProblemKind {
     RecursiveAlias,
     /// Reading failed in layercake itself; whoever calls the reader notes it.
     Internal,
-    /// Beyond one of [`Limit`].
-    OverLimit(Limit),
+    /// Beyond one of [`YamlLimit`].
+    OverLimit(YamlLimit),
 }
 
-impl ProblemKind {
+impl YamlProblemKind {
     /// Whether the problem costs the document it is in.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self, ProblemKind::DuplicateKey { .. } | ProblemKind::Surrogate)
+        !matches!(self, YamlProblemKind::DuplicateKey { .. } | YamlProblemKind::Surrogate)
     }
 }
 
@@ -142,20 +142,20 @@ pub enum PythonRefusal {
 
 /// What layercake refuses to hold in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// Collections inside collections; see [`Limit::DEPTH`].
+pub enum YamlLimit {
+    /// Collections inside collections; see [`YamlLimit::DEPTH`].
     Depth,
-    /// Nodes of one document with its aliases written out; see [`Limit::NODES`].
+    /// Nodes of one document with its aliases written out; see [`YamlLimit::NODES`].
     Nodes,
-    /// Digits of one integer; see [`Limit::DIGITS`].
+    /// Digits of one integer; see [`YamlLimit::DIGITS`].
     Digits,
-    /// Bytes of the texts of one document; see [`Limit::BYTES`].
+    /// Bytes of the texts of one document; see [`YamlLimit::BYTES`].
     Bytes,
-    /// Entries that `<<` brings into the mappings of one text; see `Limit::merged`.
+    /// Entries that `<<` brings into the mappings of one text; see `YamlLimit::merged`.
     Merged,
 }
 
-impl Limit {
+impl YamlLimit {
     /// Collections may be nested this deep (the reference implementation ends
     /// in a `RecursionError` before 1000).
     pub const DEPTH: usize = 255;
@@ -168,9 +168,9 @@ impl Limit {
     /// written out.
     pub const BYTES: u64 = 256 << 20;
     /// `<<` may bring so many entries into the mappings of one text, and
-    /// [`Limit::MERGED_PER_BYTE`] more for each byte. They are copies, not shared.
+    /// [`YamlLimit::MERGED_PER_BYTE`] more for each byte. They are copies, not shared.
     pub const MERGED: u64 = 10_000;
-    /// See [`Limit::MERGED`].
+    /// See [`YamlLimit::MERGED`].
     pub const MERGED_PER_BYTE: u64 = 2;
 
     /// How many entries `<<` may bring into the mappings of a text of so many bytes.
@@ -214,7 +214,7 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
 }
 
 /// Reads `text`, where needed in spellings that granit-parser reads as libyaml reads `text`.
-fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> Read {
+fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
     let written = read::read(file, base, text, loader);
     if written.respellings.is_empty() {
         return written;
@@ -231,7 +231,8 @@ fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> Read {
     // libyaml has the last word on what is read of another spelling.
     read.extents.iter_mut().for_each(|extent| extent.is_odd = true);
     // Where no fault is gone, the problems of the text as it is written are easier to understand.
-    let faults = |read: &Read| read.parsed.problems.iter().filter(|it| it.kind.is_fatal()).count();
+    let faults =
+        |read: &ReadDocuments| read.parsed.problems.iter().filter(|it| it.kind.is_fatal()).count();
     if faults(&read) < faults(&written) { read } else { written }
 }
 

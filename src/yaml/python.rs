@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::read::{self, Read, Written, WrittenKind};
-use super::{Problem, ProblemKind, PythonRefusal};
+use super::read::{self, ReadDocuments, WrittenKind, WrittenToken};
+use super::{PythonRefusal, YamlProblem, YamlProblemKind};
 use crate::source::{FileId, Span, offset};
 
 /// Whether a refusal of libyaml's, in its words, is none of this scanner: colons
@@ -25,7 +25,7 @@ pub(super) fn passes(refusal: &str) -> bool {
 
 /// Takes all documents out of `read` where the scanner refuses `text`, which
 /// begins at byte `base` of the file, with a problem.
-pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut Read) {
+pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut ReadDocuments) {
     let problems = &mut read.parsed.problems;
     let is_refused = problems.iter().any(|problem| problem.kind.is_fatal());
     if is_refused || !text.contains(['\t', '?']) {
@@ -34,7 +34,7 @@ pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut Read) {
     let Some((at, refusal)) = refusal(text) else { return };
     let at = base + offset(at);
     let span = Span::new(file, at, at + 1);
-    problems.push(Problem { span, kind: ProblemKind::RefusedByPython(refusal) });
+    problems.push(YamlProblem { span, kind: YamlProblemKind::RefusedByPython(refusal) });
     problems.sort_by_key(|problem| problem.span);
     read.parsed.documents.clear();
 }
@@ -44,7 +44,7 @@ fn refusal(text: &str) -> Option<(usize, PythonRefusal)> {
     let mut written = read::written(text);
     written.sort_by_key(|it| it.range.start);
     let mut reached = 0;
-    for Written { range, kind } in written {
+    for WrittenToken { range, kind } in written {
         let between = reached.min(range.start)..range.start;
         let refusal = tab(text, between).or_else(|| match kind {
             WrittenKind::Enclosed => None,

@@ -15,25 +15,25 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 
 use super::collection::settled;
 use super::quoted;
-use super::scalar::{self, Fault, Plain, ScalarTag};
+use super::scalar::{self, Plain, ScalarFault, ScalarTag};
 use super::spelling::{self, Respelling};
 use super::{
-    Comment, Document, Key, Limit, Loader, Mapping, Node, Parsed, Problem, ProblemKind, Shared,
-    Size, Value,
+    Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value, YamlDocument,
+    YamlLimit, YamlProblem, YamlProblemKind,
 };
 use crate::source::{FileId, Span, offset};
 
 /// What reading gives: [`Parsed`], and more about each of its documents.
-pub(super) struct Read {
+pub(super) struct ReadDocuments {
     pub parsed: Parsed,
     /// As many as there are documents, in the same order.
-    pub extents: Vec<Extent>,
+    pub extents: Vec<DocumentExtent>,
     /// What has to be written in another way to be read as libyaml reads it.
     pub respellings: Vec<Respelling>,
 }
 
 /// What a document is to the second opinion.
-pub(super) struct Extent {
+pub(super) struct DocumentExtent {
     /// The text that belongs to it alone, from the end of the one before,
     /// directives included.
     pub range: Range<usize>,
@@ -43,8 +43,8 @@ pub(super) struct Extent {
 
 /// Reads `text`, which begins at byte `base` of the file and has no byte
 /// order mark.
-pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> Read {
-    let mut reader = Reader::new(file, base, text, loader);
+pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
+    let mut reader = YamlReader::new(file, base, text, loader);
     let mut parser = Parser::new_from_str_with_options(text, options(text));
     while let Some(event) = parser.next_event() {
         let error = match event {
@@ -64,12 +64,12 @@ pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> Read 
 }
 
 /// Something that is written in a text, indicators and white space aside.
-pub(super) struct Written {
+pub(super) struct WrittenToken {
     pub range: Range<usize>,
     pub kind: WrittenKind,
 }
 
-/// The kinds of [`Written`].
+/// The kinds of [`WrittenToken`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenKind {
     /// A comment, or a text in quotes or below `|` or `>`.
@@ -81,7 +81,7 @@ pub(super) enum WrittenKind {
 }
 
 /// What is written in `text`, as far as it can be read, in no order.
-pub(super) fn written(text: &str) -> Vec<Written> {
+pub(super) fn written(text: &str) -> Vec<WrittenToken> {
     let mut written = Vec::new();
     // Whether each collection around is in a flow collection, or is one.
     let mut flows: Vec<bool> = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn written(text: &str) -> Vec<Written> {
             }
             _ => continue,
         };
-        written.push(Written { range, kind });
+        written.push(WrittenToken { range, kind });
     }
     written
 }
@@ -114,8 +114,8 @@ fn options(text: &str) -> Options {
     options.emit_unresolved_aliases = true;
     options.emit_anchor_events = true;
     options.max_buffered_comment_events = usize::MAX;
-    options.flow_nesting_limit = Limit::DEPTH;
-    options.block_nesting_limit = Limit::DEPTH;
+    options.flow_nesting_limit = YamlLimit::DEPTH;
+    options.block_nesting_limit = YamlLimit::DEPTH;
     options.block_scalar_eof_without_line_feed = true;
     // A byte order mark is text, and one that begins a line is nothing to libyaml:
     // that has to be a fault, or it would be the beginning of a key.
@@ -128,7 +128,7 @@ fn options(text: &str) -> Options {
 /// become one of these.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
-struct Reader<'text> {
+struct YamlReader<'text> {
     file: FileId,
     base: u32,
     text: &'text str,
@@ -143,12 +143,12 @@ struct Reader<'text> {
     started: bool,
     /// Whether there are characters that end a line to libyaml alone.
     has_separators: bool,
-    draft: Option<Draft>,
+    draft: Option<DocumentDraft>,
     /// How many entries `<<` has brought into mappings.
     merged: u64,
     /// What finished collections have left behind.
     rooms: Rooms,
-    read: Read,
+    read: ReadDocuments,
 }
 
 /// Memory that collections grew in and have moved out of, for the next ones.
@@ -159,7 +159,7 @@ struct Rooms {
 }
 
 /// A document that is being read.
-struct Draft {
+struct DocumentDraft {
     start: usize,
     /// One past its last token so far.
     end: usize,
@@ -167,15 +167,15 @@ struct Draft {
     frames: Vec<Frame>,
     anchors: HashMap<usize, Anchored, foldhash::fast::RandomState>,
     names: HashMap<String, Span, foldhash::fast::RandomState>,
-    shared: Vec<Shared>,
+    shared: Vec<SharedCollection>,
     /// How many nodes there are, aliases written out.
     nodes: u64,
-    state: State,
+    state: DraftState,
     is_odd: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum DraftState {
     Sound,
     /// Something in it cannot be; the rest is read for its problems.
     Broken,
@@ -197,8 +197,8 @@ struct Frame {
 
 enum Contents {
     Sequence(Vec<Node>),
-    Mapping(Entries),
-    Set(Entries),
+    Mapping(MappingDraft),
+    Set(MappingDraft),
     /// The list that `!!omap` and `!!pairs` stand before.
     Pairs(Vec<(Node, Node)>),
     /// A mapping in that list: one key, one value.
@@ -209,14 +209,14 @@ enum Contents {
 
 impl DefaultValue {
     fn new(tag: ScalarTag) -> Self {
-        Self { tag, entries: Entries::default(), is_next: false, read: None }
+        Self { tag, entries: MappingDraft::default(), is_next: false, read: None }
     }
 }
 
 /// What is read of a mapping for the sake of its key `=`.
 struct DefaultValue {
     tag: ScalarTag,
-    entries: Entries,
+    entries: MappingDraft,
     /// Whether the value of `=` comes next.
     is_next: bool,
     /// That value, once it was read.
@@ -233,7 +233,7 @@ enum OfDefault {
 
 /// A mapping's entries so far.
 #[derive(Default)]
-struct Entries {
+struct MappingDraft {
     own: Mapping,
     /// The key whose value comes next.
     key: Option<PendingKey>,
@@ -241,10 +241,10 @@ struct Entries {
     merged: Vec<Arc<Mapping>>,
     /// Of keys written more than once: the last span, and the first. Boxed,
     /// because hardly any mapping has them.
-    repeated: Option<Box<Repeated>>,
+    repeated: Option<Box<RepeatedKeys>>,
 }
 
-type Repeated = HashMap<Span, Span, foldhash::fast::RandomState>;
+type RepeatedKeys = HashMap<Span, Span, foldhash::fast::RandomState>;
 
 enum PendingKey {
     Key(Key),
@@ -261,7 +261,7 @@ struct Anchored {
 }
 
 /// What a tag says about its node.
-enum Meaning<'tag> {
+enum TagMeaning<'tag> {
     /// No tag, or none that says anything.
     Untagged,
     /// `!`: libyaml resolves the text as if it had no quotes.
@@ -277,9 +277,13 @@ enum Meaning<'tag> {
     Unknown(&'tag Tag),
 }
 
-impl<'text> Reader<'text> {
+impl<'text> YamlReader<'text> {
     fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
-        let read = Read { parsed: Parsed::default(), extents: Vec::new(), respellings: Vec::new() };
+        let read = ReadDocuments {
+            parsed: Parsed::default(),
+            extents: Vec::new(),
+            respellings: Vec::new(),
+        };
         // Fast path: ASCII has none of them.
         let has_separators =
             !text.is_ascii() && SEPARATORS.iter().any(|separator| text.contains(*separator));
@@ -301,7 +305,7 @@ impl<'text> Reader<'text> {
         }
     }
 
-    fn finish(mut self) -> Read {
+    fn finish(mut self) -> ReadDocuments {
         self.read.parsed.problems.sort_by_key(|problem| problem.span);
         // What follows the last document belongs to it, unless it is broken.
         if self.boundary != usize::MAX
@@ -343,14 +347,14 @@ impl<'text> Reader<'text> {
             Event::MappingStart(_, anchor, tag) => {
                 self.tag(&marks);
                 let room = self.rooms.mappings.pop().unwrap_or_default();
-                let contents = Contents::Mapping(Entries::in_room(room));
+                let contents = Contents::Mapping(MappingDraft::in_room(room));
                 self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::SequenceEnd | Event::MappingEnd => self.end_collection(range.clone()),
             Event::Alias(id) => self.alias(id, range.clone()),
             Event::UnresolvedAlias(name) => {
                 let span = self.touch(range.clone());
-                self.problem(span, ProblemKind::UndefinedAlias(name.as_ref().into()));
+                self.problem(span, YamlProblemKind::UndefinedAlias(name.as_ref().into()));
                 self.push(Node::new(Value::Null, span), 0);
             }
             // The enum may grow; what it has today is above.
@@ -378,19 +382,19 @@ impl<'text> Reader<'text> {
     }
 
     /// Notes a problem that costs the document.
-    fn problem(&mut self, span: Span, kind: ProblemKind) {
+    fn problem(&mut self, span: Span, kind: YamlProblemKind) {
         if let Some(draft) = &mut self.draft {
-            if draft.state == State::Skipped {
+            if draft.state == DraftState::Skipped {
                 return;
             }
             draft.state = match kind {
-                ProblemKind::OverLimit(Limit::Depth | Limit::Nodes | Limit::Merged) => {
-                    State::Skipped
-                }
-                _ => State::Broken,
+                YamlProblemKind::OverLimit(
+                    YamlLimit::Depth | YamlLimit::Nodes | YamlLimit::Merged,
+                ) => DraftState::Skipped,
+                _ => DraftState::Broken,
             };
         }
-        self.read.parsed.problems.push(Problem { span, kind });
+        self.read.parsed.problems.push(YamlProblem { span, kind });
     }
 
     /// A syntax error: what was read of the document is of no use.
@@ -401,9 +405,9 @@ impl<'text> Reader<'text> {
         self.read.respellings.extend(respelling);
         let kind = match error.kind() {
             granit_parser::ErrorKind::RecursionLimitExceeded => {
-                ProblemKind::OverLimit(Limit::Depth)
+                YamlProblemKind::OverLimit(YamlLimit::Depth)
             }
-            kind => ProblemKind::Syntax(kind.to_string()),
+            kind => YamlProblemKind::Syntax(kind.to_string()),
         };
         let span = self.span(at..at);
         self.problem(span, kind);
@@ -426,7 +430,7 @@ impl<'text> Reader<'text> {
         {
             self.boundary = end;
         }
-        self.draft = Some(Draft {
+        self.draft = Some(DocumentDraft {
             start: range.start,
             end: range.end,
             root: None,
@@ -435,7 +439,7 @@ impl<'text> Reader<'text> {
             names: HashMap::default(),
             shared: Vec::new(),
             nodes: 0,
-            state: State::Sound,
+            state: DraftState::Sound,
             is_odd,
         });
         // Only the first document may stand without `---`, even after `...`.
@@ -443,7 +447,10 @@ impl<'text> Reader<'text> {
         let has_mark = self.text[self.boundary.min(range.start)..].starts_with('\u{FEFF}');
         if self.started && (!is_explicit || has_mark) {
             let why = "did not find expected <document start>".to_owned();
-            self.problem(self.span(range.start..range.start), ProblemKind::RefusedByLibyaml(why));
+            self.problem(
+                self.span(range.start..range.start),
+                YamlProblemKind::RefusedByLibyaml(why),
+            );
         }
         self.started = true;
     }
@@ -454,16 +461,16 @@ impl<'text> Reader<'text> {
         let rest = &self.text[range.end..];
         self.boundary = self.text.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
         let Some(draft) = self.draft.take() else { return };
-        if draft.state != State::Sound {
+        if draft.state != DraftState::Sound {
             return;
         }
         let mut span = self.span(draft.start..draft.end);
         let root = draft.root.unwrap_or_else(|| Node::new(Value::Null, span));
         // The first token may be the header of a block scalar.
         span.start = span.start.min(root.span.start);
-        self.read.parsed.documents.push(Document { root, span, shared: draft.shared });
+        self.read.parsed.documents.push(YamlDocument { root, span, shared: draft.shared });
         let range = start..self.boundary;
-        self.read.extents.push(Extent { range, is_odd: draft.is_odd });
+        self.read.extents.push(DocumentExtent { range, is_odd: draft.is_odd });
     }
 
     /// Line separators are text to YAML 1.2; to libyaml they end a line, and with
@@ -480,7 +487,7 @@ impl<'text> Reader<'text> {
             let why =
                 format!("U+{code:04X} ends a line, and is to stand in quotes as \\u{code:04X}");
             let span = self.span(at..at + separator.len_utf8());
-            self.problem(span, ProblemKind::RefusedByLibyaml(why));
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
         }
     }
 
@@ -493,7 +500,7 @@ impl<'text> Reader<'text> {
         if !name.bytes().all(accepts) || !next.is_none_or(ends) {
             let span = self.span(range);
             let why = "did not find expected alphabetic or numeric character";
-            self.problem(span, ProblemKind::RefusedByLibyaml(why.to_owned()));
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
         }
     }
 
@@ -518,7 +525,7 @@ impl<'text> Reader<'text> {
         match draft.names.get(name) {
             Some(first) => {
                 let first = *first;
-                self.problem(span, ProblemKind::DuplicateAnchor { first });
+                self.problem(span, YamlProblemKind::DuplicateAnchor { first });
             }
             None => {
                 draft.names.insert(name.to_owned(), span);
@@ -559,7 +566,7 @@ impl<'text> Reader<'text> {
         let mut span = self.touch(range);
         let meaning = match meaning(tag) {
             // Where libyaml finds nothing it cannot take quotes away.
-            Meaning::Plain if absent => Meaning::Scalar(ScalarTag::String),
+            TagMeaning::Plain if absent => TagMeaning::Scalar(ScalarTag::String),
             meaning => meaning,
         };
         let is_plain = style == ScalarStyle::Plain;
@@ -571,7 +578,7 @@ impl<'text> Reader<'text> {
             text = Cow::Owned(text[1..].to_owned());
         } else if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
             let why = "`?` and `:` are indicators in a flow collection, whatever follows";
-            self.problem(span, ProblemKind::RefusedByLibyaml(why.to_owned()));
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
         }
         if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
         {
@@ -617,7 +624,7 @@ impl<'text> Reader<'text> {
     fn push_key_alone(&mut self, key: Node) {
         let span = key.span;
         let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
-        match Entries::of_pair((&key, &nothing)) {
+        match MappingDraft::of_pair((&key, &nothing)) {
             Ok(mapping) => {
                 self.count(2, span);
                 self.push(Node::new(Value::Mapping(Arc::new(mapping)), span), 1);
@@ -648,10 +655,13 @@ impl<'text> Reader<'text> {
         match self.loader {
             Loader::Libyaml => {
                 let why = "found invalid Unicode character escape code".to_owned();
-                self.problem(span, ProblemKind::RefusedByLibyaml(why));
+                self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
             }
             Loader::Python => {
-                self.read.parsed.problems.push(Problem { span, kind: ProblemKind::Surrogate });
+                self.read
+                    .parsed
+                    .problems
+                    .push(YamlProblem { span, kind: YamlProblemKind::Surrogate });
             }
         }
     }
@@ -664,7 +674,7 @@ impl<'text> Reader<'text> {
         if is_root && is_at_margin && !text.trim_matches('\n').is_empty() {
             let why = "did not find expected <document start>".to_owned();
             let span = self.span(range.start..range.start);
-            self.problem(span, ProblemKind::RefusedByLibyaml(why));
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
         }
     }
 
@@ -690,30 +700,36 @@ impl<'text> Reader<'text> {
     }
 
     /// The value of a scalar; null where there is none, and the problem told.
-    fn scalar_value(&mut self, meaning: &Meaning, is_plain: bool, text: &str, span: Span) -> Value {
+    fn scalar_value(
+        &mut self,
+        meaning: &TagMeaning,
+        is_plain: bool,
+        text: &str,
+        span: Span,
+    ) -> Value {
         let result = match meaning {
-            Meaning::Untagged if !is_plain => Ok(Plain::Value(Value::String(text.into()))),
-            Meaning::Untagged | Meaning::Plain => scalar::plain(text),
-            Meaning::Scalar(tag) => scalar::tagged(*tag, text).map(Plain::Value),
-            Meaning::Merge => Ok(Plain::Merge),
-            Meaning::Default => Ok(Plain::Default),
-            Meaning::Sequence | Meaning::Mapping | Meaning::Set | Meaning::Pairs => {
-                Err(Fault::Invalid("a scalar under the tag of a collection"))
+            TagMeaning::Untagged if !is_plain => Ok(Plain::Value(Value::String(text.into()))),
+            TagMeaning::Untagged | TagMeaning::Plain => scalar::plain(text),
+            TagMeaning::Scalar(tag) => scalar::tagged(*tag, text).map(Plain::Value),
+            TagMeaning::Merge => Ok(Plain::Merge),
+            TagMeaning::Default => Ok(Plain::Default),
+            TagMeaning::Sequence | TagMeaning::Mapping | TagMeaning::Set | TagMeaning::Pairs => {
+                Err(ScalarFault::Invalid("a scalar under the tag of a collection"))
             }
-            Meaning::Unknown(tag) => {
-                self.problem(span, ProblemKind::UnknownTag(tag.original().into()));
+            TagMeaning::Unknown(tag) => {
+                self.problem(span, YamlProblemKind::UnknownTag(tag.original().into()));
                 return Value::Null;
             }
         };
         let fault = match result {
             Ok(Plain::Value(value)) => return value,
-            Ok(Plain::Merge) => Fault::Invalid("`<<` that is not a key"),
-            Ok(Plain::Default) => Fault::Invalid("`=` that is not a key"),
+            Ok(Plain::Merge) => ScalarFault::Invalid("`<<` that is not a key"),
+            Ok(Plain::Default) => ScalarFault::Invalid("`=` that is not a key"),
             Err(fault) => fault,
         };
         let kind = match fault {
-            Fault::Invalid(why) => ProblemKind::InvalidScalar(why.to_owned()),
-            Fault::TooManyDigits => ProblemKind::OverLimit(Limit::Digits),
+            ScalarFault::Invalid(why) => YamlProblemKind::InvalidScalar(why.to_owned()),
+            ScalarFault::TooManyDigits => YamlProblemKind::OverLimit(YamlLimit::Digits),
         };
         self.problem(span, kind);
         Value::Null
@@ -722,18 +738,18 @@ impl<'text> Reader<'text> {
     /// `<<` and `=` as keys of a mapping, as `flatten_mapping` treats them.
     fn merge_or_default_key(
         &mut self,
-        meaning: &Meaning,
+        meaning: &TagMeaning,
         is_plain: bool,
         text: &str,
         span: Span,
         anchor: usize,
     ) -> bool {
-        let resolves =
-            is_plain && matches!(meaning, Meaning::Untagged) || matches!(meaning, Meaning::Plain);
+        let resolves = is_plain && matches!(meaning, TagMeaning::Untagged)
+            || matches!(meaning, TagMeaning::Plain);
         let key = match (meaning, text) {
-            (Meaning::Merge, _) => PendingKey::Merge,
+            (TagMeaning::Merge, _) => PendingKey::Merge,
             (_, "<<") if resolves => PendingKey::Merge,
-            (Meaning::Default, _) => PendingKey::Key(Key::string(text, span)),
+            (TagMeaning::Default, _) => PendingKey::Key(Key::string(text, span)),
             (_, "=") if resolves => PendingKey::Key(Key::string(text, span)),
             _ => return false,
         };
@@ -755,7 +771,7 @@ impl<'text> Reader<'text> {
         true
     }
 
-    fn entries(&mut self) -> Option<&mut Entries> {
+    fn entries(&mut self) -> Option<&mut MappingDraft> {
         match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
             Contents::Mapping(entries)
             | Contents::Set(entries)
@@ -841,15 +857,15 @@ impl<'text> Reader<'text> {
         let nodes_before = draft.nodes;
         let (start, is_flow) = (range.start, !range.is_empty());
         draft.frames.push(Frame { start, anchor, nodes_before, height: 1, is_flow, contents });
-        let too_deep = draft.frames.len() > Limit::DEPTH;
+        let too_deep = draft.frames.len() > YamlLimit::DEPTH;
         self.count(1, span);
         if too_deep {
-            self.problem(span, ProblemKind::OverLimit(Limit::Depth));
+            self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
         }
     }
 
     /// What the collection holds by its tag, and by its place.
-    fn tagged_contents(&mut self, plain: Contents, meaning: Meaning, span: Span) -> Contents {
+    fn tagged_contents(&mut self, plain: Contents, meaning: TagMeaning, span: Span) -> Contents {
         let in_pairs = self.draft.as_ref().and_then(|draft| draft.frames.last());
         let in_pairs = in_pairs.is_some_and(|frame| matches!(frame.contents, Contents::Pairs(_)));
         if in_pairs && matches!(plain, Contents::Mapping(_)) {
@@ -858,31 +874,37 @@ impl<'text> Reader<'text> {
         let outer = self.draft.as_ref().and_then(|draft| draft.frames.last());
         if let Some(Frame { contents: Contents::Scalar(outer), .. }) = outer
             && outer.is_next
-            && matches!((&plain, &meaning), (Contents::Mapping(_), Meaning::Untagged))
+            && matches!((&plain, &meaning), (Contents::Mapping(_), TagMeaning::Untagged))
         {
             return Contents::Scalar(DefaultValue::new(outer.tag));
         }
         let why = match (&plain, meaning) {
-            (_, Meaning::Untagged | Meaning::Plain)
-            | (Contents::Sequence(_), Meaning::Sequence)
-            | (Contents::Mapping(_), Meaning::Mapping) => return plain,
-            (Contents::Mapping(_), Meaning::Set) => return Contents::Set(Entries::default()),
+            (_, TagMeaning::Untagged | TagMeaning::Plain)
+            | (Contents::Sequence(_), TagMeaning::Sequence)
+            | (Contents::Mapping(_), TagMeaning::Mapping) => return plain,
+            (Contents::Mapping(_), TagMeaning::Set) => {
+                return Contents::Set(MappingDraft::default());
+            }
             // As `SafeConstructor.construct_scalar`; of a timestamp it is not asked.
-            (Contents::Mapping(_), Meaning::Scalar(tag)) if tag != ScalarTag::Timestamp => {
+            (Contents::Mapping(_), TagMeaning::Scalar(tag)) if tag != ScalarTag::Timestamp => {
                 return Contents::Scalar(DefaultValue::new(tag));
             }
-            (Contents::Sequence(_), Meaning::Pairs) => return Contents::Pairs(Vec::new()),
-            (_, Meaning::Unknown(tag)) => {
-                self.problem(span, ProblemKind::UnknownTag(tag.original().into()));
+            (Contents::Sequence(_), TagMeaning::Pairs) => return Contents::Pairs(Vec::new()),
+            (_, TagMeaning::Unknown(tag)) => {
+                self.problem(span, YamlProblemKind::UnknownTag(tag.original().into()));
                 return plain;
             }
-            (_, Meaning::Merge | Meaning::Default | Meaning::Scalar(_)) => {
+            (_, TagMeaning::Merge | TagMeaning::Default | TagMeaning::Scalar(_)) => {
                 "a collection under the tag of a scalar"
             }
-            (_, Meaning::Sequence | Meaning::Pairs) => "the tag of a list before something else",
-            (_, Meaning::Mapping | Meaning::Set) => "the tag of a mapping before something else",
+            (_, TagMeaning::Sequence | TagMeaning::Pairs) => {
+                "the tag of a list before something else"
+            }
+            (_, TagMeaning::Mapping | TagMeaning::Set) => {
+                "the tag of a mapping before something else"
+            }
         };
-        self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+        self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
         plain
     }
 
@@ -914,7 +936,7 @@ impl<'text> Reader<'text> {
             Contents::Scalar(value) => {
                 let Some(OfDefault::Text(text)) = value.read else {
                     let why = "a collection under the tag of a scalar";
-                    return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+                    return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
                 };
                 if self.default_value().is_some_and(|outer| {
                     outer.read = Some(OfDefault::Text(text.clone()));
@@ -922,13 +944,13 @@ impl<'text> Reader<'text> {
                 }) {
                     return;
                 }
-                self.scalar_value(&Meaning::Scalar(value.tag), false, &text, span)
+                self.scalar_value(&TagMeaning::Scalar(value.tag), false, &text, span)
             }
             Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
             Contents::Pair(entry) => {
                 let Ok([key, value]) = <[Node; 2]>::try_from(entry) else {
                     let why = "a pair that is not a mapping of one entry";
-                    return self.problem(span, ProblemKind::InvalidScalar(why.to_owned()));
+                    return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
                 };
                 if frame.anchor != 0 {
                     self.anchor_pair(frame.anchor, (&key, &value), span, nodes, frame.height);
@@ -961,7 +983,7 @@ impl<'text> Reader<'text> {
         nodes: u64,
         height: usize,
     ) {
-        let mapping = match Entries::of_pair(pair) {
+        let mapping = match MappingDraft::of_pair(pair) {
             Ok(mapping) => mapping,
             Err(problem) => return self.problem(problem.span, problem.kind),
         };
@@ -986,17 +1008,17 @@ impl<'text> Reader<'text> {
         let span = self.touch(range);
         let Some(draft) = &mut self.draft else { return };
         let Some(anchored) = draft.anchors.get(&id) else {
-            self.problem(span, ProblemKind::RecursiveAlias);
+            self.problem(span, YamlProblemKind::RecursiveAlias);
             return self.push(Node::new(Value::Null, span), 0);
         };
         let Anchored { node, nodes, height } = anchored;
         let (node, nodes, height) = (node.clone(), *nodes, *height);
         let depth = draft.frames.len() + height;
         if height > 0 {
-            draft.shared.push(Shared { collection: node.span, alias: span });
+            draft.shared.push(SharedCollection { collection: node.span, alias: span });
         }
-        if depth > Limit::DEPTH {
-            self.problem(span, ProblemKind::OverLimit(Limit::Depth));
+        if depth > YamlLimit::DEPTH {
+            self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
         }
         self.count(nodes, span);
         self.push(node, height);
@@ -1006,15 +1028,15 @@ impl<'text> Reader<'text> {
     fn count(&mut self, nodes: u64, span: Span) {
         let Some(draft) = &mut self.draft else { return };
         draft.nodes = draft.nodes.saturating_add(nodes);
-        if draft.nodes > Limit::NODES {
-            self.problem(span, ProblemKind::OverLimit(Limit::Nodes));
+        if draft.nodes > YamlLimit::NODES {
+            self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Nodes));
         }
     }
 
     /// Puts a finished node where it belongs.
     fn push(&mut self, node: Node, height: usize) {
         let Some(draft) = &mut self.draft else { return };
-        if draft.state == State::Skipped {
+        if draft.state == DraftState::Skipped {
             return;
         }
         let Some(frame) = draft.frames.last_mut() else {
@@ -1026,8 +1048,8 @@ impl<'text> Reader<'text> {
             && matches!(entries.key, Some(PendingKey::Merge))
         {
             self.merged = self.merged.saturating_add(entries_in(&node));
-            if self.merged > Limit::merged(self.text.len()) {
-                return self.problem(node.span, ProblemKind::OverLimit(Limit::Merged));
+            if self.merged > YamlLimit::merged(self.text.len()) {
+                return self.problem(node.span, YamlProblemKind::OverLimit(YamlLimit::Merged));
             }
         }
         let problem = match &mut frame.contents {
@@ -1047,7 +1069,7 @@ impl<'text> Reader<'text> {
         match problem {
             None => {}
             // The one problem that costs nothing: the last value counts.
-            Some(problem @ Problem { kind: ProblemKind::DuplicateKey { .. }, .. }) => {
+            Some(problem @ YamlProblem { kind: YamlProblemKind::DuplicateKey { .. }, .. }) => {
                 self.read.parsed.problems.push(problem);
             }
             Some(problem) => self.problem(problem.span, problem.kind),
@@ -1083,7 +1105,7 @@ fn entries_in(node: &Node) -> u64 {
 }
 
 /// A node in the list of `!!pairs` that is no mapping of its own: an alias.
-fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<Problem> {
+fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<YamlProblem> {
     let mut entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
     match (entries.next(), entries.next()) {
         (Some((key, value)), None) => {
@@ -1092,31 +1114,34 @@ fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<Problem> {
         }
         _ => {
             let why = "a pair that is not a mapping of one entry";
-            Some(Problem { span: node.span, kind: ProblemKind::InvalidScalar(why.to_owned()) })
+            Some(YamlProblem {
+                span: node.span,
+                kind: YamlProblemKind::InvalidScalar(why.to_owned()),
+            })
         }
     }
 }
 
-impl Entries {
+impl MappingDraft {
     fn in_room(room: Vec<(Key, Node)>) -> Self {
         Self { own: Mapping::in_room(room), ..Self::default() }
     }
 
     /// The mapping that a pair is written as.
-    fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, Problem> {
+    fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, YamlProblem> {
         let mut entries = Self::default();
         let problem = entries.push(key.clone()).or_else(|| entries.push(value.clone()));
         problem.map_or(Ok(entries.own), Err)
     }
 
     /// Takes the next key or value.
-    fn push(&mut self, node: Node) -> Option<Problem> {
+    fn push(&mut self, node: Node) -> Option<YamlProblem> {
         let span = node.span;
         match self.key.take() {
             None => match node.value {
                 Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
                     self.key = Some(PendingKey::Bad);
-                    Some(Problem { span, kind: ProblemKind::UnhashableKey })
+                    Some(YamlProblem { span, kind: YamlProblemKind::UnhashableKey })
                 }
                 value => {
                     self.key = Some(PendingKey::Key(Key { value, span }));
@@ -1131,19 +1156,19 @@ impl Entries {
 
     /// The last value counts, in the first one's place; whoever wrote the
     /// value wrote its key.
-    fn insert(&mut self, key: Key, node: Node) -> Option<Problem> {
+    fn insert(&mut self, key: Key, node: Node) -> Option<YamlProblem> {
         let span = key.span;
         let (replaced, _) = self.own.put(key, node)?;
         let repeated = self.repeated.get_or_insert_default();
         let first = repeated.get(&replaced).copied().unwrap_or(replaced);
         repeated.insert(span, first);
-        Some(Problem { span, kind: ProblemKind::DuplicateKey { first } })
+        Some(YamlProblem { span, kind: YamlProblemKind::DuplicateKey { first } })
     }
 
     /// As `flatten_mapping`: a mapping, or a list of mappings whose earlier
     /// ones count more.
-    fn merge(&mut self, node: &Node) -> Option<Problem> {
-        let invalid = |span| Some(Problem { span, kind: ProblemKind::InvalidMerge });
+    fn merge(&mut self, node: &Node) -> Option<YamlProblem> {
+        let invalid = |span| Some(YamlProblem { span, kind: YamlProblemKind::InvalidMerge });
         match &node.value {
             Value::Sequence(items) => {
                 for item in items.iter().rev() {
@@ -1228,28 +1253,28 @@ fn is_odd_flow(text: &str) -> bool {
         })
 }
 
-fn meaning(tag: Option<&Tag>) -> Meaning<'_> {
-    let Some(tag) = tag else { return Meaning::Untagged };
+fn meaning(tag: Option<&Tag>) -> TagMeaning<'_> {
+    let Some(tag) = tag else { return TagMeaning::Untagged };
     if matches!(tag.parts(), ("", "!") | ("!", "")) {
-        return Meaning::Plain;
+        return TagMeaning::Plain;
     }
     let Some(name) = tag.suffix_in_namespace("tag:yaml.org,2002:") else {
-        return Meaning::Unknown(tag);
+        return TagMeaning::Unknown(tag);
     };
     match name.as_ref() {
-        "null" => Meaning::Scalar(ScalarTag::Null),
-        "bool" => Meaning::Scalar(ScalarTag::Bool),
-        "int" => Meaning::Scalar(ScalarTag::Int),
-        "float" => Meaning::Scalar(ScalarTag::Float),
-        "binary" => Meaning::Scalar(ScalarTag::Binary),
-        "timestamp" => Meaning::Scalar(ScalarTag::Timestamp),
-        "str" => Meaning::Scalar(ScalarTag::String),
-        "seq" => Meaning::Sequence,
-        "map" => Meaning::Mapping,
-        "set" => Meaning::Set,
-        "omap" | "pairs" => Meaning::Pairs,
-        "merge" => Meaning::Merge,
-        "value" => Meaning::Default,
-        _ => Meaning::Unknown(tag),
+        "null" => TagMeaning::Scalar(ScalarTag::Null),
+        "bool" => TagMeaning::Scalar(ScalarTag::Bool),
+        "int" => TagMeaning::Scalar(ScalarTag::Int),
+        "float" => TagMeaning::Scalar(ScalarTag::Float),
+        "binary" => TagMeaning::Scalar(ScalarTag::Binary),
+        "timestamp" => TagMeaning::Scalar(ScalarTag::Timestamp),
+        "str" => TagMeaning::Scalar(ScalarTag::String),
+        "seq" => TagMeaning::Sequence,
+        "map" => TagMeaning::Mapping,
+        "set" => TagMeaning::Set,
+        "omap" | "pairs" => TagMeaning::Pairs,
+        "merge" => TagMeaning::Merge,
+        "value" => TagMeaning::Default,
+        _ => TagMeaning::Unknown(tag),
     }
 }

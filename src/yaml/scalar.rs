@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-use super::{Date, Limit, Timestamp, Value};
+use super::{Date, Timestamp, Value, YamlLimit};
 
 /// What a plain scalar is.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,15 +39,15 @@ pub(super) enum ScalarTag {
 
 /// Why a scalar has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum ScalarFault {
     /// PyYAML's constructor raises; the text says why.
     Invalid(&'static str),
-    /// An integer of more than [`Limit::DIGITS`] digits.
+    /// An integer of more than [`YamlLimit::DIGITS`] digits.
     TooManyDigits,
 }
 
 /// The value of an unquoted scalar, as PyYAML's implicit resolvers find it.
-pub(super) fn plain(text: &str) -> Result<Plain, Fault> {
+pub(super) fn plain(text: &str) -> Result<Plain, ScalarFault> {
     let Some(first) = text.bytes().next() else {
         return Ok(Plain::Value(Value::Null));
     };
@@ -63,16 +63,16 @@ pub(super) fn plain(text: &str) -> Result<Plain, Fault> {
 }
 
 /// The value of a scalar with an explicit tag, quoted or not.
-pub(super) fn tagged(tag: ScalarTag, text: &str) -> Result<Value, Fault> {
+pub(super) fn tagged(tag: ScalarTag, text: &str) -> Result<Value, ScalarFault> {
     match tag {
         ScalarTag::Null => Ok(Value::Null),
         ScalarTag::Bool => boolean(text),
         ScalarTag::Int => integer(text),
         ScalarTag::Float => float(text),
         ScalarTag::Binary => base64(text).map(Value::Binary),
-        ScalarTag::Timestamp => match Moment::read(text) {
+        ScalarTag::Timestamp => match DateAndTime::read(text) {
             Some(moment) => moment.value(),
-            None => Err(Fault::Invalid("no timestamp")),
+            None => Err(ScalarFault::Invalid("no timestamp")),
         },
         ScalarTag::String => Ok(Value::String(text.into())),
     }
@@ -91,7 +91,7 @@ fn word(text: &str) -> Option<Value> {
     }
 }
 
-fn number_or_time(text: &str) -> Result<Option<Value>, Fault> {
+fn number_or_time(text: &str) -> Result<Option<Value>, ScalarFault> {
     let bytes = text.as_bytes();
     if is_integer(bytes) {
         return integer(text).map(Some);
@@ -99,7 +99,7 @@ fn number_or_time(text: &str) -> Result<Option<Value>, Fault> {
     if is_float(bytes) {
         return float(text).map(Some);
     }
-    match Moment::read(text) {
+    match DateAndTime::read(text) {
         Some(moment) if moment.resolves_unquoted(text) => moment.value().map(Some),
         _ => Ok(None),
     }
@@ -188,16 +188,16 @@ fn is_exponent(bytes: &[u8]) -> bool {
 }
 
 /// As `construct_yaml_bool`: with a tag, case does not matter.
-fn boolean(text: &str) -> Result<Value, Fault> {
+fn boolean(text: &str) -> Result<Value, ScalarFault> {
     match text.to_lowercase().as_str() {
         "yes" | "true" | "on" => Ok(Value::Bool(true)),
         "no" | "false" | "off" => Ok(Value::Bool(false)),
-        _ => Err(Fault::Invalid("no boolean")),
+        _ => Err(ScalarFault::Invalid("no boolean")),
     }
 }
 
 /// As `construct_yaml_int`.
-fn integer(text: &str) -> Result<Value, Fault> {
+fn integer(text: &str) -> Result<Value, ScalarFault> {
     let text = without_underscores(text);
     let (negative, digits) = signed(&text);
     let magnitude = match digits.as_bytes() {
@@ -218,7 +218,7 @@ enum Int {
 }
 
 impl Int {
-    fn value(self, negative: bool) -> Result<Value, Fault> {
+    fn value(self, negative: bool) -> Result<Value, ScalarFault> {
         let big = match self {
             // The one small integer that has no small opposite is the minimum.
             Int::Small(int) => match if negative { int.checked_neg() } else { Some(int) } {
@@ -232,8 +232,8 @@ impl Int {
             return Ok(Value::Int(int));
         }
         let text = big.to_string();
-        if text.len() - usize::from(big.sign() == Sign::Minus) > Limit::DIGITS {
-            return Err(Fault::TooManyDigits);
+        if text.len() - usize::from(big.sign() == Sign::Minus) > YamlLimit::DIGITS {
+            return Err(ScalarFault::TooManyDigits);
         }
         Ok(Value::BigInt(text.into()))
     }
@@ -241,8 +241,8 @@ impl Int {
 
 /// `int(text, radix)` of Python: white space around it, a sign and the
 /// radix's own prefix are allowed.
-fn python_int(text: &str, radix: u32) -> Result<Int, Fault> {
-    const INVALID: Fault = Fault::Invalid("no integer");
+fn python_int(text: &str, radix: u32) -> Result<Int, ScalarFault> {
+    const INVALID: ScalarFault = ScalarFault::Invalid("no integer");
     let (negative, digits) = signed(text.trim());
     let prefix = match radix {
         2 => ["0b", "0B"],
@@ -268,23 +268,23 @@ fn python_int(text: &str, radix: u32) -> Result<Int, Fault> {
 
 /// Digits that do not fit 64 bits. The limit holds before the work is done,
 /// which grows with the square of the length.
-fn big(digits: &str, radix: u32) -> Result<BigInt, Fault> {
+fn big(digits: &str, radix: u32) -> Result<BigInt, ScalarFault> {
     // A decimal digit is worth 3.32 bits: four bits a digit of any radix here
     // stay below five times the limit.
-    if digits.len() > Limit::DIGITS * 4 {
-        return Err(Fault::TooManyDigits);
+    if digits.len() > YamlLimit::DIGITS * 4 {
+        return Err(ScalarFault::TooManyDigits);
     }
     BigUint::parse_bytes(digits.as_bytes(), radix)
         .map(BigInt::from)
-        .ok_or(Fault::Invalid("no integer"))
+        .ok_or(ScalarFault::Invalid("no integer"))
 }
 
 /// `12:30:45`, in base sixty.
-fn sexagesimal(text: &str) -> Result<Int, Fault> {
+fn sexagesimal(text: &str) -> Result<Int, ScalarFault> {
     let mut small = Some(0_i64);
     let mut total = BigInt::ZERO;
-    if text.len() > Limit::DIGITS * 2 {
-        return Err(Fault::TooManyDigits);
+    if text.len() > YamlLimit::DIGITS * 2 {
+        return Err(ScalarFault::TooManyDigits);
     }
     for part in text.split(':') {
         let part = python_int(part, 10)?;
@@ -307,7 +307,7 @@ fn sexagesimal(text: &str) -> Result<Int, Fault> {
 }
 
 /// As `construct_yaml_float`.
-fn float(text: &str) -> Result<Value, Fault> {
+fn float(text: &str) -> Result<Value, ScalarFault> {
     let text = without_underscores(text).to_lowercase();
     let (negative, digits) = signed(&text);
     let magnitude = match digits {
@@ -320,12 +320,12 @@ fn float(text: &str) -> Result<Value, Fault> {
 }
 
 /// `1:30.5`, summed from the right as PyYAML does, so that it rounds alike.
-fn float_sexagesimal(text: &str) -> Result<f64, Fault> {
+fn float_sexagesimal(text: &str) -> Result<f64, ScalarFault> {
     let mut base = 1.0_f64;
     let mut sum = 0.0_f64;
     for part in text.rsplit(':') {
         if base.is_infinite() {
-            return Err(Fault::Invalid("a float beyond all bounds"));
+            return Err(ScalarFault::Invalid("a float beyond all bounds"));
         }
         sum += python_float(part)? * base;
         base *= 60.0;
@@ -333,8 +333,8 @@ fn float_sexagesimal(text: &str) -> Result<f64, Fault> {
     Ok(sum)
 }
 
-fn python_float(text: &str) -> Result<f64, Fault> {
-    text.trim().parse().map_err(|_| Fault::Invalid("no float"))
+fn python_float(text: &str) -> Result<f64, ScalarFault> {
+    text.trim().parse().map_err(|_| ScalarFault::Invalid("no float"))
 }
 
 fn without_underscores(text: &str) -> Cow<'_, str> {
@@ -351,9 +351,9 @@ fn signed(text: &str) -> (bool, &str) {
 
 /// As `base64.decodebytes`, which skips what is not of its alphabet and stops
 /// at the padding.
-fn base64(text: &str) -> Result<Arc<[u8]>, Fault> {
+fn base64(text: &str) -> Result<Arc<[u8]>, ScalarFault> {
     if !text.is_ascii() {
-        return Err(Fault::Invalid("base64 with characters beyond ASCII"));
+        return Err(ScalarFault::Invalid("base64 with characters beyond ASCII"));
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut pending, mut place, mut pads) = (0_u8, 0, 0);
@@ -388,12 +388,16 @@ fn base64(text: &str) -> Result<Arc<[u8]>, Fault> {
         }
         place = (place + 1) % 4;
     }
-    if place == 0 { Ok(bytes.into()) } else { Err(Fault::Invalid("base64 with wrong padding")) }
+    if place == 0 {
+        Ok(bytes.into())
+    } else {
+        Err(ScalarFault::Invalid("base64 with wrong padding"))
+    }
 }
 
 /// The fields of a timestamp as written, before anyone asked the calendar.
 #[derive(Default)]
-struct Moment {
+struct DateAndTime {
     year: u16,
     month: u8,
     day: u8,
@@ -409,7 +413,7 @@ struct Time {
     offset: Option<i16>,
 }
 
-impl Moment {
+impl DateAndTime {
     /// `SafeConstructor.timestamp_regexp`:
     ///
     /// ```text
@@ -436,20 +440,20 @@ impl Moment {
         self.time.is_some() || text.len() == "2001-01-01".len()
     }
 
-    fn value(self) -> Result<Value, Fault> {
+    fn value(self) -> Result<Value, ScalarFault> {
         let Self { year, month, day, time } = self;
         if year == 0 || !(1..=days_in(year, month)).contains(&day) {
-            return Err(Fault::Invalid("a day that no calendar has"));
+            return Err(ScalarFault::Invalid("a day that no calendar has"));
         }
         let date = Date { year, month, day };
         let Some(Time { hour, minute, second, microsecond, offset }) = time else {
             return Ok(Value::Date(date));
         };
         if hour > 23 || minute > 59 || second > 59 {
-            return Err(Fault::Invalid("a time that no clock shows"));
+            return Err(ScalarFault::Invalid("a time that no clock shows"));
         }
         if offset.is_some_and(|minutes| minutes.abs() >= 24 * 60) {
-            return Err(Fault::Invalid("an offset of a day or more from UTC"));
+            return Err(ScalarFault::Invalid("an offset of a day or more from UTC"));
         }
         Ok(Value::Timestamp(Timestamp { date, hour, minute, second, microsecond, offset }))
     }

@@ -3,25 +3,25 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Document, Mapping, Node, Value, parse};
+use super::{Mapping, Node, Value, YamlDocument, parse};
 use crate::source::{FileId, Span};
 
 /// The text of a file, of which its documents can be read again.
 #[derive(Debug)]
-pub struct Text {
+pub struct WholeText {
     file: FileId,
     content: Arc<str>,
     /// All that [`parse`] makes of it, as soon as somebody asks for one of them.
-    documents: OnceLock<Vec<Document>>,
+    documents: OnceLock<Vec<YamlDocument>>,
 }
 
-impl Text {
+impl WholeText {
     /// The text that [`parse`] has read for `file`.
     pub fn new(file: FileId, content: Arc<str>) -> Self {
         Self { file, content, documents: OnceLock::new() }
     }
 
-    fn document(&self, span: Span) -> &Document {
+    fn document(&self, span: Span) -> &YamlDocument {
         let documents = self.documents.get_or_init(|| parse(self.file, &self.content).documents);
         let behind = documents.partition_point(|document| document.span.start < span.start);
         let mut documents = documents[behind..].iter();
@@ -38,7 +38,7 @@ pub enum Whole {
     /// In a text.
     InText {
         /// The text.
-        text: Arc<Text>,
+        text: Arc<WholeText>,
         /// The span that the document has in it.
         span: Span,
         /// The entry of the root whose value is secret, if one is.

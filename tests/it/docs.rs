@@ -32,7 +32,7 @@ use layercake::yaml::path::{
     MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS, MAX_VISITS_PER_VALUE,
     MIN_VISITS,
 };
-use layercake::yaml::{Limit, Query};
+use layercake::yaml::{Query, YamlLimit};
 
 /// What stands behind the index is written by hand; `conformance/history.rs`
 /// checks it.
@@ -125,14 +125,14 @@ fn the_limits_are_those_of_the_code() {
             size(Repository::MAX_OBJECT_BYTES),
         ),
         ("tags of tags, one after the other", size(Repository::MAX_TAGS)),
-        ("collections inside each other", size(Limit::DEPTH)),
-        ("values of a YAML document, aliases written out", Limit::NODES),
+        ("collections inside each other", size(YamlLimit::DEPTH)),
+        ("values of a YAML document, aliases written out", YamlLimit::NODES),
         (
             "entries that `<<` brings into the mappings of a file, and two more for each of its bytes",
-            Limit::MERGED,
+            YamlLimit::MERGED,
         ),
-        ("digits of an integer", size(Limit::DIGITS)),
-        ("bytes of the texts of a rendered document", Limit::BYTES),
+        ("digits of an integer", size(YamlLimit::DIGITS)),
+        ("bytes of the texts of a rendered document", YamlLimit::BYTES),
         ("parts of what cloud-init is given", size(part::PartLimit::PARTS)),
         ("messages and includes inside each other", size(part::PartLimit::NESTING)),
         ("texts that one user-data includes", size(part::PartLimit::INCLUDES)),

@@ -6,7 +6,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{Effort, Pattern, PatternFailure, Replacement};
 use layercake::report::ReportFormat;
 use layercake::source::{MemoryTree, RepoPath};
-use layercake::yaml::{Problem, ProblemKind, parse};
+use layercake::yaml::{YamlProblem, YamlProblemKind, parse};
 
 use crate::formats::made;
 use crate::laws::reading::{leaves, libyaml_reads, some_file, text_reads_as};
@@ -54,7 +54,8 @@ fn line_separators_outside_quotes() {
         "a: |\n  b\u{2028}  c\n",
     ] {
         let problems = parse(some_file(), text).problems;
-        let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {
+        let [YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(_) }] = &problems[..]
+        else {
             panic!("{text:?}: {problems:?}");
         };
         assert!(matches!(&text[span.range()], "\u{2028}" | "\u{2029}"), "{text:?}");
@@ -87,7 +88,8 @@ fn libyaml_counts_characters() {
     {
         let text = format!("{before}a: 1\n: b\n");
         let problems = parse(some_file(), &text).problems;
-        let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {
+        let [YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(_) }] = &problems[..]
+        else {
             panic!("{text:?}: {problems:?}");
         };
         assert_eq!(text.get(span.start as usize..), Some(": b\n"), "{text:?}");
@@ -99,7 +101,8 @@ fn libyaml_counts_characters() {
 fn names_that_end_at_a_bracket() {
     for (text, name) in [("a: &one{b: 1}\n", "&one"), ("a: &one[b]\n", "&one")] {
         let problems = parse(some_file(), text).problems;
-        let [Problem { span, kind: ProblemKind::RefusedByLibyaml(_) }] = &problems[..] else {
+        let [YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(_) }] = &problems[..]
+        else {
             panic!("{text:?}: {problems:?}");
         };
         assert_eq!(&text[span.range()], name);

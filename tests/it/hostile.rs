@@ -162,7 +162,7 @@ fn the_deepest_that_is_rendered() {
     let written = check_files(&tree, options(Semantics::Documented), |site| {
         let last = site.graph.iter().filter(|(_, recipe)| recipe.key.name.starts_with("d10"));
         let data = last.filter_map(|(doc, _)| site.rendered.data(doc));
-        let options = emit::Options { show_secrets: true, origin: None };
+        let options = emit::EmitOptions { show_secrets: true, origin: None };
         data.map(|data| canonical(data).len().min(emit::to_yaml(data, &options).len())).max()
     });
     assert!(written.sites[0].taken.flatten() > Some(1000));

@@ -22,7 +22,7 @@ use layercake::yaml::path::{
     ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS,
     MAX_VISITS_PER_VALUE, MIN_VISITS, Path,
 };
-use layercake::yaml::{Limit, Node, ProblemKind, Value, parse};
+use layercake::yaml::{Node, Value, YamlLimit, YamlProblemKind, parse};
 
 use crate::support::{check_files, options};
 
@@ -38,15 +38,18 @@ fn bytes_of_a_file() {
     assert_eq!(read(), Err(ReadError::TooLarge(Source::MAX_BYTES + 1)));
 }
 
-fn problems(text: &str) -> Vec<ProblemKind> {
+fn problems(text: &str) -> Vec<YamlProblemKind> {
     parse(FileId::default(), text).problems.into_iter().map(|problem| problem.kind).collect()
 }
 
 #[test]
 fn digits_of_an_integer() {
     let digits = |count: usize| format!("a: {}", "7".repeat(count));
-    assert_eq!(problems(&digits(Limit::DIGITS)), []);
-    assert_eq!(problems(&digits(Limit::DIGITS + 1)), [ProblemKind::OverLimit(Limit::Digits)]);
+    assert_eq!(problems(&digits(YamlLimit::DIGITS)), []);
+    assert_eq!(
+        problems(&digits(YamlLimit::DIGITS + 1)),
+        [YamlProblemKind::OverLimit(YamlLimit::Digits)]
+    );
 }
 
 #[test]
@@ -58,18 +61,18 @@ fn values_of_a_document() {
         let more = vec!["x"; usize::try_from(more).unwrap()].join(", ");
         format!("{thousand}b: [{aliases}]\nc: [{more}]\n")
     };
-    let times = Limit::NODES / 1000 - 2;
+    let times = YamlLimit::NODES / 1000 - 2;
     let is_over = |more: u64| !problems(&text(times, more)).is_empty();
     let most = (0..4000).collect::<Vec<u64>>().partition_point(|more| !is_over(*more));
-    assert!((1..4000).contains(&most), "the limit is near {}: {most}", Limit::NODES);
+    assert!((1..4000).contains(&most), "the limit is near {}: {most}", YamlLimit::NODES);
     assert_eq!(
         problems(&text(times, most as u64)),
-        [ProblemKind::OverLimit(Limit::Nodes)],
+        [YamlProblemKind::OverLimit(YamlLimit::Nodes)],
         "one more is told"
     );
     // What counts beside the aliased lists is the mapping, its keys or values.
     let counted = times * 1000 + 1000 + most as u64;
-    assert!(counted.abs_diff(Limit::NODES) < 10, "{counted} of {}", Limit::NODES);
+    assert!(counted.abs_diff(YamlLimit::NODES) < 10, "{counted} of {}", YamlLimit::NODES);
 }
 
 #[test]
@@ -218,7 +221,7 @@ fn bytes_of_a_rendered_document() {
     // Binary data, of which four letters stand for three bytes.
     let three_megabytes = format!("!!binary {}", "A".repeat(4 << 20));
     let is_over = |count: usize| is_over_limit(&three_megabytes, "", "path: .t#", count, "");
-    assert_eq!(largest(80..90, is_over) as u64, Limit::BYTES / (3 << 20));
+    assert_eq!(largest(80..90, is_over) as u64, YamlLimit::BYTES / (3 << 20));
 }
 
 #[test]

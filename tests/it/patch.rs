@@ -469,16 +469,16 @@ fn the_marker_may_stand_before_the_json() {
 
 #[test]
 fn what_is_beyond_memory_is_refused() {
-    use layercake::yaml::Limit;
+    use layercake::yaml::YamlLimit;
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(value(&nested), Err(Reason::OverLimit(Limit::Depth)));
-    assert_eq!(value(&"9".repeat(4301)), Err(Reason::OverLimit(Limit::Digits)));
+    assert_eq!(value(&nested), Err(Reason::OverLimit(YamlLimit::Depth)));
+    assert_eq!(value(&"9".repeat(4301)), Err(Reason::OverLimit(YamlLimit::Digits)));
     assert!(value(&"9".repeat(4300)).is_ok());
     // Each copy is put into what it was made of.
     let operation = r#"{"op":"copy","from":"/a","path":"/a/x"}"#;
     let operations = vec![operation; 10_000].join(",");
     let failure = patched("a: {}", &format!("[{operations}]")).expect_err("it is too deep");
-    assert_eq!(failure.reason, Reason::OverLimit(Limit::Depth));
+    assert_eq!(failure.reason, Reason::OverLimit(YamlLimit::Depth));
     // Pointers that lead deep into what stays flat are no depth.
     let operation = r#"{"op":"add","path":"/a/b/c","value":{"d":[1]}}"#;
     let operations = vec![operation; 10_000].join(",");

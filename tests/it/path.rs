@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jsonpath_rust::JsonPath;
 use layercake::source::{SourceMap, Span};
 use layercake::yaml::path::{
-    ListWrite, Location, MAX_INDEX, MAX_PIECES, MIN_VISITS, Path, PathErrorKind, Piece, Segment,
-    WalkError, Written,
+    ListWrite, Location, MAX_INDEX, MAX_PIECES, MIN_VISITS, Path, PathErrorKind, PathWrite, Piece,
+    Segment, WalkError,
 };
 use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 use proptest::prelude::*;
@@ -468,7 +468,7 @@ proptest! {
         let one = path.write(&mut written, &value, ListWrite::Popped, here());
         let two = path.create(&mut stored, here()).and_then(|created| {
             let locations = path.update(&mut stored, &value, ListWrite::Popped)?;
-            Ok(Written { locations: locations.into_iter().map(Arc::new).collect(), created })
+            Ok(PathWrite { locations: locations.into_iter().map(Arc::new).collect(), created })
         });
         prop_assert_eq!(&one, &two);
         if one.is_ok() {

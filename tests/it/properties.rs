@@ -22,7 +22,7 @@ use layercake::report::canonical;
 use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Tree};
 use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::Path;
-use layercake::yaml::{Key, Mapping, Node, Origin, Problem, Value, parse};
+use layercake::yaml::{Key, Mapping, Node, Origin, Value, YamlProblem, parse};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use rayon::ThreadPoolBuilder;
@@ -296,7 +296,7 @@ fn two_sides() -> impl Strategy<Value = [Node; 2]> {
             let source = layercake::source::Source::new(RepoPath::new("a.yaml"), Ok(Vec::new()));
             let mut parsed = parse(file, &format!("data: {text}\n"));
             files.add(source);
-            let is_fatal = |problem: &Problem| problem.kind.is_fatal();
+            let is_fatal = |problem: &YamlProblem| problem.kind.is_fatal();
             assert!(!parsed.problems.iter().any(is_fatal), "{text}: {:?}", parsed.problems);
             parsed.documents.remove(0).root.get("data").expect("it is there").clone()
         })

@@ -200,7 +200,7 @@ fn rendered(site: &RenderedSite<'_>) -> String {
         if recipe.key.schema.contains("Policy") || recipe.key.schema.contains("SiteDefinition") {
             continue;
         }
-        let options = emit::Options { show_secrets: false, origin: None };
+        let options = emit::EmitOptions { show_secrets: false, origin: None };
         let data = site.rendered.data(doc).map(|data| emit::to_yaml(data, &options));
         let data = data.unwrap_or_else(|| "(not rendered)\n".into());
         writeln!(text, "  {}:", recipe.key).expect("strings take text");

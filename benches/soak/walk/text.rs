@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use layercake::source::{FileId, Source, SourceMap};
-use layercake::yaml::{Document, Mapping, Node, Parsed, Value, parse};
+use layercake::yaml::{Mapping, Node, Parsed, Value, YamlDocument, parse};
 
 use super::Text;
 
@@ -132,7 +132,7 @@ fn column(text: &str, at: usize) -> usize {
 }
 
 /// The stretches of the documents of `text`: each goes on to the next one.
-pub fn stretches(text: &str, documents: &[Document]) -> Vec<Range<usize>> {
+pub fn stretches(text: &str, documents: &[YamlDocument]) -> Vec<Range<usize>> {
     let starts: Vec<usize> = documents.iter().map(|it| it.span.range().start).collect();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()

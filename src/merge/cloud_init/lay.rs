@@ -16,7 +16,7 @@ use super::verdict::{Mergers, Verdict};
 use super::{Excess, Failure, FailureKind};
 use crate::merge::pattern::{MAX_OUTPUT, python_text};
 use crate::yaml::path::{Location, Piece};
-use crate::yaml::{Key, Limit, Mapping, Node, Origin, Sequence, Value};
+use crate::yaml::{Key, Mapping, Node, Origin, Sequence, Value, YamlLimit};
 
 /// Lays `over`, without the keys that are taken out of it, over `base`.
 ///
@@ -102,7 +102,7 @@ impl Review<'_> {
         if let Value::String(_) = new.value {
             self.characters += u64::try_from(length(new)).unwrap_or(u64::MAX);
         }
-        if self.characters > Limit::NODES {
+        if self.characters > YamlLimit::NODES {
             return self.exceeds(old, new, Excess::Items);
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::operation::{Action, Operation, Pointer};
 use super::{Failure, Member, Reason};
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece, inside};
-use crate::yaml::{Key, Limit, Mapping, Node, Value};
+use crate::yaml::{Key, Mapping, Node, Value, YamlLimit};
 
 /// What one operation did to the document: first it took something away, then
 /// it put something in.
@@ -188,7 +188,7 @@ impl Document {
     /// copies can be put into what they were made of, again and again.
     fn allow(&mut self, deeper: usize, path: &Pointer) -> Result<(), Fault> {
         self.deepened += deeper;
-        if self.deepened <= Limit::DEPTH {
+        if self.deepened <= YamlLimit::DEPTH {
             return Ok(());
         }
         self.deepened = deeper;
@@ -196,12 +196,12 @@ impl Document {
         if height + deeper <= MOST {
             return Ok(());
         }
-        Err((path.span, Reason::OverLimit(Limit::Depth)))
+        Err((path.span, Reason::OverLimit(YamlLimit::Depth)))
     }
 }
 
 /// Rendered data may be nested this deep.
-const MOST: usize = 4 * Limit::DEPTH;
+const MOST: usize = 4 * YamlLimit::DEPTH;
 
 /// By how much a value that is put at `path` may stand deeper than at `from`.
 fn deepening(from: &Location, path: &Pointer) -> usize {

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 use super::{Failure, Reason};
 use crate::source::{Span, offset};
-use crate::yaml::{Key, Limit, Node, Value};
+use crate::yaml::{Key, Node, Value, YamlLimit};
 
 /// The line that marks a part as a patch; cloud-init takes it off (its
 /// `JSONP_PREFIX`), in this spelling only.
@@ -51,8 +51,8 @@ struct Reader<'t> {
 impl Reader<'_> {
     fn value(&mut self) -> Result<Node, Failure> {
         self.nodes += 1;
-        if self.nodes > Limit::NODES {
-            return Err(self.failure(Reason::OverLimit(Limit::Nodes)));
+        if self.nodes > YamlLimit::NODES {
+            return Err(self.failure(Reason::OverLimit(YamlLimit::Nodes)));
         }
         let start = self.at;
         let value = match self.peek() {
@@ -70,8 +70,8 @@ impl Reader<'_> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Value, Failure>,
     ) -> Result<Value, Failure> {
-        if self.depth == Limit::DEPTH {
-            return Err(self.failure(Reason::OverLimit(Limit::Depth)));
+        if self.depth == YamlLimit::DEPTH {
+            return Err(self.failure(Reason::OverLimit(YamlLimit::Depth)));
         }
         self.depth += 1;
         self.at += 1;
@@ -216,8 +216,8 @@ impl Reader<'_> {
         if has_fraction || has_exponent {
             return Ok(Value::Float(text.parse().expect("JSON's floats are Rust's")));
         }
-        if digits > Limit::DIGITS {
-            return Err(self.failure(Reason::OverLimit(Limit::Digits)));
+        if digits > YamlLimit::DIGITS {
+            return Err(self.failure(Reason::OverLimit(YamlLimit::Digits)));
         }
         Ok(text.parse().map_or_else(|_| Value::BigInt(text.into()), Value::Int))
     }

@@ -20,7 +20,7 @@ use self::operation::Operation;
 use super::{Origin, Side};
 use crate::source::Span;
 use crate::yaml::path::Location;
-use crate::yaml::{Limit, Node, Value};
+use crate::yaml::{Node, Value, YamlLimit};
 
 /// The operations of a patch, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub enum Reason {
     /// The text is no JSON; what is wrong at the place.
     NotJson(&'static str),
     /// It is JSON beyond what layercake holds in memory.
-    OverLimit(Limit),
+    OverLimit(YamlLimit),
     /// It is JSON, but no list of operations; what it is instead.
     NotAList(&'static str),
     /// An operation is no object; what it is instead.

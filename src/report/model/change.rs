@@ -360,10 +360,11 @@ impl OutputGroup {
 impl OutputChange {
     fn new(part: OutputPart, difference: &Difference, max_bytes: usize, view: &View<'_>) -> Self {
         let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
-        let at = |place: Option<&diff::Place>| place.map(|it| FilePlace::new(it.node.span, view));
+        let at =
+            |place: Option<&diff::DiffPlace>| place.map(|it| FilePlace::new(it.node.span, view));
         // Outputs that came or went are one group whatever they hold.
         let is_whole = difference.location().is_root() && (base.is_none() || head.is_none());
-        let value = |place: Option<&diff::Place>| {
+        let value = |place: Option<&diff::DiffPlace>| {
             let node = &place.filter(|_| !is_whole)?.node;
             Some(ShownValue::new(node, difference.is_secret(), max_bytes))
         };
@@ -373,7 +374,7 @@ impl OutputChange {
             pointer: pointer(&location),
             path: view.shown_path(difference.location(), &difference.items),
             at: OnSides { base: at(base), head: at(head) },
-            reordered: matches!(difference.kind, diff::Kind::Order { .. }),
+            reordered: matches!(difference.kind, diff::DifferenceKind::Order { .. }),
             before: value(base),
             after: value(head),
             unlisted: difference.unlisted,

@@ -97,7 +97,7 @@ impl Converter {
             self.attributes.at_path(at, None, &self.repository.objects).map_err(unreadable)?;
         self.found.reset();
         platform.matching_attributes(&mut self.found);
-        let judged = Judged::of(&self.found, &self.filters);
+        let judged = PathAttributes::of(&self.found, &self.filters);
         match (judged.filter, entry) {
             // git stores nothing of it yet that could be compared
             (Some(_), None) => Ok(bytes),
@@ -180,13 +180,13 @@ impl Converter {
 /// Attributes that say how a file is stored, but for line endings.
 const JUDGED: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
 
-struct Judged {
+struct PathAttributes {
     /// The filter of the file whose program would have to run.
     filter: Option<BString>,
     converts_text: bool,
 }
 
-impl Judged {
+impl PathAttributes {
     fn of(found: &Outcome, filters: &[BString]) -> Self {
         use gix::attrs::StateRef;
         let mut judged = Self { filter: None, converts_text: false };

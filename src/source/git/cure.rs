@@ -129,7 +129,7 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
 const MAX_NAMES: usize = 5;
 
 /// A branch, tag or remote branch.
-struct Named {
+struct NamedRef {
     /// Without its remote.
     name: String,
     /// As it is written in a revision.
@@ -154,7 +154,7 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
         let alike = others.extract_if(.., |other| other.name == found);
         near.extend(alike.map(|other| other.full));
     }
-    let is_longer = |other: &&Named| !name.is_empty() && other.name.starts_with(&name);
+    let is_longer = |other: &&NamedRef| !name.is_empty() && other.name.starts_with(&name);
     near.extend(others.iter().filter(is_longer).map(|other| other.full.clone()));
     near.truncate(MAX_NAMES);
     let near: Vec<String> = near.iter().map(|full| format!("`{full}`")).collect();
@@ -163,15 +163,15 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
 }
 
 /// All branches, tags and remote branches, in this order; those that cannot be read are left out.
-fn named(repository: &gix::Repository, without_remote: &dyn Fn(&str) -> String) -> Vec<Named> {
+fn named(repository: &gix::Repository, without_remote: &dyn Fn(&str) -> String) -> Vec<NamedRef> {
     let Ok(references) = repository.references() else { return Vec::new() };
     let short = |reference: gix::Reference<'_>| reference.name().shorten().to_string();
     let local = [references.local_branches(), references.tags()].into_iter().flatten().flatten();
-    let local = local.flatten().map(short).map(|full| Named { name: full.clone(), full });
+    let local = local.flatten().map(short).map(|full| NamedRef { name: full.clone(), full });
     let remote = references.remote_branches().into_iter().flatten().flatten().map(short);
     let remote = remote
         .filter(|full| !full.ends_with("/HEAD"))
-        .map(|full| Named { name: without_remote(&full), full });
+        .map(|full| NamedRef { name: without_remote(&full), full });
     local.chain(remote).take(MAX_CANDIDATES).collect()
 }
 

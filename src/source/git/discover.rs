@@ -17,7 +17,7 @@ use gix::config::file::Metadata;
 use gix::discover::upwards::Options as Upwards;
 use gix::sec::trust::Mapping;
 
-use super::index::{Check, open_index};
+use super::index::{IndexCheck, open_index};
 use super::{Checkout, Repository, control, variables};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::RepoPath;
@@ -152,7 +152,7 @@ impl Repository {
     fn tracks_link(&self, folder: &Path, link: &Path) -> bool {
         let name = link.file_name().and_then(|name| name.to_str());
         let Some((folder, name)) = self.prefix(folder).zip(name) else { return false };
-        let index = open_index(&self.shared.to_thread_local(), Check::Form);
+        let index = open_index(&self.shared.to_thread_local(), IndexCheck::Form);
         index.is_ok_and(|index| {
             let entry = index.entry_by_path(folder.join(name).as_str().into());
             entry.is_some_and(|entry| entry.mode == gix::index::entry::Mode::SYMLINK)

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use gix::bstr::ByteSlice as _;
 
-use super::stored::{Origin, paths_of};
+use super::stored::{StoredOrigin, paths_of};
 use super::{Repository, StoredTree, control, cure};
 use crate::error::{Error, ErrorKind};
 use crate::source::{Commit, History, RepoPath, Tree as _};
@@ -27,13 +27,13 @@ impl Repository {
     /// here; the help says how to get them.
     pub fn commit(&self, revision: &str) -> Result<StoredTree, Error> {
         let repository = self.shared.to_thread_local();
-        let id = commit_id(&repository, revision, Wanted::Files)?;
+        let id = commit_id(&repository, revision, CommitPurpose::Files)?;
         let paths = paths_of(&repository, id).map_err(|cause| {
             let message = format!("the files of `{revision}` cannot be listed");
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         })?;
-        Ok(StoredTree::new(self.clone(), Origin::Commit(id), paths))
+        Ok(StoredTree::new(self.clone(), StoredOrigin::Commit(id), paths))
     }
 
     /// The files of the commit that a site definition pins as `revision`. As after a fresh clone,
@@ -66,7 +66,7 @@ impl Repository {
     /// Where it names none, or one that is not in this clone.
     pub fn resolve(&self, revision: &str) -> Result<String, Error> {
         let repository = self.shared.to_thread_local();
-        Ok(commit_id(&repository, revision, Wanted::Files)?.to_string())
+        Ok(commit_id(&repository, revision, CommitPurpose::Files)?.to_string())
     }
 
     /// Whether the object with this full id is in this clone.
@@ -120,7 +120,7 @@ impl Repository {
     /// Where `revision` names no commit.
     pub fn parents(&self, revision: &str) -> Result<Vec<String>, Error> {
         let repository = self.shared.to_thread_local();
-        let id = commit_id(&repository, revision, Wanted::Files)?;
+        let id = commit_id(&repository, revision, CommitPurpose::Files)?;
         let commit = repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
         Ok(commit.parent_ids().map(|parent| parent.to_string()).collect())
     }
@@ -135,8 +135,8 @@ impl Repository {
     pub fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Error> {
         let repository = self.shared.to_thread_local();
         let tips = [
-            commit_id(&repository, one, Wanted::History)?,
-            commit_id(&repository, other, Wanted::History)?,
+            commit_id(&repository, one, CommitPurpose::History)?,
+            commit_id(&repository, other, CommitPurpose::History)?,
         ];
         let unreadable = |cause: gix::Error| {
             let message = format!("the history of `{one}` and `{other}` cannot be read");
@@ -168,8 +168,8 @@ impl Repository {
             error.with_help(cure::missing_objects_help(&repository))
         };
         let ids = [
-            commit_id(&repository, from, Wanted::Files)?,
-            commit_id(&repository, to, Wanted::Files)?,
+            commit_id(&repository, from, CommitPurpose::Files)?,
+            commit_id(&repository, to, CommitPurpose::Files)?,
         ];
         let newest_first = gix::traverse::commit::simple::CommitTimeOrder::NewestFirst;
         let between = |hidden: gix::ObjectId, tip: gix::ObjectId| {
@@ -228,7 +228,7 @@ impl Repository {
 /// What a commit is looked up for, which decides what brings one that is not
 /// here.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum CommitPurpose {
     /// Its files: the commit alone will do.
     Files,
     /// What came before it: all of its history is needed.
@@ -238,16 +238,16 @@ enum Wanted {
 fn commit_id(
     repository: &gix::Repository,
     revision: &str,
-    wanted: Wanted,
+    wanted: CommitPurpose,
 ) -> Result<gix::ObjectId, Error> {
     control::refuse_altered_history(repository)?;
     if let Some(id) = full_id(repository, revision).filter(|id| !repository.has_object(id)) {
         let help = match wanted {
-            Wanted::Files | Wanted::History if cure::is_quarantined() => {
+            CommitPurpose::Files | CommitPurpose::History if cure::is_quarantined() => {
                 cure::QUARANTINE_HELP.to_owned()
             }
-            Wanted::Files => cure::fetch_commit_help(repository, id),
-            Wanted::History => cure::fetch_history_help(repository, id),
+            CommitPurpose::Files => cure::fetch_commit_help(repository, id),
+            CommitPurpose::History => cure::fetch_history_help(repository, id),
         };
         let message = format!("unknown revision `{revision}`: this clone has no such commit");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
@@ -268,8 +268,8 @@ fn commit_id(
             let error = cure::lost(repository, revision, id);
             let help = cure::unshallow_help(repository);
             return Err(match wanted {
-                Wanted::History if cure::is_shallow(repository) => error.with_help(help),
-                Wanted::History | Wanted::Files => error,
+                CommitPurpose::History if cure::is_shallow(repository) => error.with_help(help),
+                CommitPurpose::History | CommitPurpose::Files => error,
             });
         }
         Err(cause) => return Err(cure::damaged(id, cause)),

@@ -11,7 +11,7 @@ use gix::index::entry::{Flags, Stage};
 use gix::objs::tree::EntryKind as Mode;
 
 use super::listing::files_below;
-use super::stored::{Origin, Paths};
+use super::stored::{Paths, StoredOrigin};
 use super::{Repository, StoredTree, cure};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::tree::is_there;
@@ -35,7 +35,7 @@ impl Repository {
         }
         let repository = self.shared.to_thread_local();
         refuse_locked(&repository)?;
-        let index = open_index(&repository, Check::Whole)?;
+        let index = open_index(&repository, IndexCheck::Whole)?;
         refuse_unmerged(&repository, &index)?;
         self.stored_in(&repository, &index, |_| true)
     }
@@ -61,13 +61,13 @@ impl Repository {
             let error = Error::new(ErrorKind::Git, "the files of the index cannot be listed");
             error.caused_by(cause).with_help(cure::missing_objects_help(repository))
         })?;
-        Ok(StoredTree::new(self.clone(), Origin::Index, paths))
+        Ok(StoredTree::new(self.clone(), StoredOrigin::Index, paths))
     }
 }
 
 /// What of the index is looked at for damage.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Check {
+pub(super) enum IndexCheck {
     /// The hash of all of it, for what is read is what it says.
     Whole,
     /// What cannot be read, as git does, which leaves the hash to `git fsck`: it
@@ -78,12 +78,12 @@ pub(super) enum Check {
 /// The index as it is on disk; an empty one where there is none.
 pub(super) fn open_index(
     repository: &gix::Repository,
-    check: Check,
+    check: IndexCheck,
 ) -> Result<gix::index::File, Error> {
     let file = index_file(repository);
     let limit = Some(Repository::MAX_OBJECT_BYTES);
     let options = gix::index::decode::Options { alloc_limit_bytes: limit, ..Default::default() };
-    let skip_hash = check == Check::Form;
+    let skip_hash = check == IndexCheck::Form;
     let hash = repository.object_hash();
     let opened = gix::index::File::at_or_default(&file, hash, skip_hash, options);
     opened.map_err(|cause| {

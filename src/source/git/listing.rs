@@ -24,7 +24,7 @@ pub(super) fn files_below(
     repository: &gix::Repository,
     folder: gix::ObjectId,
 ) -> gix::Result<Paths> {
-    let mut listing = Listing { recorder: Recorder::default(), exceeds: false };
+    let mut listing = BoundedRecorder { recorder: Recorder::default(), exceeds: false };
     let listed = repository.find_tree(folder)?.traverse().breadthfirst(&mut listing);
     if listing.exceeds {
         let most = StoredTree::MAX_PATHS;
@@ -39,12 +39,12 @@ pub(super) fn files_below(
 }
 
 /// Keeps what it is shown, as long as that is not too much.
-struct Listing {
+struct BoundedRecorder {
     recorder: Recorder,
     exceeds: bool,
 }
 
-impl Listing {
+impl BoundedRecorder {
     fn within(&mut self, visit: impl FnOnce(&mut Recorder) -> Action) -> Action {
         self.exceeds = self.recorder.records.len() >= StoredTree::MAX_PATHS
             || self.recorder.path().len() > MAX_PATH_BYTES;
@@ -52,7 +52,7 @@ impl Listing {
     }
 }
 
-impl Visit for Listing {
+impl Visit for BoundedRecorder {
     fn pop_back_tracked_path_and_set_current(&mut self) {
         self.recorder.pop_back_tracked_path_and_set_current();
     }

@@ -8,9 +8,9 @@ use gix::index::entry::{Flags, Mode as IndexMode};
 use gix::index::extension::Tree as CachedTree;
 use gix::objs::tree::EntryKind as Mode;
 
-use super::index::{Check, open_index, refuse_locked};
+use super::index::{IndexCheck, open_index, refuse_locked};
 use super::listing::MAX_PATH_BYTES;
-use super::stored::{Origin, Paths};
+use super::stored::{StoredOrigin, Paths};
 use super::{Repository, StoredTree};
 use crate::source::RepoPath;
 
@@ -31,7 +31,7 @@ impl Repository {
     pub fn staged_sides(&self, commit: &str) -> Option<StagedSides> {
         let repository = self.shared.to_thread_local();
         refuse_locked(&repository).ok()?;
-        let index = open_index(&repository, Check::Whole).ok()?;
+        let index = open_index(&repository, IndexCheck::Whole).ok()?;
         let is_plain = |entry: &gix::index::Entry| {
             let is_file = matches!(entry.mode, IndexMode::FILE | IndexMode::FILE_EXECUTABLE);
             is_file && entry.stage_raw() == 0 && !entry.flags.contains(Flags::INTENT_TO_ADD)
@@ -60,8 +60,8 @@ impl StagedSides {
             listing.add(&mut BString::default(), root)?;
             Some(StoredTree::new(self.repository.clone(), origin, listing.paths))
         };
-        let base = tree(Origin::Commit(self.commit), self.root_of_commit(&repository)?)?;
-        Some([base, tree(Origin::Index, self.root_of_index())?])
+        let base = tree(StoredOrigin::Commit(self.commit), self.root_of_commit(&repository)?)?;
+        Some([base, tree(StoredOrigin::Index, self.root_of_index())?])
     }
 
     fn root_of_commit(&self, repository: &gix::Repository) -> Option<Folder<'_>> {

@@ -21,7 +21,7 @@ use crate::source::{ContentId, Entry, EntryKind, Nested, ReadError, RepoPath, So
 /// no line ending is converted, no large-file pointer resolved.
 pub struct StoredTree {
     repository: Repository,
-    origin: Origin,
+    origin: StoredOrigin,
     entries: Vec<Entry>,
     paths: Paths,
     /// Handles that wait for the next reader: each reading thread takes one,
@@ -30,7 +30,7 @@ pub struct StoredTree {
 }
 
 /// Where a stored tree was read from.
-pub(super) enum Origin {
+pub(super) enum StoredOrigin {
     Commit(gix::ObjectId),
     Index,
 }
@@ -46,16 +46,16 @@ impl StoredTree {
     /// The id of the commit, in hexadecimal digits; none for the index.
     pub fn commit_id(&self) -> Option<String> {
         match self.origin {
-            Origin::Commit(id) => Some(id.to_string()),
-            Origin::Index => None,
+            StoredOrigin::Commit(id) => Some(id.to_string()),
+            StoredOrigin::Index => None,
         }
     }
 
     /// Id of the content as a whole, which is that of the commit; none for the index.
     pub(in crate::source) fn content(&self) -> Option<ContentId> {
         match self.origin {
-            Origin::Commit(id) => Some(content_id(id)),
-            Origin::Index => None,
+            StoredOrigin::Commit(id) => Some(content_id(id)),
+            StoredOrigin::Index => None,
         }
     }
 
@@ -73,7 +73,7 @@ impl StoredTree {
         self.paths.iter().filter(|(_, (mode, _))| *mode != Mode::Tree)
     }
 
-    pub(super) fn new(repository: Repository, origin: Origin, paths: Paths) -> Self {
+    pub(super) fn new(repository: Repository, origin: StoredOrigin, paths: Paths) -> Self {
         let handles = Mutex::default();
         let mut tree = Self { repository, origin, entries: Vec::new(), paths, handles };
         let mut entries: Vec<Entry> = tree
@@ -94,8 +94,8 @@ impl StoredTree {
             Mode::Commit => (EntryKind::Submodule, Some(content_id(id))),
             Mode::Blob | Mode::BlobExecutable => (EntryKind::File, Some(content_id(id))),
             Mode::Link => match self.resolve(&path) {
-                Ok(Target::Folder | Target::Submodule) => return None,
-                Ok(Target::File(id)) => (EntryKind::File, Some(content_id(id))),
+                Ok(StoredTarget::Folder | StoredTarget::Submodule) => return None,
+                Ok(StoredTarget::File(id)) => (EntryKind::File, Some(content_id(id))),
                 Err(_) => (EntryKind::File, Some(self.broken_link(&path, id))),
             },
         };
@@ -113,12 +113,12 @@ impl StoredTree {
     }
 
     /// What `path` names, its symbolic links followed.
-    fn resolve(&self, path: &RepoPath) -> Result<Target, ReadError> {
+    fn resolve(&self, path: &RepoPath) -> Result<StoredTarget, ReadError> {
         self.follow(path).map(|(_, target)| target)
     }
 
     /// Where `path` leads to in the end, and what is there.
-    fn follow(&self, path: &RepoPath) -> Result<(BString, Target), ReadError> {
+    fn follow(&self, path: &RepoPath) -> Result<(BString, StoredTarget), ReadError> {
         let mut ahead: Vec<BString> = parts_in_reverse(path.as_str().into());
         let mut here = BString::default();
         let mut links = 0;
@@ -144,13 +144,13 @@ impl StoredTree {
                 }
                 Some((Mode::Tree, _)) => {}
                 Some((mode, id)) if ahead.is_empty() => {
-                    return Ok((here, Target::of(*mode, *id)));
+                    return Ok((here, StoredTarget::of(*mode, *id)));
                 }
                 None | Some(_) if links > 0 => return Err(ReadError::new(LEADS_NOWHERE)),
                 None | Some(_) => return Err(ReadError::new(NO_SUCH_FILE)),
             }
         }
-        Ok((here, Target::Folder))
+        Ok((here, StoredTarget::Folder))
     }
 
     fn link_target(&self, id: gix::ObjectId) -> Result<BString, ReadError> {
@@ -181,8 +181,8 @@ impl StoredTree {
     /// object, and nearly all files are as they were added.
     fn copy(&self, path: &RepoPath, id: gix::ObjectId) -> Option<Vec<u8>> {
         let root = match self.origin {
-            Origin::Index => self.repository.work_tree_root()?,
-            Origin::Commit(_) => return None,
+            StoredOrigin::Index => self.repository.work_tree_root()?,
+            StoredOrigin::Commit(_) => return None,
         };
         let bytes = read_plain(root, path)?;
         (self.repository.content_of(&bytes)? == content_id(id)).then_some(bytes)
@@ -214,9 +214,9 @@ impl Tree for StoredTree {
             return copy.map_or_else(|| self.blob(*id, Source::MAX_BYTES), Ok);
         }
         match self.resolve(path)? {
-            Target::File(id) => self.blob(id, Source::MAX_BYTES),
-            Target::Folder => Err(ReadError::new("a folder, not a file")),
-            Target::Submodule => Err(ReadError::new("a submodule, not a file")),
+            StoredTarget::File(id) => self.blob(id, Source::MAX_BYTES),
+            StoredTarget::Folder => Err(ReadError::new("a folder, not a file")),
+            StoredTarget::Submodule => Err(ReadError::new("a submodule, not a file")),
         }
     }
 
@@ -258,8 +258,8 @@ impl Tree for StoredTree {
         let (all, whose) = (
             files.len(),
             match self.origin {
-                Origin::Commit(id) => format!("commit {}", id.to_hex_with_len(12)),
-                Origin::Index => "the index".to_owned(),
+                StoredOrigin::Commit(id) => format!("commit {}", id.to_hex_with_len(12)),
+                StoredOrigin::Index => "the index".to_owned(),
             },
         );
         let message = format!("{missing} of {all} files of {whose} are not in this partial clone");
@@ -269,13 +269,13 @@ impl Tree for StoredTree {
 
 /// What a path of a stored tree names in the end.
 #[derive(Clone, Copy)]
-enum Target {
+enum StoredTarget {
     File(gix::ObjectId),
     Folder,
     Submodule,
 }
 
-impl Target {
+impl StoredTarget {
     fn of(mode: Mode, id: gix::ObjectId) -> Self {
         match mode {
             Mode::Blob | Mode::BlobExecutable | Mode::Link => Self::File(id),

@@ -10,7 +10,7 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::Mode;
 
 use super::attributes::Conversions;
-use super::index::{Check, open_index};
+use super::index::{IndexCheck, open_index};
 use super::{Repository, StoredTree, content_id};
 use crate::error::{Error, ErrorKind};
 use crate::source::{ContentId, Entry, EntryKind, ReadError, RepoPath};
@@ -109,7 +109,7 @@ impl Checkout {
         if let Some(indexed) = self.indexed.get() {
             return Ok(indexed);
         }
-        let index = open_index(&self.repository.shared.to_thread_local(), Check::Form)?;
+        let index = open_index(&self.repository.shared.to_thread_local(), IndexCheck::Form)?;
         let left_out = self.repository.left_out(&index)?;
         Ok(self.indexed.get_or_init(|| Indexed { index, left_out }))
     }

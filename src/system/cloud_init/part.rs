@@ -31,7 +31,7 @@ pub struct CloudPart {
     /// Null where it has none that can be used.
     pub data: Node,
     /// What is wrong with its YAML.
-    pub problems: Vec<yaml::Problem>,
+    pub problems: Vec<yaml::YamlProblem>,
     /// What else is wrong with it.
     pub faults: Vec<PartFault>,
     /// Its comments.

@@ -11,7 +11,7 @@ use crate::graph::{Act, Instruction, Instructions, Recipe, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
-use crate::yaml::{Mapping, Node, Shared, Text, Value, Whole};
+use crate::yaml::{Mapping, Node, SharedCollection, Value, Whole, WholeText};
 
 /// One document of a file.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub struct Document {
     /// What is wrong with the document by itself.
     pub faults: Vec<Fault>,
     /// Aliases of collections in it.
-    pub shared: Vec<Shared>,
+    pub shared: Vec<SharedCollection>,
     /// A key in a mapping with keys of several types, and the first key of that mapping, in a
     /// document that selects a parent: Deckhand cannot sort them (`deckhand.md` 6.7).
     pub mixed_keys: Option<(Span, Span)>,
@@ -137,7 +137,7 @@ impl Document {
     /// Lets go of all but what rendering needs: the rest, most of the metadata, is
     /// read of `text` again for those who ask. A wrapped document is not in the text
     /// as it is known here, and is kept; so is one that may be secret as a whole.
-    pub fn leave_to(&mut self, text: &Arc<Text>) {
+    pub fn leave_to(&mut self, text: &Arc<WholeText>) {
         if !self.is_wrapped && !self.is_doubtful {
             let secret = self.data.secret.then_some("data");
             self.whole = Whole::InText { text: text.clone(), span: self.span, secret };

@@ -24,7 +24,7 @@ use crate::graph::{DocId, Graph, Link, MissingSource, Need, Recipe, Steps};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
 use crate::source::{Span, Spanned};
-use crate::yaml::{Node, Origin, Shared};
+use crate::yaml::{Node, Origin, SharedCollection};
 
 /// Where nearly all of many names are wrong, no more than about so many are
 /// compared to find near misses.
@@ -34,7 +34,7 @@ type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Collections that have aliases, by where they are written, with the first alias of
 /// each.
-pub type Aliases = HashMap<Span, Shared, foldhash::fast::RandomState>;
+pub type Aliases = HashMap<Span, SharedCollection, foldhash::fast::RandomState>;
 
 /// How a set of documents is understood.
 #[derive(Clone, Debug)]

@@ -38,7 +38,7 @@ pub struct Surroundings<'a> {
     /// Where its file is.
     pub folder: Folder,
     /// Problems of the YAML of its file.
-    pub problems: &'a [yaml::Problem],
+    pub problems: &'a [yaml::YamlProblem],
 }
 
 /// Pegleg's wrapping of a whole document (`pegleg.md` 1.3).
@@ -49,7 +49,7 @@ const CONTROL: &str = "metadata/Control/v1";
 
 /// Reads one YAML document; `text` is its file's text, `known` what was read before.
 pub fn read(
-    document: &yaml::Document,
+    document: &yaml::YamlDocument,
     text: &str,
     known: &mut Known,
     around: Surroundings<'_>,
@@ -83,7 +83,7 @@ pub fn revised(document: &Document, root: Node, known: &mut Known) -> Document {
     let Value::Mapping(mapping) = root.value.clone() else {
         unreachable!("only the entries of a document's mapping are edited")
     };
-    let written = yaml::Document { root, span, shared };
+    let written = yaml::YamlDocument { root, span, shared };
     let around =
         Surroundings { kinds: &document.secret_kinds, folder: document.folder, problems: &[] };
     let mut reader = Reader::new("", known, around);
@@ -92,7 +92,7 @@ pub fn revised(document: &Document, root: Node, known: &mut Known) -> Document {
 
 /// The place to point at for a whole document: its first key, where its
 /// content starts, or where it does.
-fn heading(document: &yaml::Document) -> Span {
+fn heading(document: &yaml::YamlDocument) -> Span {
     match document.root.as_mapping().and_then(|root| root.keys().next()) {
         Some(first) => first.span,
         None if document.root.is_null() => Span::point(document.span.file, document.span.start),
@@ -171,7 +171,7 @@ impl<'r> Reader<'r> {
 
     fn document(
         &mut self,
-        document: &yaml::Document,
+        document: &yaml::YamlDocument,
         root: &Arc<Mapping>,
         wrapper: Option<&Mapping>,
         encrypted_data: bool,
@@ -226,7 +226,7 @@ impl<'r> Reader<'r> {
         &self,
         metadata: Option<Section<'_>>,
         top: Section<'_>,
-        document: &yaml::Document,
+        document: &yaml::YamlDocument,
     ) -> Policy {
         let Some(metadata) = metadata.map(|section| section.mapping) else {
             return Policy::Unclear;
@@ -268,7 +268,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn data(&mut self, top: Section<'_>, document: &yaml::Document, encrypted: bool) -> Node {
+    fn data(&mut self, top: Section<'_>, document: &yaml::YamlDocument, encrypted: bool) -> Node {
         let Some((key, data)) = top.mapping.get_entry("data") else {
             let misspelled = |fault: &Fault| {
                 matches!(fault.kind, FaultKind::UnknownKey { near: Some("data"), .. })
@@ -909,7 +909,7 @@ impl<'r> Reader<'r> {
 
 /// A document's mapping with its data as it was read, and all of it secret where
 /// it may be.
-fn whole(document: &yaml::Document, root: &Arc<Mapping>, read: &Document) -> Node {
+fn whole(document: &yaml::YamlDocument, root: &Arc<Mapping>, read: &Document) -> Node {
     let mut root = root.clone();
     if read.is_doubtful {
         for (_, value) in Mapping::to_change(&mut root).iter_mut() {

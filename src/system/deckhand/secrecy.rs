@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::document::{Document, Fault, FaultKind};
 use crate::near::nearest;
 use crate::source::{RepoPath, Span, Tree};
-use crate::yaml::{Mapping, Node, Problem, Value};
+use crate::yaml::{Mapping, Node, Value, YamlProblem};
 
 /// Kinds of document that are secret whatever their storage policy says: by
 /// default those of Deckhand's that hold keys and passphrases.
@@ -153,7 +153,7 @@ pub(super) struct Evidence<'a> {
     pub(super) wrapper: Option<&'a Mapping>,
     pub(super) policy: Policy,
     /// Problems of the YAML of its file.
-    pub(super) problems: &'a [Problem],
+    pub(super) problems: &'a [YamlProblem],
     /// Text of its file; empty if the document is made of several texts.
     pub(super) text: &'a str,
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{Location, MAX_INDEX, Path, Piece, Shape, WalkError};
+use super::{Location, MAX_INDEX, Path, PathShape, Piece, WalkError};
 use crate::source::Span;
 use crate::yaml::{Key, Mapping, Node, Value};
 
@@ -58,8 +58,8 @@ fn cut(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a path that reads as `shape` leads through names alone, and the
 /// pieces of its text are the same: none in quotes, none with brackets.
-pub(super) fn makes_what_is_found(text: &str, shape: &Shape) -> bool {
-    let Shape::Plain(segments) = shape else { return false };
+pub(super) fn makes_what_is_found(text: &str, shape: &PathShape) -> bool {
+    let PathShape::Plain(segments) = shape else { return false };
     let names = segments.iter().map(|segment| segment.name().map(|name| &**name));
     !segments.is_empty() && names.eq(cut(text).map(Some))
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use smol_str::SmolStr;
 
-use super::parse::{Expression, Operator, Slice};
+use super::parse::{PathExpression, PathOperator, Slice};
 use super::{
     Location, MAX_MATCHES, MAX_VISITS, MAX_VISITS_PER_VALUE, MIN_VISITS, Match, Piece, Segment,
     WalkError, pair_as_list,
@@ -48,7 +48,7 @@ pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<&'a Node
 
 /// All the places that `expressions`, in postfix order, lead to.
 pub(super) fn find_tree<'a>(
-    expressions: &[Expression],
+    expressions: &[PathExpression],
     data: &'a Node,
 ) -> Result<Vec<Match<'a>>, WalkError> {
     let data =
@@ -180,9 +180,9 @@ fn select<'a>(
 pub(super) struct Datum<'a> {
     /// The value. Owned where the data has no such node.
     pub(super) node: Cow<'a, Node>,
-    pub(super) step: Step,
+    pub(super) step: DatumStep,
     context: Option<Rc<Datum<'a>>>,
-    role: Role,
+    role: DatumRole,
     /// Whether the step leads nowhere, since what it was taken from is a list
     /// that a slice made.
     idle_step: bool,
@@ -190,7 +190,7 @@ pub(super) struct Datum<'a> {
 
 /// The last step to a value, as the path has it.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum DatumStep {
     /// None: the walk began here.
     Start,
     Key(Key),
@@ -199,7 +199,7 @@ pub(super) enum Step {
 
 /// What a datum stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum DatumRole {
     /// A value.
     Value,
     /// A value that a slice takes for a list of itself.
@@ -211,21 +211,21 @@ enum Role {
 
 impl<'a> Datum<'a> {
     fn start(node: Cow<'a, Node>) -> Rc<Self> {
-        let (step, role) = (Step::Start, Role::Value);
+        let (step, role) = (DatumStep::Start, DatumRole::Value);
         Rc::new(Self { node, step, context: None, role, idle_step: false })
     }
 
     fn above_root(span: Span) -> Rc<Self> {
         let node = Cow::Owned(Node::made(Value::Null, span));
-        let (step, role) = (Step::Start, Role::AboveRoot);
+        let (step, role) = (DatumStep::Start, DatumRole::AboveRoot);
         Rc::new(Self { node, step, context: None, role, idle_step: false })
     }
 
     /// The datum itself, unless it is above the root.
     pub(super) fn valued(&self) -> Result<&Self, WalkError> {
         match self.role {
-            Role::Value | Role::Wrapped => Ok(self),
-            Role::AboveRoot => Err(WalkError::NoParent),
+            DatumRole::Value | DatumRole::Wrapped => Ok(self),
+            DatumRole::AboveRoot => Err(WalkError::NoParent),
         }
     }
 
@@ -245,9 +245,9 @@ impl<'a> Datum<'a> {
         while let Some(context) = &datum.context {
             match &datum.step {
                 _ if datum.idle_step => {}
-                Step::Start => {}
-                Step::Key(key) => pieces.push(Piece::Key(key.clone())),
-                Step::Index(index) => {
+                DatumStep::Start => {}
+                DatumStep::Key(key) => pieces.push(Piece::Key(key.clone())),
+                DatumStep::Index(index) => {
                     let length = length(&context.node.value).unwrap_or(0);
                     pieces.push(Piece::Index(resolve(*index, length).unwrap_or(0)));
                 }
@@ -260,11 +260,11 @@ impl<'a> Datum<'a> {
 }
 
 /// The values a path leads to, in order.
-pub(super) type Found<'a> = Vec<Rc<Datum<'a>>>;
+pub(super) type FoundData<'a> = Vec<Rc<Datum<'a>>>;
 
 /// Walks the expressions of one path.
 pub(super) struct Walker<'p> {
-    pub(super) expressions: &'p [Expression],
+    pub(super) expressions: &'p [PathExpression],
     matches: Cell<usize>,
     visits: Cell<usize>,
     max_visits: usize,
@@ -272,14 +272,14 @@ pub(super) struct Walker<'p> {
 
 impl<'p> Walker<'p> {
     /// For a walk over so many values.
-    pub(super) fn new(expressions: &'p [Expression], values: u64) -> Self {
+    pub(super) fn new(expressions: &'p [PathExpression], values: u64) -> Self {
         let values = usize::try_from(values).unwrap_or(usize::MAX);
         let max_visits = values.saturating_mul(MAX_VISITS_PER_VALUE).clamp(MIN_VISITS, MAX_VISITS);
         Self { expressions, matches: Cell::new(0), visits: Cell::new(0), max_visits }
     }
 
     /// What the expression at `at` finds in `data`.
-    pub(super) fn find<'a>(&self, at: usize, data: &'a Node) -> Result<Found<'a>, WalkError> {
+    pub(super) fn find<'a>(&self, at: usize, data: &'a Node) -> Result<FoundData<'a>, WalkError> {
         self.walk(at, &Datum::start(Cow::Borrowed(data)))
     }
 
@@ -290,55 +290,59 @@ impl<'p> Walker<'p> {
         if visits > limit { Err(WalkError::TooManyVisits { limit }) } else { Ok(()) }
     }
 
-    fn walk<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn walk<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
         self.visit()?;
         match &self.expressions[at] {
-            Expression::Root => Ok(vec![root_of(datum)]),
-            Expression::This if datum.role == Role::AboveRoot => {
+            PathExpression::Root => Ok(vec![root_of(datum)]),
+            PathExpression::This if datum.role == DatumRole::AboveRoot => {
                 Ok(vec![Datum::start(datum.node.clone())])
             }
-            Expression::This => Ok(vec![Rc::clone(datum)]),
-            Expression::Parent => Ok(vec![match &datum.context {
+            PathExpression::This => Ok(vec![Rc::clone(datum)]),
+            PathExpression::Parent => Ok(vec![match &datum.context {
                 Some(context) => Rc::clone(context),
                 None => Datum::above_root(datum.node.span),
             }]),
-            Expression::Step(Segment::Name(name)) => self.names(std::slice::from_ref(name), datum),
-            Expression::Step(Segment::Index(index)) => {
+            PathExpression::Step(Segment::Name(name)) => {
+                self.names(std::slice::from_ref(name), datum)
+            }
+            PathExpression::Step(Segment::Index(index)) => {
                 self.indexes(std::slice::from_ref(index), datum)
             }
-            Expression::Names(names) => self.names(names, datum),
-            Expression::AnyName => self.any_name(datum),
-            Expression::Indexes(indexes) => self.indexes(indexes, datum),
-            Expression::Slice(slice) => self.slice(*slice, datum),
-            Expression::Operation(operator, left) => self.operation(*operator, *left, at, datum),
+            PathExpression::Names(names) => self.names(names, datum),
+            PathExpression::AnyName => self.any_name(datum),
+            PathExpression::Indexes(indexes) => self.indexes(indexes, datum),
+            PathExpression::Slice(slice) => self.slice(*slice, datum),
+            PathExpression::Operation(operator, left) => {
+                self.operation(*operator, *left, at, datum)
+            }
         }
     }
 
     fn operation<'a>(
         &self,
-        operator: Operator,
+        operator: PathOperator,
         left: usize,
         at: usize,
         datum: &Rc<Datum<'a>>,
-    ) -> Result<Found<'a>, WalkError> {
+    ) -> Result<FoundData<'a>, WalkError> {
         let right = at - 1;
         match operator {
-            Operator::Child => self.children(at, datum),
-            Operator::Descendants => {
+            PathOperator::Child => self.children(at, datum),
+            PathOperator::Descendants => {
                 let mut found = Vec::new();
                 for top in self.walk(left, datum)? {
                     self.descend(right, top, &mut found)?;
                 }
                 Ok(found)
             }
-            Operator::Union => {
+            PathOperator::Union => {
                 let mut found = self.walk(left, datum)?;
                 found.extend(self.walk(right, datum)?);
                 Ok(found)
             }
-            Operator::Intersection => Err(WalkError::UnsupportedOperator("&")),
-            Operator::Where | Operator::WhereNot => {
-                let wanted = operator == Operator::Where;
+            PathOperator::Intersection => Err(WalkError::UnsupportedOperator("&")),
+            PathOperator::Where | PathOperator::WhereNot => {
+                let wanted = operator == PathOperator::Where;
                 let mut found = Vec::new();
                 for candidate in self.walk(left, datum)? {
                     let has = !self.walk(right, &candidate)?.is_empty();
@@ -352,10 +356,10 @@ impl<'p> Walker<'p> {
     }
 
     /// `a.b.c`: a loop over the right sides, since the left ones may be many.
-    fn children<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn children<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
         let mut rights = Vec::new();
         let mut first = at;
-        while let Expression::Operation(Operator::Child, left) = &self.expressions[first] {
+        while let PathExpression::Operation(PathOperator::Child, left) = &self.expressions[first] {
             rights.push(first - 1);
             first = *left;
         }
@@ -376,7 +380,7 @@ impl<'p> Walker<'p> {
         &self,
         right: usize,
         top: Rc<Datum<'a>>,
-        found: &mut Found<'a>,
+        found: &mut FoundData<'a>,
     ) -> Result<(), WalkError> {
         let mut waiting = vec![top];
         while let Some(datum) = waiting.pop() {
@@ -409,36 +413,44 @@ impl<'p> Walker<'p> {
         Ok(())
     }
 
-    fn names<'a>(&self, names: &[SmolStr], datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn names<'a>(
+        &self,
+        names: &[SmolStr],
+        datum: &Rc<Datum<'a>>,
+    ) -> Result<FoundData<'a>, WalkError> {
         let mut found = Vec::new();
         for name in names {
             let Some((key, node)) = entry(&datum.node, name) else { continue };
             count(&self.matches)?;
-            found.push(below(datum, Step::Key(key.clone()), node));
+            found.push(below(datum, DatumStep::Key(key.clone()), node));
         }
         Ok(found)
     }
 
-    fn any_name<'a>(&self, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn any_name<'a>(&self, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
         let Value::Mapping(mapping) = &datum.node.value else { return Ok(Vec::new()) };
         count_many(&self.matches, mapping.len())?;
         Ok(entries(datum, mapping).collect())
     }
 
-    fn indexes<'a>(&self, indexes: &[i64], datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn indexes<'a>(
+        &self,
+        indexes: &[i64],
+        datum: &Rc<Datum<'a>>,
+    ) -> Result<FoundData<'a>, WalkError> {
         let mut found = Vec::new();
         for index in indexes {
             let Some((piece, node)) = element(&datum.node, *index)? else { continue };
             count(&self.matches)?;
             found.push(match piece {
-                Piece::Key(key) => below(datum, Step::Key(key), node),
-                Piece::Index(_) => below(datum, Step::Index(*index), node),
+                Piece::Key(key) => below(datum, DatumStep::Key(key), node),
+                Piece::Index(_) => below(datum, DatumStep::Index(*index), node),
             });
         }
         Ok(found)
     }
 
-    fn slice<'a>(&self, slice: Slice, datum: &Rc<Datum<'a>>) -> Result<Found<'a>, WalkError> {
+    fn slice<'a>(&self, slice: Slice, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
         let node = &datum.node;
         let refused = WalkError::SliceOf { kind: node.value.kind() };
         let length = match &node.value {
@@ -467,7 +479,7 @@ impl<'p> Walker<'p> {
         &self,
         slice: Slice,
         datum: &Rc<Datum<'a>>,
-    ) -> Result<Found<'a>, WalkError> {
+    ) -> Result<FoundData<'a>, WalkError> {
         if slice.positions(1)?.is_empty() {
             return Ok(Vec::new());
         }
@@ -480,10 +492,10 @@ impl<'p> Walker<'p> {
             node: Cow::Owned(list),
             step: datum.step.clone(),
             context: datum.context.clone(),
-            role: Role::Wrapped,
+            role: DatumRole::Wrapped,
             idle_step: datum.idle_step,
         });
-        Ok(vec![below(&wrapped, Step::Index(0), node.clone())])
+        Ok(vec![below(&wrapped, DatumStep::Index(0), node.clone())])
     }
 }
 
@@ -514,14 +526,20 @@ impl Slice {
 }
 
 /// `node` as found at `step` below `context`.
-fn below<'a>(context: &Rc<Datum<'a>>, step: Step, node: Cow<'a, Node>) -> Rc<Datum<'a>> {
-    let idle_step = context.role == Role::Wrapped;
-    Rc::new(Datum { node, step, context: Some(Rc::clone(context)), role: Role::Value, idle_step })
+fn below<'a>(context: &Rc<Datum<'a>>, step: DatumStep, node: Cow<'a, Node>) -> Rc<Datum<'a>> {
+    let idle_step = context.role == DatumRole::Wrapped;
+    Rc::new(Datum {
+        node,
+        step,
+        context: Some(Rc::clone(context)),
+        role: DatumRole::Value,
+        idle_step,
+    })
 }
 
 /// The element at position `at`.
 fn inside<'a>(context: &Rc<Datum<'a>>, at: usize) -> Option<Rc<Datum<'a>>> {
-    let step = Step::Index(i64::try_from(at).expect("lists are limited to far less"));
+    let step = DatumStep::Index(i64::try_from(at).expect("lists are limited to far less"));
     Some(below(context, step, item(&context.node, at)?))
 }
 
@@ -534,17 +552,16 @@ fn entries<'a, 'n>(
         Cow::Borrowed(Node { value: Value::Mapping(mapping), .. }) => {
             let entries = mapping.iter();
             Box::new(
-                entries
-                    .map(|(key, node)| below(datum, Step::Key(key.clone()), Cow::Borrowed(node))),
+                entries.map(|(key, node)| {
+                    below(datum, DatumStep::Key(key.clone()), Cow::Borrowed(node))
+                }),
             )
         }
         Cow::Borrowed(_) | Cow::Owned(_) => {
             let entries = mapping.iter();
-            Box::new(
-                entries.map(|(key, node)| {
-                    below(datum, Step::Key(key.clone()), Cow::Owned(node.clone()))
-                }),
-            )
+            Box::new(entries.map(|(key, node)| {
+                below(datum, DatumStep::Key(key.clone()), Cow::Owned(node.clone()))
+            }))
         }
     }
 }

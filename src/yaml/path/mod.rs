@@ -35,7 +35,7 @@ use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
 pub use location::{Item, Location, Piece, children, first_inside, inside};
 pub(crate) use location::{at, child, hashes};
-use parse::Expression;
+use parse::PathExpression;
 
 /// A path may have this many names, indexes and other pieces.
 pub const MAX_PIECES: usize = 1_000;
@@ -58,12 +58,12 @@ pub const MAX_DESCENT: usize = 400;
 /// A path, parsed. Cheap to clone; shows as the text it was written as.
 #[derive(Clone)]
 pub struct Path {
-    inner: Arc<Inner>,
+    inner: Arc<PathInner>,
 }
 
-struct Inner {
+struct PathInner {
     text: Box<str>,
-    shape: Shape,
+    shape: PathShape,
     /// Whether it is names alone, and its text, cut at its dots, gives the
     /// same: what is created is then what the path leads to.
     is_cut_alike: bool,
@@ -72,12 +72,12 @@ struct Inner {
 }
 
 /// What a path is made of.
-enum Shape {
+enum PathShape {
     /// Names and indexes in a row; no list, which would stay in the far larger room
     /// of the expressions it is collected from.
     Plain(Box<[Segment]>),
     /// Anything else: the expressions in postfix order, the whole one last.
-    Tree(Vec<Expression>),
+    Tree(Vec<PathExpression>),
 }
 
 /// One step of a plain path.
@@ -120,7 +120,7 @@ pub enum ListWrite {
 
 /// What [`Path::write`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct PathWrite {
     /// The places the value was stored at, in order. Their keys do not know where
     /// they are written ([`Location::in_data`]): many documents share them.
     pub locations: Vec<Arc<Location>>,
@@ -140,7 +140,7 @@ impl Path {
         let shape = parse::parse(text)?;
         let is_cut_alike = create::makes_what_is_found(text, &shape);
         let (text, place) = (text.into(), OnceLock::new());
-        Ok(Self { inner: Arc::new(Inner { text, shape, is_cut_alike, place }) })
+        Ok(Self { inner: Arc::new(PathInner { text, shape, is_cut_alike, place }) })
     }
 
     /// The path as it was written.
@@ -150,14 +150,14 @@ impl Path {
 
     /// Whether the path is the root and nothing else.
     pub fn is_root(&self) -> bool {
-        matches!(&self.inner.shape, Shape::Plain(segments) if segments.is_empty())
+        matches!(&self.inner.shape, PathShape::Plain(segments) if segments.is_empty())
     }
 
     /// The names and indexes of a plain path.
     pub fn segments(&self) -> Option<&[Segment]> {
         match &self.inner.shape {
-            Shape::Plain(segments) => Some(segments),
-            Shape::Tree(_) => None,
+            PathShape::Plain(segments) => Some(segments),
+            PathShape::Tree(_) => None,
         }
     }
 
@@ -165,18 +165,18 @@ impl Path {
     /// written there may be taken apart ([`ListWrite::Popped`]).
     pub fn ends_in_elements(&self) -> bool {
         match &self.inner.shape {
-            Shape::Plain(segments) => matches!(segments.last(), Some(Segment::Index(_))),
-            Shape::Tree(expressions) => {
+            PathShape::Plain(segments) => matches!(segments.last(), Some(Segment::Index(_))),
+            PathShape::Tree(expressions) => {
                 let right = match expressions.as_slice() {
-                    [.., right, Expression::Operation(..)] => Some(right),
+                    [.., right, PathExpression::Operation(..)] => Some(right),
                     expressions => expressions.last(),
                 };
                 matches!(
                     right,
                     Some(
-                        Expression::Step(Segment::Index(_))
-                            | Expression::Indexes(_)
-                            | Expression::Slice(_)
+                        PathExpression::Step(Segment::Index(_))
+                            | PathExpression::Indexes(_)
+                            | PathExpression::Slice(_)
                     )
                 )
             }
@@ -227,8 +227,10 @@ impl Path {
     /// Where Deckhand's walk fails.
     pub fn find<'a>(&self, data: &'a Node) -> Result<Vec<Match<'a>>, WalkError> {
         match &self.inner.shape {
-            Shape::Plain(segments) => Ok(find::find_plain(segments, data)?.into_iter().collect()),
-            Shape::Tree(expressions) => find::find_tree(expressions, data),
+            PathShape::Plain(segments) => {
+                Ok(find::find_plain(segments, data)?.into_iter().collect())
+            }
+            PathShape::Tree(expressions) => find::find_tree(expressions, data),
         }
     }
 
@@ -238,9 +240,11 @@ impl Path {
     /// Where Deckhand's walk fails.
     pub fn first<'a>(&self, data: &'a Node) -> Result<Option<Match<'a>>, WalkError> {
         match &self.inner.shape {
-            Shape::Plain(segments) => find::find_plain(segments, data),
+            PathShape::Plain(segments) => find::find_plain(segments, data),
             // A later match may still fail, and then the reference fails.
-            Shape::Tree(expressions) => Ok(find::find_tree(expressions, data)?.into_iter().next()),
+            PathShape::Tree(expressions) => {
+                Ok(find::find_tree(expressions, data)?.into_iter().next())
+            }
         }
     }
 
@@ -271,14 +275,14 @@ impl Path {
         lists: ListWrite,
     ) -> Result<Vec<Location>, WalkError> {
         match &self.inner.shape {
-            Shape::Plain(segments) => write::update_plain(segments, data, value, lists),
-            Shape::Tree(expressions) => write::update_tree(expressions, data, value, lists),
+            PathShape::Plain(segments) => write::update_plain(segments, data, value, lists),
+            PathShape::Tree(expressions) => write::update_tree(expressions, data, value, lists),
         }
     }
 
     /// Creates what the path lacks, as Deckhand does before it writes (10.6).
     /// Nodes made are [`Node::made`] at `made_at`. Where the path has a match,
-    /// nothing is created. Gives what [`Written::created`] is.
+    /// nothing is created. Gives what [`PathWrite::created`] is.
     ///
     /// # Errors
     /// Where Deckhand's walk fails.
@@ -301,7 +305,7 @@ impl Path {
         value: &Node,
         lists: ListWrite,
         made_at: Span,
-    ) -> Result<Written, WalkError> {
+    ) -> Result<PathWrite, WalkError> {
         self.require_rooted()?;
         if self.inner.is_cut_alike
             && let Some(segments) = self.segments()
@@ -309,11 +313,11 @@ impl Path {
         {
             let place = self.inner.place.get_or_init(|| Arc::new(write::named(segments)));
             let created = new.created.map(|depth| Location(place.0[..depth].to_vec()));
-            return Ok(Written { locations: vec![place.clone()], created });
+            return Ok(PathWrite { locations: vec![place.clone()], created });
         }
         let written = |locations: Vec<Location>, created| {
             let locations = locations.into_iter().map(Arc::new).collect();
-            Written { locations, created }
+            PathWrite { locations, created }
         };
         if self.value(data)?.is_some() {
             return Ok(written(self.update(data, value, lists)?, None));

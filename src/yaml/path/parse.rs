@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use smol_str::SmolStr;
 
-use super::{MAX_NESTING, MAX_PIECES, PathError, PathErrorKind, Segment, Shape};
+use super::{MAX_NESTING, MAX_PIECES, PathError, PathErrorKind, PathShape, Segment};
 
 /// Python refuses to read integers of more digits.
 const MAX_DIGITS: usize = 4300;
@@ -17,7 +17,7 @@ const MAX_DIGITS: usize = 4300;
 /// One expression of a path that is not plain. The right side of an operator
 /// is the expression just before it; the left side ends at `left`.
 #[derive(Debug)]
-pub(super) enum Expression {
+pub(super) enum PathExpression {
     /// `$`
     Root,
     /// `` `this` ``
@@ -35,7 +35,7 @@ pub(super) enum Expression {
     /// `[a:b:c]`; `[*]` has none of them.
     Slice(Slice),
     /// Two expressions and what joins them.
-    Operation(Operator, usize),
+    Operation(PathOperator, usize),
 }
 
 /// The bounds of a slice.
@@ -48,7 +48,7 @@ pub(super) struct Slice {
 
 /// What joins two expressions, loosest first (10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Operator {
+pub(super) enum PathOperator {
     Descendants,
     Child,
     Union,
@@ -58,12 +58,12 @@ pub(super) enum Operator {
 }
 
 /// Parses `text` as written.
-pub(super) fn parse(text: &str) -> Result<Shape, PathError> {
+pub(super) fn parse(text: &str) -> Result<PathShape, PathError> {
     if text == "." {
-        return Ok(Shape::Plain(Box::default()));
+        return Ok(PathShape::Plain(Box::default()));
     }
     match bare_names(text) {
-        Some(names) => Ok(Shape::Plain(names)),
+        Some(names) => Ok(PathShape::Plain(names)),
         None => parse_by_grammar(text),
     }
 }
@@ -75,8 +75,8 @@ fn bare_names(text: &str) -> Option<Box<[Segment]>> {
     are_bare.then(|| names.map(|name| Segment::Name(name.into())).collect())
 }
 
-fn parse_by_grammar(text: &str) -> Result<Shape, PathError> {
-    let mut parser = Parser {
+fn parse_by_grammar(text: &str) -> Result<PathShape, PathError> {
+    let mut parser = PathParser {
         lexer: Lexer { text, at: 0, peeked: None },
         output: Vec::with_capacity(8),
         operands: Vec::with_capacity(4),
@@ -84,7 +84,7 @@ fn parse_by_grammar(text: &str) -> Result<Shape, PathError> {
         pieces: 0,
     };
     if text.starts_with('.') {
-        parser.push(Expression::Root, 0)?;
+        parser.push(PathExpression::Root, 0)?;
     } else {
         parser.operand()?;
     }
@@ -102,40 +102,40 @@ pub(super) fn is_bare_name(text: &str) -> bool {
 
 /// Recognises names and indexes in a row; in postfix order that is
 /// `first (step Child)*`.
-fn shape(output: Vec<Expression>) -> Shape {
+fn shape(output: Vec<PathExpression>) -> PathShape {
     let plain = output.iter().enumerate().all(|(at, expression)| match expression {
-        Expression::Root => at == 0,
-        Expression::Step(_) => at == 0 || at % 2 == 1,
-        Expression::Operation(operator, _) => *operator == Operator::Child && at % 2 == 0,
-        Expression::This
-        | Expression::Parent
-        | Expression::Names(_)
-        | Expression::AnyName
-        | Expression::Indexes(_)
-        | Expression::Slice(_) => false,
+        PathExpression::Root => at == 0,
+        PathExpression::Step(_) => at == 0 || at % 2 == 1,
+        PathExpression::Operation(operator, _) => *operator == PathOperator::Child && at % 2 == 0,
+        PathExpression::This
+        | PathExpression::Parent
+        | PathExpression::Names(_)
+        | PathExpression::AnyName
+        | PathExpression::Indexes(_)
+        | PathExpression::Slice(_) => false,
     });
     if !plain {
-        return Shape::Tree(output);
+        return PathShape::Tree(output);
     }
     let segments = output.into_iter().filter_map(|expression| match expression {
-        Expression::Step(segment) => Some(segment),
+        PathExpression::Step(segment) => Some(segment),
         _ => None,
     });
-    Shape::Plain(segments.collect())
+    PathShape::Plain(segments.collect())
 }
 
-struct Parser<'t> {
+struct PathParser<'t> {
     lexer: Lexer<'t>,
     /// Postfix order.
-    output: Vec<Expression>,
+    output: Vec<PathExpression>,
     /// For each complete operand: its last expression and how deep it is.
-    operands: Vec<Operand>,
+    operands: Vec<PathOperand>,
     pending: Vec<Pending>,
     pieces: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Operand {
+struct PathOperand {
     at: usize,
     depth: usize,
 }
@@ -143,10 +143,10 @@ struct Operand {
 #[derive(Clone, Copy)]
 enum Pending {
     Parenthesis,
-    Operator(Operator),
+    Operator(PathOperator),
 }
 
-impl<'t> Parser<'t> {
+impl<'t> PathParser<'t> {
     /// Reads what may begin an expression.
     fn operand(&mut self) -> Result<(), PathError> {
         loop {
@@ -157,15 +157,15 @@ impl<'t> Parser<'t> {
                     self.pending.push(Pending::Parenthesis);
                     continue;
                 }
-                TokenKind::Symbol('$') => Expression::Root,
-                TokenKind::Symbol('*') => Expression::AnyName,
+                TokenKind::Symbol('$') => PathExpression::Root,
+                TokenKind::Symbol('*') => PathExpression::AnyName,
                 TokenKind::Symbol('[') => self.brackets()?,
                 TokenKind::Number(digits) => {
-                    Expression::Step(Segment::Name(canonical(digits, at)?.into()))
+                    PathExpression::Step(Segment::Name(canonical(digits, at)?.into()))
                 }
                 TokenKind::Name(name) => self.names(name, at)?,
-                TokenKind::Named(name) if name == "this" => Expression::This,
-                TokenKind::Named(name) if name == "parent" => Expression::Parent,
+                TokenKind::Named(name) if name == "this" => PathExpression::This,
+                TokenKind::Named(name) if name == "parent" => PathExpression::Parent,
                 TokenKind::Named(name) => {
                     let kind = PathErrorKind::UnknownOperator(name.into_owned());
                     return Err(PathError { at, kind });
@@ -190,7 +190,7 @@ impl<'t> Parser<'t> {
                     self.reduce(|_| true, token.at)?;
                     let brackets = self.brackets()?;
                     self.push(brackets, token.at)?;
-                    self.join(Operator::Child, token.at)?;
+                    self.join(PathOperator::Child, token.at)?;
                     continue;
                 }
                 TokenKind::Symbol(')') => {
@@ -200,12 +200,12 @@ impl<'t> Parser<'t> {
                     }
                     continue;
                 }
-                TokenKind::Symbol('.') => Operator::Child,
-                TokenKind::DoubleDot => Operator::Descendants,
-                TokenKind::Symbol('|') => Operator::Union,
-                TokenKind::Symbol('&') => Operator::Intersection,
-                TokenKind::Where => Operator::Where,
-                TokenKind::WhereNot => Operator::WhereNot,
+                TokenKind::Symbol('.') => PathOperator::Child,
+                TokenKind::DoubleDot => PathOperator::Descendants,
+                TokenKind::Symbol('|') => PathOperator::Union,
+                TokenKind::Symbol('&') => PathOperator::Intersection,
+                TokenKind::Where => PathOperator::Where,
+                TokenKind::WhereNot => PathOperator::WhereNot,
                 TokenKind::Symbol(_)
                 | TokenKind::Number(_)
                 | TokenKind::Name(_)
@@ -217,13 +217,13 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn finish(&mut self, end: &Token<'t>) -> Result<(), PathError> {
+    fn finish(&mut self, end: &PathToken<'t>) -> Result<(), PathError> {
         self.reduce(|_| true, end.at)?;
         if self.pending.is_empty() { Ok(()) } else { Err(self.lexer.unexpected(end)) }
     }
 
     /// Joins what waits on the stack, back to a parenthesis, while `ready`.
-    fn reduce(&mut self, ready: impl Fn(Operator) -> bool, at: usize) -> Result<(), PathError> {
+    fn reduce(&mut self, ready: impl Fn(PathOperator) -> bool, at: usize) -> Result<(), PathError> {
         while let Some(Pending::Operator(operator)) = self.pending.last().copied() {
             if !ready(operator) {
                 return Ok(());
@@ -234,23 +234,23 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn join(&mut self, operator: Operator, at: usize) -> Result<(), PathError> {
+    fn join(&mut self, operator: PathOperator, at: usize) -> Result<(), PathError> {
         let right = self.operands.pop().expect("an operator is pushed between two operands");
         let left = self.operands.pop().expect("an operator is pushed between two operands");
         // A chain of children is walked in a loop, so only its right sides count.
-        let left_depth = if operator == Operator::Child { left.depth } else { left.depth + 1 };
+        let left_depth = if operator == PathOperator::Child { left.depth } else { left.depth + 1 };
         let depth = left_depth.max(right.depth + 1);
         if depth > MAX_NESTING {
             return Err(PathError { at, kind: PathErrorKind::TooDeep });
         }
-        self.operands.push(Operand { at: self.output.len(), depth });
-        self.output.push(Expression::Operation(operator, left.at));
+        self.operands.push(PathOperand { at: self.output.len(), depth });
+        self.output.push(PathExpression::Operation(operator, left.at));
         Ok(())
     }
 
-    fn push(&mut self, expression: Expression, at: usize) -> Result<(), PathError> {
+    fn push(&mut self, expression: PathExpression, at: usize) -> Result<(), PathError> {
         self.count_piece(at)?;
-        self.operands.push(Operand { at: self.output.len(), depth: 1 });
+        self.operands.push(PathOperand { at: self.output.len(), depth: 1 });
         self.output.push(expression);
         Ok(())
     }
@@ -265,13 +265,13 @@ impl<'t> Parser<'t> {
     }
 
     /// `name` and what `,` adds to it.
-    fn names(&mut self, name: Cow<'t, str>, at: usize) -> Result<Expression, PathError> {
+    fn names(&mut self, name: Cow<'t, str>, at: usize) -> Result<PathExpression, PathError> {
         if !self.lexer.peek_is(',')? {
             let wild = name == "*";
             return Ok(if wild {
-                Expression::AnyName
+                PathExpression::AnyName
             } else {
-                Expression::Step(Segment::Name(name.into()))
+                PathExpression::Step(Segment::Name(name.into()))
             });
         }
         let mut names: Vec<SmolStr> = vec![name.into()];
@@ -285,15 +285,15 @@ impl<'t> Parser<'t> {
         }
         // `'*'` in quotes is wild too, and makes the other names idle.
         let wild = names.iter().any(|name| &**name == "*");
-        Ok(if wild { Expression::AnyName } else { Expression::Names(names) })
+        Ok(if wild { PathExpression::AnyName } else { PathExpression::Names(names) })
     }
 
     /// What stands in brackets, with the closing one; `[` has been read.
-    fn brackets(&mut self) -> Result<Expression, PathError> {
+    fn brackets(&mut self) -> Result<PathExpression, PathError> {
         let token = self.lexer.next()?;
         let at = token.at;
         let expression = match token.kind {
-            TokenKind::Symbol('*') => Expression::Slice(Slice::default()),
+            TokenKind::Symbol('*') => PathExpression::Slice(Slice::default()),
             TokenKind::Symbol(':') => self.slice(None)?,
             TokenKind::Name(name) => self.names(name, at)?,
             TokenKind::Number(digits) => {
@@ -315,15 +315,15 @@ impl<'t> Parser<'t> {
     }
 
     /// The slice from `start`; its first colon has been read.
-    fn slice(&mut self, start: Option<i64>) -> Result<Expression, PathError> {
+    fn slice(&mut self, start: Option<i64>) -> Result<PathExpression, PathError> {
         let end = self.lexer.take_number()?;
         let step = if self.lexer.take(':')? { self.lexer.take_number()? } else { None };
-        Ok(Expression::Slice(Slice { start, end, step }))
+        Ok(PathExpression::Slice(Slice { start, end, step }))
     }
 
-    fn indexes(&mut self, first: i64) -> Result<Expression, PathError> {
+    fn indexes(&mut self, first: i64) -> Result<PathExpression, PathError> {
         if !self.lexer.peek_is(',')? {
-            return Ok(Expression::Step(Segment::Index(first)));
+            return Ok(PathExpression::Step(Segment::Index(first)));
         }
         let mut indexes = vec![first];
         while self.lexer.take(',')? {
@@ -334,12 +334,12 @@ impl<'t> Parser<'t> {
             };
             indexes.push(index(digits, token.at)?);
         }
-        Ok(Expression::Indexes(indexes))
+        Ok(PathExpression::Indexes(indexes))
     }
 }
 
 /// A token and where it starts.
-struct Token<'t> {
+struct PathToken<'t> {
     at: usize,
     kind: TokenKind<'t>,
 }
@@ -363,11 +363,11 @@ enum TokenKind<'t> {
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    peeked: Option<Token<'t>>,
+    peeked: Option<PathToken<'t>>,
 }
 
 impl<'t> Lexer<'t> {
-    fn next(&mut self) -> Result<Token<'t>, PathError> {
+    fn next(&mut self) -> Result<PathToken<'t>, PathError> {
         match self.peeked.take() {
             Some(token) => Ok(token),
             None => self.read(),
@@ -398,12 +398,12 @@ impl<'t> Lexer<'t> {
         Ok(None)
     }
 
-    fn read(&mut self) -> Result<Token<'t>, PathError> {
+    fn read(&mut self) -> Result<PathToken<'t>, PathError> {
         let blanks = self.text.as_bytes()[self.at..].iter();
         self.at += blanks.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count();
         let at = self.at;
         let Some(character) = self.text[at..].chars().next() else {
-            return Ok(Token { at, kind: TokenKind::End });
+            return Ok(PathToken { at, kind: TokenKind::End });
         };
         let kind = match character {
             '.' if self.text[at + 1..].starts_with('.') => {
@@ -420,7 +420,7 @@ impl<'t> Lexer<'t> {
             _ if starts_name(character) => self.name(),
             _ => return Err(self.unexpected_character(at)),
         };
-        Ok(Token { at, kind })
+        Ok(PathToken { at, kind })
     }
 
     fn name(&mut self) -> TokenKind<'t> {
@@ -484,7 +484,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// The error for `token`, which was the last one read.
-    fn unexpected(&self, token: &Token<'t>) -> PathError {
+    fn unexpected(&self, token: &PathToken<'t>) -> PathError {
         let kind = match token.kind {
             TokenKind::End => PathErrorKind::UnexpectedEnd,
             TokenKind::Symbol(_)

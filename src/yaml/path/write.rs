@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::find::{self, Datum, Step, Walker};
-use super::parse::{Expression, Operator};
+use super::find::{self, Datum, DatumStep, Walker};
+use super::parse::{PathExpression, PathOperator};
 use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, pair_as_list};
 use crate::source::{FileId, Span};
 use crate::yaml::{Key, Mapping, Node, Size, Value};
@@ -24,12 +24,12 @@ pub(super) fn update_plain(
     };
     let Some(parent) = find::find_plain(parents, data)? else { return Ok(Vec::new()) };
     let step = match last {
-        Segment::Name(name) => Step::Key(Key::string(name.clone(), value.span)),
-        Segment::Index(index) => Step::Index(*index),
+        Segment::Name(name) => DatumStep::Key(Key::string(name.clone(), value.span)),
+        Segment::Index(index) => DatumStep::Index(*index),
     };
     let Some(piece) = target(&parent.node, &step)? else { return Ok(Vec::new()) };
     let place = parent.location;
-    let mut incoming = Incoming::new(value, lists);
+    let mut incoming = IncomingValue::new(value, lists);
     let taken = incoming.take_for(&step)?;
     let parent = place.get_mut(data).expect("it was just found there, and can be written into");
     store(parent, piece.clone(), taken);
@@ -46,7 +46,7 @@ pub(super) fn named(segments: &[Segment]) -> Location {
 }
 
 /// What [`put_by_names`] made.
-pub(super) struct Made {
+pub(super) struct CreatedEntry {
     /// How many names lead to the topmost entry that was not there before.
     pub(super) created: Option<usize>,
 }
@@ -60,7 +60,7 @@ pub(super) fn put_by_names(
     data: &mut Node,
     value: &Node,
     made_at: Span,
-) -> Option<Made> {
+) -> Option<CreatedEntry> {
     let names = segments.iter().filter_map(Segment::name);
     if !lead_through_mappings(names.clone(), data) {
         return None;
@@ -84,7 +84,7 @@ pub(super) fn put_by_names(
         node = next;
     }
     *node = value.clone();
-    Some(Made { created })
+    Some(CreatedEntry { created })
 }
 
 /// Whether whatever is there around the last of the names is a mapping.
@@ -99,21 +99,21 @@ fn lead_through_mappings<'n>(mut names: impl Iterator<Item = &'n SmolStr>, data:
 
 /// Writes at all the places that `expressions` lead to.
 pub(super) fn update_tree(
-    expressions: &[Expression],
+    expressions: &[PathExpression],
     data: &mut Node,
     value: &Node,
     lists: ListWrite,
 ) -> Result<Vec<Location>, WalkError> {
     let whole = expressions.len() - 1;
-    if matches!(expressions[whole], Expression::This) {
+    if matches!(expressions[whole], PathExpression::This) {
         *data = value.clone();
         return Ok(vec![Location::root()]);
     }
     // What is written is looked at too.
     let values = Size::of(data).nodes().saturating_add(Size::of(value).nodes());
-    let mut writer = Writer {
+    let mut writer = PathWriter {
         walker: Walker::new(expressions, values),
-        incoming: Incoming::new(value, lists),
+        incoming: IncomingValue::new(value, lists),
         here: Vec::new(),
         written: Vec::new(),
         descent: 0,
@@ -127,22 +127,24 @@ pub(super) fn update_tree(
 }
 
 /// The value to write: a list gives its elements away one by one (10.5).
-struct Incoming<'v> {
+struct IncomingValue<'v> {
     value: &'v Node,
     lists: ListWrite,
     popped: usize,
 }
 
-impl<'v> Incoming<'v> {
+impl<'v> IncomingValue<'v> {
     fn new(value: &'v Node, lists: ListWrite) -> Self {
         Self { value, lists, popped: 0 }
     }
 
     /// What is stored at `step`.
-    fn take_for(&mut self, step: &Step) -> Result<Node, WalkError> {
+    fn take_for(&mut self, step: &DatumStep) -> Result<Node, WalkError> {
         match (step, self.lists) {
-            (Step::Index(_), ListWrite::Popped) => self.pop(),
-            (Step::Index(_), ListWrite::Whole) | (Step::Start | Step::Key(_), _) => Ok(self.rest()),
+            (DatumStep::Index(_), ListWrite::Popped) => self.pop(),
+            (DatumStep::Index(_), ListWrite::Whole) | (DatumStep::Start | DatumStep::Key(_), _) => {
+                Ok(self.rest())
+            }
         }
     }
 
@@ -175,11 +177,11 @@ impl<'v> Incoming<'v> {
 
 /// Where in `node` a write at `step` goes: nowhere where jsonpath_ng passes
 /// over it in silence.
-fn target(node: &Node, step: &Step) -> Result<Option<Piece>, WalkError> {
+fn target(node: &Node, step: &DatumStep) -> Result<Option<Piece>, WalkError> {
     match step {
-        Step::Start => Ok(None),
-        Step::Key(key) => target_of_key(node, key),
-        Step::Index(index) => target_of_index(node, *index),
+        DatumStep::Start => Ok(None),
+        DatumStep::Key(key) => target_of_key(node, key),
+        DatumStep::Index(index) => target_of_index(node, *index),
     }
 }
 
@@ -240,9 +242,9 @@ fn store(node: &mut Node, piece: Piece, value: Node) {
 }
 
 /// One update by a path that is not plain.
-struct Writer<'p, 'v> {
+struct PathWriter<'p, 'v> {
     walker: Walker<'p>,
-    incoming: Incoming<'v>,
+    incoming: IncomingValue<'v>,
     /// Where the node at hand is.
     here: Vec<Piece>,
     written: Vec<Location>,
@@ -250,7 +252,7 @@ struct Writer<'p, 'v> {
 }
 
 /// A node that the left side of `a.b` has found, to update `b` in.
-struct Target {
+struct UpdateTarget {
     location: Location,
     /// The node as it was found, where it may not be there any more, or never
     /// was in the data.
@@ -258,27 +260,29 @@ struct Target {
     is_place: bool,
 }
 
-impl Writer<'_, '_> {
+impl PathWriter<'_, '_> {
     /// Updates the expression at `at` in `node`, and says whether it changed.
     fn update(&mut self, at: usize, node: &mut Node) -> Result<bool, WalkError> {
         match &self.walker.expressions[at] {
             // Inside a path these change nothing, in silence.
-            Expression::Root | Expression::This => Ok(false),
-            Expression::Parent => Err(WalkError::UnsupportedOperator("parent")),
-            Expression::Step(Segment::Name(name)) => self.names(std::slice::from_ref(name), node),
-            Expression::Step(Segment::Index(index)) => {
+            PathExpression::Root | PathExpression::This => Ok(false),
+            PathExpression::Parent => Err(WalkError::UnsupportedOperator("parent")),
+            PathExpression::Step(Segment::Name(name)) => {
+                self.names(std::slice::from_ref(name), node)
+            }
+            PathExpression::Step(Segment::Index(index)) => {
                 self.indexes(std::slice::from_ref(index), node)
             }
-            Expression::Names(names) => self.names(names, node),
-            Expression::AnyName => self.any_name(node),
-            Expression::Indexes(indexes) => self.indexes(indexes, node),
-            Expression::Slice(_) => self.last_steps(at, node),
-            Expression::Operation(operator, left) => match operator {
-                Operator::Child => self.children(*left, at - 1, node),
-                Operator::Descendants => self.descendants(*left, at - 1, node),
-                Operator::Where | Operator::WhereNot => self.last_steps(at, node),
-                Operator::Union => Err(WalkError::UnsupportedOperator("|")),
-                Operator::Intersection => Err(WalkError::UnsupportedOperator("&")),
+            PathExpression::Names(names) => self.names(names, node),
+            PathExpression::AnyName => self.any_name(node),
+            PathExpression::Indexes(indexes) => self.indexes(indexes, node),
+            PathExpression::Slice(_) => self.last_steps(at, node),
+            PathExpression::Operation(operator, left) => match operator {
+                PathOperator::Child => self.children(*left, at - 1, node),
+                PathOperator::Descendants => self.descendants(*left, at - 1, node),
+                PathOperator::Where | PathOperator::WhereNot => self.last_steps(at, node),
+                PathOperator::Union => Err(WalkError::UnsupportedOperator("|")),
+                PathOperator::Intersection => Err(WalkError::UnsupportedOperator("&")),
             },
         }
     }
@@ -287,7 +291,7 @@ impl Writer<'_, '_> {
         let mut changed = false;
         for name in names {
             let key = Key::string(name.clone(), self.incoming.value.span);
-            changed |= self.put(&Step::Key(key), node)?;
+            changed |= self.put(&DatumStep::Key(key), node)?;
         }
         Ok(changed)
     }
@@ -297,7 +301,7 @@ impl Writer<'_, '_> {
         let keys: Vec<Key> = mapping.keys().cloned().collect();
         let mut changed = false;
         for key in keys {
-            changed |= self.put(&Step::Key(key), node)?;
+            changed |= self.put(&DatumStep::Key(key), node)?;
         }
         Ok(changed)
     }
@@ -305,7 +309,7 @@ impl Writer<'_, '_> {
     fn indexes(&mut self, indexes: &[i64], node: &mut Node) -> Result<bool, WalkError> {
         let mut changed = false;
         for index in indexes {
-            changed |= self.put(&Step::Index(*index), node)?;
+            changed |= self.put(&DatumStep::Index(*index), node)?;
         }
         Ok(changed)
     }
@@ -315,20 +319,22 @@ impl Writer<'_, '_> {
     fn last_steps(&mut self, at: usize, node: &mut Node) -> Result<bool, WalkError> {
         let found = self.walker.find(at, node)?;
         let steps = found.iter().map(|datum| Ok(datum.valued()?.step.clone()));
-        let steps: Vec<Step> = steps.collect::<Result<_, WalkError>>()?;
+        let steps: Vec<DatumStep> = steps.collect::<Result<_, WalkError>>()?;
         drop(found);
         let mut changed = false;
         for step in steps {
             changed |= match &step {
                 // A key `*` is taken for the wildcard.
-                Step::Key(key) if key.as_str() == Some("*") => self.any_name(node)?,
-                Step::Start | Step::Key(_) | Step::Index(_) => self.put(&step, node)?,
+                DatumStep::Key(key) if key.as_str() == Some("*") => self.any_name(node)?,
+                DatumStep::Start | DatumStep::Key(_) | DatumStep::Index(_) => {
+                    self.put(&step, node)?
+                }
             };
         }
         Ok(changed)
     }
 
-    fn put(&mut self, step: &Step, node: &mut Node) -> Result<bool, WalkError> {
+    fn put(&mut self, step: &DatumStep, node: &mut Node) -> Result<bool, WalkError> {
         self.walker.visit()?;
         let Some(piece) = target(node, step)? else { return Ok(false) };
         let value = self.incoming.take_for(step)?;
@@ -384,10 +390,10 @@ impl Writer<'_, '_> {
         Ok(changed)
     }
 
-    fn targets(&self, left: usize, node: &Node) -> Result<Vec<Target>, WalkError> {
+    fn targets(&self, left: usize, node: &Node) -> Result<Vec<UpdateTarget>, WalkError> {
         let found = self.walker.find(left, node)?;
         let several = found.len() > 1;
-        let to_target = |datum: &Datum<'_>| Target {
+        let to_target = |datum: &Datum<'_>| UpdateTarget {
             location: datum.location(),
             original: (several || !datum.is_place()).then(|| datum.node.as_ref().clone()),
             is_place: datum.is_place(),

@@ -11,7 +11,7 @@ use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::js_path_process;
 use jsonpath_rust::query::queryable::Queryable;
 
-pub use self::places::Places;
+pub use self::places::PlaceQuery;
 use super::{Node, Value};
 use crate::source::{FileId, Span};
 

@@ -14,21 +14,21 @@ use crate::yaml::{Key, Value};
 
 /// A path that leads to any number of places.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct PlaceQuery {
     text: Arc<str>,
-    steps: Vec<Step>,
+    steps: Vec<QueryStep>,
 }
 
 /// One segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
+struct QueryStep {
     /// Whether it may lead any number of levels down first.
     is_deep: bool,
-    selectors: Vec<Selector>,
+    selectors: Vec<QuerySelector>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Selector {
+enum QuerySelector {
     Name(Arc<str>),
     Any,
     Index(usize),
@@ -40,7 +40,7 @@ enum Selector {
     },
 }
 
-impl Places {
+impl PlaceQuery {
     /// Reads a path.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Places {
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
         let invalid = |reason: String| InvalidQuery { reason };
         let parsed = parse_json_path(text).map_err(|error| invalid(error.to_string()))?;
-        let steps = parsed.segments.iter().map(Step::of).collect::<Result<_, _>>();
+        let steps = parsed.segments.iter().map(QueryStep::of).collect::<Result<_, _>>();
         let steps = steps.map_err(invalid)?;
         Ok(Self { text: text.into(), steps })
     }
@@ -77,22 +77,22 @@ impl Places {
     }
 }
 
-impl fmt::Display for Places {
+impl fmt::Display for PlaceQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl Step {
+impl QueryStep {
     fn of(segment: &Segment) -> Result<Self, String> {
         let (is_deep, segment) = match segment {
             Segment::Descendant(inner) => (true, &**inner),
             Segment::Selector(_) | Segment::Selectors(_) => (false, segment),
         };
         let selectors = match segment {
-            Segment::Selector(selector) => vec![Selector::of(selector)?],
+            Segment::Selector(selector) => vec![QuerySelector::of(selector)?],
             Segment::Selectors(selectors) => {
-                selectors.iter().map(Selector::of).collect::<Result<_, _>>()?
+                selectors.iter().map(QuerySelector::of).collect::<Result<_, _>>()?
             }
             Segment::Descendant(_) => return Err("it descends twice in one step".to_owned()),
         };
@@ -100,16 +100,16 @@ impl Step {
     }
 }
 
-impl Selector {
+impl QuerySelector {
     fn of(selector: &Parsed) -> Result<Self, String> {
         let from_start = |index: i64| {
             usize::try_from(index).map_err(|_| "it counts from the end of a list".to_owned())
         };
         Ok(match selector {
-            Parsed::Name(name) => Selector::Name(name.as_str().into()),
-            Parsed::Wildcard => Selector::Any,
-            Parsed::Index(index) => Selector::Index(from_start(*index)?),
-            Parsed::Slice(from, to, step) => Selector::Slice {
+            Parsed::Name(name) => QuerySelector::Name(name.as_str().into()),
+            Parsed::Wildcard => QuerySelector::Any,
+            Parsed::Index(index) => QuerySelector::Index(from_start(*index)?),
+            Parsed::Slice(from, to, step) => QuerySelector::Slice {
                 from: from_start(from.unwrap_or(0))?,
                 to: to.map(from_start).transpose()?,
                 step: from_start(step.unwrap_or(1))?,
@@ -120,18 +120,18 @@ impl Selector {
 
     fn takes(&self, piece: &Piece) -> bool {
         match (self, piece) {
-            (Selector::Any, Piece::Key(_) | Piece::Index(_)) => true,
-            (Selector::Name(name), Piece::Key(Key { value, .. })) => {
+            (QuerySelector::Any, Piece::Key(_) | Piece::Index(_)) => true,
+            (QuerySelector::Name(name), Piece::Key(Key { value, .. })) => {
                 matches!(value, Value::String(text) if **text == **name)
             }
-            (Selector::Index(wanted), Piece::Index(index)) => wanted == index,
-            (Selector::Slice { from, to, step }, Piece::Index(index)) => {
+            (QuerySelector::Index(wanted), Piece::Index(index)) => wanted == index,
+            (QuerySelector::Slice { from, to, step }, Piece::Index(index)) => {
                 let is_between = index >= from && to.is_none_or(|to| *index < to);
                 // RFC 9535, 2.3.4.2.2: a step of zero selects nothing.
                 is_between && *step > 0 && (index - from) % step == 0
             }
-            (Selector::Name(_), Piece::Index(_))
-            | (Selector::Index(_) | Selector::Slice { .. }, Piece::Key(_)) => false,
+            (QuerySelector::Name(_), Piece::Index(_))
+            | (QuerySelector::Index(_) | QuerySelector::Slice { .. }, Piece::Key(_)) => false,
         }
     }
 }

@@ -12,7 +12,7 @@ use layercake::system::cloud_init::part::{
 use layercake::system::cloud_init::read::{
     Included, UserData, read, read_configuration, read_with,
 };
-use layercake::yaml::ProblemKind;
+use layercake::yaml::YamlProblemKind;
 
 /// User-data that was taken apart, with the places that were marked.
 struct Taken {
@@ -170,7 +170,7 @@ fn problems_of_yaml_are_kept_and_the_last_of_two_keys_counts() {
     let taken = take_apart("#cloud-config\na: 1\na: 2\n", &[]);
     taken.is(&["user-data config \"-\" {\"a\":2}"], &[]);
     let part = &taken.user_data.parts[0];
-    assert!(matches!(part.problems[0].kind, ProblemKind::DuplicateKey { .. }));
+    assert!(matches!(part.problems[0].kind, YamlProblemKind::DuplicateKey { .. }));
     assert_eq!(taken.sources.slice(part.comments[0].span), "#cloud-config");
 
     let taken = take_apart("#cloud-config\na: [1\n", &[]);

@@ -7,7 +7,7 @@ use layercake::check::{Checked, RenderedSite};
 use layercake::commands::provenance::{Question, way};
 use layercake::merge::deckhand::Semantics;
 use layercake::source::MemoryTree;
-use layercake::yaml::emit::{Options as Emitting, to_yaml};
+use layercake::yaml::emit::{EmitOptions as Emitting, to_yaml};
 
 use crate::support::{check_files, finding_text, options};
 

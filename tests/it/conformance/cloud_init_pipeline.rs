@@ -17,7 +17,7 @@ use layercake::render::ProblemKind;
 use layercake::source::MemoryTree;
 use layercake::system::cloud_init::part::{CloudPart, PartKind};
 use layercake::system::cloud_init::{ConfD, SetMember};
-use layercake::yaml::emit::{Options, to_yaml};
+use layercake::yaml::emit::{EmitOptions, to_yaml};
 use layercake::yaml::{Mapping, Node, Value, parse};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
@@ -218,8 +218,9 @@ fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     let nothing = Value::Null;
     let found = merged.output.as_ref().map_or(&nothing, |node| &node.value);
     if !found.equals_in_python(&wanted.value) {
-        let text =
-            |value: &Value| to_yaml(&Node::new(value.clone(), wanted.span), &Options::default());
+        let text = |value: &Value| {
+            to_yaml(&Node::new(value.clone(), wanted.span), &EmitOptions::default())
+        };
         return Some(format!("\n{}is not\n{}", text(found), text(&wanted.value)));
     }
     let wanted = dropped(expected);

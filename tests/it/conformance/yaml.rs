@@ -3,7 +3,7 @@
 use layercake::diagnostic::Diagnostic;
 use layercake::merge::deckhand::Semantics;
 use layercake::source::MemoryTree;
-use layercake::yaml::{Parsed, ProblemKind, parse};
+use layercake::yaml::{Parsed, YamlProblemKind, parse};
 use serde_json::Value as Json;
 
 use super::exceptions::yaml_exception;
@@ -82,5 +82,5 @@ fn compare(text: &str, outcome: &Json) -> Result<(), String> {
 
 /// Whether anything but a duplicate key is wrong.
 fn is_refused(parsed: &Parsed) -> bool {
-    !parsed.problems.iter().all(|it| matches!(it.kind, ProblemKind::DuplicateKey { .. }))
+    !parsed.problems.iter().all(|it| matches!(it.kind, YamlProblemKind::DuplicateKey { .. }))
 }

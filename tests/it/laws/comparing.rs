@@ -7,9 +7,9 @@ use layercake::check::Compared;
 use layercake::compare::{Change, Status};
 use layercake::report::canonical;
 use layercake::source::Triple;
-use layercake::yaml::diff::{Difference, Place};
+use layercake::yaml::diff::{DiffPlace, Difference};
 
-fn value(place: &Place) -> String {
+fn value(place: &DiffPlace) -> String {
     format!("{} = {}", place.location, canonical(&place.node))
 }
 

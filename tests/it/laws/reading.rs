@@ -2,8 +2,8 @@
 //! value, and what is written reads back.
 
 use layercake::source::{FileId, SourceMap, Span};
-use layercake::yaml::emit::{Options, to_yaml};
-use layercake::yaml::{Mapping, Node, Parsed, ProblemKind, Size, Value, parse};
+use layercake::yaml::emit::{EmitOptions, to_yaml};
+use layercake::yaml::{Mapping, Node, Parsed, Size, Value, YamlProblemKind, parse};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -187,7 +187,7 @@ pub fn spans(node: &Node, all: &mut Vec<Span>) {
 pub fn reads_back(node: &Node) {
     let origin = |_: Span| "site/a.yaml:1 | > \" ' \u{7f}".to_owned();
     for origin in [None, Some(&origin as &dyn Fn(Span) -> String)] {
-        let text = to_yaml(node, &Options { show_secrets: true, origin });
+        let text = to_yaml(node, &EmitOptions { show_secrets: true, origin });
         let parsed = parse(some_file(), &text);
         assert_eq!(parsed.problems, [], "{text}");
         assert_eq!(parsed.documents.len(), 1, "{text}");
@@ -197,7 +197,7 @@ pub fn reads_back(node: &Node) {
 }
 
 pub fn reads_without_problem(parsed: &Parsed) -> bool {
-    parsed.problems.iter().all(|it| matches!(it.kind, ProblemKind::DuplicateKey { .. }))
+    parsed.problems.iter().all(|it| matches!(it.kind, YamlProblemKind::DuplicateKey { .. }))
 }
 
 pub fn libyaml_reads(text: &str) -> bool {

@@ -219,7 +219,7 @@ fn part() -> impl Strategy<Value = String> {
 
 fn blocks(json: &Json) -> String {
     let node = crate::conformance::node_of(json).expect("it is data");
-    layercake::yaml::emit::to_yaml(&node, &layercake::yaml::emit::Options::default())
+    layercake::yaml::emit::to_yaml(&node, &layercake::yaml::emit::EmitOptions::default())
 }
 
 fn specification() -> impl Strategy<Value = String> {

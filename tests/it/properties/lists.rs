@@ -2,7 +2,9 @@
 //! the other, and another order is one difference.
 
 use layercake::source::FileId;
-use layercake::yaml::diff::{Difference, Kind, ListKeys, Side, combine, differences, same};
+use layercake::yaml::diff::{
+    DiffSide, Difference, DifferenceKind, ListKeys, combine, differences, same,
+};
 use layercake::yaml::path::first_inside;
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
@@ -31,7 +33,7 @@ fn names(difference: &Difference) -> [Vec<String>; 2] {
 }
 
 fn is_order(difference: &Difference) -> bool {
-    matches!(difference.kind, Kind::Order { .. })
+    matches!(difference.kind, DifferenceKind::Order { .. })
 }
 
 proptest! {
@@ -45,9 +47,9 @@ proptest! {
     ) {
         let keys = ListKeys::default();
         let (below, above) = (list(&base), list(&head));
-        let none = combine(&below, &above, &keys, |_| Side::Base);
+        let none = combine(&below, &above, &keys, |_| DiffSide::Base);
         prop_assert!(same(&none, &below), "{none:?}");
-        let all = combine(&below, &above, &keys, |_| Side::Head);
+        let all = combine(&below, &above, &keys, |_| DiffSide::Head);
         prop_assert!(same(&all, &above), "{all:?}");
 
         // With some of them, the others are what is left to the head.
@@ -57,9 +59,9 @@ proptest! {
             at += 1;
             if chosen & (1 << at) == 0 {
                 left.push(difference);
-                return Side::Base;
+                return DiffSide::Base;
             }
-            Side::Head
+            DiffSide::Head
         });
         let told: Vec<Difference> = differences(&some, &above, &keys);
         let paths = |all: &[Difference]| -> Vec<String> {

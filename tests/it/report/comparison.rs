@@ -11,7 +11,7 @@ use layercake::report::model::{Report, ReportInput};
 use layercake::report::{Detail, FindingFilter, TerminalOptions, TerminalStyle};
 use layercake::source::DocKey;
 use layercake::triage::{self, Findings};
-use layercake::yaml::diff::{Difference, Kind, Place};
+use layercake::yaml::diff::{DiffPlace, Difference, DifferenceKind};
 
 use super::world::{LOOK, Side, World};
 use super::{plain, rule};
@@ -274,13 +274,13 @@ pub(super) fn all_kinds() -> World {
 
 /// What an edit made another, in the document it was made in.
 fn as_difference(edit: &Edit) -> Difference {
-    let place = |text: &Text| Place {
+    let place = |text: &Text| DiffPlace {
         location: edit.location.clone(),
         key: None,
         node: text.node.clone().expect("a value was edited"),
     };
     Difference {
-        kind: Kind::Value,
+        kind: DifferenceKind::Value,
         items: Vec::new(),
         base: edit.base.as_ref().map(place),
         head: edit.head.as_ref().map(place),

@@ -15,7 +15,7 @@ use layercake::report::{
 use layercake::rules::RULES;
 use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, UsedRepository};
 use layercake::triage;
-use layercake::yaml::diff::{Difference, Kind, Place};
+use layercake::yaml::diff::{DiffPlace, Difference, DifferenceKind};
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Key, Node, parse};
 
@@ -249,12 +249,12 @@ impl World {
             {
                 *last = written.clone();
             }
-            Some(Place { location, key: None, node })
+            Some(DiffPlace { location, key: None, node })
         };
         let (base, head) = (place(Side::Base), place(Side::Head));
         assert!(base.is_some() || head.is_some(), "{source} is nowhere in {file}");
         self.comparison.outputs[output].data.push(Difference {
-            kind: Kind::Value,
+            kind: DifferenceKind::Value,
             base,
             head,
             items: Vec::new(),
@@ -393,7 +393,7 @@ fn sides() -> model::ReportedComparison {
 
 /// What makes two outputs change alike.
 fn delta(output: &Change) -> String {
-    let side = |place: &Option<Place>| place.as_ref().map(|it| canonical(&it.node));
+    let side = |place: &Option<DiffPlace>| place.as_ref().map(|it| canonical(&it.node));
     let differences = output.data.iter().chain(&output.metadata);
     let differences: Vec<String> = differences
         .map(|it| format!("{} {:?} {:?}", it.location(), side(&it.base), side(&it.head)))

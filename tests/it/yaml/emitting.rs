@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use layercake::source::Span;
-use layercake::yaml::emit::{Options, scalar_text, to_yaml};
+use layercake::yaml::emit::{EmitOptions, scalar_text, to_yaml};
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -79,18 +79,18 @@ null: none
 ";
     let parsed = parse(some_file(), text);
     assert_eq!(parsed.problems, []);
-    assert_eq!(to_yaml(&parsed.documents[0].root, &Options::default()), text);
+    assert_eq!(to_yaml(&parsed.documents[0].root, &EmitOptions::default()), text);
 }
 
 #[test]
 fn hides_secrets_whole() {
     let secret = read("a: {b: [1, 2]}\nc: |\n  x\n  y\n").into_secret();
-    assert_eq!(to_yaml(&secret, &Options::default()), "(hidden)\n");
+    assert_eq!(to_yaml(&secret, &EmitOptions::default()), "(hidden)\n");
     let mut mapping = Mapping::new();
     mapping.insert(Key::string("key", secret.span), secret);
     let node = node(Value::Mapping(Arc::new(mapping)));
-    assert_eq!(to_yaml(&node, &Options::default()), "key: (hidden)\n");
-    let shown = to_yaml(&node, &Options { show_secrets: true, origin: None });
+    assert_eq!(to_yaml(&node, &EmitOptions::default()), "key: (hidden)\n");
+    let shown = to_yaml(&node, &EmitOptions { show_secrets: true, origin: None });
     assert_eq!(shown, "key:\n  a:\n    b:\n    - 1\n    - 2\n  c: |\n    x\n    y\n");
 }
 
@@ -98,7 +98,7 @@ fn hides_secrets_whole() {
 fn says_where_leaves_come_from() {
     let root = read("a: 1\nb: |\n  x\n  y\nc: []\nd: !!set {e}\nf: [{g: h}]\n");
     let origin = |span: Span| format!("at {}\nnext", span.start);
-    let text = to_yaml(&root, &Options { show_secrets: false, origin: Some(&origin) });
+    let text = to_yaml(&root, &EmitOptions { show_secrets: false, origin: Some(&origin) });
     let expected = "\
 a: 1  # at 3 next
 b: |  # at 8 next

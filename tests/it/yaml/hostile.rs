@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use layercake::yaml::{Limit, Parsed, ProblemKind, parse};
+use layercake::yaml::{Parsed, YamlLimit, YamlProblemKind, parse};
 
 use crate::conformance::some_file;
 
@@ -15,25 +15,25 @@ fn deep_nesting() {
     for (opener, times) in
         [("[", 100_000), ("[? ", 60_000), ("- ", 20_000), ("{a: ", 50_000), ("? ", 50_000)]
     {
-        is_over(&opener.repeat(times), Limit::Depth);
+        is_over(&opener.repeat(times), YamlLimit::Depth);
     }
     let stairs: String = (0..2000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-    is_over(&stairs, Limit::Depth);
+    is_over(&stairs, YamlLimit::Depth);
 }
 
 #[test]
 fn depth_counts_every_kind_of_collection() {
     let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-    assert_eq!(timed(&deep(Limit::DEPTH)).problems, []);
-    is_over(&deep(Limit::DEPTH + 1), Limit::Depth);
-    is_over(&format!("{}{}", "- ".repeat(200), deep(200)), Limit::Depth);
-    is_over(&format!("- &a {}\n- [[[[[[*a]]]]]]\n", deep(250)), Limit::Depth);
+    assert_eq!(timed(&deep(YamlLimit::DEPTH)).problems, []);
+    is_over(&deep(YamlLimit::DEPTH + 1), YamlLimit::Depth);
+    is_over(&format!("{}{}", "- ".repeat(200), deep(200)), YamlLimit::Depth);
+    is_over(&format!("- &a {}\n- [[[[[[*a]]]]]]\n", deep(250)), YamlLimit::Depth);
     assert_eq!(timed(&format!("- &a {}\n- [[[*a]]]\n", deep(250))).problems, []);
     // A list of pairs, and the pair in it.
     let pairs = |depth: usize| format!("- !!pairs [k: {}]\n", deep(depth));
-    assert_eq!(timed(&pairs(Limit::DEPTH - 3)).problems, []);
-    is_over(&pairs(Limit::DEPTH - 2), Limit::Depth);
-    is_over(&format!("- &a !!pairs [k: {}]\n- [[[[[*a]]]]]\n", deep(250)), Limit::Depth);
+    assert_eq!(timed(&pairs(YamlLimit::DEPTH - 3)).problems, []);
+    is_over(&pairs(YamlLimit::DEPTH - 2), YamlLimit::Depth);
+    is_over(&format!("- &a !!pairs [k: {}]\n- [[[[[*a]]]]]\n", deep(250)), YamlLimit::Depth);
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn alias_and_merge_bombs() {
         writeln!(lists, "a{at}: &a{at} [{aliases}]").expect("text can grow");
         writeln!(merges, "a{at}: &a{at} {{<<: [{aliases}], k{at}: v}}").expect("text can grow");
     }
-    is_over(&lists, Limit::Nodes);
-    is_over(&merges, Limit::Nodes);
+    is_over(&lists, YamlLimit::Nodes);
+    is_over(&merges, YamlLimit::Nodes);
     let wide = format!("a: &a [{}]\nb: [{}]\n", "x, ".repeat(5000), "*a, ".repeat(5000));
-    is_over(&wide, Limit::Nodes);
+    is_over(&wide, YamlLimit::Nodes);
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn long_scalars() {
         assert_eq!(timed(&text).documents.len(), 1);
     }
     assert!(!timed(&format!("{long}: 1")).problems.is_empty());
-    is_over(&format!("a: {}", "1".repeat(1_000_000)), Limit::Digits);
-    is_over(&format!("a: 0x{}", "f".repeat(1_000_000)), Limit::Digits);
-    is_over(&format!("a: 1{}", ":00".repeat(500_000)), Limit::Digits);
+    is_over(&format!("a: {}", "1".repeat(1_000_000)), YamlLimit::Digits);
+    is_over(&format!("a: 0x{}", "f".repeat(1_000_000)), YamlLimit::Digits);
+    is_over(&format!("a: 1{}", ":00".repeat(500_000)), YamlLimit::Digits);
 }
 
 #[test]
@@ -78,11 +78,9 @@ fn many_of_everything() {
     assert_eq!(same_key.problems.len(), 49_999);
     let first = same_key.documents[0].root.as_mapping().map(layercake::yaml::Mapping::len);
     assert_eq!(first, Some(1));
-    assert!(
-        same_key.problems.iter().all(|it| {
-            matches!(&it.kind, ProblemKind::DuplicateKey { first } if first.start == 0)
-        })
-    );
+    assert!(same_key.problems.iter().all(|it| {
+        matches!(&it.kind, YamlProblemKind::DuplicateKey { first } if first.start == 0)
+    }));
     assert_eq!(timed(&format!("[{}]", "{}, ".repeat(50_000))).documents.len(), 1);
     assert_eq!(timed(&"---\n".repeat(30_000)).documents.len(), 30_000);
     assert_eq!(timed(&"---\n[\n".repeat(20_000)).problems.len(), 20_000);
@@ -110,11 +108,11 @@ fn characters_that_are_not_text() {
     }
 }
 
-fn is_over(text: &str, limit: Limit) {
+fn is_over(text: &str, limit: YamlLimit) {
     let parsed = timed(text);
     let kinds: Vec<_> = parsed.problems.iter().map(|problem| &problem.kind).collect();
     assert!(parsed.documents.is_empty());
-    assert_eq!(kinds, [&ProblemKind::OverLimit(limit)]);
+    assert_eq!(kinds, [&YamlProblemKind::OverLimit(limit)]);
 }
 
 /// What is read, in bounded time.

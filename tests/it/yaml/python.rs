@@ -5,7 +5,7 @@
 //! `yaml.SafeLoader` and `yaml.CSafeLoader`.
 
 use layercake::report::canonical;
-use layercake::yaml::{Loader, Parsed, ProblemKind, PythonRefusal, parse, parse_stretch};
+use layercake::yaml::{Loader, Parsed, PythonRefusal, YamlProblemKind, parse, parse_stretch};
 
 use crate::laws::reading::some_file;
 
@@ -36,7 +36,7 @@ fn tabs_and_question_marks_end_more_than_in_libyaml() {
         assert_eq!((parsed.problems.len(), parsed.documents.len()), (0, 1), "{text:?}");
         let Parsed { problems, documents, .. } = read(&text);
         let [problem] = &problems[..] else { panic!("{text:?}: {problems:?}") };
-        assert_eq!(problem.kind, ProblemKind::RefusedByPython(refusal), "{text:?}");
+        assert_eq!(problem.kind, YamlProblemKind::RefusedByPython(refusal), "{text:?}");
         assert_eq!(problem.span.range(), at, "{text:?}");
         assert!(documents.is_empty(), "{text:?}");
     }

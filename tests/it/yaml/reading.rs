@@ -1,7 +1,7 @@
 //! What is read of odd and of broken texts.
 
 use layercake::report::canonical;
-use layercake::yaml::{Limit, Node, ProblemKind, Size, Value, parse};
+use layercake::yaml::{Node, Size, Value, YamlLimit, YamlProblemKind, parse};
 
 use crate::conformance::{recorded, some_file};
 use crate::laws::reading::{libyaml_reads, reads_without_problem};
@@ -63,7 +63,7 @@ fn a_byte_order_mark_begins_no_line_of_a_block() {
         let parsed = parse(some_file(), text);
         let [problem] = parsed.problems.as_slice() else { panic!("{text:?} {parsed:?}") };
         assert!(
-            matches!(&problem.kind, ProblemKind::Syntax(why) if why.contains("BOM")),
+            matches!(&problem.kind, YamlProblemKind::Syntax(why) if why.contains("BOM")),
             "{text:?}"
         );
         assert!(text[problem.span.start as usize..].starts_with('\u{feff}'), "{text:?}");
@@ -73,7 +73,7 @@ fn a_byte_order_mark_begins_no_line_of_a_block() {
 #[test]
 fn later_documents_need_their_dashes() {
     let parsed = parse(some_file(), "a: 1\n...\nb: 2\n...\n---\nc: 3\n");
-    assert!(matches!(parsed.problems[0].kind, ProblemKind::RefusedByLibyaml(_)));
+    assert!(matches!(parsed.problems[0].kind, YamlProblemKind::RefusedByLibyaml(_)));
     assert_eq!(parsed.problems[0].span.start, 9);
     assert_eq!(parsed.documents.len(), 2);
 }
@@ -150,9 +150,9 @@ fn pairs_are_mappings_elsewhere() {
     assert_eq!(keys(&root.value), ["k", "a", "b"]);
     assert_eq!(root.get("b").and_then(|it| it.get("k")).and_then(Node::as_str), Some("v"));
     let parsed = parse(some_file(), "a: 1\n<<: !!pairs [{a: 2, b: 3}]\n");
-    assert!(matches!(parsed.problems[0].kind, ProblemKind::InvalidScalar(_)));
+    assert!(matches!(parsed.problems[0].kind, YamlProblemKind::InvalidScalar(_)));
     let parsed = parse(some_file(), "a: !!pairs [&x {[k]: v}]\n");
-    assert_eq!(parsed.problems[0].kind, ProblemKind::UnhashableKey);
+    assert_eq!(parsed.problems[0].kind, YamlProblemKind::UnhashableKey);
     let earlier = parse(some_file(), "<<: !!pairs [{a: 1}, {a: 2}, {b: 3}]\n");
     let root = &earlier.documents[0].root;
     assert_eq!(root.get("a").map(|it| &it.value), Some(&Value::Int(1)));
@@ -182,8 +182,8 @@ fn the_exclamation_mark_alone_takes_quotes_away() {
 
 #[test]
 fn integers_have_a_limit() {
-    let parsed = parse(some_file(), &format!("a: {}", "7".repeat(Limit::DIGITS + 1)));
-    assert_eq!(parsed.problems[0].kind, ProblemKind::OverLimit(Limit::Digits));
+    let parsed = parse(some_file(), &format!("a: {}", "7".repeat(YamlLimit::DIGITS + 1)));
+    assert_eq!(parsed.problems[0].kind, YamlProblemKind::OverLimit(YamlLimit::Digits));
 }
 
 /// The second opinion is asked wherever it would differ: no text that we

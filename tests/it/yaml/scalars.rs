@@ -1,11 +1,11 @@
 //! What scalars are: YAML 1.1 as PyYAML resolves and constructs it.
 
-use layercake::yaml::{Date, Limit, ProblemKind, Timestamp, Value, parse};
+use layercake::yaml::{Date, Timestamp, Value, YamlLimit, YamlProblemKind, parse};
 
 use crate::conformance::some_file;
 
 /// What a scalar is that is written so, tag included.
-fn scalar(text: &str) -> Result<Value, ProblemKind> {
+fn scalar(text: &str) -> Result<Value, YamlProblemKind> {
     let mut parsed = parse(some_file(), &format!("- {text}\n"));
     if let Some(problem) = parsed.problems.pop() {
         return Err(problem.kind);
@@ -25,7 +25,7 @@ fn text(text: &str) -> Value {
 }
 
 fn is_invalid(text: &str) -> bool {
-    matches!(scalar(text), Err(ProblemKind::InvalidScalar(_)))
+    matches!(scalar(text), Err(YamlProblemKind::InvalidScalar(_)))
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn integers() {
 
 #[test]
 fn integers_have_as_many_digits_as_python_reads() {
-    let too_many = Err(ProblemKind::OverLimit(Limit::Digits));
-    assert!(scalar(&"9".repeat(Limit::DIGITS)).is_ok());
-    assert_eq!(scalar(&"9".repeat(Limit::DIGITS + 1)), too_many);
+    let too_many = Err(YamlProblemKind::OverLimit(YamlLimit::Digits));
+    assert!(scalar(&"9".repeat(YamlLimit::DIGITS)).is_ok());
+    assert_eq!(scalar(&"9".repeat(YamlLimit::DIGITS + 1)), too_many);
     assert!(scalar(&format!("0x{}", "f".repeat(3500))).is_ok());
     assert_eq!(scalar(&format!("0x{}", "f".repeat(3600))), too_many);
     assert_eq!(scalar(&format!("1{}", ":00".repeat(100_000))), too_many);

@@ -11,12 +11,12 @@ use crate::system::cloud_init::PART;
 use crate::system::cloud_init::part::{
     Carrier, CloudPart, Header, PartFault, PartFaultKind, PartKind, PartResemblance,
 };
-use crate::yaml::{self, Comment, Loader, Node, Parsed, Problem, Value};
+use crate::yaml::{self, Comment, Loader, Node, Parsed, Value, YamlProblem};
 
 /// The one mapping of a YAML text.
 pub(super) struct Single {
     pub(super) root: Option<Node>,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<YamlProblem>,
     pub(super) comments: Vec<Comment>,
     pub(super) fault: Option<PartFault>,
 }

@@ -31,7 +31,7 @@ pub struct UserData {
     /// What is wrong with what they came in.
     pub faults: Vec<PartFault>,
     /// What is wrong with the YAML of archives.
-    pub problems: Vec<yaml::Problem>,
+    pub problems: Vec<yaml::YamlProblem>,
     /// The comments of archives.
     pub comments: Vec<yaml::Comment>,
     /// Why cloud-init gives it up, if it does: then none of its parts is used,
