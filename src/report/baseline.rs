@@ -1,4 +1,4 @@
-//! What a baseline accepts, as a table.
+//! The contents of a baseline as a table.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use crate::source::{DocKey, RepoPath};
 pub struct BaselineRow {
     /// The rule's name.
     pub rule: String,
-    /// How many there are.
+    /// Number of findings.
     pub count: usize,
     /// The file of their first place.
     pub file: RepoPath,
     /// Their document; none where they are of the file itself.
     pub document: Option<DocKey>,
-    /// What they are about.
+    /// Subject of the findings.
     pub subject: String,
 }
 

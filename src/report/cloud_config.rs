@@ -1,6 +1,5 @@
-//! What cloud-init makes of its parts, as it would write it: one
-//! configuration as it is, several one after the other, each under a line that
-//! says of which site it is and what it is called.
+//! The result of cloud-init's merging, as cloud-init would write it: a single configuration as it
+//! is, several one after the other, each under a line with its site and its name.
 
 use std::io::{self, Write};
 
@@ -47,7 +46,7 @@ fn write_name(
     writeln!(out, "{}", clean(&document.key.name))
 }
 
-/// Of no part at all cloud-init writes nothing.
+/// Without any part cloud-init writes nothing.
 fn write_configuration(
     document: &RenderedDocument,
     view: &View<'_>,

@@ -1,5 +1,5 @@
-//! What was, or would be, changed in files, as a unified diff. Secrets are
-//! hidden in it, so that it is for reading.
+//! Changes of files, made or proposed, as a unified diff. Secrets are hidden in it, so that it is
+//! for reading only.
 
 use std::io::{self, Write};
 
@@ -15,9 +15,9 @@ use crate::source::{FileId, RepoPath};
 pub struct ChangedFile {
     /// Where it is.
     pub path: RepoPath,
-    /// What it was; none where it may hold secrets that nobody found.
+    /// The text before; none where it may hold secrets that were not found.
     pub before: Option<String>,
-    /// What it is then.
+    /// The text after.
     pub after: Option<String>,
 }
 

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 use crate::yaml::emit::{HIDDEN, finite_float_text, scalar_text};
 use crate::yaml::{Key, Node, Timestamp, Value};
 
-/// The one text that stands for a value: keys sorted by code point, no
-/// spaces. Equal values of equal types have equal texts.
+/// The canonical text of a value: keys sorted by code point, no spaces. Equal values of equal types
+/// have equal texts.
 ///
 /// Secrets are in it: it is for comparing values, not for showing them.
 pub fn canonical(node: &Node) -> String {
@@ -35,9 +35,9 @@ pub(super) struct NodeAsJson<'a> {
 /// The order of keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyOrder {
-    /// As in the document.
+    /// The order of the document.
     Document,
-    /// By code point.
+    /// The order of code points.
     Sorted,
 }
 
@@ -140,7 +140,7 @@ fn float_repr(float: f64) -> String {
     if float.is_finite() { finite_float_text(float) } else { scalar_text(&Value::Float(float)) }
 }
 
-/// As Python's `isoformat`.
+/// Text of a timestamp as Python's `isoformat` gives it.
 fn timestamp_text(timestamp: &Timestamp) -> String {
     let Timestamp { date, hour, minute, second, microsecond, offset } = timestamp;
     let mut text =

@@ -1,4 +1,4 @@
-//! Which formats there are, and what is written in each.
+//! The output formats and their writers.
 //!
 //! All are functions of one [`Report`], so that a saved one says in any of them what the run
 //! would have said.
@@ -10,7 +10,7 @@ use super::terminal::{self, TerminalOptions};
 use super::{FindingFilter, TerminalStyle, github, gitlab, html, junit, markdown, sarif};
 use crate::diagnostic::Rule;
 
-/// What `--output` can ask for.
+/// A value of `--output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Every finding with its lines.
@@ -79,10 +79,10 @@ impl Format {
     }
 }
 
-/// How a report is written, whatever is in it.
+/// Options of a format, whatever the report.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatOptions<'a> {
-    /// Which findings are listed.
+    /// The findings to list.
     pub listing: FindingFilter,
     /// The rules that there are, by name: what a report says of a rule beyond
     /// its name is looked up here.

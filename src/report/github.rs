@@ -2,10 +2,10 @@
 //! request.
 //!
 //! There is one for each finding that is listed and one for each entry of edits, at the edited
-//! line; an edit and a finding on its line that it caused share one. A finding in a file that
-//! nobody edited is at the edit that caused it, since GitHub folds what lies outside of the
+//! line; an edit and a finding on its line that it caused share one. A finding in a file that was
+//! not edited is at the edit that caused it, since GitHub folds everything outside of the
 //! difference. Neither outputs nor places of the base are annotated: they are not lines of the
-//! head. What is in a further repository is at the line that pins its revision.
+//! head. A finding in a further repository is at the line that pins its revision.
 //!
 //! GitHub keeps ten annotations of a level and step and drops the others silently. So the last of
 //! ten says how many were left out.
@@ -91,7 +91,7 @@ struct Annotation {
     of: AnnotationSubject,
 }
 
-/// What an annotation is of.
+/// Subject of an annotation.
 enum AnnotationSubject {
     /// A finding, and the edits behind it.
     Finding(Vec<EditRef>),
@@ -101,8 +101,8 @@ enum AnnotationSubject {
     Run,
 }
 
-/// What comes first where not all can be kept: root causes, edits by how much they change, what
-/// is new on lines that a reviewer sees.
+/// Order of importance, where not all can be kept: root causes, edits by how much they change, new
+/// findings on lines that a reviewer sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum AnnotationRank {
     Root,
@@ -211,7 +211,7 @@ fn is_of_base(finding: &Finding, report: &Report) -> bool {
     edits.any(|edit| edit.at.head.is_none() && edit.at.base.as_ref() == Some(&place))
 }
 
-/// What is suppressed fails nothing, and is not painted red.
+/// A suppressed finding fails nothing, and is not painted red.
 fn command(finding: &Finding) -> Command {
     match (&finding.suppressed, finding.severity) {
         (None, Severity::Error) => Command::Error,
@@ -239,7 +239,7 @@ fn edited_place(edits: &[&ReportedEdit], report: &Report) -> Option<AnnotationPl
     own.or_else(|| places.find_map(|place| AnnotationPlace::of_pin(place, report)))
 }
 
-/// What was edited, with the values before and after, and what came of it.
+/// The edited values before and after, and their effects.
 fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for change in entry.changes.iter().take(MAX_NAMED) {
@@ -276,7 +276,7 @@ fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
     lines
 }
 
-/// What no edit explains is a fault of layercake, and always said.
+/// An output that no edit explains is a fault of layercake, and always reported.
 fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
     let count = report.totals.unexplained;
     (command == Command::Warning && count > 0).then(|| Annotation {
@@ -292,7 +292,7 @@ fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
     })
 }
 
-/// How much is not annotated.
+/// Counts of what is not annotated.
 #[derive(Default)]
 struct OmittedCounts {
     findings: usize,

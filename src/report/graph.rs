@@ -23,14 +23,14 @@ pub struct DocumentGraph {
     pub site: Option<Arc<str>>,
     /// Its documents, in the order of their files.
     pub nodes: Vec<GraphNode>,
-    /// Which is made of which, by the order of those that are made.
+    /// Edges from each document to those it is made of, in the order of the former.
     pub edges: Vec<GraphEdge>,
 }
 
 /// A document.
 #[derive(Clone, Debug)]
 pub struct GraphNode {
-    /// What a user calls it.
+    /// Its name for users.
     pub key: DocKey,
     /// Its text.
     pub at: Span,
@@ -47,18 +47,18 @@ pub struct GraphEdge {
     pub from: usize,
     /// The index of the one that is made.
     pub to: usize,
-    /// How.
+    /// Kind of the edge.
     pub kind: EdgeKind,
     /// The selector or the substitution.
     pub at: Span,
 }
 
-/// How one document is made of another.
+/// Relation of a document to another that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EdgeKind {
     /// It is laid on it.
     Inherited,
-    /// It is laid on it, and stands for it from then on.
+    /// It is merged into it, and replaces it from then on.
     Replaced,
     /// A value of it is substituted.
     Substituted,
@@ -67,7 +67,7 @@ pub enum EdgeKind {
 }
 
 impl EdgeKind {
-    /// What the document that is made does, where it stands below the other one.
+    /// Verb of the derived document, where it is shown below the other one.
     fn of_child(self) -> &'static str {
         match self {
             EdgeKind::Replaced => "replaces",
@@ -127,7 +127,7 @@ fn write_tree(graph: &DocumentGraph, view: &View<'_>, out: &mut dyn Write) -> io
 /// A site's documents by their parents.
 struct ParentTree<'a> {
     graph: &'a DocumentGraph,
-    /// Those without a parent, by schema, name and layer.
+    /// Documents without a parent, by schema, name and layer.
     roots: Vec<usize>,
     children: BTreeMap<usize, Vec<(usize, GraphEdge)>>,
     sources: BTreeMap<usize, Vec<GraphEdge>>,
@@ -217,9 +217,9 @@ impl<'a> ParentTree<'a> {
     fn place_of(&self, edge: GraphEdge, view: &View<'_>) -> String {
         let place = view.place(edge.at);
         let source = &self.graph.nodes[edge.from];
-        let is_told = view.place(self.graph.nodes[edge.to].at).path == place.path
+        let is_known_file = view.place(self.graph.nodes[edge.to].at).path == place.path
             || view.place(source.at).path == place.path;
-        if is_told { format!(":{}", place.line) } else { places(&[edge.at], view) }
+        if is_known_file { format!(":{}", place.line) } else { places(&[edge.at], view) }
     }
 }
 

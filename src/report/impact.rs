@@ -1,4 +1,4 @@
-//! What a line could change, for people and for programs.
+//! Possible effects of a line, for people and for programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,24 +14,24 @@ use super::story::SiteNames;
 use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span, Triple};
 
-/// What a file, or a line of it, could change in all sites.
+/// Possible effects of a file, or of a line of it, in all sites.
 #[derive(Clone, Debug, Default)]
 pub struct Impact {
     /// The file and line, as they were asked for.
     pub place: String,
     /// Whether a line was asked for.
     pub has_line: bool,
-    /// What stands there.
+    /// The texts there.
     pub texts: Vec<ImpactText>,
     /// The outputs it reaches.
     pub outputs: Vec<ImpactOutput>,
     /// Where it stops.
     pub stops: Vec<ImpactStop>,
-    /// How many outputs it reaches, over all sites.
+    /// Number of outputs that it reaches, over all sites.
     pub outputs_reached: usize,
-    /// How many sites these are of.
+    /// Number of sites of these outputs.
     pub sites_reached: usize,
-    /// How many sites read the file.
+    /// Number of sites that read the file.
     pub sites_reading: usize,
     /// All sites.
     pub sites: Vec<SiteName>,
@@ -48,20 +48,20 @@ pub struct SiteName {
     pub site_type: Option<Arc<str>>,
 }
 
-/// A text that somebody could change.
+/// A text that a user could change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImpactText {
     /// The document it is of.
     pub document: DocKey,
     /// The place of a value, or what else it is.
     pub what: String,
-    /// What it does.
+    /// Its role.
     pub kind: TextKind,
     /// The paths that it has written, where it is an action or a substitution.
     pub writes: Vec<String>,
 }
 
-/// What a text of a document does.
+/// Role of a text in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     /// It is a value of the document's data.
@@ -79,7 +79,7 @@ pub struct ImpactOutput {
     pub document: DocKey,
     /// The places in it; none where the whole document is meant.
     pub places: Vec<String>,
-    /// How the text gets there, hop by hop.
+    /// The hops by which the text gets there.
     pub route: Vec<String>,
     /// The sites in which it does.
     pub sites: Vec<Arc<str>>,
@@ -90,7 +90,7 @@ pub struct ImpactOutput {
 pub struct ImpactStop {
     /// The document in which it does.
     pub document: DocKey,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
     /// The text.
     pub at: Span,
@@ -98,7 +98,7 @@ pub struct ImpactStop {
     pub sites: Vec<Arc<str>>,
 }
 
-/// So many outputs, and so many stops, are shown to people.
+/// Maximum number of outputs, and of stops, that are shown to people.
 const MOST: usize = 60;
 
 /// Writes what a line could change for people.
@@ -189,7 +189,7 @@ fn write_sites(
     writeln!(out, "{}", wrap(&format!("in {}", names.phrase(sites)), columns, "    ", "    "))
 }
 
-/// What sites are called, many of them together.
+/// Names of sites, and the index of each, for lists of many sites.
 struct SiteNameIndex<'a> {
     all: SiteNames<'a>,
     indices: BTreeMap<&'a str, usize>,

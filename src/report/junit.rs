@@ -59,14 +59,14 @@ struct Case {
     verdict: CaseOutcome,
 }
 
-/// What became of a test case.
+/// Outcome of a test case.
 enum CaseOutcome {
     Passed,
     Failed(CaseMessage),
     Skipped(CaseMessage),
 }
 
-/// What is said of a test case that did not pass.
+/// Message of a test case that did not pass.
 struct CaseMessage {
     /// The level, and whether it is suppressed.
     kind: String,
@@ -87,12 +87,12 @@ impl Case {
         let message = clean(&finding.message).into_owned();
         let text = lines.join("\n");
         let name = format!("{}: {message}", clean(&finding.primary.file));
-        let said = |kind: String| CaseMessage { kind, message, text };
+        let case_message = |kind: String| CaseMessage { kind, message, text };
         let verdict = match (&finding.suppressed, finding.severity) {
-            (Some(_), _) => CaseOutcome::Skipped(said(format!("ignored {level}"))),
-            (None, Severity::Error) => CaseOutcome::Failed(said(level.to_owned())),
+            (Some(_), _) => CaseOutcome::Skipped(case_message(format!("ignored {level}"))),
+            (None, Severity::Error) => CaseOutcome::Failed(case_message(level.to_owned())),
             (None, Severity::Warning | Severity::Note) => {
-                CaseOutcome::Skipped(said(level.to_owned()))
+                CaseOutcome::Skipped(case_message(level.to_owned()))
             }
         };
         Self { name, verdict }
@@ -122,7 +122,7 @@ fn write_suite(name: &str, cases: Vec<Case>, out: &mut dyn Write) -> io::Result<
 #[derive(Default)]
 struct CaseNames {
     taken: BTreeSet<String>,
-    /// How often each name was asked for, which is where its numbers go on.
+    /// Number of times that each name was asked for, from which its numbers go on.
     asked: BTreeMap<String, usize>,
 }
 
@@ -151,8 +151,8 @@ fn write_case(
     write!(out, "    <testcase classname=\"{class}\" name=\"{}\"", escaped(name))?;
     let (element, CaseMessage { kind, message, text }) = match verdict {
         CaseOutcome::Passed => return writeln!(out, "/>"),
-        CaseOutcome::Failed(said) => ("failure", said),
-        CaseOutcome::Skipped(said) => ("skipped", said),
+        CaseOutcome::Failed(case_message) => ("failure", case_message),
+        CaseOutcome::Skipped(case_message) => ("skipped", case_message),
     };
     let (kind, message, text) = (escaped(kind), escaped(message), escaped(text));
     writeln!(out, ">")?;
@@ -169,7 +169,7 @@ fn escaped(text: &str) -> String {
         let entity = match character {
             '&' => "&amp;",
             '<' => "&lt;",
-            // `]]>` may not stand in text.
+            // `]]>` is not allowed in text.
             '>' => "&gt;",
             '"' => "&quot;",
             '\'' => "&apos;",

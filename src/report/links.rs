@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::model::{FilePlace, Report, ReportedSide};
 use super::text::TextLink;
 
-/// What an address is made of.
+/// A template of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Links {
     template: String,
 }
 
-/// What a template may have in braces.
+/// Names that a template may have in braces.
 const NAMES: [&str; 3] = ["sha", "path", "line"];
 
 impl Links {

@@ -82,7 +82,7 @@ use crate::source::{DocKey, RepoPath};
 use crate::triage::Counts;
 use crate::yaml::Node;
 
-/// What a terminal, or whatever stands for one, can show.
+/// Capabilities of a terminal, or of what replaces one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
     /// Columns; texts are wrapped and source lines cut to them. Fewer than
@@ -106,7 +106,7 @@ impl TerminalStyle {
     }
 }
 
-/// What a site, or a set of files without layout, renders to.
+/// Rendered documents of a site, or of a set of files without layout.
 #[derive(Clone, Debug)]
 pub struct SiteDocuments {
     /// Its name; none for a set without layout.
@@ -118,7 +118,7 @@ pub struct SiteDocuments {
 /// One rendered document.
 #[derive(Clone, Debug)]
 pub struct RenderedDocument {
-    /// What a user calls it.
+    /// Its name for users.
     pub key: DocKey,
     /// Its `metadata`.
     pub metadata: Node,
@@ -130,11 +130,10 @@ pub struct RenderedDocument {
     pub line: u32,
 }
 
-/// What of rendered documents is printed beside their public values.
+/// Details of rendered documents that are printed beside their public values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentOptions {
-    /// Secret values too, as somebody asked for; otherwise `(hidden)` stands
-    /// in their place.
+    /// Secret values too, where the user asked for them; otherwise `(hidden)` replaces them.
     pub show_secrets: bool,
     /// The line that wrote each value, as a comment (YAML only).
     pub with_origin: bool,
@@ -147,11 +146,11 @@ pub struct SiteRow {
     pub site: Option<Arc<str>>,
     /// Its type; none for a set without layout.
     pub site_type: Option<Arc<str>>,
-    /// How many files it is made of.
+    /// Number of its files.
     pub files: usize,
-    /// How many documents these hold.
+    /// Number of documents in these.
     pub documents: usize,
-    /// How many documents it renders to.
+    /// Number of rendered documents.
     pub outputs: usize,
 }
 
@@ -183,12 +182,12 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     printable::without_commands(text)
 }
 
-/// How many findings there are, in words.
+/// Counts of findings, in words.
 pub fn counts_words(counts: Counts) -> String {
     story::counts(counts, "").map_or_else(|| "no findings".to_owned(), |text| text.words())
 }
 
-/// So many of something, as text: `1 site`, `2 sites`.
+/// A count as text: `1 site`, `2 sites`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

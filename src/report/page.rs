@@ -81,7 +81,7 @@ impl RulePage<'_> {
         writeln!(out, "{}", wrap(&text, self.style.columns(), "", rest))
     }
 
-    /// A line with what stands between backticks as a name, and between stars as it is.
+    /// A line in which text between backticks is a name, and text between stars is unchanged.
     fn inline(&self, text: &str) -> String {
         let text = text.replace("**", "");
         let parts = text.split('`').enumerate();

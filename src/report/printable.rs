@@ -1,6 +1,6 @@
-//! Text that cannot drive a terminal: what a repository names or quotes is
-//! printed with its control characters as escapes, so that it can neither
-//! move the cursor nor reorder, hide or forge what stands beside it.
+//! Text that cannot drive a terminal: text from a repository is printed with its control characters
+//! as escapes, so that it can neither move the cursor nor reorder, hide or forge the text beside
+//! it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -63,8 +63,8 @@ pub(super) fn escape(character: char) -> String {
 /// lines that begin with `::`, and of `##[` anywhere in them; Azure of `##vso[`;
 /// `TeamCity` of `##teamcity[`. One character of each becomes an escape.
 ///
-/// Lines are broken by whoever wrote the text, so that a name which is none at
-/// first can come to stand at the beginning of one.
+/// The author of a text chooses its line breaks, so that a name in the middle of a line can come to
+/// be at the beginning of one.
 pub(super) fn without_commands(text: &str) -> Cow<'_, str> {
     const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
     let is_command = |line: &str| line.trim_start().starts_with("::");

@@ -1,7 +1,7 @@
 //! Where values come from and where they could be changed, for people and for programs.
 //!
-//! Nothing here is told of a secret but which document it is from: its value
-//! is `(hidden)`, and no place below it has been handed over.
+//! Of a secret only its document is reported: its value is `(hidden)`, and no place below it is
+//! passed in.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub struct ExplainedValue {
     pub document: DocKey,
     /// The place in it.
     pub place: String,
-    /// What stands there; none where nothing does.
+    /// The value there; none where there is none.
     pub value: Option<Node>,
     /// The document that a secret value is from.
     pub secret_of: Option<DocKey>,
@@ -36,9 +36,9 @@ pub struct ExplainedValue {
     pub set_at: Option<Span>,
     /// The way, from the text that wrote the value to the document asked for.
     pub rows: Vec<WayRow>,
-    /// Where it could be changed, and for whom.
+    /// The documents in which it could be changed, and for which sites.
     pub changes: Vec<WayChange>,
-    /// Who wrote what is in a mapping or list.
+    /// Authors of the leaves of a mapping or list.
     pub leaves: Vec<LeafWriter>,
     /// Whether there are more leaves than these.
     pub more_leaves: bool,
@@ -58,9 +58,9 @@ impl ExplainedValue {
 pub struct WayRow {
     /// The document in which it is done.
     pub document: DocKey,
-    /// What is done.
+    /// Description of the step.
     pub step: String,
-    /// What else is to be known.
+    /// A note on the step.
     pub note: Option<&'static str>,
     /// Where it is written.
     pub at: Vec<Span>,
@@ -68,7 +68,7 @@ pub struct WayRow {
     pub standing: Standing,
 }
 
-/// What became of one of several values for a place.
+/// Outcome of one of several values for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// There is no other.
@@ -82,17 +82,17 @@ pub enum Standing {
 /// A document in which a value could be set, and what that would change.
 #[derive(Clone, Debug)]
 pub struct WayChange {
-    /// Which sites it would concern, in words.
+    /// The sites that it would concern, in words.
     pub scope: String,
     /// The number of the row, from one.
     pub row: usize,
     /// The sites that read the document.
     pub sites: Vec<Arc<str>>,
-    /// What the text there reaches now, where there is one.
+    /// The present reach of the text there, where there is one.
     pub reach: Option<TextReach>,
 }
 
-/// How far a text reaches.
+/// The outputs and sites that a text reaches.
 #[derive(Clone, Debug, Default)]
 pub struct TextReach {
     /// Outputs, over all sites.
@@ -103,7 +103,7 @@ pub struct TextReach {
     pub shielded: Vec<Arc<str>>,
 }
 
-/// Who wrote one leaf of a mapping or list.
+/// The author of one leaf of a mapping or list.
 #[derive(Clone, Debug)]
 pub struct LeafWriter {
     /// The leaf.
@@ -131,7 +131,7 @@ pub struct TextTrace {
     pub stops: Vec<WayRow>,
 }
 
-/// What a site says about a value, where all are asked.
+/// The value in one site, where all are asked.
 #[derive(Clone, Debug)]
 pub struct SiteValue {
     /// The site; none for a set without layout.
@@ -160,7 +160,7 @@ pub fn write_way(
     write_changes(way, style, out)
 }
 
-/// The value as YAML, or what stands for it; one line or several.
+/// The value as YAML, or its placeholder; one line or several.
 fn value_text(way: &ExplainedValue) -> String {
     const MOST_LINES: usize = 20;
     let Some(value) = &way.value else { return "nothing stands there\n".into() };
@@ -358,7 +358,7 @@ pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) 
 /// Maximum number of sites with one value that are listed.
 const MAX_SITES: usize = 8;
 
-/// What is equal where values are. Whether secrets are equal is a secret.
+/// A key that is equal for equal values. Whether secrets are equal is a secret.
 fn identity(way: &ExplainedValue) -> String {
     match &way.value {
         Some(value) if !holds_secret(value) => canonical(value),

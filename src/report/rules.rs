@@ -22,7 +22,7 @@ pub struct RuleRow {
 }
 
 impl RuleRow {
-    /// What is special about the rule, in words.
+    /// The special properties of the rule, in words.
     fn marks(&self) -> Vec<&'static str> {
         let mark = |which: &Trait| match which {
             Trait::Strict => Some("strict"),

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// One of the two meanings, and what chose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ChosenSemantics {
-    /// Which of the two.
+    /// The meaning.
     pub meaning: ReportedSemantics,
-    /// What chose it.
+    /// The reason for the choice.
     pub chosen_by: ChosenBy,
 }
 
@@ -18,13 +18,13 @@ pub struct ChosenSemantics {
 #[serde(rename_all = "lowercase")]
 #[serde(expecting = "enum Meaning")]
 pub enum ReportedSemantics {
-    /// That of Deckhand's documentation.
+    /// The meaning of Deckhand's documentation.
     Documented,
-    /// That of Deckhand's code.
+    /// The meaning of Deckhand's code.
     Deckhand,
 }
 
-/// What chooses between the two meanings.
+/// A reason to choose one of the two meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChosenBy {

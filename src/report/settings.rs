@@ -1,4 +1,4 @@
-//! What is configured, setting by setting, and where each value comes from.
+//! The configuration, setting by setting, and the origin of each value.
 
 use std::io::{self, Write};
 

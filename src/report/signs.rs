@@ -1,4 +1,4 @@
-//! Signs that a terminal may lack, and what stands for them there.
+//! Signs that a terminal may lack, and their replacements.
 
 use super::TerminalStyle;
 
@@ -6,7 +6,7 @@ use super::TerminalStyle;
 pub(super) struct Signs {
     /// Between parts of a line.
     pub(super) between: &'static str,
-    /// From one place to the next.
+    /// Between one place and the next.
     pub(super) arrow: &'static str,
     /// Where text was cut.
     pub(super) dots: &'static str,

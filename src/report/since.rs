@@ -1,7 +1,7 @@
 //! One value on two sides, for people and for programs: the way it came, the
 //! way it comes now, and the edits that made the difference.
 //!
-//! Whether a secret is another is told, and nothing else of it.
+//! Of a secret only whether it changed is reported.
 
 use std::io::{self, Write};
 
@@ -18,24 +18,24 @@ use crate::source::DocKey;
 /// A value's ways on both sides.
 #[derive(Clone, Debug)]
 pub struct WaySince {
-    /// As it was.
+    /// The base side.
     pub base: WaySide,
-    /// As it is.
+    /// The head side.
     pub head: WaySide,
-    /// What is different.
+    /// The difference.
     pub difference: ExplainedDifference,
 }
 
 /// A value's way on one side.
 #[derive(Clone, Debug)]
 pub struct WaySide {
-    /// What the side is called, e.g. `now`.
+    /// Heading of the side, e.g. `now`.
     pub heading: String,
     /// The way; or why there is none, as a sentence without a full stop.
     pub way: Result<ExplainedValue, String>,
 }
 
-/// What is different between two ways of a value.
+/// Difference between two explanations of a value.
 #[derive(Clone, Debug)]
 pub enum ExplainedDifference {
     /// Nothing.

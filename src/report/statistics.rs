@@ -1,4 +1,4 @@
-//! How many findings there are of each rule.
+//! Number of findings of each rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -98,7 +98,7 @@ impl RuleCount {
         }
     }
 
-    /// What is said beside its count.
+    /// Notes beside its count.
     fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         words.extend(self.new.map(|count| format!("{count} new")));

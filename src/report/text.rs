@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::model::FilePlace;
 
-/// What a part of a text is.
+/// Role of a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextRole {
     /// Words.
@@ -15,19 +15,19 @@ pub(super) enum TextRole {
     Name,
     /// A place in a file.
     Place,
-    /// That something is as it should be.
+    /// A good state.
     Good,
-    /// That something is wrong.
+    /// A fault.
     Error,
-    /// That something may be wrong.
+    /// A possible fault.
     Warning,
-    /// That something is worth knowing.
+    /// A note.
     Note,
-    /// What matters least.
+    /// The least important part.
     Dim,
 }
 
-/// What a part of a text leads to.
+/// Target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TextLink {
     /// A line of a file as it is.

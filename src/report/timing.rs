@@ -1,5 +1,4 @@
-//! How a run splits, for people: a table, and what to do where one thing
-//! takes most of it.
+//! Division of a run for people: a table, and the remedy where one thing takes most of it.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -7,10 +6,10 @@ use std::time::Duration;
 use super::counted;
 use crate::stopwatch::{RuleNames, RuleTime, Stage, StageTime, Times};
 
-/// So many rules are shown at most.
+/// Maximum number of rules listed.
 const RULES: usize = 5;
 
-/// Writes how a run on so many threads splits.
+/// Writes how the time of a run on this number of threads splits.
 ///
 /// # Errors
 /// Those of `out`.
@@ -57,7 +56,7 @@ fn row(name: &str, passed: &str, spent: &str, share: Option<u128>) -> String {
     format!("  {name:32}{passed:>9}{spent:>9}{share:>7}  ")
 }
 
-/// What a stage was done for.
+/// The unit of work of a stage.
 fn done_for(stage: &StageTime) -> String {
     match (stage.stage.unit(), usize::try_from(stage.count)) {
         (Some(unit), Ok(count)) if count > 0 => counted(count, unit),
@@ -83,16 +82,15 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// In hundredths, rounded.
+/// The share in hundredths, rounded.
 fn share(part: Duration, all: Duration) -> Option<u128> {
     let all = all.as_nanos();
     (all > 0).then(|| (part.as_nanos() * 100 + all / 2) / all)
 }
 
-/// What to do where one thing takes most of a run that is long enough to be
-/// noticed.
+/// The remedy where one thing takes most of a run that is long enough to be noticed.
 fn advice(times: &Times) -> Option<String> {
-    /// Shorter ones nobody waits for.
+    /// Shortest duration that a user notices.
     const NOTICED: Duration = Duration::from_millis(200);
     if times.total < NOTICED {
         return None;
@@ -107,7 +105,7 @@ fn advice(times: &Times) -> Option<String> {
     (dearest.threads * 2 > all).then(|| against(dearest)).flatten().map(str::to_owned)
 }
 
-/// What makes a stage cheaper; none where nothing that a user can do does.
+/// The way to make a stage cheaper; none where a user cannot change it.
 fn against(dearest: &StageTime) -> Option<&'static str> {
     match dearest.stage {
         Stage::Start | Stage::List => {

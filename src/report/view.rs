@@ -1,8 +1,7 @@
-//! What may be shown, and where it is.
+//! The texts and places that may be shown.
 //!
-//! No place tells more of a secret than where it begins: a position inside it
-//! is reported at its start, and columns after it are counted as if it were
-//! not there, since they would tell its length.
+//! A place shows no more of a secret than its start: a position inside it is reported at its start,
+//! and columns after it are counted as if it were not there, since they would reveal its length.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -34,14 +33,14 @@ pub(super) struct VisiblePlace<'a> {
     pub(super) end_column: usize,
     /// Whether it goes on over a secret that begins where it is said to end.
     pub(super) covers_secret: bool,
-    /// Where it is in the text that stands there encoded, if it is in one.
+    /// The place in the decoded text, if the text is encoded there.
     pub(super) decoded: Option<VisibleDecodedPlace<'a>>,
 }
 
 /// Where a span is in a decoded text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VisibleDecodedPlace<'a> {
-    /// What the text is called.
+    /// Name of the text.
     pub(super) name: &'a RepoPath,
     pub(super) line: usize,
     pub(super) column: usize,
@@ -61,8 +60,8 @@ pub(super) struct ShownLine {
 }
 
 impl<'a> View<'a> {
-    /// `sources` without what is in `secrets`, and without any text of the
-    /// files `opaque`, which may hold secrets that nobody found.
+    /// `sources` without the spans in `secrets`, and without any text of the files `opaque`, which
+    /// may hold secrets that were not found.
     pub fn new(sources: &'a SourceMap, secrets: &[Span], opaque: &[FileId]) -> Self {
         let mut sorted: Vec<Span> =
             secrets.iter().copied().filter(|it| it.start < it.end).collect();
@@ -82,7 +81,7 @@ impl<'a> View<'a> {
         self.sources.get(file)
     }
 
-    /// Where somebody wrote what stands at `span`; see [`SourceMap::written`].
+    /// The place at which the text at `span` was written; see [`SourceMap::written`].
     pub(super) fn written(&self, span: Span) -> Span {
         self.sources.written(span)
     }
@@ -155,8 +154,8 @@ impl<'a> View<'a> {
         self.is_opaque(span.file) || met.is_some_and(|secret| secret.start < span.end)
     }
 
-    /// Whether a part of a secret is in `span`, or before it on its line: the columns
-    /// that are told are then not those of the file.
+    /// Whether a part of a secret is in `span`, or before it on its line: the reported columns are
+    /// then not those of the file.
     pub(super) fn shifts(&self, span: Span) -> bool {
         let start = self.source(span.file).lines().line_start(span.start);
         self.touches_secret(Span { start, ..span })
@@ -181,8 +180,8 @@ impl<'a> View<'a> {
         start..start + offset(text.len())
     }
 
-    /// `location` as far as it may be shown: neither the keys inside a secret
-    /// nor the places of its items are told.
+    /// `location` as far as it may be shown: neither the keys inside a secret nor the places of its
+    /// items.
     pub(super) fn shown_location(&self, location: &Location) -> Location {
         let pieces = &location.0;
         let secret = pieces.iter().position(|piece| match piece {
@@ -240,9 +239,9 @@ impl<'a> View<'a> {
         self.secret_before(span.file, span.end).is_some()
     }
 
-    /// Where `span` begins, or the start of the secret that this is inside of
-    /// or, on the same line, at the end of. Where nobody knows what is secret, it
-    /// is the start of its line: without that, a document could not be mended.
+    /// The start of `span`, or of the secret that contains it or, on the same line, ends at it. In
+    /// a file that may hold unknown secrets, it is the start of the line: without that, a document
+    /// could not be fixed.
     fn moved_start(&self, span: Span) -> u32 {
         let at = span.start;
         let lines = self.source(span.file).lines();

@@ -1,4 +1,4 @@
-//! What became of values, as lines of YAML.
+//! Changes of values, as lines of YAML.
 
 use super::escape::text;
 use super::{fitting, folded};

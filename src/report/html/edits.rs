@@ -76,7 +76,7 @@ impl<'r> HtmlPage<'_, 'r> {
         place.map(|place| self.text(&place)).unwrap_or_default()
     }
 
-    /// What was edited: each place, and the value once.
+    /// The edits: each place, and the value once.
     fn changes(&self, entry: &EditEntry<'r>) -> String {
         let change = |change: &EditedValue<'r>| {
             let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
@@ -109,8 +109,8 @@ impl<'r> HtmlPage<'_, 'r> {
             }
             _ => {
                 let id = self.id(&first.id.to_string());
-                let is_said = entry.deltas.is_empty();
-                let deltas = if is_said { String::new() } else { self.deltas(first) };
+                let is_shown_by_edits = entry.deltas.is_empty();
+                let deltas = if is_shown_by_edits { String::new() } else { self.deltas(first) };
                 (id, deltas + &self.variants(others))
             }
         };
@@ -145,7 +145,7 @@ impl<'r> HtmlPage<'_, 'r> {
         format!("<div class=\"diff\">\n{changes}</div>\n")
     }
 
-    /// What became of a place of an output, and where it is written.
+    /// The change at a place of an output, and where it is written.
     fn changed(&self, change: &OutputChange) -> String {
         let delta = ValueDelta::of_change(change);
         let place =
@@ -198,7 +198,7 @@ impl<'r> HtmlPage<'_, 'r> {
     }
 }
 
-/// In how many files edits are.
+/// The number of files of edits.
 fn places(edits: &[&ReportedEdit]) -> String {
     let files = edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
     let files: BTreeSet<&str> = files.collect();

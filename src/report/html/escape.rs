@@ -4,9 +4,8 @@ use std::fmt::{self, Display, Formatter, Write as _};
 
 use crate::report::printable::{escape, is_harmful};
 
-/// A text to be written into a page. Nothing in it is markup any more, and
-/// characters that could hide, reorder or forge what stands beside them are
-/// escapes a person can read; a tab stays one.
+/// Escapes a text for a page. Nothing in it is markup any more, and characters that could hide,
+/// reorder or forge the text beside them are escapes a person can read; a tab stays one.
 pub(super) fn text(text: &str) -> EscapedText<'_> {
     EscapedText(text)
 }

@@ -7,7 +7,7 @@ use super::escape::{text, words};
 use crate::report::model::{LabelledPlace, SourceLine};
 use crate::report::text::TextLink;
 
-/// How much is shown around the line of a label.
+/// Number of lines shown around the line of a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContextLines {
     None,
@@ -28,12 +28,12 @@ impl HtmlPage<'_, '_> {
             "" => String::new(),
             lines => format!("<pre class=\"excerpt\">{lines}</pre>\n"),
         };
-        let said = match &*label.label {
+        let caption = match &*label.label {
             "" => String::new(),
-            said => format!("<p class=\"said\">{}</p>\n", words(said)),
+            caption => format!("<p class=\"said\">{}</p>\n", words(caption)),
         };
         format!(
-            "<figure><figcaption>{}</figcaption>\n{lines}{said}</figure>\n",
+            "<figure><figcaption>{}</figcaption>\n{lines}{caption}</figure>\n",
             self.label_place(label)
         )
     }
@@ -80,7 +80,7 @@ fn is_hidden(line: &SourceLine, at: usize) -> bool {
     line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at))
 }
 
-/// What a label is about on the line it begins on, in characters; at least one.
+/// The characters that a label marks on the line on which it begins; at least one.
 fn marked(line: &SourceLine, label: &LabelledPlace) -> Range<usize> {
     let [start, end] = label.ends();
     let from = position(line, start.1);

@@ -8,12 +8,12 @@ use super::escape::text;
 use crate::report::model::{EditRef, ReportedEdit};
 use crate::report::story::{FindingEntry, GroupEntry, Story, runs};
 
-/// What edits are about.
+/// Properties of edits, by which a reader filters them.
 pub(super) struct EditTraits<'r> {
     of_edit: BTreeMap<EditRef, Traits<'r>>,
 }
 
-/// What a part of the page is about.
+/// Properties of a part of the page.
 #[derive(Default)]
 struct Traits<'r> {
     sites: BTreeSet<usize>,

@@ -78,7 +78,7 @@ impl<'r> HtmlPage<'_, 'r> {
         }
     }
 
-    /// What is said beside the lines.
+    /// Facts printed beside the lines.
     fn facts(&self, entry: &FindingEntry<'r>) -> String {
         let finding = entry.finding;
         let mut facts: Vec<(&str, String)> =
@@ -117,7 +117,7 @@ fn open(count: usize) -> &'static str {
     if count > MAX_UNFOLDED { "" } else { " open" }
 }
 
-/// Why a finding does not count.
+/// Reason why a finding does not count.
 fn state(finding: &Finding) -> &'static str {
     match (&finding.suppressed, finding.state) {
         (Some(_), _) => "<span class=\"badge\">ignored</span> ",

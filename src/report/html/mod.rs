@@ -226,7 +226,7 @@ fn unfolded<'l, T>(
     first.concat() + &folded("rest", &rest_count, &rest)
 }
 
-/// That a list goes on; nothing where it does not.
+/// A note that a list goes on; nothing where it does not.
 fn more(count: usize, what: &str) -> String {
     if count == 0 {
         return String::new();

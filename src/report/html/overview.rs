@@ -18,7 +18,7 @@ impl HtmlPage<'_, '_> {
         badge.unwrap_or_default() + &self.reason().words().replace('`', "")
     }
 
-    /// Why the run passed or failed; where that needs no reason, the first figures.
+    /// Reason why the run passed or failed; where that needs none, the first figures.
     fn reason(&self) -> StyledText {
         let headline = &self.story.headline;
         let first = headline.figures.first().filter(|_| headline.reason.is_empty());
@@ -46,7 +46,7 @@ impl HtmlPage<'_, '_> {
         )
     }
 
-    /// What was looked at: the header of the story, with the time of each commit.
+    /// The sides that were read: the header of the story, with the time of each commit.
     fn sides(&self) -> String {
         let report = self.story.report;
         let comparison = report.comparison.as_ref();

@@ -1,4 +1,4 @@
-//! What rules say of themselves: the page of each rule that has a finding.
+//! Documentation of rules: the page of each rule that has a finding.
 //!
 //! The pages are ours, and use little of Markdown: headings, paragraphs, lists, code. What is
 //! none of these is shown as it is.

@@ -21,7 +21,7 @@ use super::story::{
 use super::text::{StyledText, TextPiece, TextRole};
 use super::{FormatOptions, counted};
 
-/// How long a page may be.
+/// Maximum length of a page.
 ///
 /// A host counts characters, and not all count them alike. A text never has fewer bytes than it
 /// has UTF-16 units, nor fewer of these than it has characters, so bytes are what is counted here.
@@ -427,7 +427,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         }
     }
 
-    /// What was compared, and by what.
+    /// The sides that were compared, and the version of layercake.
     fn write_footer(&mut self) -> Result<(), PageFull> {
         let header = self.story.header.iter();
         let parts = header.map(|(word, text)| format!("{word} {}", self.text(text)));
@@ -473,7 +473,7 @@ impl<'r> MarkdownPage<'_, 'r> {
 /// Maximum size of a link; browsers and hosts refuse much longer addresses.
 const MAX_LINK_BYTES: usize = 1_000;
 
-/// A text for a heading, all of which stands out.
+/// A text for a heading, which is bold as a whole.
 fn plain(text: &StyledText) -> StyledText {
     let pieces = text.pieces.iter().cloned().map(|piece| match piece.role {
         TextRole::Name | TextRole::Place => piece,
@@ -482,7 +482,7 @@ fn plain(text: &StyledText) -> StyledText {
     StyledText { pieces: pieces.collect() }
 }
 
-/// Words that stand out.
+/// Bold words.
 fn strong(words: &str) -> String {
     format!("**{words}**")
 }

@@ -10,11 +10,11 @@ pub(super) struct BoundedPage {
     most: usize,
 }
 
-/// What was to be written does not fit.
+/// The page has no room for the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageFull;
 
-/// Where the text of a column stands.
+/// Head of a column, with its alignment.
 #[derive(Clone, Copy)]
 pub(super) enum TableColumn {
     Text(&'static str),
@@ -38,7 +38,7 @@ impl BoundedPage {
         Ok(())
     }
 
-    /// Blocks are told apart by an empty line.
+    /// Blocks are separated by an empty line.
     fn begin(&mut self) -> Result<(), PageFull> {
         if self.text.is_empty() { Ok(()) } else { self.push("\n") }
     }
@@ -54,7 +54,7 @@ impl BoundedPage {
         self.push("\n")
     }
 
-    /// Paragraphs that stand out.
+    /// Highlighted paragraphs.
     pub(super) fn alert(&mut self, paragraphs: &[String]) -> Result<(), PageFull> {
         self.begin()?;
         self.push("> [!CAUTION]\n")?;

@@ -1,12 +1,11 @@
 //! Texts of others in Markdown, as GitHub and GitLab read it: what comes out of
 //! a reader is the text that went in, and nothing else.
 //!
-//! A host makes more of a text than `CommonMark` does: `@name` is told somebody,
-//! `#12`, a commit and an address become links, `:tada:` a picture, `$x$` a
-//! formula. Most of that happens after the Markdown was read, so that neither
-//! a backslash nor an entity keeps it off. Text in code is spared all of it, and
-//! so a word that could be made something of is shown as code. Nothing of others
-//! is ever put into HTML.
+//! A host makes more of a text than `CommonMark` does: `@name` notifies a user, `#12`, a commit and
+//! an address become links, `:tada:` a picture, `$x$` a formula. Most of that happens after the
+//! Markdown was read, so that neither a backslash nor an entity prevents it. Text in code is spared
+//! all of it, and so a word with a possible special meaning is shown as code. Foreign text is never
+//! put into HTML.
 
 use std::borrow::Cow;
 
@@ -18,7 +17,7 @@ pub(super) fn in_cell(markdown: &str) -> String {
     markdown.replace('|', "\\|")
 }
 
-/// `text` on one line, in at most so many characters.
+/// `text` on one line, in at most `longest` characters.
 pub(super) fn short(text: &str, longest: usize) -> Cow<'_, str> {
     // What is cut off is not looked at: a name may be a book.
     let end = text.char_indices().nth(longest + 1).map_or(text.len(), |(at, _)| at);
@@ -61,7 +60,7 @@ pub(super) fn fence(lines: &[String]) -> String {
     "`".repeat(SHORTEST.max(longest + 1))
 }
 
-/// How many backticks follow each other at most.
+/// Length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|it| it != '`').map(str::len).max().unwrap_or(0)
 }
@@ -71,7 +70,7 @@ pub(super) fn prose(text: &str) -> String {
     written(vec![MarkdownPiece::Prose(text)])
 }
 
-/// A sentence of a rule, in which names stand between backticks.
+/// A sentence of a rule, in which names are between backticks.
 pub(super) fn message(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let mut pieces = Vec::new();
@@ -82,7 +81,7 @@ pub(super) fn message(text: &str) -> String {
             // There is no code without a character.
             1 if is_closed && part.is_empty() => pieces.push(MarkdownPiece::Prose("``")),
             1 if is_closed => pieces.push(MarkdownPiece::Code(part)),
-            // The last backtick has no other: it stands for itself.
+            // The last backtick has no counterpart: it is an ordinary character.
             1 => pieces.push(MarkdownPiece::Prose(&text[at - 1..])),
             _ => pieces.push(MarkdownPiece::Prose(part)),
         }
@@ -97,7 +96,7 @@ enum MarkdownPiece<'a> {
     Code(&'a str),
 }
 
-/// What a word, or what is between words, is written as.
+/// Markdown for a word, or for the text between words.
 enum MarkdownToken<'a> {
     Plain(String),
     Code(String),

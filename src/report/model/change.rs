@@ -1,5 +1,5 @@
-//! What changed between two sides: edits, outputs, groups of those that changed alike, the
-//! routes between them, and what stopped an edit.
+//! Changes between two sides: edits, outputs, groups of those that changed alike, the routes
+//! between them, and the places that stopped an edit.
 //!
 //! An output is listed with all sites in which the same became of it for the same reasons. The
 //! places of a route are those of the first of these sites.
@@ -39,7 +39,7 @@ pub(super) struct ReportedChanges {
 pub struct ReportedEdit {
     /// Its name in this report.
     pub id: EditRef,
-    /// What kind of change.
+    /// Kind of the change.
     pub kind: EditKind,
     /// The further repository between whose revisions it is, as an index into
     /// [`Report::repositories`](super::Report::repositories).
@@ -59,9 +59,9 @@ pub struct ReportedEdit {
     pub before: Option<ShownValue>,
     /// The value that is there now.
     pub after: Option<ShownValue>,
-    /// What it changed.
+    /// Its effects.
     pub reach: Reach,
-    /// How its causes were found; none for one that changed nothing.
+    /// Method by which its effects were found; none for one that changed nothing.
     pub proof: Option<Proof>,
     /// Number of places that differ in there and are not edits of their own.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -71,20 +71,20 @@ pub struct ReportedEdit {
 /// Something that is on the base side, on the head side, or on both.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct OnSides<T> {
-    /// As it was.
+    /// The base side.
     pub base: Option<T>,
-    /// As it is.
+    /// The head side.
     pub head: Option<T>,
 }
 
 impl<T> OnSides<T> {
-    /// That of the head side, or else that of the base side.
+    /// The head side, or else the base side.
     pub fn last(&self) -> Option<&T> {
         self.head.as_ref().or(self.base.as_ref())
     }
 }
 
-/// What an edit changed.
+/// Number of outputs and sites that an edit changed.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Reach {
     /// Number of outputs, those of each site counted.
@@ -105,13 +105,13 @@ pub struct OutputGroup {
     pub schema: String,
     /// Their name.
     pub name: String,
-    /// What became of them.
+    /// Status of the outputs.
     pub status: Status,
     /// Number of outputs.
     pub outputs: usize,
     /// Their sites.
     pub sites: SetRef,
-    /// What differs in them.
+    /// Differences in the outputs.
     pub changes: Vec<OutputChange>,
 }
 
@@ -158,7 +158,7 @@ pub struct ReportedOutput {
     /// Its name on the base side, where that is another.
     #[serde(default, skip_serializing_if = "is_default")]
     pub renamed_from: Option<String>,
-    /// What became of it.
+    /// Its status.
     pub status: Status,
     /// The group that it is in.
     pub group: GroupRef,
@@ -203,7 +203,7 @@ pub struct Route {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Step")]
 pub struct RouteStep {
-    /// How the change came here.
+    /// Kind of the hop that led here.
     pub via: Via,
     /// The document that it came to.
     pub document: DocKey,
@@ -213,13 +213,13 @@ pub struct RouteStep {
     pub at: Vec<FilePlace>,
 }
 
-/// What stopped an edit at one place of a document.
+/// A stop of an edit at one place of a document.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Shield")]
 pub struct ReportedShield {
     /// The edit.
     pub edit: EditRef,
-    /// How it was stopped.
+    /// Kind of the stop.
     pub why: Why,
     /// The document at which it stopped.
     pub document: DocKey,
@@ -504,7 +504,7 @@ impl RouteStep {
     }
 }
 
-/// What stopped edits, at one place of a document in all its sites together.
+/// The stops of edits, at one place of a document in all its sites together.
 fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec<ReportedShield> {
     let (mut shields, mut files) = (Vec::new(), FileShapes::default());
     for (at, reach) in comparison.edits.iter().enumerate() {
@@ -531,7 +531,7 @@ fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec
     shields
 }
 
-/// What stopped an edit, that of several sites together where it is the same in alike files; in
+/// The stops of an edit, those of several sites together where they are the same in alike files; in
 /// each part one of each site, by site.
 fn alike_stops<'c>(
     reach: &'c EditReach,

@@ -20,20 +20,20 @@ use crate::triage::{self, Findings, fingerprint};
 pub struct Finding {
     /// The name of its rule.
     pub rule: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// On which sides it is; none without a comparison.
+    /// The sides that have it; none without a comparison.
     pub state: Option<State>,
     /// Whether Deckhand refuses what it reports.
     #[serde(default, skip_serializing_if = "is_default")]
     pub refused: bool,
     /// A name that stays when lines move and values change.
     pub fingerprint: String,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
-    /// Why it matters.
+    /// Notes on its importance.
     pub notes: Vec<String>,
     /// The line that wrote the fault.
     pub primary: LabelledPlace,
@@ -45,9 +45,9 @@ pub struct Finding {
     pub sites: Option<SetRef>,
     /// The edits that caused it.
     pub caused_by: Vec<EditRef>,
-    /// What says that it is not reported.
+    /// The comment or line of the baseline that suppresses it.
     pub suppressed: Option<SuppressedBy>,
-    /// What removes it for certain.
+    /// Change that certainly removes the fault.
     pub fix: Option<TextFix>,
     /// Fingerprint of the finding that it follows from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct Finding {
     pub count: usize,
 }
 
-/// On which sides a finding is.
+/// The sides that have a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -69,10 +69,10 @@ pub enum State {
     Fixed,
 }
 
-/// What says that a finding is not reported.
+/// The comment or line of the baseline that suppresses a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SuppressedBy {
-    /// What kind of thing.
+    /// Its kind.
     pub kind: SuppressionKind,
     /// The file that it is in.
     pub file: String,
@@ -82,7 +82,7 @@ pub struct SuppressedBy {
     pub reason: String,
 }
 
-/// What can say that a finding is not reported.
+/// A way to suppress a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SuppressionKind {
@@ -97,7 +97,7 @@ pub enum SuppressionKind {
 pub struct TextFix {
     /// Whether it can do harm.
     pub safety: Safety,
-    /// What it does.
+    /// Its effect.
     pub message: String,
     /// The stretches to replace; they do not overlap.
     pub edits: Vec<TextReplacement>,
@@ -264,7 +264,7 @@ impl SuppressedBy {
 
 impl TextFix {
     /// None where it touches a secret or comes after one on its line, since its columns would
-    /// tell of it, and none of a text that the file holds encoded.
+    /// reveal the length, and none of a text that the file holds encoded.
     fn new(fix: &Fix, view: &View<'_>) -> Option<Self> {
         let edits = fix.edits.iter().map(|edit| {
             let place = view.place(edit.span);

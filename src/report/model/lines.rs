@@ -46,10 +46,9 @@ pub struct SourceLine {
     /// The column at which the text begins, as labels count it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub column: usize,
-    /// The text, without a line break; `(hidden)` stands for a secret.
+    /// The text, without a line break; `(hidden)` replaces a secret.
     pub text: String,
-    /// Where in the text, in characters from zero, `(hidden)` stands for a
-    /// secret: where it begins and where it ends.
+    /// The ranges of `(hidden)` in the text, in characters from zero: begin and end of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<[usize; 2]>,
     /// Whether the line goes on after the text.
@@ -69,7 +68,7 @@ fn is_one(column: &usize) -> bool {
     *column == 1
 }
 
-/// The texts that labels of findings stand in.
+/// The texts that have labels of findings.
 #[derive(Default)]
 pub(super) struct LineCollector {
     /// By file, its index in `lines`.
@@ -77,25 +76,25 @@ pub(super) struct LineCollector {
     pub(super) lines: Vec<FileLines>,
 }
 
-/// What is to be kept of a text: lines, from zero.
+/// The lines to keep of a text, from zero.
 type WantedLines = BTreeMap<usize, WantedLine>;
 
-/// What is to be kept of a line.
+/// The part of a line to keep.
 #[derive(Default)]
 struct WantedLine {
     /// The columns at which labels begin on it.
     columns: BTreeSet<usize>,
-    /// Whether it stands beside a line with a label, and is shown from its start.
+    /// Whether it is beside a line with a label, and is shown from its start.
     is_beside: bool,
 }
 
 impl LineCollector {
-    /// The name of the text that a label stands in.
+    /// The name of the text that a label is in.
     pub(super) fn name_of(&self, file: FileId) -> Option<TextRef> {
         self.places.get(&file).map(|at| TextRef::at(*at))
     }
 
-    /// Those of these findings.
+    /// The texts that have labels of these findings.
     pub(super) fn of<'a>(
         diagnostics: impl Iterator<Item = &'a Diagnostic>,
         view: &View<'_>,
@@ -152,7 +151,7 @@ impl SourceLine {
         Self { line, column: 1, text, hidden: Vec::new(), cut: false, continues: false }
     }
 
-    /// What is kept of a line (from zero).
+    /// The parts of a line (from zero) to keep.
     fn parts(line: usize, shown: ShownLine, wanted: &WantedLine) -> Vec<Self> {
         let shown = without_mark(line, shown);
         let length = shown.text.chars().count();

@@ -66,7 +66,7 @@ pub struct Report {
     pub schema: String,
     /// Its version.
     pub version: u32,
-    /// What made it.
+    /// The program that made it.
     pub tool: Tool,
     /// Whether the run passed.
     pub verdict: RunVerdict,
@@ -87,7 +87,7 @@ pub struct Report {
     pub sites: Vec<ReportedSite>,
     /// Sets of sites, which other parts name.
     pub site_sets: Vec<SiteSet>,
-    /// What was edited, by path and place.
+    /// The edits, by path and place.
     pub edits: Vec<ReportedEdit>,
     /// Outputs that changed alike.
     pub groups: Vec<OutputGroup>,
@@ -95,7 +95,7 @@ pub struct Report {
     pub outputs: Vec<ReportedOutput>,
     /// Routes from edits to outputs.
     pub routes: Vec<Route>,
-    /// What stopped edits.
+    /// The places that stopped edits.
     pub shields: Vec<ReportedShield>,
     /// The findings by path and place, those that are fixed last.
     pub findings: Vec<Finding>,
@@ -103,13 +103,13 @@ pub struct Report {
     pub statistics: Vec<RuleCount>,
     /// The lines that findings point at.
     pub lines: Vec<FileLines>,
-    /// What is not listed.
+    /// Counts of what is not listed.
     pub truncated: Truncated,
-    /// How long the run took, in milliseconds.
+    /// Duration of the run, in milliseconds.
     pub timing_ms: Timing,
 }
 
-/// What made a report.
+/// The program that made a report.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Tool {
     /// `layercake`.
@@ -122,15 +122,15 @@ pub struct Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Verdict")]
 pub struct RunVerdict {
-    /// What came of it.
+    /// Its outcome.
     pub outcome: RunOutcome,
     /// The least bad findings that fail it; none where no finding does.
     pub fail_on: Option<Severity>,
-    /// Which findings, or changes, fail it.
+    /// The findings, or changes, that fail it.
     pub judges: FailureCriterion,
 }
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[serde(expecting = "enum Outcome")]
@@ -143,7 +143,7 @@ pub enum RunOutcome {
     InternalError,
 }
 
-/// What decides whether a run passes.
+/// Criterion by which a run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[serde(expecting = "enum Judges")]
@@ -175,13 +175,14 @@ pub struct ReportedRepository {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Comparison")]
 pub struct ReportedComparison {
-    /// As it was.
+    /// The base side.
     pub base: ReportedSide,
-    /// As it is.
+    /// The head side.
     pub head: ReportedSide,
-    /// How they were chosen, as a word that stays the same in later versions, such as `since`.
+    /// The way in which they were chosen, as a word that stays the same in later versions, such as
+    /// `since`.
     pub chosen_by: String,
-    /// How they were chosen, for people, such as `merge-base of main and HEAD`.
+    /// The way in which they were chosen, for people, such as `merge-base of main and HEAD`.
     pub reason: String,
     /// Whether the repository holds only part of its history.
     pub shallow: bool,
@@ -199,7 +200,7 @@ pub struct ReportedComparison {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Side")]
 pub struct ReportedSide {
-    /// What its files were read from.
+    /// Kind of the source of its files.
     pub kind: SideKind,
     /// The commit, in full.
     pub commit: Option<String>,
@@ -207,11 +208,11 @@ pub struct ReportedSide {
     pub tree: Option<String>,
     /// When the commit was made, as ISO 8601.
     pub date: Option<String>,
-    /// What the user called it, such as `main`; empty where it was not named.
+    /// Its name as the user gave it, such as `main`; empty where it was not named.
     pub name: String,
 }
 
-/// What the files of a side were read from.
+/// Source of the files of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SideKind {
@@ -244,7 +245,7 @@ pub struct Totals {
     pub changed_sites: usize,
     /// Outputs that changed, came or went.
     pub changed_outputs: usize,
-    /// Those of them that are written in files which do not differ.
+    /// Number of changed outputs in files that do not differ.
     pub untouched_outputs: usize,
     /// Changed outputs by what became of them.
     pub by_status: ByStatus,
@@ -254,7 +255,7 @@ pub struct Totals {
     pub shielded_sites: usize,
     /// Open findings that are new; without a comparison all.
     pub findings: Counts,
-    /// Those of them that `--fix` removes.
+    /// Number of findings that `--fix` removes.
     pub fixable: usize,
     /// Findings of both sides.
     pub unchanged: Counts,
@@ -279,7 +280,7 @@ pub struct ByStatus {
     pub not_comparable: usize,
 }
 
-/// How much of what changed is not listed, as it is too much.
+/// Counts of changes that are not listed, because there are too many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Truncated {
     /// Outputs that changed.
@@ -292,7 +293,7 @@ pub struct Truncated {
     pub values: usize,
 }
 
-/// What a report is made of.
+/// Results of a run, from which a report is made.
 #[derive(Debug)]
 pub struct ReportInput<'a> {
     /// Whether it passed.
@@ -301,15 +302,15 @@ pub struct ReportInput<'a> {
     pub repository: Option<ReportedRepository>,
     /// The further repositories.
     pub repositories: &'a [source::UsedRepository],
-    /// What was rendered and, of two sides, compared.
+    /// The sides that were rendered and, of two, compared.
     pub checked: CheckedSides<'a>,
     /// Number of outputs of the head side.
     pub outputs: usize,
     /// The meaning of documents.
     pub semantics: ChosenSemantics,
-    /// What a link to a line of the repository is made of.
+    /// Template of links to lines of the repository.
     pub links: Option<Links>,
-    /// How long it took.
+    /// Durations.
     pub timing: Timing,
 }
 
@@ -329,7 +330,7 @@ pub enum CheckedSides<'a> {
     Two {
         /// The two sides.
         sides: Box<ReportedComparison>,
-        /// What changed.
+        /// The changes.
         comparison: &'a Compared,
         /// The findings that reports list; none where they were not looked for.
         findings: Option<&'a triage::ComparedFindings>,
@@ -468,12 +469,12 @@ impl Report {
         text.between(first.saturating_sub(1), last.min(first) + 1, (first, column))
     }
 
-    /// What is kept of the text that a label is in.
+    /// The lines kept of the text that a label is in.
     pub fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
         label.text?.of(&self.lines)
     }
 
-    /// With figures of what is listed.
+    /// Adds the figures of what is listed.
     fn counted(mut self) -> Self {
         self.count_by_site();
         self.count_outputs();

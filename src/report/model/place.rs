@@ -35,7 +35,7 @@ pub struct FilePlace {
 /// Where something begins in a text that a file holds encoded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct DecodedPlace {
-    /// What the text is called.
+    /// Name of the text.
     pub name: String,
     /// The line.
     pub line: usize,
@@ -65,7 +65,7 @@ pub struct LabelledPlace {
     /// Whether it goes on over a secret that begins where it is said to end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub covers_hidden: bool,
-    /// What is to be seen there; empty where the message of the finding says it.
+    /// Text of the label; empty where the message of the finding is enough.
     pub label: String,
     /// The text that it is in, among the `lines` of the report.
     pub text: Option<TextRef>,
@@ -74,7 +74,7 @@ pub struct LabelledPlace {
 /// A stretch of a text that a file holds encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct DecodedStretch {
-    /// What the text is called.
+    /// Name of the text.
     pub name: String,
     /// The line on which it begins.
     pub line: usize,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::report::model::FileLines;
 
-/// Why a text is not a report.
+/// Reason why a text is not a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportReadError {
     /// It is not a report of layercake, or a damaged one; why.

@@ -22,12 +22,12 @@ pub struct ReportedSite {
     pub base: Option<usize>,
     /// Number of outputs on the head side; none where the site is not there any more.
     pub head: Option<usize>,
-    /// What changed in it.
+    /// Its changes.
     #[serde(flatten)]
     pub counts: SiteCounts,
 }
 
-/// What changed in a site, in figures.
+/// Changes of a site, in figures.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
 )]

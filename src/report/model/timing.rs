@@ -1,4 +1,4 @@
-//! How long a run took.
+//! Durations of a run.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stopwatch::{RuleTime, Stage, StageTime, Times};
 
-/// How long a run took, and its stages where they were measured; in milliseconds.
+/// Duration of a run, and of its stages where they were measured; in milliseconds.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Timing {
     /// All of it.
@@ -19,7 +19,7 @@ pub struct Timing {
     pub rules: Vec<RuleTiming>,
 }
 
-/// How long a stage took.
+/// Duration of a stage.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct StageTiming {
     /// The stage.
@@ -28,13 +28,13 @@ pub struct StageTiming {
     pub passed: f64,
     /// The time that all threads spent.
     pub threads: f64,
-    /// How much it worked on.
+    /// Number of the things it worked on.
     pub count: Option<u64>,
-    /// What is counted.
+    /// Unit of the count.
     pub unit: Option<String>,
 }
 
-/// How long rules took that are looked for together.
+/// Duration of rules that are checked together.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RuleTiming {
     /// The first of them.

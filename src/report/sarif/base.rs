@@ -1,4 +1,4 @@
-//! What the places of a log are relative to: the root of the repository, and that of each further
+//! Base directories of the places of a log: the root of the repository, and that of each further
 //! one.
 
 use std::collections::{BTreeMap, BTreeSet};

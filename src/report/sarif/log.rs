@@ -141,13 +141,13 @@ pub(super) struct SarifMessage {
 }
 
 impl SarifMessage {
-    /// A line of text as it stands; see [`SarifMessage::of_lines`].
+    /// A line of text, taken literally; see [`SarifMessage::of_lines`].
     pub(super) fn new(line: &str) -> Self {
         Self::of_lines(&[line])
     }
 
-    /// Lines of text as they stand: nothing in them is a link, drives a
-    /// terminal, or breaks a line.
+    /// Lines of text, taken literally: nothing in them is a link, drives a terminal, or breaks a
+    /// line.
     pub(super) fn of_lines<T: AsRef<str>>(lines: &[T]) -> Self {
         let lines: Vec<_> = lines.iter().map(|line| clean(line.as_ref())).collect();
         // `[text](target)` is a link to a viewer (3.11.6).

@@ -39,7 +39,7 @@ use super::formats::page;
 use super::model::{Finding, Fingerprints, Report, write_json};
 use super::printable::clean;
 
-/// So many results of a run are kept by GitHub's code scanning, and shown.
+/// Maximum number of results of a run that GitHub's code scanning keeps and shows.
 const MOST_RESULTS: usize = 5_000;
 
 /// The category under which a code scanning service keeps results of one kind
@@ -88,8 +88,7 @@ fn run(report: &Report, manner: &FormatOptions<'_>) -> SarifRun {
     }
 }
 
-/// As many findings as are kept, those that are worst; in the order of the
-/// report.
+/// The worst findings, as many as are kept; in the order of the report.
 fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
     let mut ranked: Vec<(usize, &Finding)> = listed.iter().copied().enumerate().collect();
     ranked.sort_by_key(|(at, finding)| (Reverse(finding.severity), *at));
@@ -129,7 +128,7 @@ fn descriptor(name: &str, manner: &FormatOptions<'_>) -> ReportingDescriptor {
     }
 }
 
-/// That the run came to its end, and how many findings the file lacks.
+/// The end of the run, and the number of findings that the file lacks.
 fn invocation(left_out: usize) -> Invocation {
     let notification = |left_out| Notification {
         level: "warning",

@@ -79,7 +79,7 @@ fn text(finding: &Finding, report: &Report) -> Vec<String> {
     lines
 }
 
-/// What a finding is about: the faulty document, in each site.
+/// The faulty document of a finding, in each site.
 fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
     let Some(document) = finding.documents.first() else { return Vec::new() };
     let name = format!("{}/{}", document.schema, document.name);

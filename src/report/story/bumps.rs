@@ -16,11 +16,11 @@ pub(in crate::report) struct Commits {
     pub(in crate::report) title: StyledText,
     /// The latest of them.
     pub(in crate::report) listed: Vec<StyledText>,
-    /// How many more there are.
+    /// Number of further ones.
     pub(in crate::report) more: usize,
 }
 
-/// What each bump changed, in a sentence.
+/// The effect of each bump, in a sentence.
 pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let bumped = bumped(report).map(|(index, used)| {
         let reach = BumpReach::of(report, index, sites);
@@ -78,7 +78,7 @@ fn line(commit: &Commit) -> StyledText {
     StyledText::of(TextRole::Name, shortened(&commit.id)).and(" ").and(&commit.subject)
 }
 
-/// What the edits between two revisions changed.
+/// Effects of the edits between two revisions.
 struct BumpReach {
     edits: usize,
     outputs: usize,

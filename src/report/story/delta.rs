@@ -1,4 +1,4 @@
-//! What became of a value, as a difference of YAML lines with the lines around them.
+//! The change of a value, as a difference of YAML lines with the lines around them.
 //!
 //! A report has values as JSON. They are shown as YAML, which is what they were written in: every
 //! number in the digits that the report has, and text in quotes wherever YAML could read it as
@@ -15,7 +15,7 @@ use super::names::ORDER_CHANGED;
 use crate::report::model::{OutputChange, OutputPart, ShownValue};
 use crate::yaml::emit::HIDDEN;
 
-/// What became of one value.
+/// The change of one value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::report) struct ValueDelta {
     /// Where it is in its document; empty for all of it.
@@ -35,7 +35,7 @@ pub(in crate::report) struct DiffLine {
     pub(in crate::report) text: String,
 }
 
-/// What a line of a difference is.
+/// Kind of a line of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::report) enum Sign {
     /// It was there.
@@ -62,7 +62,7 @@ const MAX_ORDER: usize = 60;
 const MAX_DEPTH: usize = 32;
 
 impl ValueDelta {
-    /// What became of a place of an output.
+    /// The change at a place of an output.
     pub(in crate::report) fn of_change(change: &OutputChange) -> Self {
         let path = match (change.part, &*change.path) {
             (OutputPart::Data, path) => path.to_owned(),
@@ -76,7 +76,7 @@ impl ValueDelta {
         Self::new(path, change.before.as_ref(), change.after.as_ref(), change.unlisted)
     }
 
-    /// What became of a value at a path.
+    /// The change of a value at a path.
     pub(in crate::report) fn new(
         path: String,
         before: Option<&ShownValue>,
@@ -93,7 +93,7 @@ impl ValueDelta {
         Self { removed: removed.map_or(0, |json| leaves(json, 0)), ..delta }
     }
 
-    /// What became of the order of a list, by what its items are known by.
+    /// The change of the order of a list, as the values of the key of its items.
     pub(in crate::report) fn of_order(path: String, sides: [Option<&ShownValue>; 2]) -> Self {
         let names = sides.map(|side| side.map(item_names).unwrap_or_default());
         let joined = names.each_ref().map(|names| names.join(", "));
@@ -105,7 +105,7 @@ impl ValueDelta {
         Self::of_lines(path, &base, &head)
     }
 
-    /// What became of lines.
+    /// The change between two lists of lines.
     pub(in crate::report) fn of_lines(path: String, base: &[String], head: &[String]) -> Self {
         let scalars = match (base, head) {
             ([base], [head]) => Some([base.clone(), head.clone()]),

@@ -1,5 +1,5 @@
-//! What was edited and what came of it: edits that did the same are one entry, with the outputs
-//! they changed, the longest route, and what stopped them.
+//! Edits and their effects: edits with the same effect are one entry, with the outputs they
+//! changed, the longest route, and the places that stopped them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,13 +25,14 @@ use crate::source::DocKey;
 pub(in crate::report) struct EditEntry<'r> {
     /// The edits, in their order.
     pub(in crate::report) edits: Vec<&'r ReportedEdit>,
-    /// What was edited, each change once.
+    /// The edited values, each change once.
     pub(in crate::report) changes: Vec<EditedValue<'r>>,
-    /// What they reached.
+    /// Summary of the changed outputs.
     pub(in crate::report) reach: StyledText,
     /// The outputs that are listed with it, those that changed alike together.
     pub(in crate::report) groups: Vec<GroupEntry<'r>>,
-    /// How many outputs are listed with which entries before; empty where none is.
+    /// Number of outputs that are listed with entries before, and these entries; empty where none
+    /// is.
     pub(in crate::report) elsewhere: StyledText,
     /// The longest route, if one has steps behind the edit.
     pub(in crate::report) route: Option<RouteEntry>,
@@ -39,7 +40,7 @@ pub(in crate::report) struct EditEntry<'r> {
     pub(in crate::report) stops: Vec<StyledText>,
 }
 
-/// What became of a value, and the edits that did that to it.
+/// The change of a value, and the edits that caused it.
 pub(in crate::report) struct EditedValue<'r> {
     pub(in crate::report) edits: Vec<&'r ReportedEdit>,
     pub(in crate::report) delta: ValueDelta,
@@ -49,21 +50,21 @@ pub(in crate::report) struct EditedValue<'r> {
 pub(in crate::report) struct GroupEntry<'r> {
     /// The groups; several where outputs came or went, or have values of their own.
     pub(in crate::report) groups: Vec<&'r OutputGroup>,
-    /// What they are, where they are and how they were reached.
+    /// The outputs, their places and the way they were reached.
     pub(in crate::report) title: StyledText,
     /// The documents, where there are several.
     pub(in crate::report) documents: Vec<StyledText>,
-    /// What changed in them, unless the edits say it.
+    /// The changes in them, unless the edits show them.
     pub(in crate::report) deltas: Vec<ValueDelta>,
     /// Their sites.
     pub(in crate::report) sites: BTreeSet<usize>,
-    /// What became of them.
+    /// Their status.
     pub(in crate::report) status: Status,
 }
 
 /// A route, step by step.
 pub(in crate::report) struct RouteEntry {
-    /// Of which output it is.
+    /// Name of its output.
     pub(in crate::report) title: StyledText,
     /// The steps, the edit first.
     pub(in crate::report) steps: Vec<StepEntry>,
@@ -75,7 +76,7 @@ pub(in crate::report) struct StepEntry {
     pub(in crate::report) place: StyledText,
     /// All places that carried it.
     pub(in crate::report) places: StyledText,
-    /// What happened there.
+    /// The event at this step.
     pub(in crate::report) words: StyledText,
 }
 
@@ -147,21 +148,21 @@ struct EntryBuilder<'b, 'r> {
     names: &'b DocumentNames<'r>,
     sites: &'b SiteNames<'r>,
     fold: &'b Fold<'r>,
-    /// What each edit of the report did.
+    /// The change that each edit of the report made.
     edited: &'b HashMap<EditRef, ValueDelta>,
     /// The edits of each document.
     edits_of: &'b HashMap<(&'r str, &'r str), Vec<EditRef>>,
-    /// Whether outputs of one document that have values of their own are told apart.
+    /// Whether outputs of one document that have values of their own are listed separately.
     each_value: bool,
 }
 
 /// Outputs that differ at the same places.
 struct AlikeOutputs<'r> {
     outputs: Vec<&'r ReportedOutput>,
-    /// What changed in the first of them.
+    /// The changes in the first of them.
     deltas: Vec<ValueDelta>,
     /// Whether edits say all that changed.
-    said_by_edits: bool,
+    shown_by_edits: bool,
 }
 
 impl<'r> EntryBuilder<'_, 'r> {
@@ -243,13 +244,13 @@ impl<'r> EntryBuilder<'_, 'r> {
         let mut joined: IndexMap<_, Vec<&AlikeOutputs<'r>>> = IndexMap::new();
         for alike in &alike {
             let status = alike.outputs[0].status;
-            let key = (!alike.said_by_edits, status, self.sites_of(&alike.outputs), &alike.deltas);
+            let key = (!alike.shown_by_edits, status, self.sites_of(&alike.outputs), &alike.deltas);
             joined.entry(key).or_default().push(alike);
         }
         // What the edits say takes a line, and comes first.
-        let (said, others): (Vec<_>, Vec<_>) =
-            joined.values().partition(|alike| alike[0].said_by_edits);
-        groups.extend(said.into_iter().chain(others).map(|alike| self.group(alike)));
+        let (shown_by_edits, others): (Vec<_>, Vec<_>) =
+            joined.values().partition(|alike| alike[0].shown_by_edits);
+        groups.extend(shown_by_edits.into_iter().chain(others).map(|alike| self.group(alike)));
         groups
     }
 
@@ -279,15 +280,16 @@ impl<'r> EntryBuilder<'_, 'r> {
         let of_document = self.edits_of.get(&(&*group.schema, &*group.name));
         let causes = first.causes.iter().map(|cause| cause.edit);
         let causes = causes.chain(of_document.into_iter().flatten().copied());
-        let said: HashSet<&[DiffLine]> = causes.filter_map(|edit| self.lines_of(edit)).collect();
-        let is_said = |delta: &ValueDelta| said.contains(&delta.lines[..]);
+        let edit_lines: HashSet<&[DiffLine]> =
+            causes.filter_map(|edit| self.lines_of(edit)).collect();
+        let is_edit = |delta: &ValueDelta| edit_lines.contains(&delta.lines[..]);
         let is_one_group = outputs.iter().all(|output| output.group == first.group);
-        let said_by_edits = is_one_group && !deltas.is_empty() && deltas.iter().all(is_said);
+        let shown_by_edits = is_one_group && !deltas.is_empty() && deltas.iter().all(is_edit);
         let own = self.fold.edits.iter().filter_map(|edit| self.lines_of(edit.id));
         let own: HashSet<&[DiffLine]> = own.collect();
-        let is_shown = |delta: &ValueDelta| !said_by_edits || own.contains(&delta.lines[..]);
+        let is_shown = |delta: &ValueDelta| !shown_by_edits || own.contains(&delta.lines[..]);
         let deltas = deltas.into_iter().filter(is_shown).collect();
-        AlikeOutputs { outputs, deltas, said_by_edits }
+        AlikeOutputs { outputs, deltas, shown_by_edits }
     }
 
     fn lines_of(&self, edit: EditRef) -> Option<&[DiffLine]> {
@@ -318,7 +320,7 @@ impl<'r> EntryBuilder<'_, 'r> {
         };
         let title = became(title, first.outputs[0].status);
         let title = match &first.deltas[..] {
-            [delta, more @ ..] if first.said_by_edits => {
+            [delta, more @ ..] if first.shown_by_edits => {
                 title.and("  ").then(TextRole::Name, &delta.path).and(more_of(more.len()))
             }
             _ => title,
@@ -333,7 +335,7 @@ impl<'r> EntryBuilder<'_, 'r> {
         let title = StyledText::list([title, removed], ", ");
         let has_own_values = documents.len() == 1 && groups.len() > 1;
         let title = if has_own_values { title.and(", with different values") } else { title };
-        let deltas = if first.said_by_edits { Vec::new() } else { first.deltas.clone() };
+        let deltas = if first.shown_by_edits { Vec::new() } else { first.deltas.clone() };
         GroupEntry {
             groups,
             title,
@@ -508,10 +510,10 @@ impl<'r> EntryBuilder<'_, 'r> {
     }
 }
 
-/// What stopped edits, by how, at which document and in which sites.
+/// The stops of edits, by kind, document and sites.
 type Stops<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r ReportedShield>>;
 
-/// How often there is something, before what it is.
+/// Number of repetitions, to precede the thing.
 fn times(count: usize) -> StyledText {
     if count == 1 {
         StyledText::default()
@@ -520,7 +522,7 @@ fn times(count: usize) -> StyledText {
     }
 }
 
-/// What an output was called, behind what it is called.
+/// The former name of an output, to follow its present name.
 fn renamed(output: &ReportedOutput) -> StyledText {
     match &output.renamed_from {
         Some(name) => StyledText::plain(" (renamed from ").then(TextRole::Name, name).and(")"),
@@ -528,7 +530,7 @@ fn renamed(output: &ReportedOutput) -> StyledText {
     }
 }
 
-/// What became of outputs, behind what they are.
+/// The status of outputs, to follow their names.
 fn became(title: StyledText, status: Status) -> StyledText {
     match status {
         Status::Changed => title,
@@ -545,7 +547,7 @@ fn more_of(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
 
-/// What an edit did to a value; to a document that moved, where it was and is.
+/// The change that an edit made to a value; of a document that moved, its former and present place.
 fn edited(edit: &ReportedEdit) -> ValueDelta {
     let (path, [base, head]) = (names::path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
     let place = |place: &Option<FilePlace>| {

@@ -21,7 +21,7 @@ pub(in crate::report) struct FindingEntry<'r> {
     pub(in crate::report) sites: StyledText,
     /// The edits that caused it; empty where they are not known.
     pub(in crate::report) causes: StyledText,
-    /// What says that it is not reported; empty where it is.
+    /// The reason why it is suppressed; empty where it is reported.
     pub(in crate::report) suppressed: StyledText,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn listed<'r>(
         .partition(|it| it.finding.is_new() && it.finding.severity == Severity::Error)
 }
 
-/// What is new before what is not, and that before what is suppressed.
+/// New findings come before others, and those before suppressed ones.
 fn rank(finding: &Finding) -> usize {
     match (&finding.suppressed, finding.state) {
         (None, Some(State::New) | None) => 0,
@@ -80,8 +80,8 @@ impl<'r> FindingEntry<'r> {
         }
     }
 
-    /// What is said of it beside its message and its first place, a line each: where else it is,
-    /// why it matters, what to do, in which sites, because of which edits.
+    /// The notes beside its message and its first place, a line each: its other places, its
+    /// importance, the remedy, its sites, the edits that caused it.
     pub(in crate::report) fn lines(&self, max_places: usize) -> Vec<String> {
         let finding = self.finding;
         let mut lines: Vec<String> =

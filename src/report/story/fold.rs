@@ -1,4 +1,4 @@
-//! Which edits are one entry: those that did the same to values, or reached the same.
+//! Grouping of edits into entries: edits that did the same to values, or reached the same.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,7 +21,7 @@ pub(super) struct Fold<'r> {
     pub(super) own: Vec<&'r ReportedOutput>,
     /// Outputs that are listed with other entries, by the entry.
     pub(super) elsewhere: BTreeMap<usize, Vec<&'r ReportedOutput>>,
-    /// What stopped the edits.
+    /// The places that stopped the edits.
     pub(super) shields: Vec<&'r ReportedShield>,
 }
 
@@ -31,7 +31,7 @@ impl<'r> Fold<'r> {
         self.own.iter().chain(self.elsewhere.values().flatten()).copied()
     }
 
-    /// Why the first of them that did so changed an output.
+    /// The cause by which the first of them changed an output.
     pub(super) fn cause_of(&self, output: &'r ReportedOutput) -> Option<&'r ReportedCause> {
         output.causes.iter().find(|cause| self.edits.iter().any(|edit| edit.id == cause.edit))
     }
@@ -66,7 +66,7 @@ pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'
     folds
 }
 
-/// What one edit reached and met.
+/// The outputs and the shields that one edit reached.
 #[derive(Clone, Default)]
 struct EditTrace<'r> {
     outputs: Vec<(usize, &'r ReportedCause)>,
@@ -92,7 +92,7 @@ impl<'r> EditTrace<'r> {
     }
 }
 
-/// What edits of one entry have in common.
+/// Common property of the edits of one entry.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum EditLikeness<'r> {
     /// The values before and after.
@@ -101,7 +101,7 @@ enum EditLikeness<'r> {
     Site(EditKind),
     /// Whether documents came or went, and the sites they reached.
     Document(bool, BTreeSet<usize>),
-    /// What they reached and met.
+    /// The outputs and the shields that they reached.
     Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
 }
 

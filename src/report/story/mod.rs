@@ -1,6 +1,6 @@
-//! What a report says, in the order in which it is said: the verdict, the sites, the root causes,
-//! what was edited and what came of it, all other findings. Folding and each sentence are here
-//! once; a format decides how it is laid out and how much of it there is room for.
+//! The contents of a report, in order: the verdict, the sites, the root causes, the edits and their
+//! effects, all other findings. Folding and each sentence are here once; a format decides how it is
+//! laid out and how much of it there is room for.
 
 mod bumps;
 mod delta;
@@ -27,7 +27,7 @@ use super::counted;
 use super::model::{Report, ReportedEdit};
 use super::text::{StyledText, TextRole};
 
-/// Which findings are listed, beside those that always are.
+/// Optional findings that are listed, beside those that always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingFilter {
     /// Whether each finding is: those that follow from another one, and those that both sides of
@@ -37,19 +37,19 @@ pub struct FindingFilter {
     pub ignored: bool,
 }
 
-/// What a report says.
+/// The contents of a report, in sentences.
 pub(super) struct Story<'r> {
     /// The report.
     pub(super) report: &'r Report,
     /// Whether the run passed and why.
     pub(super) headline: Headline,
-    /// What was compared: words and what they name.
+    /// The sides that were compared: a word and a name for each.
     pub(super) header: Vec<(&'static str, StyledText)>,
-    /// What became of the sites, where there are several to speak of.
+    /// The changes of the sites, where there are several.
     pub(super) sites: Option<SiteTable>,
     /// New findings that are errors.
     pub(super) errors: Vec<FindingEntry<'r>>,
-    /// What was edited and what came of it.
+    /// The edits and their effects.
     pub(super) entries: Vec<EditEntry<'r>>,
     /// The commits between the revisions of further repositories.
     pub(super) commits: Vec<Commits>,
@@ -61,23 +61,23 @@ pub(super) struct Story<'r> {
     pub(super) unexplained: Vec<StyledText>,
     /// The other findings that are listed.
     pub(super) others: Vec<FindingEntry<'r>>,
-    /// What documents are called.
+    /// Names of documents.
     pub(super) names: DocumentNames<'r>,
-    /// What sites are called.
+    /// Names of sites.
     pub(super) site_names: SiteNames<'r>,
 }
 
 impl<'r> Story<'r> {
     pub(super) fn new(report: &'r Report, listing: FindingFilter) -> Self {
-        Self::told(report, listing, false)
+        Self::build(report, listing, false)
     }
 
-    /// With outputs of one document apart that have values of their own.
+    /// Lists outputs of one document separately where they have values of their own.
     pub(super) fn in_detail(report: &'r Report, listing: FindingFilter) -> Self {
-        Self::told(report, listing, true)
+        Self::build(report, listing, true)
     }
 
-    fn told(report: &'r Report, listing: FindingFilter, each_value: bool) -> Self {
+    fn build(report: &'r Report, listing: FindingFilter, each_value: bool) -> Self {
         let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
         let (errors, others) = findings::listed(report, listing, &site_names);
         let without_effect = report.edits.iter().filter(|edit| {
@@ -112,7 +112,7 @@ impl<'r> Story<'r> {
     }
 }
 
-/// What is said of outputs that no edit explains: it is a fault of layercake.
+/// Note on outputs that no edit explains: it is a fault of layercake.
 pub(super) const UNEXPLAINED: &str = "This is a fault of layercake, not of your documents: do not \
                                       rely on the causes of these outputs, and please report it \
                                       with the output of `-o json`.";

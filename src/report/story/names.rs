@@ -1,4 +1,4 @@
-//! What documents and edits are called.
+//! Names of documents and edits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use crate::report::model::{Report, ReportedEdit};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
-/// How documents are named: without their schema, unless another document of the report has the
-/// same name.
+/// Names of documents: without their schema, unless another document of the report has the same
+/// name.
 pub(in crate::report) struct DocumentNames<'r> {
     report: &'r Report,
     ambiguous: BTreeSet<&'r str>,
@@ -44,7 +44,7 @@ impl<'r> DocumentNames<'r> {
         if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
     }
 
-    /// What an edit is of, and where in it.
+    /// The document of an edit, and the place in it.
     pub(in crate::report) fn subject(&self, edit: &ReportedEdit) -> StyledText {
         let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
         let path = if path.is_empty() {
@@ -95,7 +95,7 @@ impl<'r> DocumentNames<'r> {
     }
 }
 
-/// What follows the path of a list of which only the order is another.
+/// Suffix of the path of a list of which only the order changed.
 pub(in crate::report) const ORDER_CHANGED: &str = " (order changed)";
 
 /// Where in its document an edit is; empty where it is all of it.

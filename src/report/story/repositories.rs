@@ -1,11 +1,11 @@
-//! Which revisions of further repositories were read, a line each.
+//! The revisions of further repositories that were read, a line each.
 
 use super::sites::SiteNames;
 use crate::report::model::{Report, RepositoryUse};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::{RevisionChoice, UsedRevision};
 
-/// Number of digits that tell a commit from the others of its repository in practice.
+/// Number of digits that distinguish a commit from the others of its repository in practice.
 const DIGITS: usize = 7;
 
 /// Maximum number of lines of a header.

@@ -1,4 +1,4 @@
-//! How sites are named, however many there are, and the table of what became of them.
+//! Names of any number of sites, and the table of their changes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,14 +35,14 @@ enum SiteNaming<'r> {
 }
 
 impl<'r> SiteNames<'r> {
-    /// Those of the sites of a report.
+    /// The names of the sites of a report.
     pub(in crate::report) fn new(report: &'r Report) -> Self {
         let sites = report.sites.iter();
         let sites = sites.map(|site| (site.name.as_deref(), site.site_type.as_deref()));
         Self { sets: &report.site_sets, ..Self::of(sites) }
     }
 
-    /// Those of sites and their types.
+    /// The names of sites with their types.
     pub(in crate::report) fn of(
         sites: impl Iterator<Item = (Option<&'r str>, Option<&'r str>)>,
     ) -> Self {
@@ -219,7 +219,7 @@ fn type_words(types: &[&str]) -> &'static str {
     if types.len() == 1 { " of type " } else { " of types " }
 }
 
-/// What became of the sites, those with the same figures in one row.
+/// The changes of the sites; sites with the same figures share a row.
 pub(in crate::report) struct SiteTable {
     /// The columns behind the sites.
     pub(in crate::report) columns: Vec<SiteColumn>,
@@ -232,7 +232,7 @@ pub(in crate::report) struct SiteTable {
 /// A column of the table of sites.
 pub(in crate::report) struct SiteColumn {
     pub(in crate::report) head: &'static str,
-    /// Whether it has figures, which stand to the right.
+    /// Whether it has figures, which are aligned to the right.
     pub(in crate::report) is_figures: bool,
 }
 
@@ -254,7 +254,7 @@ pub(in crate::report) struct Cell {
     pub(in crate::report) role: TextRole,
 }
 
-/// What sites of one row have in common.
+/// Common figures of the sites of one row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SiteRowKey<'r> {
     is_refused: Reverse<bool>,

@@ -13,19 +13,19 @@ use super::repositories::header_lines;
 use super::sites::SiteNames;
 use crate::triage::Counts;
 
-/// What is said first, and again at the end.
+/// The result in brief, printed first and again at the end.
 pub(in crate::report) struct Headline {
     /// `PASS`, `FAIL` or `ERROR`; none where nothing was judged.
     pub(in crate::report) badge: Option<(&'static str, TextRole)>,
-    /// Why, or what came of it.
+    /// The reason for it, or the result.
     pub(in crate::report) reason: StyledText,
-    /// What other revisions of further repositories changed.
+    /// The effects of other revisions of further repositories.
     pub(in crate::report) bumps: Vec<StyledText>,
     /// The figures that a reader needs first: what changed, and the sites that cannot be deployed.
     pub(in crate::report) figures: Vec<StyledText>,
     /// Findings in figures, where the reason does not have them.
     pub(in crate::report) findings: Option<StyledText>,
-    /// How warnings could fail the run, where they did not.
+    /// The way to fail on warnings, where they did not fail the run.
     pub(in crate::report) hint: Option<StyledText>,
 }
 
@@ -74,7 +74,7 @@ fn hint(report: &Report) -> Option<StyledText> {
     })
 }
 
-/// Why a run failed.
+/// Reason why a run failed.
 fn failure(report: &Report) -> StyledText {
     let fails = |finding: &&Finding| {
         let is_judged = match report.verdict.judges {
@@ -95,7 +95,7 @@ fn failure(report: &Report) -> StyledText {
     }
 }
 
-/// What is said where there is no base.
+/// Note where there is no base.
 const FIRST: &str = "nothing to compare with: the present state is checked";
 
 /// The findings that are judged, as a reader counts them.
@@ -153,7 +153,7 @@ pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<StyledText
     (!text.is_empty()).then_some(text)
 }
 
-/// What a run without a comparison read; what changed in one with a comparison.
+/// The counts of a run without a comparison; the changes of one with a comparison.
 fn changes(report: &Report) -> Vec<StyledText> {
     let totals = &report.totals;
     if !is_compared(report) {
@@ -161,8 +161,9 @@ fn changes(report: &Report) -> Vec<StyledText> {
         let documents = totals.documents.map(|count| counted(count, "document"));
         let read = sites.into_iter().chain(documents);
         let read = read.chain([format!("{} rendered", totals.outputs)]).map(StyledText::plain);
-        let is_said = report.comparison.is_none() || report.verdict.outcome == RunOutcome::Passed;
-        let first = (!is_said).then(|| StyledText::plain(FIRST));
+        let is_in_reason =
+            report.comparison.is_none() || report.verdict.outcome == RunOutcome::Passed;
+        let first = (!is_in_reason).then(|| StyledText::plain(FIRST));
         return first.into_iter().chain([StyledText::list(read, " · ")]).collect();
     }
     let mut texts = vec![changed(report)];
@@ -245,7 +246,7 @@ fn others(totals: &Totals) -> Vec<StyledText> {
     texts
 }
 
-/// How much is not listed; none where all is.
+/// Counts of what is not listed; none where all is.
 pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
     let Truncated { outputs, causes, shields, values: _ } = truncated;
     let kinds: Vec<String> = [(outputs, "output"), (causes, "cause"), (shields, "shield")]
@@ -314,7 +315,7 @@ fn findings(report: &Report) -> Option<StyledText> {
     (!parts.is_empty()).then(|| StyledText::list(parts, " · "))
 }
 
-/// What was compared, and how it was rendered.
+/// The sides that were compared, and the meaning in which they were rendered.
 pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static str, StyledText)> {
     let mut header = Vec::new();
     if let Some(comparison) = &report.comparison {
@@ -351,7 +352,8 @@ pub(in crate::report) fn repository(report: &Report) -> Option<StyledText> {
     })
 }
 
-/// Why these sides, behind a comma; empty where that says no more than their names.
+/// Reason for the choice of the sides, behind a comma; empty where it says no more than their
+/// names.
 fn reason(reason: &str, base: &ReportedSide) -> String {
     let name = match base.kind {
         SideKind::Nothing => "nothing",
@@ -367,7 +369,7 @@ fn reason(reason: &str, base: &ReportedSide) -> String {
 }
 
 fn side(side: &ReportedSide) -> StyledText {
-    /// Number of digits that tell a commit from all others in practice.
+    /// Number of digits that distinguish a commit from all others in practice.
     const DIGITS: usize = 10;
     let of = match side.kind {
         SideKind::Nothing => StyledText::plain("nothing"),

@@ -23,7 +23,7 @@ pub(super) struct Excerpt {
     pub(super) first_line: usize,
     /// The lines, each with a line break.
     pub(super) text: String,
-    /// What is marked in `text`, in order of place; the foremost has the most important label.
+    /// The marks in `text`, in order of place; the foremost has the most important label.
     pub(super) marks: Vec<Mark>,
 }
 
@@ -162,7 +162,7 @@ fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
 }
 
 impl Excerpt {
-    /// What is shown in the place of lines, where there are none to be shown.
+    /// Adds a note in place of lines, where there are none to be shown.
     fn add_substitute(&mut self, group: &[PlacedLabel<'_>], foremost: &PlacedLabel<'_>) {
         let withheld = foremost.text.is_some_and(|text| text.withheld);
         self.text.push_str(if withheld {
@@ -242,7 +242,7 @@ fn wanted_columns(message: &str) -> usize {
     if message.is_empty() { 0 } else { message.chars().count().min(READABLE) + BRANCH }
 }
 
-/// What is shown of a line for one character, or for a secret.
+/// The form in which one character of a line, or a secret, is shown.
 struct Glyph {
     /// The column of the file; that of a secret is the one of what is behind it.
     column: usize,
@@ -351,8 +351,7 @@ impl Window {
         std::iter::once(self.left).chain(shown).chain([self.right]).collect()
     }
 
-    /// The bytes of the text that show glyphs; what is cut off is shown by the dots that stand
-    /// for it.
+    /// The bytes of the text that show glyphs; dots replace the parts that are cut off.
     fn bytes(&self, glyphs: &[Glyph], range: &Range<usize>) -> Range<usize> {
         let before = |at: usize| {
             let at = at.clamp(self.shown.start, self.shown.end);

@@ -19,25 +19,26 @@ use super::text::{StyledText, TextRole};
 use super::{Signs, TerminalStyle, counted, write_for_people};
 use crate::diagnostic::Severity;
 
-/// How much of a report is written for people.
+/// Amount of a report that is written for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Which findings are listed.
+    /// The findings to list.
     pub listing: FindingFilter,
     /// Maximum number of entries of each list; all where it is 0.
     pub limit: usize,
-    /// How much is said of each entry.
+    /// Amount of detail of each entry.
     pub detail: Detail,
 }
 
-/// How much is said of each entry of a report.
+/// Amount of detail of each entry of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// As usual, but nothing of a run that passes without new warnings.
     OnlyFaults,
     /// The figures and the table of sites alone.
     Figures,
-    /// What a reader needs first: values are shortened, and what did the same is one entry.
+    /// The most important facts: values are shortened, and edits with the same effect are one
+    /// entry.
     Usual,
     /// All of it.
     Whole,
@@ -364,7 +365,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.paragraph(&text, &format!("{title}  "), "    "))
     }
 
-    /// What was edited: each place, and the value once.
+    /// The edits: each place, and the value once.
     fn write_change(
         &self,
         entry: &EditEntry<'r>,
@@ -415,7 +416,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         self.write_more(more, "place", "      ", out)
     }
 
-    /// What became of a value: scalars on one line where they fit.
+    /// The change of a value: scalars on one line where they fit.
     fn write_delta(
         &self,
         delta: &ValueDelta,
