@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::source::{DocKey, Span};
 
-/// What a rule is set to.
+/// Level to which a rule is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Not reported.
@@ -18,7 +18,7 @@ pub enum Level {
     Error,
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
@@ -41,7 +41,7 @@ impl Level {
         }
     }
 
-    /// How bad a finding at this level is; none where there is to be none.
+    /// Severity of a finding at this level; none where it is off.
     pub fn severity(self) -> Option<Severity> {
         match self {
             Level::Off => None,
@@ -78,44 +78,42 @@ impl Severity {
 pub struct Rule {
     /// The name, e.g. `missing-parent`.
     pub name: &'static str,
-    /// What it finds, in one line.
+    /// Summary of its findings, in one line.
     pub summary: &'static str,
     /// The page for users, in Markdown; its examples are tests.
     pub page: &'static str,
-    /// How bad its findings are where nothing else is configured.
+    /// Severity of its findings where nothing else is configured.
     pub severity: Severity,
-    /// What else is to be known of it.
+    /// Its traits.
     pub traits: &'static [Trait],
     /// Other names it answers to, such as Pegleg's codes.
     pub aliases: &'static [&'static str],
 }
 
-/// What is special about a rule.
+/// A special property of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trait {
     /// Off unless it is selected: by name, or as one of `strict`.
     Strict,
     /// Off unless it is selected by name, or with all rules.
     OptIn,
-    /// Its findings can be mended by `--fix`, or some of them.
+    /// `--fix` can fix its findings, or some of them.
     Fixable,
     /// The fixes of its findings, or of some of them, are [unsafe](Safety::Unsafe).
     UnsafelyFixable,
-    /// What it finds in one site counts only if it is found in every site that
-    /// has the file: a document of `global/` is not unused because one site
-    /// does not use it.
+    /// A finding in one site counts only if it is found in every site that has the file: a document
+    /// of `global/` is not unused because one site does not use it.
     Everywhere,
     /// Deckhand itself refuses what it finds.
     Refused,
-    /// What stands where it finds something was not read, so that a comparison
-    /// knows nothing of it.
+    /// Its findings mean that something was not read, so that a comparison knows nothing of it.
     Unreadable,
     /// Documents of its sites are not known: what seems absent may be among them.
     UnknownDocuments,
     /// It finds that something is absent.
     Absence,
-    /// What it finds is told whatever is configured, selected, asked for or was
-    /// accepted before.
+    /// Its findings are reported whatever is configured, selected, asked for or was accepted
+    /// before.
     Always,
 }
 
@@ -141,7 +139,7 @@ impl Rule {
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What is to be seen there; short, lower case, no full stop.
+    /// Text of the label; short, lower case, no full stop.
     pub message: String,
 }
 
@@ -155,15 +153,15 @@ impl Label {
 /// Something that is not there, from which several findings of a rule can follow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Absent {
-    /// What kind of thing it is: a schema. Things of two kinds can have one name.
+    /// Kind of the thing: a schema. Things of two kinds can have one name.
     pub kind: String,
     /// The fault, as a headline: "`pod-scale-profile` is not there".
     pub message: String,
-    /// What each finding says needs it.
+    /// Text that says what needs it, in each finding.
     pub needed_by: NeededBy,
 }
 
-/// What needs an [`Absent`] thing.
+/// The part of a repository that needs an [`Absent`] thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NeededBy {
     /// A substitution, as its source.
@@ -195,7 +193,7 @@ impl Absent {
 pub struct Fix {
     /// Whether it can do harm.
     pub safety: Safety,
-    /// What it does, in the imperative, e.g. "remove the second substitution".
+    /// Its effect, in the imperative, e.g. "remove the second substitution".
     pub message: String,
     /// The stretches to replace; they do not overlap.
     pub edits: Vec<TextEdit>,
@@ -231,16 +229,16 @@ impl Safety {
     }
 }
 
-/// A stretch of text, and what is to stand there instead.
+/// A span of text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextEdit {
     /// The stretch; a point where text is put in.
     pub span: Span,
-    /// What is to stand there.
+    /// The replacement.
     pub text: String,
 }
 
-/// Why a finding is not reported.
+/// Reason why a finding is not reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suppression {
     /// A comment says so.
@@ -258,7 +256,7 @@ pub enum Suppression {
 }
 
 impl Suppression {
-    /// What says so.
+    /// Place of the comment or of the line of the baseline.
     pub fn at(&self) -> Span {
         match self {
             Suppression::Comment { at, .. } | Suppression::Baseline { at } => *at,
@@ -287,28 +285,28 @@ impl Suppression {
 pub struct Diagnostic {
     /// The rule that found it.
     pub rule: &'static Rule,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong, in one line that stands alone: lower case, no full
-    /// stop, backticks round names.
+    /// The fault, in one line that can be read alone: lower case, no full stop, backticks round
+    /// names.
     pub message: String,
     /// The line that wrote the fault.
     pub primary: Label,
     /// Where else to look.
     pub related: Vec<Label>,
-    /// Why it matters.
+    /// Notes on its importance.
     pub notes: Vec<String>,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
-    /// What in the faulty document or file it is about: a path, a name; never a
-    /// value. Findings of one rule in one document are told apart by it although
-    /// their lines move. Empty where there is nothing to tell apart.
+    /// Subject in the faulty document or file: a path, a name; never a value. It distinguishes
+    /// findings of one rule in one document although their lines move. Empty where there is nothing
+    /// to distinguish.
     pub subject: String,
     /// The absent thing that it follows from, if it is known.
     pub absent: Option<Absent>,
-    /// What would mend it for certain, if anything does.
+    /// Change that certainly removes the fault, if there is one.
     pub fix: Option<Fix>,
-    /// Why it is not reported, if it is not.
+    /// Reason why it is not reported, if it is not.
     pub suppressed: Option<Suppression>,
     /// The documents concerned, the faulty one first.
     pub documents: Vec<DocKey>,
@@ -387,7 +385,7 @@ impl Diagnostic {
         self
     }
 
-    /// The finding with what would mend it.
+    /// The finding with a fix.
     #[must_use]
     pub fn fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         self.fix = Some(Fix { safety: Safety::Safe, message: message.into(), edits });

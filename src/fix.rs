@@ -11,13 +11,13 @@ use crate::diagnostic::{Diagnostic, Fix, Safety, TextEdit};
 use crate::source::{FileId, Source, SourceMap, Span};
 use crate::yaml;
 
-/// New texts of files, and which findings they mend.
+/// New texts of files, and the findings that they fix.
 #[derive(Debug, Default)]
 pub struct Fixed {
     /// The files that change.
     pub texts: BTreeMap<FileId, String>,
-    /// The findings that are mended, by index.
-    pub mended: Vec<usize>,
+    /// The findings that are fixed, by index.
+    pub findings: Vec<usize>,
 }
 
 /// The texts that the fixes of `findings` make, those up to `safety`, as far as `may_change`
@@ -33,24 +33,24 @@ pub fn fixed(
 ) -> Fixed {
     let mut taken: BTreeMap<FileId, Vec<&TextEdit>> = BTreeMap::new();
     let mut applied: BTreeSet<(Vec<Span>, &str)> = BTreeSet::new();
-    let mut mended = Vec::new();
+    let mut fixed = Vec::new();
     for (index, finding) in findings.iter().enumerate() {
         let Some(fix) = finding.fix.as_ref().filter(|fix| fix.safety <= safety) else { continue };
         let name = (fix.edits.iter().map(|edit| edit.span).collect(), &*fix.message);
         // One text can be at fault for two rules, or for two sites in turn.
         if applied.contains(&name) {
-            mended.push(index);
+            fixed.push(index);
         } else if is_free(fix, &taken) && fix.edits.iter().all(may_change) {
             for edit in &fix.edits {
                 taken.entry(edit.span.file).or_default().push(edit);
             }
             applied.insert(name);
-            mended.push(index);
+            fixed.push(index);
         }
     }
     let texts = taken.into_iter();
     let texts = texts.map(|(file, edits)| (file, with_edits(sources.get(file).text(), &edits)));
-    Fixed { texts: texts.collect(), mended }
+    Fixed { texts: texts.collect(), findings: fixed }
 }
 
 /// Whether nothing of what the fix touches is touched by another.
@@ -118,7 +118,7 @@ pub fn with_ignores(
 /// from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CommentPlace {
-    /// To the end of this line, for what begins on it.
+    /// At the end of this line, for what begins on it.
     End(usize),
     /// To a line of its own above this one, for what begins on it.
     Above(usize),
@@ -139,11 +139,11 @@ type RulesByPlace<'r> = BTreeMap<CommentPlace, BTreeSet<&'r str>>;
 struct Wanting<'r> {
     line: usize,
     rules: BTreeSet<&'r str>,
-    /// Those that were not tried yet.
+    /// The places not tried yet.
     places: std::vec::IntoIter<CommentPlace>,
 }
 
-/// A comment with what stands around it, and where it is put in.
+/// A comment with the white space around it, and where it is inserted.
 struct InsertedComment {
     place: CommentPlace,
     at: usize,
@@ -249,7 +249,7 @@ fn nowhere() -> FileId {
     SourceMap::new().upcoming()
 }
 
-/// What a text says, comments apart.
+/// The values of a text, without its comments.
 fn values_of(parsed: &yaml::Parsed) -> (Vec<yaml::Node>, usize) {
     let roots = parsed.documents.iter().map(|document| document.root.clone());
     (roots.collect(), parsed.problems.len())
@@ -359,7 +359,7 @@ impl<'t> TextLines<'t> {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
     }
 
-    /// What stands on the line of a `---` behind it.
+    /// The text behind a `---`, on the same line.
     fn behind(&self, marker: usize) -> &'t str {
         self.line(marker).trim_start_matches(['\u{feff}', '-']).trim()
     }

@@ -1,9 +1,9 @@
 //! Comments that say what is not to be reported: `# layercake: ignore[rule]
 //! reason`, `ignore-document[...]` and `ignore-file[...]`.
 //!
-//! Reads the comments of one file, and tells how far each of them reaches. What
-//! looks like one and is none, because its words are wrong or because it is
-//! text of a value, is told too. Which findings there are is not known here.
+//! Reads the comments of one file, and determines how far each of them reaches. Text that looks
+//! like such a comment but is none, because its words are wrong or because it is part of a value,
+//! is reported too. Which findings there are is not known here.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -13,35 +13,34 @@ use crate::diagnostic::{Label, Rule};
 use crate::source::{FileId, Source, Span, offset};
 use crate::yaml::Comment;
 
-/// What the comments of a file say of findings.
+/// The comments of a file that suppress findings.
 #[derive(Debug, Default)]
 pub struct Comments {
-    /// What is not to be reported, in the order of the text.
+    /// The valid comments, in the order of the text.
     pub ignores: Vec<Ignore>,
-    /// What looks like it and says nothing, in the order of the text.
+    /// The comments that look like one and are not valid, in the order of the text.
     pub malformed: Vec<(Span, Malformed)>,
 }
 
 /// One comment that says what is not to be reported.
 #[derive(Clone, Debug)]
 pub struct Ignore {
-    /// From its `#` to the end of its reason.
+    /// The comment, from its `#` to the end of its reason.
     pub span: Span,
-    /// The word with what stands between its brackets, for comparisons of two
-    /// versions of a file.
+    /// The word and the text between its brackets, for comparisons of two versions of a file.
     pub words: String,
     /// The rules it names, as it names them.
     pub names: Vec<RuleName>,
-    /// Why; empty where it does not say.
+    /// The reason; empty where it gives none.
     pub reason: String,
-    /// How far it reaches.
+    /// The places that it covers.
     pub extent: IgnoreExtent,
 }
 
 /// One name between the brackets.
 #[derive(Clone, Debug)]
 pub struct RuleName {
-    /// As it is written.
+    /// The name as it is written.
     pub text: String,
     /// Where.
     pub span: Span,
@@ -49,10 +48,10 @@ pub struct RuleName {
     pub rules: Vec<&'static Rule>,
 }
 
-/// How far an [`Ignore`] reaches.
+/// Places that an [`Ignore`] covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IgnoreExtent {
-    /// To what stands on, or begins at, certain lines.
+    /// To everything on, or beginning at, certain lines.
     Lines {
         /// The line of the comment, from zero: whatever goes over it.
         comment: usize,
@@ -76,7 +75,7 @@ impl IgnoreExtent {
     }
 }
 
-/// Why words that look like an [`Ignore`] are none.
+/// Reason why words that look like an [`Ignore`] are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// It does not begin with `# layercake:`, but nearly so.
@@ -91,20 +90,19 @@ pub enum Malformed {
     Data,
 }
 
-/// What stands in the place of a secret.
+/// Text that replaces a secret.
 const HIDDEN: &str = "(hidden)";
 
-/// With what they begin.
+/// The beginning of every comment.
 const WORD: &str = "layercake:";
 
-/// What is somewhere in a text that has the name, in the letters that anybody writes
-/// it in.
+/// Endings of the name, in the spellings in use: one of them is in every text that has the name.
 const NAME_ENDS: [&str; 3] = ["cake", "Cake", "CAKE"];
 
 const WORDS: [&str; 3] = ["ignore", "ignore-document", "ignore-file"];
 
-/// What the comments of a file say; `rules` gives the rules that a name
-/// stands for. `comments` are those of the whole file.
+/// Reads the comments of a file; `rules` gives the rules that a name means. `comments` are those of
+/// the whole file.
 pub fn read(
     file: FileId,
     source: &Source,
@@ -133,8 +131,7 @@ pub fn read(
 }
 
 impl Comments {
-    /// Hides what is written in comments that stand in one of `secrets`: all but
-    /// the names of rules.
+    /// Hides the text of comments inside `secrets`: all but the names of rules.
     pub fn hide(&mut self, secrets: &[Span]) {
         let mut secrets: Vec<Span> = secrets.to_vec();
         secrets.sort_unstable();
@@ -164,9 +161,9 @@ impl Comments {
     }
 }
 
-/// Which of `extents` speak of what `label` points at, as stretches of indices.
-/// They are those of comments in the file of the label, which is `source`: by
-/// [`IgnoreExtent::kind`], and those of one kind in the order of the text.
+/// The `extents` that cover a place of `label`, as ranges of indices. They are those of comments in
+/// the file of the label, which is `source`: by [`IgnoreExtent::kind`], and those of one kind in
+/// the order of the text.
 pub fn reaching(extents: &[&IgnoreExtent], label: &Label, source: &Source) -> [Range<usize>; 4] {
     let span = label.span;
     let first = source.lines().line_of(span.start);
@@ -193,9 +190,8 @@ pub fn reaching(extents: &[&IgnoreExtent], label: &Label, source: &Source) -> [R
     ]
 }
 
-/// Those that lie neither before nor behind a place. A comment that stands behind
-/// another reaches neither less far down nor farther up, so that nothing else is
-/// between them.
+/// The extents that lie neither before nor behind a place. A comment behind another reaches neither
+/// less far down nor farther up, so that nothing else is between them.
 fn side_by_side(
     extents: &[&IgnoreExtent],
     lies: impl Fn(&IgnoreExtent) -> Ordering,
@@ -227,23 +223,25 @@ fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
 }
 
 fn is_directive(text: &str) -> bool {
-    said(text).is_some_and(|said| said.starts_with(WORD) || is_near(said))
+    comment_text(text)
+        .is_some_and(|comment_text| comment_text.starts_with(WORD) || is_near(comment_text))
 }
 
-/// What stands behind the `#`.
-fn said(text: &str) -> Option<&str> {
+/// The text behind the `#`.
+fn comment_text(text: &str) -> Option<&str> {
     text.strip_prefix('#').map(str::trim_start)
 }
 
-/// Whether somebody who wrote this means such a comment: `Layercake: ignore[RULE]`, or
-/// `layercake ignore[RULE]`. Prose has no bracket there.
-fn is_near(said: &str) -> bool {
-    if !said.starts_with(['l', 'L']) {
+/// Whether the author means such a comment: `Layercake: ignore[RULE]`, or `layercake ignore[RULE]`.
+/// Prose has no bracket there.
+fn is_near(comment_text: &str) -> bool {
+    if !comment_text.starts_with(['l', 'L']) {
         return false;
     }
     // As long as the words are, and some blanks.
-    let said: String = said.chars().take(48).map(|it| it.to_ascii_lowercase()).collect();
-    let word = said.strip_prefix(WORD.trim_end_matches(':')).map(|rest| {
+    let comment_text: String =
+        comment_text.chars().take(48).map(|it| it.to_ascii_lowercase()).collect();
+    let word = comment_text.strip_prefix(WORD.trim_end_matches(':')).map(|rest| {
         rest.trim_start_matches(|it: char| it.is_ascii_whitespace() || ":;,.=-".contains(it))
     });
     let behind = word.and_then(|word| {
@@ -278,10 +276,11 @@ impl CommentReader<'_> {
 
     fn ignore(&self, stretch: Range<usize>) -> Result<Ignore, Malformed> {
         let whole = &self.text[stretch.clone()];
-        let said = said(whole).and_then(|said| said.strip_prefix(WORD));
-        let said = said.ok_or(Malformed::Misspelt)?.trim();
-        let end = said.find(|it: char| !it.is_ascii_lowercase() && it != '-');
-        let (word, rest) = said.split_at(end.unwrap_or(said.len()));
+        let comment_text =
+            comment_text(whole).and_then(|comment_text| comment_text.strip_prefix(WORD));
+        let comment_text = comment_text.ok_or(Malformed::Misspelt)?.trim();
+        let end = comment_text.find(|it: char| !it.is_ascii_lowercase() && it != '-');
+        let (word, rest) = comment_text.split_at(end.unwrap_or(comment_text.len()));
         if !WORDS.contains(&word) {
             return Err(Malformed::UnknownWord);
         }
@@ -291,7 +290,7 @@ impl CommentReader<'_> {
         if names.is_empty() {
             return Err(Malformed::Nameless);
         }
-        // What stands behind a further `#` is another comment of somebody's.
+        // The text behind a further `#` is another comment.
         let reason = after.split('#').next().unwrap_or_default();
         let end = offset_in(self.text, reason) + reason.trim_end().len();
         Ok(Ignore {
@@ -329,10 +328,9 @@ impl CommentReader<'_> {
         }
     }
 
-    /// The lines that a comment on line `comment` speaks of: its own; where it
-    /// stands alone, the first below it that holds more than a comment. Where
-    /// it stands on, above or right behind the `---` of a document, these are
-    /// the `---` and what comes next.
+    /// The lines that a comment on line `comment` covers: its own; where the line has nothing else,
+    /// the first below it that holds more than a comment. On, above or right behind the `---` of a
+    /// document, these are the `---` and the next content.
     fn lines(&self, comment: usize) -> IgnoreExtent {
         let begins = if self.is_content(comment) {
             self.beginning_at(comment)
@@ -373,9 +371,8 @@ impl CommentReader<'_> {
         first_after(&self.index().content, line).unwrap_or(line)
     }
 
-    /// The document that a comment on `line` belongs to: the one around it, or
-    /// the one it stands before. Right behind a `---` it is that one's, even if
-    /// nothing else is.
+    /// The document that a comment on `line` belongs to: the one around it, or the next one. Right
+    /// behind a `---` it belongs to that document, even if nothing else does.
     fn document(&self, line: usize) -> Range<usize> {
         let next = self.content_after(line);
         let is_behind = self.content_before(line).is_some_and(|before| self.is_marker(before));
@@ -389,8 +386,7 @@ impl CommentReader<'_> {
         self.start_of(first)..end
     }
 
-    /// `---` at the beginning of a line ends whatever stands above it, scalars
-    /// of all kinds too.
+    /// `---` at the beginning of a line ends everything above it, scalars of all kinds too.
     fn is_marker(&self, line: usize) -> bool {
         let text = self.line(line).trim_start_matches('\u{feff}');
         text.strip_prefix("---")
@@ -414,14 +410,14 @@ impl CommentReader<'_> {
         self.source.lines().line_of(offset(at))
     }
 
-    /// What reads like one of these comments and is part of a value.
+    /// Text that reads like one of these comments and is part of a value.
     fn data(&self) -> impl Iterator<Item = Span> {
         let found = self.text.match_indices(WORD).filter_map(|(at, _)| {
             let before = self.text[..at].trim_end_matches([' ', '\t']);
             let start = before.strip_suffix('#')?.len();
             let line = &self.text[start..self.start_of(self.line_of(start) + 1)];
-            let said = line.split_once(WORD)?.1.trim_start();
-            said.starts_with("ignore").then(|| self.span(start..start + line.len()))
+            let comment_text = line.split_once(WORD)?.1.trim_start();
+            comment_text.starts_with("ignore").then(|| self.span(start..start + line.len()))
         });
         found.filter(|span| {
             let point = Span::point(self.file, span.start);

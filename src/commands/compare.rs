@@ -245,7 +245,9 @@ fn gates(request: &Request, config: &Config) -> Result<Gates, Error> {
         flag, configured,
     ) {
         (Some(most), _) => (Some(most), None),
-        (None, Some(most)) => (Some(most.value), Some(config.told(&format!("`{key}`"), most.span))),
+        (None, Some(most)) => {
+            (Some(most.value), Some(config.describe_setting(&format!("`{key}`"), most.span)))
+        }
         (None, None) => (None, None),
     };
     let reach = &config.reach;

@@ -189,7 +189,7 @@ impl Run<'_> {
             let change = self.change_of(file, sources, &now.changes)?;
             Some((sources.get(file).path().clone(), Change { after: text.into(), ..change }))
         });
-        (texts.collect(), fixed.mended.len())
+        (texts.collect(), fixed.findings.len())
     }
 
     /// The file as it is now, if it can be changed: a plain file of the working

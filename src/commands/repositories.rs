@@ -112,7 +112,9 @@ impl Clones {
             if clones.iter().any(|it| it.name == name.value) {
                 continue;
             }
-            let at = configured.config.told(&format!("`repositories.{}`", name.value), name.span);
+            let at = configured
+                .config
+                .describe_setting(&format!("`repositories.{}`", name.value), name.span);
             let folder = configured.folder.as_deref().ok_or_else(|| {
                 let message = format!("{at}: a bare repository has no folder to find it from");
                 Error::new(ErrorKind::Usage, message)

@@ -28,32 +28,32 @@ pub const SCHEMA: &str = include_str!("../../docs/layercake.schema.json");
 /// The names of a configuration file, at the root of a tree.
 pub const NAMES: [&str; 2] = ["layercake.yaml", ".layercake.yaml"];
 
-/// What a configuration file says; where it says nothing, nothing.
+/// Contents of a configuration file; a setting that it leaves out is absent.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The file; none where there is none.
     pub file: Option<File>,
-    /// What to render where two meanings differ.
+    /// The meaning to render, where the two differ.
     pub semantics: Option<SemanticsSetting>,
-    /// Which files and sites there are.
+    /// Selection of files and sites.
     pub discover: Discover,
     /// `compare.base`.
     pub base: Option<Spanned<Arc<str>>>,
-    /// What substitutions without a source are, in all sites.
+    /// Treatment of substitutions without a source, in all sites.
     pub missing: Missing,
-    /// Which rules count, and how much.
+    /// Levels of the rules.
     pub rules: Rules,
-    /// How far an edit may reach.
+    /// Limits of the reach of an edit.
     pub reach: ReachLimits,
-    /// By which keys items of lists are known.
+    /// Keys that identify items of lists.
     pub list_keys: Vec<ListKey>,
-    /// Which documents are secret by their schema.
+    /// Documents that are secret by their schema.
     pub secrets: Secrets,
-    /// What else holds for some sites.
+    /// Settings for some sites.
     pub sites: Vec<SiteSettings>,
-    /// What in a document names another one.
+    /// Values of documents that name other documents.
     pub references: Vec<ReferenceSettings>,
-    /// What cloud-init is given.
+    /// Sets of parts given to cloud-init.
     pub cloud_config: Vec<CloudConfig>,
     /// The version of the program that reads rendered documents, where it needs
     /// no name.
@@ -70,7 +70,7 @@ pub struct Config {
     pub outputs: Vec<Arc<str>>,
     /// Clones of further repositories.
     pub repositories: Vec<RepositorySettings>,
-    /// What links to lines of the repository are made of.
+    /// Template of links to lines of the repository.
     pub links: Option<Arc<str>>,
 }
 
@@ -88,13 +88,13 @@ pub struct File {
 /// A meaning of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SemanticsSetting {
-    /// What the documentation promises.
+    /// The meaning that the documentation promises.
     Documented,
-    /// What the code does.
+    /// The meaning that the code has.
     Deckhand,
 }
 
-/// What a substitution without its source is.
+/// Treatment of a substitution without its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingSourceSetting {
     /// An error.
@@ -103,12 +103,12 @@ pub enum MissingSourceSetting {
     Warning,
 }
 
-/// A glob, and where it stands.
+/// A glob, and its place.
 #[derive(Clone, Debug)]
 pub struct GlobPattern {
     /// The glob.
     pub glob: Glob,
-    /// Where it stands in the configuration file.
+    /// Its place in the configuration file.
     pub span: Span,
 }
 
@@ -132,14 +132,14 @@ pub struct RepositorySettings {
     pub url: Option<Arc<str>>,
     /// The revision to read in place of those that are pinned.
     pub revision: Option<Arc<str>>,
-    /// What links to its lines are made of.
+    /// Template of links to its lines.
     pub links: Option<Arc<str>>,
 }
 
-/// What substitutions without a source are.
+/// Treatment of substitutions without a source.
 #[derive(Clone, Debug, Default)]
 pub struct Missing {
-    /// How bad one is.
+    /// Severity of one.
     pub source: Option<MissingSourceSetting>,
     /// Sources, as `SCHEMA/NAME`, that are known to be missing.
     pub known: Vec<GlobPattern>,
@@ -152,15 +152,15 @@ pub struct Rules {
     pub select: Vec<Arc<str>>,
     /// These too.
     pub extend_select: Vec<Arc<str>>,
-    /// What holds everywhere.
+    /// Levels that hold everywhere.
     pub general: RuleSettings,
     /// Whether suppressions have to say why.
     pub require_reason: bool,
-    /// What holds for some files.
+    /// Levels for some files.
     pub per_path: Vec<(GlobPattern, RuleSettings)>,
 }
 
-/// How much rules count; each is named by any word that selects rules.
+/// Levels of rules; each rule is named by any word that selects rules.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSettings {
     /// Not these.
@@ -172,13 +172,13 @@ pub struct RuleSettings {
 /// `reach`.
 #[derive(Clone, Debug, Default)]
 pub struct ReachLimits {
-    /// In so many sites an edit may change outputs.
+    /// Maximum number of sites in which an edit may change outputs.
     pub max_sites: Option<Spanned<usize>>,
-    /// So many outputs it may change.
+    /// Maximum number of outputs that it may change.
     pub max_outputs: Option<Spanned<usize>>,
 }
 
-/// By which key the items of some lists are known.
+/// The key that identifies the items of some lists.
 #[derive(Clone, Debug)]
 pub struct ListKey {
     /// The schemas of the documents.
@@ -192,30 +192,29 @@ pub struct ListKey {
 /// `secrets`.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
-    /// In place of the schemas that are secret by themselves; none where
-    /// nothing is said.
+    /// Replaces the schemas that are secret by themselves; none where it is not set.
     pub schemas: Option<Vec<Arc<str>>>,
     /// Further ones.
     pub extra: Vec<Arc<str>>,
 }
 
-/// What holds for some sites.
+/// Settings for some sites.
 #[derive(Clone, Debug)]
 pub struct SiteSettings {
     /// Their names.
     pub sites: GlobPattern,
-    /// What substitutions without a source are in them.
+    /// Treatment of substitutions without a source in them.
     pub missing: Missing,
-    /// How much rules count in them.
+    /// Levels of rules in them.
     pub rules: RuleSettings,
 }
 
 /// A set of parts that cloud-init is given.
 #[derive(Clone, Debug)]
 pub struct CloudConfig {
-    /// What the output is called.
+    /// Name of the output.
     pub name: Spanned<Arc<str>>,
-    /// For each source the globs of its files, in order.
+    /// The globs of the files of each source, in order.
     pub sources: Vec<(CloudSource, Vec<Spanned<Arc<str>>>)>,
     /// The sites that have it.
     pub sites: Option<GlobPattern>,
@@ -240,16 +239,16 @@ pub enum CloudSource {
     Base,
 }
 
-/// By which rules parts are merged.
+/// Rules by which parts are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialectSetting {
-    /// As cloud-init does.
+    /// The rules of present cloud-init.
     Current,
-    /// As its documentation of 2013 says.
+    /// The rules of its documentation of 2013.
     Documented,
 }
 
-/// What in documents of one schema names those of another.
+/// Values in documents of one schema that name documents of another.
 #[derive(Clone, Debug)]
 pub struct ReferenceSettings {
     /// The schema of the documents that name.
@@ -258,11 +257,11 @@ pub struct ReferenceSettings {
     pub path: Query,
     /// The schema of the documents that are named.
     pub target: Spanned<Arc<str>>,
-    /// By what they are named.
+    /// The property that names them.
     pub by: ReferenceKey,
 }
 
-/// What of a document it is named by.
+/// Property by which a document is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferenceKey {
     /// Its name.
@@ -271,7 +270,7 @@ pub enum ReferenceKey {
 }
 
 impl File {
-    /// A file that nobody has to understand.
+    /// A file that no reader has to understand.
     pub fn unread(path: RepoPath, bytes: Vec<u8>) -> Self {
         let mut sources = SourceMap::new();
         let file = sources.add(Source::new(path.clone(), Ok(bytes)));
@@ -293,7 +292,7 @@ impl File {
 
 impl Config {
     /// `KEY in FILE:LINE`, to say where something was set.
-    pub fn told(&self, key: &str, span: Span) -> String {
+    pub fn describe_setting(&self, key: &str, span: Span) -> String {
         match &self.file {
             Some(file) => format!("{key} in {}", file.line(span)),
             None => key.to_owned(),
@@ -332,6 +331,6 @@ pub fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error> {
 /// Something wrong with a configuration file.
 struct ConfigProblem {
     at: Span,
-    /// In one line, lower case, no full stop.
+    /// One line, lower case, no full stop.
     message: String,
 }

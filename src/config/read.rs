@@ -1,7 +1,7 @@
-//! From the text of a configuration file to a [`Config`].
+//! Reads a [`Config`] from the text of a configuration file.
 //!
-//! A value of a wrong type is skipped here, for the schema has told of it; so
-//! everything that is wrong is told at once.
+//! A value of the wrong type is skipped here, since the schema has reported it; so everything that
+//! is wrong is reported at once.
 
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::yaml::{self, InvalidQuery, Node, PlaceQuery, Query, Value, YamlProble
 
 /// The words that a configuration may use and that others know.
 pub struct Vocabulary<'a> {
-    /// What selects rules: names, codes and groups.
+    /// Selectors of rules: names, codes and groups.
     pub rules: &'a [&'a str],
     /// The formats of reports.
     pub formats: &'a [&'a str],
@@ -30,7 +30,7 @@ pub struct Vocabulary<'a> {
     pub version: &'a str,
     /// Says what is wrong with a link template, if anything is.
     pub links: fn(&str) -> Result<(), String>,
-    /// Why no word of the file may be quoted, where it may be secret.
+    /// Reason why no word of the file may be quoted, where it may be secret.
     pub not_shown: Option<&'static str>,
 }
 
@@ -91,7 +91,7 @@ impl ConfigReader<'_> {
         }
         let parsed = yaml::parse(file, source.text());
         for problem in &parsed.problems {
-            self.wrong(problem.span, worded(&problem.kind));
+            self.wrong(problem.span, describe(&problem.kind));
         }
         let mut documents = parsed.documents.into_iter();
         let root = documents.next().map_or(Node::new(Value::Null, start), |first| first.root);
@@ -311,12 +311,12 @@ impl ConfigReader<'_> {
                 continue;
             }
             let sources = self.cloud_sources(item);
-            // Of keys that are none, or hold none, it is told already.
-            let is_told = |(key, node): &(Spanned<Arc<str>>, &Node)| {
+            // Unknown keys, and keys without a value, are reported already.
+            let is_reported = |(key, node): &(Spanned<Arc<str>>, &Node)| {
                 let is_other = ["name", "sites", "dialect", "secret"].contains(&&*key.value);
                 !is_other && node.as_sequence().is_none_or(|globs| !globs.is_empty())
             };
-            if sources.is_empty() && !mapping(item).iter().any(is_told) {
+            if sources.is_empty() && !mapping(item).iter().any(is_reported) {
                 let message = "it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`";
                 self.wrong(name.span, message);
             }
@@ -346,7 +346,7 @@ impl ConfigReader<'_> {
         for (key, source) in KEYS {
             let globs = texts(item, key);
             for glob in &globs {
-                // What stands for a site is no part of the glob.
+                // A placeholder for a site is not part of the glob.
                 let bare = glob.value.replace("{site}", "*").replace("{type}", "*");
                 self.pattern(&Spanned::new(bare.into(), glob.span), path_glob);
             }
@@ -397,7 +397,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// What is wrong with the blocks themselves is told where schemas are known.
+    /// Faults of the blocks themselves are reported where schemas are known.
     fn property_groups(&mut self, root: &Node) -> Vec<(Spanned<Arc<str>>, Node)> {
         let mut blocks = Vec::new();
         for (schema, block) in entries(root, "property-groups") {
@@ -513,8 +513,8 @@ fn path_glob(text: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(text).literal_separator(true).build()
 }
 
-/// What is wrong with a file that may be written. Who changes the configuration must
-/// not choose where else on a machine layercake writes.
+/// Reason why a file must not be written. Someone who changes the configuration must not choose
+/// where else on a machine layercake writes.
 fn fault_of_file(file: &str) -> Option<String> {
     let parts = || Path::new(file).components();
     let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -567,8 +567,8 @@ fn mapping(node: &Node) -> Vec<(Spanned<Arc<str>>, &Node)> {
         .collect()
 }
 
-/// What is wrong with the YAML, in one line.
-fn worded(kind: &YamlProblemKind) -> String {
+/// Message for a problem of the YAML, in one line.
+fn describe(kind: &YamlProblemKind) -> String {
     match kind {
         YamlProblemKind::Syntax(reason) | YamlProblemKind::RefusedByLibyaml(reason) => {
             format!("this is not YAML: {reason}")

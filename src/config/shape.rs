@@ -1,5 +1,5 @@
-//! Whether a configuration has the keys and types that the schema names: what
-//! is wrong, in words for the line where it stands.
+//! Checks whether a configuration has the keys and types that the schema names, and describes each
+//! violation for its line.
 
 use super::{ConfigProblem, SCHEMA};
 use crate::schema::{Bound, Schema, Violation, Wrong};
@@ -7,12 +7,12 @@ use crate::source::{RepoPath, Source, SourceMap};
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{self, Node};
 
-/// What of `root` is not as the schema has it.
+/// Violations of the schema in `root`.
 pub(super) fn problems(root: &Node) -> Vec<ConfigProblem> {
     let violations = schema().violations(root);
     violations
         .iter()
-        .map(|found| ConfigProblem { at: found.span(root), message: worded(found) })
+        .map(|found| ConfigProblem { at: found.span(root), message: describe(found) })
         .collect()
 }
 
@@ -27,7 +27,7 @@ fn schema() -> Schema {
     schema
 }
 
-fn worded(violation: &Violation) -> String {
+fn describe(violation: &Violation) -> String {
     let key = dotted(&violation.location);
     let subject = if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") };
     let inside = if key.is_empty() { String::new() } else { format!(" in `{key}`") };

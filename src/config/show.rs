@@ -14,7 +14,7 @@ use crate::yaml::{Key, Mapping, Node, Value};
 pub struct Setting {
     /// Its key, with dots between the levels.
     pub key: String,
-    /// What it says.
+    /// Its description.
     pub description: String,
     /// Its value; null where nothing is set.
     pub value: Json,
@@ -68,7 +68,7 @@ fn collect(
     found.push(Setting { key: key.to_owned(), description: description.to_owned(), value, origin });
 }
 
-/// What a `$ref` inside the schema stands for.
+/// The schema that a `$ref` refers to.
 fn resolved<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
     let pointer = part.get("$ref").and_then(Json::as_str);
     let target = pointer.and_then(|pointer| schema.pointer(pointer.strip_prefix('#')?));

@@ -1,4 +1,4 @@
-//! Which versions of layercake a configuration asks for.
+//! The versions of layercake that a configuration asks for.
 
 /// Whether `version` is what `requirement` asks for, such as `>=0.1, <2`:
 /// conditions with commas between, each an operator and a version of one to

@@ -1,12 +1,12 @@
-//! What Deckhand makes of a site that is rendered as its documentation promises. Where the two
-//! meanings part, the documents concerned are rendered in Deckhand's meaning as well: what it
-//! refuses there is an error in both, and a user must choose one of two results.
+//! Deckhand's result for a site that is rendered as its documentation promises. Where the two
+//! meanings differ, the documents concerned are rendered in Deckhand's meaning as well: a refusal
+//! there is an error in both, and a user must choose one of two results.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    JudgedSite, REFUSED, SiteFacts, guard_site_check, is_internal, is_refused_template,
-    schema_violation, undecided_semantics, word_relation, word_rendering, worded,
+    JudgedSite, REFUSED, SiteFacts, guard_finding, guard_site_check, is_internal,
+    is_refused_template, schema_violation, undecided_semantics, word_relation, word_rendering,
 };
 use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::graph::{DocId, Graph, MissingSource};
@@ -103,7 +103,7 @@ fn refusals(deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
         deckhand.sets.member(problem.doc).is_none() && !is_refused_template(&problem.kind)
     });
     let mut found: Vec<Diagnostic> = problems
-        .map(|problem| worded("rendering", problem.at, || word_rendering(deckhand, problem)))
+        .map(|problem| guard_finding("rendering", problem.at, || word_rendering(deckhand, problem)))
         .collect();
     if deckhand.earlier.is_none() {
         let relations = deckhand.site.problems.iter().filter(|problem| is_of_parents(problem));

@@ -14,7 +14,7 @@ super::rule!(
     Site(check)
 );
 
-/// The note names so many secrets.
+/// Maximum number of secrets named in the note.
 const NAMED: usize = 8;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
@@ -28,38 +28,38 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         .filter(|(_, document)| catalog.covers(&document.key.schema))
         .map(|(_, document)| (&*document.key.schema, &*document.key.name))
         .collect();
-    let told = told(facts);
+    let reported_sources = reported_sources(facts);
     let mut catalogs: BTreeMap<DocId, Share<'_>> = BTreeMap::new();
     for declared in &catalog.declared {
         let share = catalogs.entry(declared.catalog).or_default();
         if there.contains(&(declared.schema, &*declared.name)) {
             share.has_some = true;
-        } else if told.contains(&(declared.at, declared.schema)) {
-            share.is_told = true;
+        } else if reported_sources.contains(&(declared.at, declared.schema)) {
+            share.has_reported = true;
         } else {
             share.missing.push(declared);
         }
     }
     for (catalog, share) in catalogs {
-        // Where the site keeps none of a catalog's secrets, and documents read
-        // some, all are made at deploy time, and that has been told.
-        let is_news = share.has_some || !share.is_told;
+        // Where the site keeps none of a catalog's secrets, and documents read some, all are made
+        // at deploy time, and that is reported already.
+        let is_news = share.has_some || !share.has_reported;
         if !share.missing.is_empty() && is_news {
             found.push(word(facts, catalog, &share.missing));
         }
     }
 }
 
-/// What a site has of the secrets of one catalog.
+/// The secrets of one catalog that a site has and lacks.
 #[derive(Default)]
 struct Share<'a> {
     has_some: bool,
-    is_told: bool,
+    has_reported: bool,
     missing: Vec<&'a Declared>,
 }
 
-/// What `generated-source-missing` tells.
-fn told<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
+/// The sources that `generated-source-missing` reports.
+fn reported_sources<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
     let generated = facts.site.problems.iter().flat_map(|problem| match problem {
         Problem::GeneratedSources { missing } => &missing[..],
         _ => &[],

@@ -6,9 +6,9 @@ use crate::graph::{DocId, Edge};
 
 super::rule!("dependency-cycle", Error [Refused], "documents need each other in a circle", was "P005");
 
-/// A headline names so many documents beside the first.
+/// Maximum number of further documents named in a headline.
 const NAMED: usize = 3;
-/// So many steps of a cycle are shown.
+/// Maximum number of steps shown of a cycle.
 const SHOWN: usize = 10;
 
 pub(super) fn word(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {

@@ -28,7 +28,7 @@ pub(super) fn word(
     }
 }
 
-/// Another place with an equal value stands before the one at the path.
+/// Finding where another place with an equal value comes before the one at the path.
 fn word_other(
     facts: &SiteFacts<'_>,
     problem: &Problem,

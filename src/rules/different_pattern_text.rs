@@ -18,7 +18,7 @@ pub(super) fn word(
     texts: Option<&PatternTexts>,
 ) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
-    // Of a secret no more is told than that it is none.
+    // Of a secret only its missing type is reported.
     let found = texts.map_or("a value that is no string", |texts| texts.found);
     let message = format!("a pattern puts {found} into the string `{path}` of `{name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, label(texts)))

@@ -16,32 +16,30 @@ super::rule!(
     Site(check)
 );
 
-/// Those in one layer are met when documents are related; these are the
-/// others.
+/// Duplicates in one layer are found when documents are related; these are the others.
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut firsts: HashMap<&str, DocId> = HashMap::new();
     for (again, document) in facts.site.iter().filter(|(_, it)| is_data_schema(it)) {
         let first = *firsts.entry(&document.key.name).or_insert(again);
-        if first != again && !is_told(facts, first, again) {
+        if first != again && !is_reported(facts, first, again) {
             found.push(word(facts, first, again));
         }
     }
 }
 
-/// Whether the two have been told apart by another rule, or one stands for the
-/// other.
-fn is_told(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> bool {
+/// Whether another rule reports the two, or one replaces the other.
+fn is_reported(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> bool {
     let is_related =
         facts.site.parent(again) == Some(first) || facts.site.parent(first) == Some(again);
     is_related
         || facts.site.problems.iter().any(|problem| {
-            let told = match problem {
+            let reported = match problem {
                 Problem::DuplicateDocument { again, .. }
                 | Problem::DuplicateOutput { again, .. }
                 | Problem::SharedName { again, .. } => Some(*again),
                 _ => None,
             };
-            told == Some(again)
+            reported == Some(again)
         })
 }
 

@@ -32,7 +32,7 @@ fn has_empty(node: &Node) -> bool {
     values.any(|value| is_absent(value) || has_empty(value))
 }
 
-/// Whether nothing is written there: `null` and `~` are by somebody who means it.
+/// Whether nothing is written there: the author of `null` or `~` means it.
 fn is_absent(value: &Node) -> bool {
     value.is_null() && value.span.start == value.span.end
 }
@@ -88,8 +88,7 @@ fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<E
     }
 }
 
-/// Whether it is a mapping or list with something in it. Of a secret that is not
-/// told.
+/// Whether it is a mapping or list with entries. Of a secret that is not reported.
 fn is_full(node: &Node) -> bool {
     !node.secret && children(node).next().is_some()
 }

@@ -19,7 +19,7 @@ pub(super) enum ForeignForm {
 impl ForeignForm {
     const ALL: [Self; 2] = [Self::Kubernetes, Self::Template];
 
-    /// That of the YAML document which begins at a place.
+    /// The form of the YAML document that begins at a place.
     pub(super) fn of_document(facts: &FileFacts<'_>, at: Span) -> Option<Self> {
         if facts.is_secret(at) {
             return None;
@@ -31,7 +31,7 @@ impl ForeignForm {
         (has("apiVersion:") && has("kind:")).then_some(Self::Kubernetes)
     }
 
-    /// That of a file which is not YAML at a place.
+    /// The form of a file that is not YAML at a place.
     pub(super) fn of_line(facts: &FileFacts<'_>, at: Span) -> Option<Self> {
         if facts.is_secret(at) {
             return None;
@@ -42,7 +42,7 @@ impl ForeignForm {
         ["{{", "{%"].iter().any(|sign| line.contains(sign)).then_some(Self::Template)
     }
 
-    /// What findings of such files are about.
+    /// Subject of findings in such files.
     pub(super) fn subject(self) -> &'static str {
         match self {
             Self::Kubernetes => "Kubernetes objects (`apiVersion` and `kind`)",

@@ -13,7 +13,7 @@ super::rule!(
     "substitution sources that the site's catalogs say are made at deploy time"
 );
 
-/// The note names so many sources.
+/// Maximum number of sources named in the note.
 const NAMED: usize = 8;
 
 pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagnostic {

@@ -1,5 +1,4 @@
-//! `ignored-schema-keyword`: a keyword in a DataSchema that has no effect
-//! where it stands.
+//! `ignored-schema-keyword`: a keyword in a DataSchema that has no effect at its place.
 
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
@@ -61,8 +60,8 @@ fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     })
 }
 
-/// What was likely meant by a keyword for values of the type `about`, where
-/// only values of other types are allowed.
+/// The place that was likely meant for a keyword for values of the type `about`, where only values
+/// of other types are allowed.
 fn better_place(keyword: &str, about: &str, allowed: &[String]) -> Option<String> {
     let allows = |kind: &str| allowed.iter().any(|name| name == kind);
     match (keyword, about) {

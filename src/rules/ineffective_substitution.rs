@@ -1,4 +1,4 @@
-//! `ineffective-substitution`: a substitution writes what stands there already.
+//! `ineffective-substitution`: a substitution writes a value that is there already.
 
 use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -35,8 +35,8 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
     }
 }
 
-/// What stood at the first of the places written, if at all of them stood what
-/// stands there now. Of secrets it is not told.
+/// The former value at the first of the places written, if all of them had the value that they have
+/// now. None for secrets.
 fn there_before(effect: &Effect) -> Option<&Node> {
     let mut there = effect.written.iter().map(|place| {
         let (before, after) = (place.get(&effect.before)?, place.get(&effect.after)?);

@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 
 super::rule!("internal-error", Error[Always], "layercake itself failed");
 
-/// So many documents are shown beside the first.
+/// Maximum number of further documents listed.
 const SHOWN: usize = 10;
 
 pub(super) fn word(file: FileId, undone: Undone) -> Diagnostic {

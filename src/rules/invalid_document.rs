@@ -58,7 +58,7 @@ fn last_part(field: &str) -> &str {
     field.rsplit('.').next().unwrap_or(field)
 }
 
-/// What to write for a field that Deckhand requires.
+/// The text to write for a field that Deckhand requires.
 fn how_to_add(field: &str) -> String {
     match last_part(field) {
         "storagePolicy" => "add `storagePolicy: cleartext`, or `encrypted` for a secret".into(),
@@ -69,7 +69,7 @@ fn how_to_add(field: &str) -> String {
     }
 }
 
-/// What to write beside the other half of a pair, or what to remove.
+/// The text to write beside the other half of a pair, or the text to remove.
 fn how_to_pair(lacks: &str) -> &'static str {
     match lacks {
         "actions" => "add `actions`, such as `[{method: merge, path: .}]`, or remove the selector",

@@ -12,7 +12,7 @@ super::rule!(
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    // Behind a fault of the syntax nobody knows what is a comment.
+    // Behind a syntax error it is unknown which text is a comment.
     let is_whole = !facts.problems.iter().any(|problem| problem.kind.is_fatal());
     for (at, fault) in &facts.ignores.malformed {
         if is_whole || *fault != Malformed::Data {

@@ -17,7 +17,7 @@ super::rule!(
 pub(super) const RULES: &[&Rule] =
     &[&RULE, &ambiguous_property_name::RULE, &lossy_version::RULE, &repeated_operand::RULE];
 
-/// Where a definition stands.
+/// The place of a definition.
 #[derive(Clone, Copy)]
 pub(super) enum Home<'a> {
     /// In a DataSchema document.
@@ -27,7 +27,7 @@ pub(super) enum Home<'a> {
 }
 
 impl Home<'_> {
-    /// What its groups are called.
+    /// The name of its groups.
     pub(super) fn of(&self) -> String {
         match self {
             Home::Schema(document) => format!("of DataSchema `{}`", document.key.name),
@@ -38,19 +38,18 @@ impl Home<'_> {
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
-    // Deckhand drops one without content; of a secret one nothing can be told.
+    // Deckhand drops one without content; of a secret one nothing can be determined.
     for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
         let groups = facts.schemas.groups(&document.data, facts.sources);
-        // What a version loses there is told with all that are written so.
-        let is_told =
+        // A keyword that a version ignores is reported with all of its kind.
+        let is_reported_here =
             |problem: &&GroupProblem| !matches!(problem.fault, GroupFault::LossyVersion { .. });
-        let problems = groups.problems.iter().filter(is_told);
+        let problems = groups.problems.iter().filter(is_reported_here);
         found.extend(problems.map(|problem| word(Home::Schema(document), problem)));
     }
 }
 
-/// What is wrong with the groups of the configuration, as they are understood
-/// in this site.
+/// Findings about the groups of the configuration, as they are understood in this site.
 fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (beside, groups) in facts.schemas.groups_beside(facts.site, facts.sources) {
         let home = Home::Configuration(&beside.schema);
@@ -124,7 +123,7 @@ fn word_fault(home: Home<'_>, problem: &GroupProblem) -> Diagnostic {
     }
 }
 
-/// What is wrong, after the name of the group, and what is to be seen there.
+/// The fault, to follow the name of the group, and the label of its place.
 fn headline(fault: &GroupFault) -> (String, String) {
     let plain = |what: &str, label: &str| (what.to_owned(), label.to_owned());
     match fault {
@@ -217,8 +216,8 @@ pub(super) fn short(text: &str) -> String {
 
 fn shortened(names: &[String]) -> String {
     const MOST: usize = 8;
-    let told = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(" → ");
-    if names.len() > MOST { format!("{told} → …") } else { told }
+    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(" → ");
+    if names.len() > MOST { format!("{shown} → …") } else { shown }
 }
 
 fn help(fault: &GroupFault) -> Option<String> {

@@ -15,14 +15,17 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 
-/// Tells what is wrong with each DataSchema of a file.
-pub(super) fn each_problem(facts: &FileFacts<'_>, tell: &mut dyn FnMut(&Document, &SchemaProblem)) {
+/// Reports each problem of the DataSchema documents of a file.
+pub(super) fn each_problem(
+    facts: &FileFacts<'_>,
+    report: &mut dyn FnMut(&Document, &SchemaProblem),
+) {
     // Deckhand drops one without content, and one whose name is no document's schema.
     let schemas = facts.documents.iter().filter(|document| is_in_use(document));
     // Of a secret one nothing can be reported.
     for document in schemas.filter(|document| !document.data.secret) {
         for problem in &facts.schemas.compiled(&document.data).problems {
-            tell(document, problem);
+            report(document, problem);
         }
     }
 }

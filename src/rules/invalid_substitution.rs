@@ -103,7 +103,7 @@ fn word_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError)
         .help(help_for(error))
 }
 
-/// How a destination path can be mended.
+/// The way to fix a destination path.
 fn help_for(error: &WalkError) -> &'static str {
     match error {
         WalkError::NotRooted => "begin the path with `.`",

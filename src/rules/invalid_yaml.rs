@@ -85,7 +85,7 @@ fn word_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
     };
     let text = "put it in quotes if it is meant as text";
     match &problem.kind {
-        // Readers tell columns, and what they expected depends on the text.
+        // Readers print columns, and the tokens that they expect depend on the text.
         YamlProblemKind::Syntax(_) | YamlProblemKind::RefusedByLibyaml(_)
             if facts.is_secret(at) =>
         {

@@ -24,10 +24,10 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
         let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
-        let mut said = HashSet::new();
+        let mut reported = HashSet::new();
         for write in writes {
             if let Some(leak) = leak(data, write, aliases)
-                && said.insert(write.at)
+                && reported.insert(write.at)
             {
                 found.push((doc, word(facts, doc, data, write, &leak)));
             }
@@ -38,7 +38,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
 /// A write into a collection that the document has in another place too.
 struct AliasLeak {
     shared: SharedCollection,
-    /// What Deckhand changes as well.
+    /// The other place that Deckhand changes.
     other: Location,
 }
 
@@ -59,8 +59,8 @@ fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<AliasLeak> {
     None
 }
 
-/// The first place but `here` at which the collection written at `span`
-/// stands. Only a write that may leak pays for the walk.
+/// The first place but `here` that has the collection written at `span`. Only a write that may leak
+/// pays for the walk.
 fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
     let is_it =
         |node: &Node, place: &Location| node.span == span && node.is_collection() && place != here;

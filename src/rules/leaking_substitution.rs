@@ -18,8 +18,8 @@ super::rule!(
     Documents(check)
 );
 
-/// Beyond so many collections in a document it is quicker to find out whose each
-/// place is than to compare what is written with all of them.
+/// Number of collections in a document beyond which it is faster to find the owner of each place
+/// than to compare a written value with all of them.
 const FEW_COLLECTIONS: usize = 64;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
@@ -79,11 +79,11 @@ fn check_document(
     found: &mut Vec<DocumentFinding>,
 ) {
     let mut owners = Owners::default();
-    let mut said = HashSet::new();
+    let mut reported = HashSet::new();
     for write in writes {
         let Some(substitution) = facts.substitution(doc, write) else { continue };
         if let Some(leak) = owners.leak(write)
-            && said.insert(write.at)
+            && reported.insert(write.at)
         {
             let fix = facts
                 .substitution(doc, leak.earlier)
@@ -100,8 +100,8 @@ struct SubstitutionLeak<'a> {
     source: DocId,
 }
 
-/// Whose the objects of a document would be in Deckhand, by place. A place has
-/// the owner that was last recorded for it or for a place around it.
+/// Owners of the objects of a document in Deckhand, by place. A place has the owner that was last
+/// recorded for it or for a place around it.
 #[derive(Default)]
 struct Owners<'a> {
     places: HashMap<Cow<'a, [Piece]>, (usize, Owner<'a>), foldhash::fast::RandomState>,
@@ -117,8 +117,8 @@ enum Owner<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// What a write changes that is not the document's own: the collection
-    /// that holds the topmost place it creates or overwrites.
+    /// The foreign collection that a write changes: the one that holds the topmost place it creates
+    /// or overwrites.
     fn leak(&self, write: &Write) -> Option<SubstitutionLeak<'a>> {
         let (_, changed) = target(write).split_last()?;
         let around = (0..=changed.len()).filter_map(|end| {

@@ -28,7 +28,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let Some(replaced) = placeholders.get(&*recipe.key.schema) else { continue };
         let Some(data) = facts.rendered.data(doc) else { continue };
         // Most documents hold none: places are kept only where one does.
-        if !stands_in(replaced, data) {
+        if !is_in(replaced, data) {
             continue;
         }
         // Every text is looked at: the search ends nowhere.
@@ -54,7 +54,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// The words that patterns of a schema's documents replace, and where one does.
 type ReplacedWords<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
 
-/// What is replaced in documents, by their schema.
+/// The replaced words of documents, by their schema.
 type BySchema<'a> = HashMap<&'a str, ReplacedWords<'a>, foldhash::fast::RandomState>;
 
 /// Whether all that the second has is in the first.
@@ -83,20 +83,20 @@ fn placeholders(graph: &Graph) -> BySchema<'_> {
     placeholders
 }
 
-/// Whether one of those that are `replaced` elsewhere stands in a text of
-/// `node`. Hardly any text has a word in capitals.
-fn stands_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
+/// Whether a text of `node` has one of the words that are `replaced` elsewhere. Hardly any text has
+/// a word in capitals.
+fn is_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
     match &node.value {
         Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
         Value::Mapping(mapping) => {
-            mapping.size().has_capitals() && mapping.values().any(|node| stands_in(replaced, node))
+            mapping.size().has_capitals() && mapping.values().any(|node| is_in(replaced, node))
         }
         Value::Sequence(items) => {
-            items.size().has_capitals() && items.iter().any(|node| stands_in(replaced, node))
+            items.size().has_capitals() && items.iter().any(|node| is_in(replaced, node))
         }
         Value::Pairs(pairs) => {
             let mut both = pairs.iter().flat_map(|(left, right)| [left, right]);
-            both.any(|node| stands_in(replaced, node))
+            both.any(|node| is_in(replaced, node))
         }
         Value::Null
         | Value::Bool(_)
@@ -110,16 +110,16 @@ fn stands_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
     }
 }
 
-/// The word that a pattern stands for, if it is one that nobody writes by
-/// chance: in capitals.
+/// The placeholder that a pattern replaces, if it is one that is not written by chance: in
+/// capitals.
 fn placeholder(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
     is_in_capitals(word).then_some(word)
 }
 
-/// Whether the document itself has a pattern for the word at this place: that
-/// it is still there has another reason, which has been told.
+/// Whether the document itself has a pattern for the word at this place: that it is still there has
+/// another reason, which is reported already.
 fn is_to_be_replaced(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -167,7 +167,7 @@ fn word(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
         None => (text, "nothing replaces it"),
     };
     let place = left.place.to_string();
-    // The document to mend: others may have inherited the text from it.
+    // The document to fix: others may have inherited the text from it.
     let name = facts.name(facts.site.document_at(primary).unwrap_or(doc));
     let message = format!("the placeholder `{word}` is left in `{place}` of `{name}`");
     let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(primary, label));
@@ -199,8 +199,8 @@ fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> 
     None
 }
 
-/// Where the word stands in the text that was written; where a step changed
-/// that text, its first line.
+/// The place of the word in the text that was written; where a step changed that text, its first
+/// line.
 fn at(facts: &SiteFacts<'_>, node: &Node, word: &str) -> Span {
     let found = match node.origin {
         Origin::Written => facts.sources.slice(node.span).find(word),

@@ -14,7 +14,7 @@ super::rule!(
     Documents(check)
 );
 
-/// So many further places are shown.
+/// Maximum number of further places shown.
 const MOST_SHOWN: usize = 8;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
@@ -41,8 +41,8 @@ fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
     })
 }
 
-/// The places of a document's own data that its actions take over; none where
-/// it stands for itself, or where an action means two things.
+/// The places of a document's own data that its actions merge; none where the document has no
+/// parent, or where an action means two things.
 fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
     let recipe = facts.graph.recipe(doc);
     let semantics = facts.graph.semantics;

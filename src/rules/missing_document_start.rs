@@ -12,7 +12,7 @@ super::rule!(
 const MARKER: &str = "---";
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// How the content of a file begins. Places are bytes of its text.
+/// Beginning of the content of a file. Places are bytes of its text.
 enum FileStart {
     /// Without a marker.
     Unmarked,
@@ -20,7 +20,7 @@ enum FileStart {
     Late { marker: usize },
     /// With a marker that has something behind it on its line.
     Shared,
-    /// With a directive, behind which the marker has to stand.
+    /// With a directive, which requires a marker behind it.
     Directive,
 }
 
@@ -39,7 +39,7 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     found.push(Diagnostic { fix, ..finding });
 }
 
-/// What is wrong with how the text begins from byte `first` on.
+/// The kind of fault at the beginning of the text, from byte `first` on.
 fn start(text: &str, first: usize) -> Option<FileStart> {
     let mut at = first;
     for line in text[first..].split_inclusive('\n') {
@@ -99,7 +99,7 @@ fn word(file: FileId, first: usize, start: &FileStart) -> Diagnostic {
     }
 }
 
-/// What mends the file for certain: the documents stay what they are.
+/// The fix: the documents keep their values.
 fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix> {
     let line_end = line_end(text);
     let edit = |range: std::ops::Range<usize>, text: &str| TextEdit {
@@ -129,7 +129,7 @@ fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix>
     Some(Fix { safety: Safety::Safe, message: message.to_owned(), edits })
 }
 
-/// Where the blanks end that stand behind a marker.
+/// The end of the blanks behind a marker.
 fn blanks_behind(text: &str, marker: usize) -> usize {
     let behind = marker + MARKER.len();
     behind + text[behind..].find(|letter| !matches!(letter, ' ' | '\t')).unwrap_or(0)

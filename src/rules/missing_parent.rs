@@ -62,7 +62,7 @@ fn without_reason(title: &str, diagnostic: Diagnostic) -> Diagnostic {
     ))
 }
 
-/// With a document that was probably meant.
+/// Adds a document that was probably meant.
 fn with_reason(
     facts: &SiteFacts<'_>,
     (child, document): (DocId, &Document),

@@ -1,4 +1,4 @@
-//! `missing-pattern-target`: a destination pattern, and nothing stands at its path.
+//! `missing-pattern-target`: a destination pattern, and no value at its path.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -33,7 +33,7 @@ pub(super) fn word(
     }
 }
 
-/// What becomes of the destination.
+/// The resulting value of the destination.
 pub(super) fn outcome(recurses: bool, is_created: bool) -> &'static str {
     match (recurses, is_created) {
         (false, false) => "nothing is written; Deckhand refuses the whole site",

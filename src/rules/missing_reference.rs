@@ -21,15 +21,15 @@ super::rule!(
 pub struct Reference {
     /// The schema of the documents that name others.
     pub schema: Arc<str>,
-    /// Where in their data names stand; what is no text there names nothing.
+    /// Path of the names in their data; a value that is not a string names nothing.
     pub path: Query,
     /// The schema of the documents that are named, by `metadata.name`.
     pub target: Arc<str>,
 }
 
 impl Reference {
-    /// Those of Armada and Drydock, which find documents by their names:
-    /// `schema`, `path`, `target`.
+    /// References of Armada and Drydock, which find documents by their names: `schema`, `path`,
+    /// `target`.
     const BUILT_IN: [[&str; 3]; 11] = [
         ["armada/Manifest/v1", "$.chart_groups[*]", "armada/ChartGroup/v1"],
         ["armada/ChartGroup/v1", "$.chart_group[*]", "armada/Chart/v1"],
@@ -63,8 +63,7 @@ impl<'a> SiteFacts<'a> {
     }
 }
 
-/// One text that names a document, by what it stands for: its place, the
-/// schema, and the name.
+/// One text that names a document: its place, the schema, and the name.
 type NameUse<'a> = (Span, &'a str, Arc<str>);
 
 /// The findings of this rule, and of `stale-reference` for what is named by the
@@ -143,7 +142,7 @@ impl DocumentQueue {
         }
     }
 
-    /// To all others that name something.
+    /// Follows all others that name something.
     fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) {
         for schema in ReferencedOutputs::naming(&facts.settings.references) {
             outputs.of_schema(schema).iter().for_each(|doc| self.visit(*doc));
@@ -231,10 +230,10 @@ impl<'a> ReferencedOutputs<'a> {
     }
 }
 
-/// By texts, in no order.
+/// A map by texts, without order.
 type TextMap<'a, T> = HashMap<&'a str, T, foldhash::fast::RandomState>;
 
-/// What there is instead of the documents that are missing.
+/// Documents that may be meant by the names of missing ones.
 struct NameCandidates<'a> {
     /// The documents of any schema that have the name of a missing one.
     by_name: TextMap<'a, Vec<DocId>>,
@@ -281,7 +280,7 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
-/// So many documents are named by a finding in which a name is rendered.
+/// Maximum number of documents that a finding names where a name is rendered.
 const MOST_NAMED: usize = 5;
 
 fn word(
@@ -312,8 +311,8 @@ fn word(
     explained(facts, surroundings, diagnostic, target, name)
 }
 
-/// With what there is instead: the document, unrendered; one of that name
-/// and another schema; or one with nearly that name.
+/// Adds a candidate: the document, unrendered; one of that name and another schema; or one with
+/// nearly that name.
 fn explained(
     facts: &SiteFacts<'_>,
     surroundings: &NameCandidates<'_>,

@@ -77,7 +77,7 @@ pub(super) fn word_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic
     }
 }
 
-/// What a source lacks: all data, or a value at a path.
+/// Describes the missing part of a source: all data, or a value at a path.
 fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
     let ProblemKind::MissingValue { source, path, .. } = &problem.kind else {
         unreachable!("the rule words this kind of problem only")
@@ -90,13 +90,13 @@ fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
     }
 }
 
-/// What of a source is not there.
+/// The missing part of a source.
 enum Lacking {
     Document,
     Value,
 }
 
-/// What becomes of a substitution without a value.
+/// The effect of a substitution without a value.
 fn skipped(facts: &SiteFacts<'_>, lacking: Lacking) -> &'static str {
     match (facts.graph.missing_source, facts.graph.semantics, lacking) {
         (MissingSource::Error, _, _) => {
@@ -113,7 +113,7 @@ fn skipped(facts: &SiteFacts<'_>, lacking: Lacking) -> &'static str {
     }
 }
 
-/// A missing source is an error, unless the run is told to go on.
+/// A missing source is an error, unless the run is set to go on.
 fn with_severity(facts: &SiteFacts<'_>, diagnostic: Diagnostic) -> Diagnostic {
     let severity = match facts.graph.missing_source {
         MissingSource::Error => Severity::Error,

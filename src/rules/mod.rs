@@ -37,7 +37,7 @@ use crate::yaml::{self, Node};
 /// has elsewhere, and how it looks at something itself: `; File(check)`, with a
 /// list behind `check` where that looks for several rules.
 ///
-/// Between brackets behind the level stand its traits.
+/// The traits of the rule are between brackets behind the level.
 macro_rules! rule {
     (
         $name:literal, $level:ident $([$($mark:ident),+])?, $summary:literal
@@ -206,7 +206,7 @@ macro_rules! registry {
         /// Every rule, by name.
         pub static RULES: &[&Rule] = &[$(&$($module)::+::RULE),+];
 
-        /// What the rules look at themselves.
+        /// The checks that rules run themselves.
         static CHECKS: LazyLock<Vec<&RuleCheck<CheckKind>>> =
             LazyLock::new(|| [$($($module)::+::CHECKS),+].into_iter().flatten().collect());
     };
@@ -362,7 +362,7 @@ type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
 /// Looks at one set of cloud-init's and adds what it finds.
 type SetCheck = fn(&cloud_init::SetFacts<'_>, &mut Vec<Diagnostic>);
 
-/// What a check looks at.
+/// The input of a check.
 #[derive(Clone, Copy)]
 enum CheckKind {
     /// Files of documents.
@@ -385,13 +385,13 @@ struct RuleCheck<F: 'static> {
 }
 
 impl<F> RuleCheck<F> {
-    /// By what its time is known.
+    /// The name under which its time is measured.
     fn names(&self) -> RuleNames {
         (self.rules[0].name, self.rules.len() - 1)
     }
 }
 
-/// What the rules are told of what a user wants.
+/// The configuration that rules read.
 #[derive(Clone, Debug)]
 pub struct RuleOptions {
     /// The rules whose findings can count; the others need not be looked for.
@@ -405,7 +405,7 @@ pub struct RuleOptions {
 }
 
 impl Default for RuleOptions {
-    /// As where nothing is configured but a meaning.
+    /// The options where nothing is configured but a meaning.
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
         let wanted = rules.map(|rule| rule.name).collect();
@@ -472,36 +472,36 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.name == name)
 }
 
-/// What is known of one file by itself.
+/// Facts about one file by itself.
 #[derive(Clone, Copy)]
 pub struct FileFacts<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
     /// The file.
     pub file: FileId,
-    /// What is wrong with its YAML.
+    /// Problems of its YAML.
     pub problems: &'a [yaml::YamlProblem],
     /// Its Deckhand documents, with their faults.
     pub documents: &'a [Document],
     /// Its YAML documents that are none of Deckhand's.
     pub others: &'a [Fault],
-    /// Where secrets stand in it, as far as can be told.
+    /// The places of secrets in it, as far as they can be determined.
     pub secrets: &'a [Span],
     /// Its comments.
     pub comments: &'a [yaml::Comment],
-    /// What they say of findings.
+    /// Its comments that suppress findings.
     pub ignores: &'a ignore::Comments,
-    /// What it holds.
+    /// Its contents.
     pub holds: Holds,
-    /// Which sites it counts for, if it is of a site repository.
+    /// The sites it counts for, if it is of a site repository.
     pub place: Option<&'a layout::Place>,
     /// The schemas of the run.
     pub schemas: &'a Schemas,
-    /// What the rules are told.
+    /// The configuration for the rules.
     pub settings: &'a RuleOptions,
 }
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holds {
     /// Documents of Deckhand's.
@@ -510,22 +510,22 @@ pub enum Holds {
     Parts,
 }
 
-/// What is known of one site, rendered.
+/// Facts about one site, rendered.
 #[derive(Clone, Copy)]
 pub struct SiteFacts<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
     /// The site's documents and how they are related.
     pub site: &'a Site<'a>,
-    /// What cloud-init is given there.
+    /// The sets of parts given to cloud-init there.
     pub sets: &'a Sets<'a>,
     /// The recipes they were lowered to.
     pub graph: &'a Graph,
-    /// What came of them.
+    /// Their rendering.
     pub rendered: &'a Rendered,
     /// The schemas of the run.
     pub schemas: &'a Schemas,
-    /// What the rules are told.
+    /// The configuration for the rules.
     pub settings: &'a RuleOptions,
     /// The rendering from which [untouched](Rendered::untouched) documents were
     /// taken, if one was.
@@ -539,12 +539,12 @@ pub struct JudgedSite<'a> {
     pub site: &'a Site<'a>,
     /// Its recipes.
     pub graph: &'a Graph,
-    /// What came of them.
+    /// Their rendering.
     pub rendered: &'a Rendered,
-    /// What was found in it.
+    /// The findings in it.
     pub findings: &'a [Diagnostic],
-    /// For each document of the later rendering the one that was read from the
-    /// same text, if there is one.
+    /// For each document of the later rendering its counterpart from the same text, if there is
+    /// one.
     pub twins: &'a [Option<DocId>],
 }
 
@@ -566,13 +566,13 @@ impl SiteFacts<'_> {
         self.site.document(doc)
     }
 
-    /// What a headline calls a document.
+    /// Name of a document, for headlines.
     pub fn name(&self, doc: DocId) -> &str {
         title(&self.graph.recipe(doc).key)
     }
 
-    /// Which of two results is rendered, for findings about places where
-    /// Deckhand's documentation and its code give two.
+    /// The meaning that is rendered, for findings about places where Deckhand's documentation and
+    /// its code give two results.
     pub fn rendered_meaning(&self) -> &'static str {
         match self.graph.semantics {
             Semantics::Documented => {
@@ -622,7 +622,7 @@ impl SiteFacts<'_> {
         substitution.writing.from.value.value(source).ok()?
     }
 
-    /// The place as text, unless a key of it stands in a secret mapping.
+    /// The place as text, unless one of its keys is in a secret mapping.
     pub fn shown_place(&self, data: &Node, place: &Location) -> Option<String> {
         let mut around = place.parent();
         while let Some(place) = around {
@@ -634,12 +634,12 @@ impl SiteFacts<'_> {
         Some(place.to_string())
     }
 
-    /// The first line of what stands at `span`.
+    /// The first line of the text at `span`.
     pub fn first_line(&self, span: Span) -> Span {
         self.sources.first_line(span)
     }
 
-    /// What a document that has a parent looks for.
+    /// The selector of a document that has a parent.
     fn selector(&self, child: DocId) -> &Selector {
         self.document(child).parent_selector.as_ref().expect("only a selector finds a parent")
     }
@@ -656,7 +656,7 @@ impl FileFacts<'_> {
         self.secrets.iter().any(|secret| secret.contains(span))
     }
 
-    /// What becomes of YAML that cannot be read.
+    /// The effect of YAML that cannot be read.
     fn unread_yaml(&self) -> &'static str {
         match self.holds {
             Holds::Documents => {
@@ -667,7 +667,7 @@ impl FileFacts<'_> {
         }
     }
 
-    /// What a headline calls the document that this stands in.
+    /// Name of the document at a place, for headlines.
     pub fn name_at(&self, at: Span) -> &str {
         let document = self.documents.iter().find(|document| document.span.contains(at));
         document.map_or("", |document| title(&document.key))
@@ -687,13 +687,12 @@ impl FileFacts<'_> {
     }
 }
 
-/// What a headline calls a document: its name, or its schema where it has no
-/// name.
+/// Name of a document for headlines, or its schema where it has no name.
 fn title(key: &DocKey) -> &str {
     if key.name.is_empty() { &key.schema } else { &key.name }
 }
 
-/// A document's layer as a headline tells it.
+/// The layer of a document, for headlines.
 fn of_layer(key: &DocKey) -> String {
     match &*key.layer {
         "" => "without a layer".into(),
@@ -724,22 +723,26 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     let is_of_conflict =
         |problem| conflict.is_some_and(|conflict| invalid_yaml::is_of_conflict(problem, conflict));
     let problems = facts.problems.iter().filter(|problem| !is_of_conflict(problem));
-    found
-        .extend(problems.map(|problem| worded("yaml", problem.span, || word_yaml(facts, problem))));
     found.extend(
-        facts.others.iter().map(|fault| worded("fault", fault.at, || word_fault(facts, fault, ""))),
+        problems.map(|problem| guard_finding("yaml", problem.span, || word_yaml(facts, problem))),
+    );
+    found.extend(
+        facts
+            .others
+            .iter()
+            .map(|fault| guard_finding("fault", fault.at, || word_fault(facts, fault, ""))),
     );
     for document in facts.documents {
         let faults = document.faults.iter();
         found.extend(faults.map(|fault| {
             let title = title(&document.key);
-            let worded = worded("fault", fault.at, || word_fault(facts, fault, title));
-            let worded = if document.is_doubtful && fault.kind.quotes() {
-                without_quotes(worded)
+            let finding = guard_finding("fault", fault.at, || word_fault(facts, fault, title));
+            let finding = if document.is_doubtful && fault.kind.quotes() {
+                without_quotes(finding)
             } else {
-                worded.about(subject_of(fault))
+                finding.about(subject_of(fault))
             };
-            worded.document(document.key.clone())
+            finding.document(document.key.clone())
         }));
     }
     let looks = |look| match (look, facts.holds) {
@@ -790,21 +793,20 @@ fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let start = Span::point(first_file(facts), 0);
     let related = facts.site.problems.iter();
     let related =
-        related.map(|problem| worded("relation", start, || word_relation(facts, problem)));
+        related.map(|problem| guard_finding("relation", start, || word_relation(facts, problem)));
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
     let rendered = rendered.filter(|problem| !is_refused_template(&problem.kind));
     let mut found: Vec<Diagnostic> = related
-        .chain(
-            rendered
-                .map(|problem| worded("rendering", problem.at, || word_rendering(facts, problem))),
-        )
+        .chain(rendered.map(|problem| {
+            guard_finding("rendering", problem.at, || word_rendering(facts, problem))
+        }))
         .collect();
     found.extend(cloud_init::word(facts));
     found
 }
 
-/// What is found in what cloud-init is given in a site.
+/// Findings in the sets of parts of a site.
 pub fn word_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     cloud_init::word(facts)
 }
@@ -815,7 +817,7 @@ fn is_refused_template(kind: &render::ProblemKind) -> bool {
     matches!(kind, render::ProblemKind::BackslashInPatternValue { refused: true, .. })
 }
 
-/// What the rules find that look at a site as a whole, in their order.
+/// Findings of the rules that look at a site as a whole, in their order.
 fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let split = stopwatch::split();
     let looks = |look| if let CheckKind::Site(run) = look { Some(run) } else { None };
@@ -839,12 +841,12 @@ fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 /// A finding of a rendered document.
 pub type DocumentFinding = (DocId, Diagnostic);
 
-/// So many documents are looked at by all rules before the next ones: what one
-/// rule looks at, the others find near at hand.
+/// Chunk size for document rules: all rules run on a chunk before the next, so its data stays in
+/// cache.
 const DOCUMENTS_AT_ONCE: usize = 64;
 
-/// What the other rules find in these documents. It depends on a document and
-/// on what it is made of, and on nothing else.
+/// Findings of the other rules in these documents. They depend on a document and its inputs, and on
+/// nothing else.
 pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
     let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };
     let checks = wanted(facts.settings, looks);
@@ -867,10 +869,10 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFin
     found
 }
 
-/// Which of some checks failed, and the document at which it did.
+/// The index of a check that failed, and the document at which it did.
 type Failed = (usize, DocId);
 
-/// What checks find in a few documents, one check after the other.
+/// Findings of checks in a few documents, one check after the other.
 fn check_some(
     facts: &SiteFacts<'_>,
     checks: &[RuleCheck<DocumentCheck>],
@@ -898,7 +900,7 @@ fn check_some(
     (found, failed)
 }
 
-/// That checks failed: one finding for each, whatever the number of documents.
+/// Findings about failed checks: one for each check, whatever the number of documents.
 fn failures(
     facts: &SiteFacts<'_>,
     checks: &[RuleCheck<DocumentCheck>],
@@ -934,8 +936,8 @@ fn guard_site_check(
     guard_check(rules, found, run, failed);
 }
 
-/// Runs a rule; where layercake fails in it, what it had found by then is left
-/// out, and `failed` tells it.
+/// Runs a rule; where layercake fails in it, the findings of this run of the rule are left out, and
+/// `failed` reports it.
 fn guard_check(
     rules: &[&'static Rule],
     found: &mut Vec<Diagnostic>,
@@ -961,7 +963,7 @@ fn listed(rules: &[&Rule]) -> String {
 
 /// The words for a problem at `at`; where layercake fails to find them, that it
 /// did.
-fn worded(what: &str, at: Span, word: impl FnOnce() -> Diagnostic) -> Diagnostic {
+fn guard_finding(what: &str, at: Span, word: impl FnOnce() -> Diagnostic) -> Diagnostic {
     guarded(Place::Words(what), word).unwrap_or_else(|| internal_error::word_words(at))
 }
 
@@ -976,18 +978,18 @@ fn first_file(facts: &SiteFacts<'_>) -> FileId {
 /// holds no values.
 fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
-    let is_told = !finding.subject.is_empty();
+    let has_subject = !finding.subject.is_empty();
     let owner = || facts.site.document_at(at).map(|doc| facts.document(doc));
     let in_metadata = || owner().is_some_and(|owner| owner.metadata_span.contains(at));
-    if !is_told && in_metadata() {
+    if !has_subject && in_metadata() {
         let line = facts.sources.slice(facts.first_line(at));
         line.trim_matches(['"', '\'']).trim_end().clone_into(&mut finding.subject);
     }
 }
 
-/// Puts the document first in which a finding stands. What a text does wrong in
-/// several sites is one finding, and has one name whichever of them are looked
-/// at, although the documents that are rendered with it have other names there.
+/// Puts the document first in which a finding is. A fault of a text in several sites is one
+/// finding, and has one name whichever of them are read, although the documents that are rendered
+/// with it have other names there.
 fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
     let Some(owner) = facts.site.document_at(at).map(|doc| facts.document(doc)) else { return };
@@ -995,7 +997,7 @@ fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     finding.documents.insert(0, owner.key.clone());
 }
 
-/// What a fault of a document is about: the field, or the path.
+/// Subject of a fault of a document: the field, or the path.
 fn subject_of(fault: &Fault) -> String {
     use FaultKind as Kind;
     match &fault.kind {
@@ -1030,12 +1032,12 @@ pub fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Dia
     stale_baseline::word(at, rule, file, gone)
 }
 
-/// What could not be done with a whole site because layercake itself failed.
+/// A step that failed for a whole site because of a fault of layercake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undone {
     /// It is not checked.
     Checking,
-    /// What was asked for is not taken from it.
+    /// The requested part of its result is not taken.
     Taking,
     /// Its sides are not compared.
     Comparing,
@@ -1049,7 +1051,7 @@ pub fn word_internal(file: FileId, undone: Undone) -> Diagnostic {
     internal_error::word(file, undone)
 }
 
-/// Whether a finding tells a fault of layercake itself.
+/// Whether a finding reports a fault of layercake itself.
 pub fn is_internal(finding: &Diagnostic) -> bool {
     finding.rule.name == internal_error::RULE.name
 }

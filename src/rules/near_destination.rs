@@ -18,19 +18,19 @@ super::rule!(
 
 /// Shorter keys are too often alike by chance.
 pub(super) const SHORTEST: usize = 5;
-/// So many keys are names given by a machine; to compare all that is created
-/// with all of them would never end.
+/// Number of keys beyond which they are taken for names given by a machine: comparing all created
+/// keys with all of them would take too long.
 const MOST_BESIDE: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let Some(data) = facts.rendered.data(doc) else { continue };
-        let mut said = HashSet::new();
+        let mut reported = HashSet::new();
         for write in facts.rendered.writes(doc) {
             let near = created_keys(write)
                 .find_map(|(around, new)| Some((new, near_key(facts, doc, data, around, new)?)));
             if let Some((new, near)) = near
-                && said.insert(write.at)
+                && reported.insert(write.at)
             {
                 let text = near.as_str().expect("only texts are compared");
                 let finding = word((&RULE, "beside"), facts.document(doc), write, (new, text));
@@ -110,7 +110,7 @@ fn is_written(facts: &SiteFacts<'_>, key: &Key) -> bool {
     Some(facts.sources.slice(key.span).trim_matches(['"', '\''])) == key.as_str()
 }
 
-/// The finding for a created key that one of the two rules is about; `beside` stands between it and
+/// The finding for a created key that one of the two rules is about; `beside` comes between it and
 /// the key that was meant.
 pub(super) fn word(
     (rule, beside): (&'static Rule, &str),

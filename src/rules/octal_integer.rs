@@ -11,7 +11,7 @@ super::rule!(
     "an unquoted number with a leading zero is read in base eight"
 );
 
-/// What stands at a key with one of these words is meant in base eight.
+/// Words in keys whose values are meant in base eight.
 const IN_BASE_EIGHT: [&str; 4] = ["mode", "perm", "permission", "umask"];
 
 pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {

@@ -112,7 +112,7 @@ pub(super) fn word_rendered(problem: &Problem, title: &str, limit: YamlLimit) ->
     Diagnostic::new(&RULE, message, label).help(help)
 }
 
-/// What is merged of the parts of a set, called `name`, is beyond a limit.
+/// Finding where the merged result of a set called `name` exceeds a limit.
 pub(super) fn word_merged(problem: &Problem, name: &str, limit: YamlLimit) -> Diagnostic {
     let (message, help) = match limit {
         YamlLimit::Depth => (

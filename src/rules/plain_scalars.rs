@@ -1,5 +1,5 @@
-//! The rules about misread scalars, in one walk: every key and value that
-//! stands unquoted in a document, with its text and its place.
+//! The rules about misread scalars, in one walk: every key and value that is unquoted in a
+//! document, with its text and its place.
 //!
 //! Nothing of a secret is looked at: what its text looks like is part of it.
 
@@ -18,9 +18,9 @@ use crate::yaml::{Key, Mapping, Node, Value};
 /// An unquoted scalar of a document.
 pub(super) struct PlainScalar<'a> {
     document: &'a Document,
-    /// As it is written.
+    /// Its text as it is written.
     pub(super) text: &'a str,
-    /// What YAML 1.1 makes of it.
+    /// Its value in YAML 1.1.
     pub(super) value: &'a Value,
     pub(super) role: ScalarRole,
     at: Span,
@@ -28,14 +28,14 @@ pub(super) struct PlainScalar<'a> {
     way: &'a [ScalarStep<'a>],
 }
 
-/// What a scalar is in its mapping or list.
+/// Role of a scalar in its mapping or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScalarRole {
     Key,
     Value,
 }
 
-/// So many characters before a scalar are looked at for a tag.
+/// Maximum number of characters before a scalar that are searched for a tag.
 const LONGEST_TAG: usize = 100;
 
 /// A step into a mapping or a list.
@@ -94,7 +94,7 @@ pub(super) const RULES: &[&Rule] = &[
     &unread_number::RULE,
 ];
 
-/// What they say, in the same order.
+/// Their checks, in the same order.
 const WORDS: &[fn(&PlainScalar<'_>) -> Option<Diagnostic>] = &[
     boolean_key::word,
     boolean_word::word,
@@ -107,9 +107,9 @@ const WORDS: &[fn(&PlainScalar<'_>) -> Option<Diagnostic>] = &[
 pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in facts.documents {
         let unwalked = document.shared.iter().map(|shared| (shared.collection, false)).collect();
-        let (way, said) = (Vec::new(), HashSet::new());
+        let (way, reported) = (Vec::new(), HashSet::new());
         let root = document.root();
-        let mut walk = ScalarWalk { facts, document, found, way, walked: unwalked, said };
+        let mut walk = ScalarWalk { facts, document, found, way, walked: unwalked, reported };
         walk.node(&root);
     }
 }
@@ -122,7 +122,7 @@ struct ScalarWalk<'a, 'f> {
     /// The collections that have aliases, and whether they have been walked.
     walked: HashMap<Span, bool>,
     /// The scalars that something has been said of.
-    said: HashSet<Span>,
+    reported: HashSet<Span>,
 }
 
 impl<'a> ScalarWalk<'a, '_> {
@@ -184,7 +184,7 @@ impl<'a> ScalarWalk<'a, '_> {
         let scalar = PlainScalar { document: self.document, text, value, role, at, way: &self.way };
         if let Some(finding) = WORDS.iter().find_map(|word| word(&scalar))
             && !self.is_tagged(at)
-            && self.said.insert(at)
+            && self.reported.insert(at)
         {
             self.found.push(finding);
         }
@@ -193,8 +193,8 @@ impl<'a> ScalarWalk<'a, '_> {
     /// Whether a tag before the scalar says what it is.
     fn is_tagged(&self, at: Span) -> bool {
         let before = &self.facts.sources.get(at.file).text()[..at.start as usize];
-        // An anchor may stand between the two. Tags and anchors are short: a
-        // line may be as long as a file, and is not read back to its start.
+        // An anchor may come between the two. Tags and anchors are short: a line may be as long as
+        // a file, and is not read back to its start.
         let nearest: String = before.chars().rev().take(LONGEST_TAG).collect();
         let line = nearest.split(['\n', '\r']).next().unwrap_or_default();
         line.split_whitespace().take(2).any(|word| word.ends_with('!'))

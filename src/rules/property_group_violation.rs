@@ -32,11 +32,11 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let replay = Replay::new(facts.graph, facts.rendered);
-    let mut said = HashSet::new();
+    let mut seen = HashSet::new();
     let refused = breached.iter().map(|breached| ReportedBreach::new(facts, breached));
-    // How often something secret is refused would tell how long it is.
+    // The number of times that something secret is refused would reveal its length.
     let told: Vec<ReportedBreach<'_>> =
-        refused.filter(|it| !it.is_hidden() || said.insert(it.identity())).collect();
+        refused.filter(|it| !it.is_hidden() || seen.insert(it.identity())).collect();
     for of_document in told.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
         let first = of_document.iter().take(MOST);
         found.extend(first.map(|refused| word(refused, &replay)));
@@ -48,7 +48,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// So many findings of one document are told.
+/// Maximum number of findings in one document.
 const MOST: usize = 200;
 
 fn word(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
@@ -89,7 +89,7 @@ impl<'a> ReportedBreach<'a> {
         Self { facts, data, breached, finding: &breached.finding }
     }
 
-    /// What is told of it, where nothing else is.
+    /// Key by which its repetitions are recognized.
     fn identity(&self) -> (DocId, Span, &'static str, Location) {
         (self.breached.doc, self.finding.span, self.rule().name, self.mapping())
     }
@@ -109,7 +109,7 @@ impl<'a> ReportedBreach<'a> {
 
     /// Whether which keys are there, or what the group says, is secret.
     fn is_hidden(&self) -> bool {
-        self.finding.tells_of_secret || self.breached.is_secret
+        self.finding.reveals_secret || self.breached.is_secret
     }
 
     /// The first value that is given and should not be, or else the mapping.
@@ -195,7 +195,7 @@ impl<'a> ReportedBreach<'a> {
         }
     }
 
-    /// The place and the group, as findings are told apart by them.
+    /// The place and the group, by which findings are distinguished.
     fn subject(&self) -> String {
         if self.breached.is_secret {
             return self.mapping().to_string();
@@ -219,7 +219,7 @@ impl<'a> ReportedBreach<'a> {
         if self.breached.is_secret {
             return format!("{subject} is refused by a property group of a secret schema");
         }
-        if self.finding.tells_of_secret {
+        if self.finding.reveals_secret {
             let is_one = self.mapping().get(self.data).is_some_and(|node| node.secret);
             let how = if is_one { "is" } else { "holds" };
             return format!("{subject} {how} a secret that property group `{group}` refuses");
@@ -261,7 +261,7 @@ impl<'a> ReportedBreach<'a> {
         (listed(first), listed(others))
     }
 
-    /// What is to be seen at the place.
+    /// Text of the label.
     fn label(&self) -> String {
         if self.is_hidden() {
             return "the group refuses this".to_owned();
@@ -302,7 +302,7 @@ impl<'a> ReportedBreach<'a> {
     }
 }
 
-/// So many further values are told of one finding.
+/// Maximum number of further values labelled in one finding.
 const MOST_PLACES: usize = 8;
 
 /// Where the key that leads to a place is written.

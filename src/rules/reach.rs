@@ -1,5 +1,4 @@
-//! What the rules of comparisons look at: an edit, what it reached, and how
-//! far that may be.
+//! Input of the rules of comparisons: an edit, its reach, and the limits of it.
 
 use globset::GlobSet;
 
@@ -10,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::edit::EditId;
 use crate::source::DocKey;
 
-/// How far an edit may reach.
+/// Limits of the reach of an edit.
 #[derive(Clone, Debug, Default)]
 pub struct Gates {
     /// Sites in which it may change outputs.
@@ -25,8 +24,8 @@ pub struct Gates {
     pub unchanged: Option<Unchanged>,
 }
 
-/// Outputs that are expected to stay as they are: those whose site, or whose
-/// `SITE:SCHEMA:NAME`, matches; `-` stands for a set without layout.
+/// Outputs that are expected to stay as they are: those whose site, or whose `SITE:SCHEMA:NAME`,
+/// matches; `-` matches a set without layout.
 #[derive(Clone, Debug)]
 pub struct Unchanged(pub GlobSet);
 
@@ -42,7 +41,7 @@ impl Unchanged {
 pub struct ReachedEdit<'a> {
     /// The edit.
     pub reach: &'a EditReach,
-    /// What it is part of.
+    /// The comparison with the edit.
     pub comparison: &'a Comparison,
 }
 
@@ -63,7 +62,7 @@ impl<'a> ReachedEdit<'a> {
         documents
     }
 
-    /// What is to be seen at the edited line.
+    /// Text of the label of the edited line.
     pub(super) fn label(&self) -> String {
         let outputs = self.reach.outputs.len();
         let sites = self.reach.sites.iter().map(|site| &**site).collect::<Vec<_>>().join(", ");
@@ -76,7 +75,7 @@ impl<'a> ReachedEdit<'a> {
     }
 }
 
-/// What the gates say: of each edit, and of changes that no edit explains.
+/// Findings of the gates: of each edit, and of changes that no edit explains.
 pub fn word_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
     let unexplained = comparison.outputs.iter().filter(|change| change.is_unexplained());
     let unexplained =

@@ -24,8 +24,8 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
     }
 }
 
-/// Whether a place may be one that was written before, or around one; nearly
-/// always none is, which hashes tell.
+/// Whether a place may be one that was written before, or around one; nearly always none is, which
+/// hashes show.
 fn may_lose<'a>(mut writes: impl Iterator<Item = &'a Write>) -> bool {
     let mut written: HashSet<u64, foldhash::fast::RandomState> = HashSet::default();
     let mut way: Vec<u64> = Vec::new();
@@ -58,14 +58,14 @@ fn check_document<'a>(
     }
 }
 
-/// What has been written so far.
+/// The places written so far.
 #[derive(Default)]
 struct WrittenPlaces<'a> {
     /// The last write at each place.
     at: WritesByPlace<'a>,
     /// The first write inside each place.
     inside: WritesByPlace<'a>,
-    /// How many places each destination wrote.
+    /// Number of places that each destination wrote.
     count: HashMap<(usize, Span), usize, foldhash::fast::RandomState>,
 }
 
@@ -91,14 +91,13 @@ impl<'a> WrittenPlaces<'a> {
     }
 }
 
-/// Which destination wrote. The place of its path alone does not tell, because
-/// substitutions too can have aliases.
+/// The destination that wrote. The place of its path alone is not enough, because substitutions too
+/// can have aliases.
 fn destination(write: &Write) -> (usize, Span) {
     (write.step, write.at)
 }
 
-/// Whether both write one value along one path, which `repeated-substitution`
-/// tells of the text.
+/// Whether both write one value along one path, which `repeated-substitution` reports.
 fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> bool {
     let (Some(one), Some(other)) =
         (facts.substitution(doc, earlier), facts.substitution(doc, write))

@@ -1,4 +1,4 @@
-//! `repeated-layer`: a layer stands twice in layerOrder.
+//! `repeated-layer`: a layer is listed twice in layerOrder.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};

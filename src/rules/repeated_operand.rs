@@ -1,4 +1,4 @@
-//! `repeated-operand`: an operand that stands twice in a property group.
+//! `repeated-operand`: an operand that is listed twice in a property group.
 
 use super::invalid_property_group::{Home, short, title};
 use crate::diagnostic::{Diagnostic, Label};

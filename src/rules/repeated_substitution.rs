@@ -21,9 +21,9 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         for (index, substitution) in document.substitutions().enumerate() {
             let mut again = Vec::new();
             for to in &substitution.writing.to {
-                match first.get(&said(substitution, to)) {
+                match first.get(&substitution_key(substitution, to)) {
                     Some(earlier) => again.push((to, *earlier)),
-                    None => drop(first.insert(said(substitution, to), to.path.span)),
+                    None => drop(first.insert(substitution_key(substitution, to), to.path.span)),
                 }
             }
             if !again.is_empty() {
@@ -33,10 +33,13 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// All that tells one substitution into one place from another.
+/// Key that distinguishes one substitution into a place from another.
 type SubstitutionKey<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
 
-fn said<'a>(substitution: Substitution<'a>, to: &'a Destination) -> SubstitutionKey<'a> {
+fn substitution_key<'a>(
+    substitution: Substitution<'a>,
+    to: &'a Destination,
+) -> SubstitutionKey<'a> {
     let extract = |it: &'a Extract| (it.pattern.value.text(), it.group.value);
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
     let (Source { schema, name, .. }, writing) = (substitution.source, substitution.writing);
@@ -72,11 +75,11 @@ fn word(
     }
 }
 
-/// Behind so many substitutions no fix is looked for: no person wrote them.
+/// Maximum number of earlier substitutions for which a fix is looked for: no person writes more.
 const MOST_BEFORE: usize = 300;
 
-/// The lines of the substitution, if nothing is changed without it: all of it
-/// stands above, and nothing between writes where it writes.
+/// The lines of the substitution, if nothing changes without it: an equal one is above, and nothing
+/// between writes where it writes.
 fn removal(
     facts: &FileFacts<'_>,
     document: &Document,
@@ -90,8 +93,9 @@ fn removal(
     }
     let same = |to: &Destination| own.iter().any(|own| meet(own, to));
     let is_between = document.substitutions().take(index).any(|other| {
-        let repeats =
-            |to: &Destination| own.iter().any(|own| said(substitution, own) == said(other, to));
+        let repeats = |to: &Destination| {
+            own.iter().any(|own| substitution_key(substitution, own) == substitution_key(other, to))
+        };
         other.writing.to.iter().any(|to| same(to) && !repeats(to))
     });
     if is_between {
@@ -107,7 +111,7 @@ fn meet(one: &Destination, other: &Destination) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The path without what stands for the root.
+/// The path without the sign for the root.
 fn bare(to: &Destination) -> &str {
     to.path.value.text().trim_start_matches(['$', '.'])
 }

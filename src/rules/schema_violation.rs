@@ -30,17 +30,17 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         refused(facts.site, facts.schemas, sharers, data, is_valid)
     });
     did(Stage::Validate, || 1);
-    // What is wrong with a policy of layers is told where it is read.
-    let mut told = refused.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
+    // A fault of a policy of layers is reported where it is read.
+    let mut reported = refused.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
     let mut room = max_violations(facts);
-    while let Some(of_document) = told.next().filter(|_| room > 0) {
+    while let Some(of_document) = reported.next().filter(|_| room > 0) {
         let Refusal { violations, count } = &*of_document.refusal;
         let listed = violations.len().min(room);
         room -= listed;
         let first = violations[..listed].iter();
         found.extend(first.map(|violation| word(facts, &replay, of_document, violation)));
         let more = count - listed;
-        let others = if room > 0 { 0 } else { told.clone().count() };
+        let others = if room > 0 { 0 } else { reported.clone().count() };
         if let Some(mut last) = found.pop_if(|_| more > 0 || others > 0) {
             if more > 0 {
                 last = last.note(format!("its document has {more} more such violations"));
@@ -56,13 +56,13 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// Maximum number of violations that are reported of one site.
 pub const MAX_VIOLATIONS: usize = 20_000;
 
-/// How many are reported of each site, where all sites have a share.
+/// Maximum number reported of each site, where all sites have a share.
 fn max_violations(facts: &SiteFacts<'_>) -> usize {
     const SITES: usize = 5;
     (MAX_VIOLATIONS * SITES / facts.graph.sharers.max(1)).clamp(20, MAX_VIOLATIONS)
 }
 
-/// What was validated in an earlier rendering.
+/// Validation in an earlier rendering.
 struct EarlierValidation<'a> {
     facts: &'a SiteFacts<'a>,
     /// The DataSchema documents that are in use there, too.
@@ -80,12 +80,12 @@ impl<'a> EarlierValidation<'a> {
             twin.is_some() && before.get(*kind).copied() == twin
         };
         let schemas = facts.site.data_schemas().iter().filter(is_same).map(|(_, by)| *by);
-        let told = earlier.findings.iter().filter(|it| it.rule.name == RULE.name);
-        if told.clone().count() >= max_violations(facts) {
+        let reported = earlier.findings.iter().filter(|it| it.rule.name == RULE.name);
+        if reported.clone().count() >= max_violations(facts) {
             // There may be documents of which nothing is reported.
             return None;
         }
-        let refused = told.flat_map(|it| &it.documents).collect();
+        let refused = reported.flat_map(|it| &it.documents).collect();
         Some(Self { facts, schemas: schemas.collect(), refused })
     }
 
@@ -112,7 +112,7 @@ fn word(
     let message = format!("`{name}`: {} {}", refused.subject_in_words(), refused.headline());
     let mut finding =
         Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
-    if refused.tells_of_secret() {
+    if refused.reveals_secret() {
         finding = finding.note("what it refuses is not told, for that would tell of the secret");
     } else if by_schema.by.is_some() {
         finding = finding.related(violation.keyword, "the schema says so here");
@@ -147,7 +147,7 @@ impl RefusedValue<'_> {
         self.violation.location.get(self.data).unwrap_or(self.data)
     }
 
-    /// The place to follow back: no key that stands in a secret.
+    /// The place to follow back: without the keys inside a secret.
     fn place(&self) -> &Location {
         if self.node().secret { &self.violation.location } else { self.violation.place() }
     }
@@ -168,7 +168,7 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// The place as findings are told apart by it.
+    /// The place by which findings are distinguished.
     fn subject(&self) -> String {
         let place = match &self.violation.wrong {
             Wrong::MissingKey { key, .. } => {
@@ -202,7 +202,7 @@ impl RefusedValue<'_> {
     }
 
     /// Whether what is wrong says something of a secret's value or length.
-    fn tells_of_secret(&self) -> bool {
+    fn reveals_secret(&self) -> bool {
         let is_of_value = match &self.violation.wrong {
             Wrong::NotOneOf { .. }
             | Wrong::Unmatched { .. }
@@ -225,9 +225,9 @@ impl RefusedValue<'_> {
         is_of_value && self.node().secret
     }
 
-    /// What is wrong, after the place.
+    /// The fault, to follow the place.
     fn headline(&self) -> String {
-        if self.tells_of_secret() {
+        if self.reveals_secret() {
             return "is a secret that the schema refuses".into();
         }
         match &self.violation.wrong {
@@ -267,7 +267,7 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// What is there, and what is allowed.
+    /// The value, and the limit.
     fn beyond(&self, bound: Bound, limit: &str) -> String {
         let many = |count: usize, what: &str| match count {
             1 => format!("has 1 {what}"),
@@ -308,9 +308,9 @@ impl RefusedValue<'_> {
         format!("is {found}, not {expected}")
     }
 
-    /// What is to be seen at the place.
+    /// Text of the label.
     fn label(&self) -> String {
-        if self.tells_of_secret() {
+        if self.reveals_secret() {
             return "the schema refuses this".into();
         }
         match (&self.violation.wrong, &self.violation.found) {
@@ -321,9 +321,9 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// What the nearest alternatives refuse, or which of them hold.
+    /// The violations of the nearest alternatives, or the alternatives that hold.
     fn details(&self) -> Vec<String> {
-        if self.tells_of_secret() {
+        if self.reveals_secret() {
             return Vec::new();
         }
         match &self.violation.wrong {
@@ -340,7 +340,7 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// What is wrong by one alternative.
+    /// The violations of one alternative.
     fn refusals(&self, alternative: &Alternative, name: &str) -> Vec<String> {
         let more = alternative.more;
         let refused = self.refused_by(alternative).map(|refused| {
@@ -351,7 +351,7 @@ impl RefusedValue<'_> {
         refused.chain(more).collect()
     }
 
-    /// What is wrong by several alternatives that come equally near.
+    /// The violations of several alternatives that are equally near.
     fn tied(&self, tied: &[Alternative], alternatives: usize) -> Vec<String> {
         const MAX_TIED: usize = 8;
         let which: Vec<usize> = tied.iter().map(|alternative| alternative.number).collect();
@@ -378,7 +378,7 @@ impl RefusedValue<'_> {
     }
 
     fn help(&self) -> Option<String> {
-        if self.tells_of_secret() {
+        if self.reveals_secret() {
             return None;
         }
         match &self.violation.wrong {
@@ -392,7 +392,7 @@ impl RefusedValue<'_> {
     }
 }
 
-/// The document at whose path the value stands: an ancestor, where it is inherited as it is.
+/// The document that has the value at its path: an ancestor, where it is inherited unchanged.
 fn owner(mut hop: &Hop) -> DocId {
     while matches!(hop.via, Via::Inherited | Via::Replaced | Via::Layered { .. })
         && let Some(from) = hop.from.first()
@@ -438,7 +438,7 @@ fn listed(names: &[String], count: usize) -> String {
     format!("{} {}{more}", if count == 1 { "is" } else { "are" }, shown.join(", "))
 }
 
-/// By which way the value came into the document, from there back.
+/// The hops by which the value came into the document, from there back.
 pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
     let mut route = Vec::new();
     let mut next = Some(hop);
@@ -477,7 +477,7 @@ fn selector(facts: &SiteFacts<'_>, doc: DocId) -> Option<Span> {
     base.map(|link| facts.first_line(link.selector))
 }
 
-/// Where the destination of the substitution stands that wrote a value.
+/// The place of the destination of the substitution that wrote a value.
 fn destination(facts: &SiteFacts<'_>, hop: &Hop) -> Option<Span> {
     let step = facts.graph.recipe(hop.doc).steps.get(hop.step?)?;
     let Op::Substitute(substitution) = &step.op else { return None };

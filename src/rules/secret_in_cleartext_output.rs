@@ -21,11 +21,11 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
         if !facts.site.is_output(doc) || facts.document(doc).encrypted || data.secret {
             continue;
         }
-        let mut said = HashSet::new();
+        let mut reported = HashSet::new();
         // What is inherited was substituted into one of those that it lies on.
         for author in std::iter::successors(Some(doc), |doc| base(facts, *doc)) {
             for write in facts.rendered.writes(author) {
-                if is_secret(facts, author, write, data) && said.insert(write.at) {
+                if is_secret(facts, author, write, data) && reported.insert(write.at) {
                     found.push((doc, word(facts, doc, author, write)));
                 }
             }
@@ -37,7 +37,7 @@ fn base(facts: &SiteFacts<'_>, doc: DocId) -> Option<DocId> {
     facts.graph.recipe(doc).base.map(|link| link.doc)
 }
 
-/// Whether a secret stands where a substitution wrote, in what is rendered.
+/// Whether a secret is where a substitution wrote, in the rendered data.
 fn is_secret(facts: &SiteFacts<'_>, author: DocId, write: &Write, data: &Node) -> bool {
     facts.substitution(author, write).is_some_and(|substitution| {
         let source = facts.document(substitution.source);

@@ -1,9 +1,9 @@
 //! `shared-label`: with one more or one less label, Deckhand would refuse the site.
 //!
-//! Deckhand refuses a site where a selector matches a document of another
-//! schema, or one that is not above (`deckhand.md` 6.2). Told is what keeps
-//! just clear of that: a document that has all labels of a selector but one,
-//! and a label on documents of several schemas, which nobody can select alone.
+//! Deckhand refuses a site where a selector matches a document of another schema, or one that is
+//! not above (`deckhand.md` 6.2). This rule reports a site that nearly does so: a document that has
+//! all labels of a selector but one, and a label on documents of several schemas, which cannot be
+//! selected alone.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,24 +19,24 @@ super::rule!(
     Site(check)
 );
 
-/// A label on more documents than this says what they all are, and is not
-/// meant to tell one from another.
+/// Maximum number of documents with a label that is meant to distinguish them; one on more says
+/// what they all are.
 const MOST_CARRIERS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let labels = Labels::of(facts);
     let mut search = NearMatchSearch::of(&labels, facts.site.documents.len());
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for (child, document) in facts.site.iter() {
         let Some(selector) = &document.parent_selector else { continue };
         if facts.site.parent(child).is_some()
             && let Some(near) = search.nearly_matched(facts, child, selector)
         {
-            told.extend(selector.labels.iter().filter_map(pair));
+            reported.extend(selector.labels.iter().filter_map(pair));
             found.push(word_selector(facts, child, selector, &near));
         }
     }
-    let shared = labels.carriers.iter().filter(|(pair, _)| !told.contains(pair));
+    let shared = labels.carriers.iter().filter(|(pair, _)| !reported.contains(pair));
     let mut shared: Vec<Diagnostic> =
         shared.filter_map(|(_, carriers)| word_label(facts, carriers)).collect();
     shared.sort_by_key(|finding| finding.primary.span);
@@ -57,7 +57,7 @@ struct LabelCarrier {
 /// by selectors.
 struct Labels<'a> {
     carriers: HashMap<LabelPair, Vec<LabelCarrier>, foldhash::fast::RandomState>,
-    /// How far down each layer is.
+    /// The depth of each layer.
     ranks: BTreeMap<&'a str, usize>,
 }
 
@@ -93,7 +93,7 @@ struct NearMatchSearch<'l, 'a> {
     labels: &'l Labels<'a>,
     /// By document, how many labels it shares with the selector at hand, and the first.
     shares: Vec<(usize, Option<Span>)>,
-    /// How many carriers may still be looked at.
+    /// Number of carriers that may still be looked at.
     left: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `stale-baseline`: the baseline accepts what nobody finds any more.
+//! `stale-baseline`: the baseline accepts a finding that is gone.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;

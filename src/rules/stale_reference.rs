@@ -1,6 +1,6 @@
 //! `stale-reference`: a document that nothing uses names one that is in no site.
 //!
-//! `missing_reference` comes to these documents after all others, and tells both.
+//! `missing_reference` comes to these documents after all others, and reports both.
 
 super::rule!(
     "stale-reference",

@@ -21,7 +21,7 @@ super::rule!(
 
 /// One document alone may be the one that is wrong.
 const FEWEST: usize = 2;
-/// So few are compared one by one.
+/// Maximum number of keys that are compared one by one.
 const FEW_KEYS: usize = 200;
 /// A mapping of more keys holds names given by a machine.
 const MOST_KEYS: usize = 1000;
@@ -46,14 +46,14 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
     for (root, docs) in schemas.values() {
         for doc in docs {
-            tell(facts, *doc, root, found);
+            report_uncommon(facts, *doc, root, found);
         }
     }
 }
 
 type OrderedMap<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
 
-fn tell(
+fn report_uncommon(
     facts: &SiteFacts<'_>,
     doc: DocId,
     root: &DestinationNode<'_>,
@@ -61,10 +61,10 @@ fn tell(
 ) {
     let Some(data) = facts.rendered.data(doc) else { return };
     for write in facts.rendered.writes(doc) {
-        // Of what one write creates, the outermost is told.
+        // Of the keys that one write creates, the outermost is reported.
         let uncommon = created_keys(write).find_map(|(around, new)| {
             let (near, other) = root.at(around)?.common(doc, new)?;
-            // What the document itself knows better is told by `near-destination`.
+            // A key that the document itself explains better is reported by `near-destination`.
             if near_key(facts, doc, data, around, new).is_some() {
                 return None;
             }
@@ -107,7 +107,7 @@ impl<'a> DestinationNode<'a> {
         pieces.iter().try_fold(self, |place, piece| place.inside.get(piece))
     }
 
-    /// Adds what a document has here and inside, at the places where somebody asks.
+    /// Adds the keys of a document here and inside, at the places that are asked for.
     fn count_keys(&mut self, doc: DocId, node: &'a Node) {
         let mapping = node.as_mapping();
         if self.is_asked

@@ -55,7 +55,7 @@ struct Both<'a> {
 }
 
 impl<'a> Both<'a> {
-    /// Which documents an output is made of that differs, by id; such an output among them.
+    /// The documents that are inputs of an output that differs, by id; such an output among them.
     fn reaching_differing_outputs(&self) -> Vec<bool> {
         let graph = self.deckhand.graph;
         let differing = graph.outputs().map(|(doc, _)| doc).filter(|doc| self.differs(*doc));

@@ -15,7 +15,7 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
 }
 
-/// What to do with a key that is nearly no keyword.
+/// The remedy for a key that is nearly a keyword.
 const HELP: &str = "write the keyword that was meant, or begin the key with `x-` if it is a note";
 
 fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {

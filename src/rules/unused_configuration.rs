@@ -12,15 +12,15 @@ super::rule!(
 
 /// A glob or name of the configuration that matches nothing.
 pub struct UnusedEntry<'a> {
-    /// Where it stands.
+    /// Its place.
     pub at: Span,
     /// The glob or name.
     pub glob: &'a str,
-    /// What it was to match.
+    /// The kind of thing that it should match.
     pub kind: UnusedKind,
 }
 
-/// What a glob of the configuration was to match.
+/// The kind of thing that a glob of the configuration should match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnusedKind {
     /// A file.

@@ -16,7 +16,7 @@ super::rule!(
 );
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    // Without layers there are no parents, which has been told.
+    // Without layers there are no parents, which is reported already.
     if facts.site.policy.is_none() {
         return;
     }
@@ -34,8 +34,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The schemas of documents whose relations are in doubt: once that is mended,
-/// others of these may have children.
+/// The schemas of documents whose relations are in doubt: once that is fixed, others of these may
+/// have children.
 fn schemas_in_doubt<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<&'a str> {
     let docs = facts.site.problems.iter().filter_map(in_doubt);
     docs.map(|doc| &*facts.document(doc).key.schema).collect()

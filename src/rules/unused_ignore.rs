@@ -1,4 +1,4 @@
-//! `unused-ignore`: a comment suppresses what nobody finds.
+//! `unused-ignore`: a comment suppresses nothing.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ super::rule!("unused-ignore", Warning[Fixable], "a comment suppresses what nobod
 
 pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) -> Diagnostic {
     let texts: Vec<&str> = names.iter().map(|name| &*name.text).collect();
-    let told = texts.join("`, `");
+    let listed = texts.join("`, `");
     let at = if names.len() == ignore.names.len() { ignore.span } else { names[0].span };
-    let message = format!("`{told}` is ignored here, and not found");
+    let message = format!("`{listed}` is ignored here, and not found");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, "suppresses nothing"))
         .note("it would hide the next such finding, which nobody has looked at")
         .about(format!("{} {}", ignore.words, texts.join(",")));
@@ -24,14 +24,13 @@ pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) ->
     let is_left = |name: &&RuleName| !unused.contains(&name.span);
     let left: Vec<&str> = ignore.names.iter().filter(is_left).map(|name| &*name.text).collect();
     let list = ignore.names[0].span.to(ignore.names[ignore.names.len() - 1].span);
-    diagnostic.help(format!("remove `{told}` from the comment")).fix(
-        format!("remove `{told}` from the comment"),
+    diagnostic.help(format!("remove `{listed}` from the comment")).fix(
+        format!("remove `{listed}` from the comment"),
         vec![TextEdit { span: list, text: left.join(", ") }],
     )
 }
 
-/// What goes with a comment: the blanks before it, and its line if nothing
-/// else stands there.
+/// The comment with the blanks before it, and with its line if there is nothing else on it.
 fn whole(sources: &SourceMap, comment: Span) -> Span {
     let text = &**sources.get(comment.file).text();
     let (before, after) = (&text[..comment.start as usize], &text[comment.end as usize..]);

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 pub struct JsonFault {
     /// A JSON pointer to the value.
     pub pointer: String,
-    /// What is wrong with it, without the value.
+    /// The fault, without the value.
     pub reason: String,
 }
 

@@ -1,6 +1,5 @@
-//! What keeps a schema from never ending: how large it may be, how deep and how
-//! often its references lead into each other, and how much work one value may
-//! make.
+//! Limits that keep validation finite: the size of a schema, the depth and number of its nested
+//! references, and the work for one value.
 //!
 //! The validator follows references again for every place that has one, and
 //! has no limit of its own. What depends on the schema alone is seen before it
@@ -28,7 +27,7 @@ pub(super) fn is_too_large(root: &Node) -> bool {
     nests_too_deep(root, &targets) || can_multiply && multiplies(root)
 }
 
-/// How many values there are; none where they are too many.
+/// Number of values; none where they are too many.
 fn count_values(root: &Node) -> Option<usize> {
     let (mut count, mut open) = (0, vec![root]);
     while let Some(node) = open.pop() {
@@ -52,9 +51,9 @@ fn nests_too_deep(root: &Node, targets: &[(String, Location)]) -> bool {
     depth > Schema::MAX_DEPTH
 }
 
-/// How deep the value at `node` nests, with what its references lead to; none where
-/// these go round in circles. `known` has what was counted before, and nothing for what
-/// is being counted; so many references led here.
+/// The depth of the value at `node`, with the targets of its references; none where these form a
+/// cycle. `known` has the depths that were counted before, and nothing for those being counted;
+/// `references` led here.
 fn depth_of(
     root: &Node,
     node: &Node,
@@ -81,7 +80,7 @@ fn depth_of(
     Some(depth)
 }
 
-/// To where the reference of a schema leads, if it has one that leads somewhere.
+/// The target of the reference of a schema, if it has one that leads somewhere.
 fn target_of<'a>(root: &'a Node, node: &Node) -> Option<&'a Node> {
     let pointer = node.get("$ref").and_then(Node::as_str).and_then(local_pointer)?;
     resolve(root, &pointer)?.get(root)
@@ -106,9 +105,8 @@ fn multiplies(root: &Node) -> bool {
     false
 }
 
-/// By how many schemas a value is looked at for the one at `node`; `known` has
-/// those that were counted before, and those that are being counted as none:
-/// the validator does not go round in circles.
+/// Number of schemas that look at a value for the one at `node`; `known` has those that were
+/// counted before, and those that are being counted as none: the validator does not follow cycles.
 fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
     let identity = std::ptr::from_ref(node).addr();
     if let Some(count) = known.get(&identity) {
@@ -141,7 +139,7 @@ pub(super) fn endless_references(root: &Node) -> Vec<Span> {
 
 struct Endless<'a> {
     root: &'a Node,
-    /// Of each schema that was met, whether it is done.
+    /// For each schema that was met, whether it is done.
     states: HashMap<usize, bool>,
     found: Vec<Span>,
 }
@@ -195,14 +193,14 @@ fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
 }
 
 thread_local! {
-    /// What is left to one validation on this thread.
+    /// The work left to one validation on this thread.
     static LEFT: Cell<Option<WorkLeft>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy)]
 struct WorkLeft {
     looks: u64,
-    /// How often searches for patterns may go back.
+    /// Number of steps back that searches for patterns may take.
     effort: Effort,
     /// An address on the stack where it began.
     stack: usize,
@@ -211,7 +209,8 @@ struct WorkLeft {
 /// The end of a validation that was given up.
 struct GivenUp;
 
-/// What `validate` gives, whose patterns may take this effort; none where it takes too much work.
+/// The result of `validate`, whose patterns may take this effort; none where it takes too much
+/// work.
 pub(super) fn within<T>(effort: Effort, validate: impl FnOnce() -> T) -> Option<T> {
     let mark = 0_u8;
     let left =

@@ -32,7 +32,7 @@ use crate::yaml::path::Location;
 
 /// A schema, ready to be used.
 pub struct Schema {
-    /// As it is written, to point at its keywords.
+    /// The schema as it is written, for the places of its keywords.
     root: Node,
     validator: Validator<NodeJson>,
 }
@@ -42,7 +42,7 @@ impl Schema {
     pub const MAX_NODES: usize = 100_000;
     /// It may be nested this deep, with all that references lead to.
     pub const MAX_DEPTH: usize = 400;
-    /// It may look at one value by so many schemas, references followed.
+    /// Maximum number of schemas that may look at one value, references followed.
     pub const MAX_LOOKS: u64 = 10_000;
     /// Looks at values that validating one value may take.
     pub const MAX_WORK: u64 = 3_000_000;
@@ -57,7 +57,7 @@ impl Schema {
         Self::compile_with(root, &Arc::default())
     }
 
-    /// As [`Schema::compile`], with patterns that other schemas may have, too.
+    /// Compiles a schema as [`Schema::compile`] does, with patterns that other schemas may share.
     pub fn compile_with(root: &Node, patterns: &Arc<Patterns>) -> (Self, Vec<SchemaProblem>) {
         if limits::is_too_large(root) {
             let anything = Json::Object(serde_json::Map::new());
@@ -95,12 +95,12 @@ impl Schema {
         (Self { root: root.clone(), validator }, problems)
     }
 
-    /// What is wrong with `value`, in the order of the schema's keywords.
+    /// Violations of the schema in `value`, in the order of the schema's keywords.
     pub fn violations(&self, value: &Node) -> Vec<Violation> {
         self.violations_within(value, Effort::default())
     }
 
-    /// As [`Schema::violations`], where patterns may take this effort.
+    /// Violations as [`Schema::violations`] gives them, where patterns may take this effort.
     pub fn violations_within(&self, value: &Node, effort: Effort) -> Vec<Violation> {
         // Nearly everything is valid, which costs less to see than what is wrong.
         let violations = limits::within(effort, || {
@@ -125,7 +125,7 @@ impl std::fmt::Debug for Schema {
     }
 }
 
-/// Why a schema could not be used as it is.
+/// Reason why a schema could not be used as it is.
 struct BuildError {
     /// A JSON pointer to what is at fault.
     place: String,

@@ -25,7 +25,7 @@ pub struct SchemaProblem {
     pub span: Span,
     /// The same place in the schema.
     pub location: Location,
-    /// What.
+    /// The fault.
     pub fault: SchemaFault,
 }
 
@@ -39,8 +39,7 @@ pub enum SchemaFault {
         /// A keyword that is spelled nearly the same.
         near: Option<&'static str>,
     },
-    /// A key that is no keyword, over something that is a schema: it was to
-    /// stand below `properties`.
+    /// An unknown keyword whose value is a schema: it belongs below `properties`.
     MisplacedProperty {
         /// The key.
         property: String,
@@ -61,7 +60,7 @@ pub enum SchemaFault {
     NeverApplies {
         /// The keyword.
         keyword: String,
-        /// What it is about.
+        /// The type of values that it is about.
         about: &'static str,
         /// The types that the schema allows, as they are written.
         allowed: Vec<String>,
@@ -84,21 +83,21 @@ pub enum SchemaFault {
     InvalidPattern {
         /// The pattern.
         pattern: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A keyword with a value that Draft 4 does not allow there.
     WrongValue {
         /// The keyword; empty for the schema itself.
         keyword: String,
-        /// What it must be.
+        /// The expected form.
         expected: &'static str,
     },
     /// A keyword that needs another beside it.
     Unpaired {
         /// The keyword.
         keyword: &'static str,
-        /// What it needs.
+        /// The keyword that it needs.
         needs: &'static str,
     },
     /// It is beyond one of [`Schema`](super::Schema)'s limits, and is not used
@@ -106,13 +105,13 @@ pub enum SchemaFault {
     TooLarge,
     /// Anything else that the validator does not take.
     Unusable {
-        /// Why, in its own words.
+        /// The reason, in the validator's words.
         reason: String,
     },
 }
 
 impl SchemaProblem {
-    /// What the validator refused at a JSON pointer into the schema.
+    /// The problem of a schema that the validator refused at a JSON pointer.
     pub(super) fn unusable(root: &Node, pointer: &str, reason: &str) -> Self {
         let location = tree::location(root, pointer);
         let span = location.get(root).map_or(root.span, |node| node.span);
@@ -120,7 +119,7 @@ impl SchemaProblem {
     }
 }
 
-/// What a keyword is followed by.
+/// Form of the value of a keyword.
 #[derive(Clone, Copy)]
 enum KeywordForm {
     /// Anything, and it has no effect.
@@ -149,7 +148,7 @@ enum KeywordForm {
     Enum,
 }
 
-/// What Draft 4 knows, and the type of values that each is about.
+/// Keywords of Draft 4, and the type of values that each is about.
 const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
     ("$ref", KeywordForm::Reference, None),
     ("$schema", KeywordForm::Text, None),
@@ -215,16 +214,16 @@ const FOREIGN: &[(&str, &str)] = &[
     ("unevaluatedProperties", "2019-09"),
 ];
 
-/// Keywords of later drafts that only tell people something.
+/// Keywords of later drafts that are only notes for people.
 const NOTES: &[&str] = &["$comment", "deprecated", "examples", "readOnly", "writeOnly"];
 
-/// What stands beside `$ref` to good purpose.
+/// Keywords that are useful beside `$ref`.
 const ASIDES: &[&str] =
     &["$ref", "$schema", "default", "definitions", "description", "id", "title"];
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// What can be used of a schema, and what is wrong with it.
+/// The usable part of a schema, and its problems.
 pub(super) struct SchemaReading {
     pub(super) json: Json,
     pub(super) problems: Vec<SchemaProblem>,
@@ -241,7 +240,7 @@ pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
         problems: Vec::new(),
     };
     let mut json = reader.schema(root, root.span, "").unwrap_or_else(anything);
-    // What a reference leads to is a schema too, wherever it stands.
+    // The target of a reference is a schema too, wherever it is.
     let targets = reader.targets.clone();
     for (pointer, target) in targets {
         if reader.read.contains(&target) {
@@ -257,7 +256,7 @@ pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
     SchemaReading { json, problems: reader.problems }
 }
 
-/// Takes what stands at a JSON pointer out of a schema; whether it could.
+/// Removes the value at a JSON pointer from a schema; whether it could.
 pub(super) fn take_out(json: &mut Json, pointer: &str) -> bool {
     let Some((around, last)) = pointer.rsplit_once('/') else { return false };
     let name = last.replace("~1", "/").replace("~0", "~");
@@ -351,9 +350,9 @@ struct SchemaReader<'a> {
     root: &'a Node,
     /// The schema that is being read.
     here: Location,
-    /// To where references lead.
+    /// Targets of references.
     targets: Vec<(String, Location)>,
-    /// Those of them that were read.
+    /// The targets that were read.
     read: HashSet<Location>,
     patterns: &'a Patterns,
     problems: Vec<SchemaProblem>,
@@ -368,8 +367,8 @@ struct KeywordEntry<'a> {
 }
 
 impl SchemaReader<'_> {
-    /// What can be used of the schema at `node`; `span` is what to point at
-    /// where it is none, `keyword` what it is the value of.
+    /// The usable part of the schema at `node`; `span` is the place to report where it is none,
+    /// `keyword` the keyword whose value it is.
     fn schema(&mut self, node: &Node, span: Span, keyword: &str) -> Option<Json> {
         let Some(mapping) = node.as_mapping() else {
             self.wrong(span, keyword, "a mapping, since it is a schema");
@@ -382,7 +381,7 @@ impl SchemaReader<'_> {
         for (key, value) in mapping.iter() {
             let Some(name) = key.as_str() else {
                 let keyword = tree::shown_name(&name_of(key)).to_owned();
-                self.tell(key.span, SchemaFault::UnknownKeyword { keyword, near: None });
+                self.add_problem(key.span, SchemaFault::UnknownKeyword { keyword, near: None });
                 continue;
             };
             let entry = KeywordEntry { key, name, value };
@@ -391,7 +390,7 @@ impl SchemaReader<'_> {
                 Some((_, form, about)) => {
                     let before = self.problems.len();
                     self.keyword(entry, *form, mapping, &mut json);
-                    // What is wrong itself is told as that.
+                    // A keyword that is wrong itself is reported as that.
                     if self.problems[before..].iter().all(|it| it.span != key.span) {
                         self.review(entry, *about, mapping);
                     }
@@ -403,19 +402,18 @@ impl SchemaReader<'_> {
         Some(Json::Object(json))
     }
 
-    /// Tells where a keyword is not looked at. It is read all the same:
-    /// references may lead into it.
+    /// Reports a keyword that is ignored. It is read all the same: references may lead into it.
     fn review(&mut self, entry: KeywordEntry<'_>, about: Option<&'static str>, around: &Mapping) {
         let keyword = entry.name.to_owned();
         if around.get("$ref").and_then(Node::as_str).is_some() {
             if !ASIDES.contains(&entry.name) {
-                self.tell(entry.key.span, SchemaFault::BesideReference { keyword });
+                self.add_problem(entry.key.span, SchemaFault::BesideReference { keyword });
             }
         } else if let (Some(about), Some(kind)) = (about, around.get("type"))
             && !allows(kind, about)
         {
             let allowed = type_names(kind).map(str::to_owned).collect();
-            self.tell(entry.key.span, SchemaFault::NeverApplies { keyword, about, allowed });
+            self.add_problem(entry.key.span, SchemaFault::NeverApplies { keyword, about, allowed });
         }
     }
 
@@ -485,7 +483,7 @@ impl SchemaReader<'_> {
         let keyword = entry.name.to_owned();
         if let Some((_, draft)) = FOREIGN.iter().find(|(name, _)| *name == entry.name) {
             if !is_led_into {
-                self.tell(entry.key.span, SchemaFault::ForeignKeyword { keyword, draft });
+                self.add_problem(entry.key.span, SchemaFault::ForeignKeyword { keyword, draft });
             }
             return;
         }
@@ -498,7 +496,7 @@ impl SchemaReader<'_> {
         } else {
             SchemaFault::UnknownKeyword { keyword, near }
         };
-        self.tell(entry.key.span, fault);
+        self.add_problem(entry.key.span, fault);
     }
 
     fn text(&mut self, entry: KeywordEntry<'_>) {
@@ -527,8 +525,8 @@ impl SchemaReader<'_> {
         for (key, value) in named.iter() {
             self.here.0.push(Piece::Key(key.clone()));
             let name = name_of(key);
-            let told = format!("{}.{}", entry.name, tree::shown_name(&name));
-            let schema = self.schema(value, key.span, &told).unwrap_or_else(anything);
+            let title = format!("{}.{}", entry.name, tree::shown_name(&name));
+            let schema = self.schema(value, key.span, &title).unwrap_or_else(anything);
             read.insert(name.into_owned(), schema);
             self.here.0.pop();
         }
@@ -567,11 +565,11 @@ impl SchemaReader<'_> {
     fn reference(&mut self, entry: KeywordEntry<'_>, json: &mut Map<String, Json>) -> Option<Json> {
         let Some(reference) = entry.value.as_str() else { return self.refuse(entry, "a string") };
         let local = without_own_id(self.root, reference);
-        let told = reference.to_owned();
+        let text = reference.to_owned();
         if !local.starts_with('#') && !local.is_empty() {
             let is_meta_schema = is_meta_schema(local);
-            let fault = SchemaFault::RemoteReference { reference: told, is_meta_schema };
-            self.tell(entry.value.span, fault);
+            let fault = SchemaFault::RemoteReference { reference: text, is_meta_schema };
+            self.add_problem(entry.value.span, fault);
             if !is_meta_schema {
                 json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
             }
@@ -579,7 +577,10 @@ impl SchemaReader<'_> {
         }
         let pointer = local_pointer(local);
         if pointer.is_none_or(|pointer| resolve(self.root, &pointer).is_none()) {
-            self.tell(entry.value.span, SchemaFault::UnresolvedReference { reference: told });
+            self.add_problem(
+                entry.value.span,
+                SchemaFault::UnresolvedReference { reference: text },
+            );
             json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
             return None;
         }
@@ -595,7 +596,7 @@ impl SchemaReader<'_> {
         let Some(text) = text else { return false };
         let Err(error) = self.patterns.parse(text) else { return true };
         let fault = SchemaFault::InvalidPattern { pattern: text.to_owned(), reason: error.message };
-        self.tell(span, fault);
+        self.add_problem(span, fault);
         false
     }
 
@@ -640,7 +641,7 @@ impl SchemaReader<'_> {
         }
         if around.get(beside).is_none() {
             let keyword = if beside == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
-            self.tell(entry.key.span, SchemaFault::Unpaired { keyword, needs: beside });
+            self.add_problem(entry.key.span, SchemaFault::Unpaired { keyword, needs: beside });
             return None;
         }
         self.flag(entry)
@@ -707,10 +708,10 @@ impl SchemaReader<'_> {
     }
 
     fn wrong(&mut self, span: Span, keyword: &str, expected: &'static str) {
-        self.tell(span, SchemaFault::WrongValue { keyword: keyword.to_owned(), expected });
+        self.add_problem(span, SchemaFault::WrongValue { keyword: keyword.to_owned(), expected });
     }
 
-    fn tell(&mut self, span: Span, fault: SchemaFault) {
+    fn add_problem(&mut self, span: Span, fault: SchemaFault) {
         self.problems.push(SchemaProblem { span, location: self.here.clone(), fault });
     }
 }
@@ -731,7 +732,7 @@ fn type_names(kind: &Node) -> impl Iterator<Item = &str> {
     items.iter().filter_map(Node::as_str)
 }
 
-/// Keywords that tell a schema from other mappings.
+/// Keywords that distinguish a schema from other mappings.
 const TELLING: [&str; 8] =
     ["$ref", "allOf", "anyOf", "enum", "items", "oneOf", "properties", "type"];
 

@@ -22,14 +22,14 @@ pub(super) const ONLY_JSON: &str = "\u{0}json";
 /// (`deckhand.md` 15.3).
 pub(super) const ONLY_TEXT_KEYS: &str = "\u{0}text-keys";
 
-/// The keyword that stands for `pattern`: patterns are Python's.
+/// The internal keyword for `pattern`: patterns are Python's.
 pub(super) const PATTERN: &str = "\u{0}pattern";
 
-/// The keyword, unknown to users, that stands for a `$ref` that cannot be resolved: Deckhand's
-/// validator fails as soon as it has a value to look at.
+/// The internal keyword for a `$ref` that cannot be resolved: Deckhand's validator fails as soon as
+/// it has a value to look at.
 pub(super) const DEAD_REFERENCE: &str = "\u{0}dead-ref";
 
-/// What is written where the validator knows one of our keywords.
+/// The user's spelling of an internal keyword.
 pub(super) fn written_keyword(keyword: &str) -> &str {
     match keyword {
         ONLY_JSON => "type",
@@ -114,8 +114,8 @@ pub(super) fn to_json(node: &Node) -> JsonValue {
 }
 
 fn odd(value: &Value) -> JsonValue {
-    let told = (NO_TEXT.to_string(), JsonValue::String(format!("{value:?}")));
-    JsonValue::Object([told].into_iter().collect())
+    let entry = (NO_TEXT.to_string(), JsonValue::String(format!("{value:?}")));
+    JsonValue::Object([entry].into_iter().collect())
 }
 
 fn number(value: &Value) -> Option<Number> {
@@ -194,8 +194,8 @@ impl<'a> JsonNode<'a, NodeJson> for &'a Node {
             Value::String(_) => JsonType::String,
             Value::Sequence(_) => JsonType::Array,
             Value::Mapping(_) => JsonType::Object,
-            // No value that JSON has is told to be one of these; a single
-            // `integer` asks for a number, and `ONLY_JSON` stands beside lists.
+            // No value that JSON has is one of these types; a single `integer` asks for a number,
+            // and `ONLY_JSON` is beside lists.
             Value::Date(_)
             | Value::Timestamp(_)
             | Value::Binary(_)
@@ -229,8 +229,7 @@ impl<'a> JsonNode<'a, NodeJson> for &'a Node {
         }
     }
 
-    /// Errors take a copy of the value with them, which nobody needs: they say
-    /// where it is.
+    /// Errors take a copy of the value with them, which is not used: they say where it is.
     fn to_value(&self) -> Cow<'a, JsonValue> {
         Cow::Owned(JsonValue::Null)
     }
@@ -319,8 +318,8 @@ impl JsonNumber for Numeric<'_> {
         }
     }
 
-    /// Not a number, and the infinities, have no form in JSON; zero stands for
-    /// them where only their being numbers counts.
+    /// NaN and the infinities have no form in JSON; zero replaces them where only their being
+    /// numbers counts.
     fn to_number(&self) -> Cow<'_, Number> {
         Cow::Owned(number(self.0).unwrap_or_else(|| Number::from(0)))
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a value, as data.
+//! Violations of a schema, as data.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
@@ -17,23 +17,22 @@ pub struct Violation {
     /// The place in the value, as Deckhand's validator has it: of a key that is
     /// missing or may not be there, the mapping.
     pub location: Location,
-    /// What is wrong.
+    /// The violation.
     pub wrong: Wrong,
-    /// What stands there, shortened; none for a mapping or list, nor where it
-    /// is secret.
+    /// The value there, shortened; none for a mapping or list, nor where it is secret.
     pub found: Option<String>,
     /// The keyword of the schema that refuses it.
     pub keyword: Span,
 }
 
-/// What a schema can refuse of a value.
+/// A reason why a schema refuses a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// Another type of value.
     Type {
         /// The types it may have, in JSON Schema's words.
         expected: Vec<&'static str>,
-        /// What it is, e.g. `a string`.
+        /// Its type, e.g. `a string`.
         found: &'static str,
     },
     /// A key that must be there is not.
@@ -55,13 +54,13 @@ pub enum Wrong {
     },
     /// A value that a `$ref` is for that leads to nothing, or to what is not fetched.
     DeadReference,
-    /// A key that is no text, where keys are told apart by patterns.
+    /// A key that is not a string, where keys are matched by patterns.
     KeyNoText,
     /// None of the values that are allowed.
     NotOneOf {
         /// The first of these, shortened; [`Violation::MAX_OPTIONS`] at most.
         options: Vec<String>,
-        /// How many there are.
+        /// Their number.
         count: usize,
         /// One of them that is spelled nearly the same.
         near: Option<String>,
@@ -78,38 +77,38 @@ pub enum Wrong {
     },
     /// A number, or how many of something, is beyond a limit.
     Beyond {
-        /// What is counted or compared.
+        /// The property that is counted or compared.
         bound: Bound,
         /// The limit, as it is written.
         limit: String,
     },
     /// A number that is no multiple.
     NoMultiple {
-        /// Of this one.
+        /// The divisor.
         of: String,
     },
     /// A list holds a value twice.
     RepeatedItem,
     /// A list is longer than the schema lists items for.
     MoreItems {
-        /// So many are allowed.
+        /// Maximum number allowed.
         most: usize,
     },
     /// None of the alternatives of `anyOf` or `oneOf`.
     NoAlternative {
-        /// How many there are.
+        /// Their number.
         alternatives: usize,
-        /// Those that come nearest, which are several where they come equally near.
+        /// The nearest alternatives, which are several where they are equally near.
         nearest: Vec<Alternative>,
     },
     /// Several of the alternatives of `oneOf`, where only one may hold.
     SeveralAlternatives {
-        /// Which of them hold, from 1.
+        /// The numbers of those that hold, from 1.
         fitting: Vec<usize>,
         /// The keys of the value that some of these are about, and others are not.
         keys: Vec<String>,
     },
-    /// What `not` excludes.
+    /// A value that `not` excludes.
     Excluded,
     /// Nothing is known: validating the value takes too much work.
     Unfinished,
@@ -117,7 +116,7 @@ pub enum Wrong {
     Other,
 }
 
-/// What [`Wrong::Beyond`] is about.
+/// A bound of [`Wrong::Beyond`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The number is too small.
@@ -145,11 +144,11 @@ pub enum Bound {
 /// One of the alternatives of `anyOf` or `oneOf`, which refuses a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
-    /// Which, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// What is wrong by it; [`Violation::MAX_NEAREST`] at most.
+    /// Its violations; [`Violation::MAX_NEAREST`] at most.
     pub violations: Vec<Violation>,
-    /// How much more is wrong by it.
+    /// Number of further violations.
     pub more: usize,
 }
 
@@ -168,7 +167,7 @@ impl Violation {
         }
     }
 
-    /// That a value could not be validated to the end.
+    /// A violation that reports that a value could not be validated to the end.
     pub(super) fn given_up(schema: Span) -> Self {
         let location = Location::root();
         Self { location, wrong: Wrong::Unfinished, found: None, keyword: schema }
@@ -185,9 +184,8 @@ impl Violation {
         Self { wrong: Wrong::Other, ..self }
     }
 
-    /// Where it stands in `value`, which was validated: the value; of a key
-    /// that may not be there the key, and of a mapping that lacks one the key
-    /// of the mapping.
+    /// Its place in `value`, which was validated: the value; of a key that is not allowed the key,
+    /// and of a mapping that lacks one the key of the mapping.
     pub fn span(&self, value: &Node) -> Span {
         let place = self.place();
         let node = place.get(value).unwrap_or(value);
@@ -236,14 +234,14 @@ fn count(kind: &Kind) -> usize {
     }
 }
 
-/// What an error of the validator says; `root` is the schema, `value` what was
-/// validated. Several keys that may not be there are several violations.
+/// The violations that an error of the validator reports; `root` is the schema, `value` the
+/// validated value. Several keys that are not allowed are several violations.
 fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> {
     let location = tree::location(value, error.instance_path().as_str());
     let node = location.get(value).expect("the validator was there");
     let at = Keyword::of(error, root);
-    let said = ValidatorError { root, value, node, location: &location, at: &at };
-    let wrongs = said.wrongs(error.kind());
+    let context = ValidatorError { root, value, node, location: &location, at: &at };
+    let wrongs = context.wrongs(error.kind());
     let without_details = count(error.kind()) - wrongs.len();
     let found = shown(node);
     let violations = wrongs.into_iter().map(|wrong| Violation {
@@ -258,7 +256,7 @@ fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> 
 
 /// The keyword of the schema that an error is about.
 struct Keyword<'a> {
-    /// The schema it stands in.
+    /// The schema around it.
     around: Option<&'a Mapping>,
     name: String,
     span: Span,
@@ -286,7 +284,7 @@ impl<'a> Keyword<'a> {
         name.map_or(self.span, |name| name.span)
     }
 
-    /// What the schema says of keys by their names.
+    /// The schemas of keys by their names.
     fn properties(&self) -> Option<&'a Mapping> {
         self.around?.get("properties")?.as_mapping()
     }
@@ -408,9 +406,9 @@ impl ValidatorError<'_> {
         let near = self.node.as_str().filter(|_| !self.node.secret);
         let near = near.and_then(|text| nearest(text, texts)).map(str::to_owned);
         let nodes = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
-        let told = |node: &Node| shown(node).unwrap_or_else(|| node.value.kind().to_owned());
+        let option_text = |node: &Node| shown(node).unwrap_or_else(|| node.value.kind().to_owned());
         let first = nodes.iter().take(Violation::MAX_OPTIONS);
-        Wrong::NotOneOf { options: first.map(told).collect(), count: nodes.len(), near }
+        Wrong::NotOneOf { options: first.map(option_text).collect(), count: nodes.len(), near }
     }
 
     fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
@@ -460,8 +458,8 @@ impl ValidatorError<'_> {
         required.iter().filter_map(Node::as_str).chain(properties).collect()
     }
 
-    /// How near an alternative came: one that refuses the type of the value
-    /// itself is the farthest; then those with fewer errors are nearer.
+    /// Distance of an alternative: one that refuses the type of the value itself is the farthest;
+    /// then those with fewer errors are nearer.
     fn nearness(&self, errors: &[ValidationError<'static>]) -> (bool, std::cmp::Reverse<usize>) {
         let is_here = |error: &ValidationError<'_>| {
             let place = tree::location(self.value, error.instance_path().as_str());

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{DedupKey, Findable, fingerprint, told};
+use super::{DedupKey, Findable, dedup_key, fingerprint};
 use crate::diagnostic::{Diagnostic, Suppression, Trait};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, offset};
 
@@ -24,10 +24,10 @@ const SCHEMA: &str = "urn:layercake:baseline:1";
 /// said.
 pub const FILE: &str = ".layercake-baseline.json";
 
-/// What was accepted, by file, rule, document and subject.
+/// The accepted findings, by file, rule, document and subject.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
-    /// What was accepted.
+    /// The accepted findings.
     pub entries: Vec<BaselineEntry>,
 }
 
@@ -40,9 +40,9 @@ pub struct BaselineEntry {
     pub rule: String,
     /// Their document; none where they are of the file itself.
     pub document: Option<DocKey>,
-    /// What they are about.
+    /// Their subject.
     pub subject: String,
-    /// How many there are.
+    /// Number of findings.
     pub count: usize,
     /// See [`fingerprint`].
     pub fingerprint: String,
@@ -55,16 +55,16 @@ pub struct BaselineEntry {
 pub struct Stale<'a> {
     /// The entry.
     pub entry: &'a BaselineEntry,
-    /// How many of its findings are gone.
+    /// Number of its findings that are gone.
     pub gone: usize,
 }
 
-/// Why a text is no baseline.
+/// Reason why a text is not a valid baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The line, from one.
     pub line: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub message: String,
 }
 
@@ -153,8 +153,7 @@ impl Baseline {
         format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"findings\": {list}\n}}\n")
     }
 
-    /// The baseline with so many findings of each entry as `count` says, and
-    /// no more than there are.
+    /// The baseline with `count` findings of each entry, and no more than there are.
     #[must_use]
     pub fn keeping(&self, count: impl Fn(&BaselineEntry) -> usize) -> Self {
         let entries = self.entries.iter().map(|entry| {
@@ -208,7 +207,7 @@ impl AlikeFindings {
     /// Takes up to `most`, and says how many these are.
     fn accept(&mut self, most: usize, entry: &BaselineEntry) -> usize {
         let count = most.min(self.left.len());
-        self.accepted.extend(self.left.drain(..count).map(|told| (told, entry.span)));
+        self.accepted.extend(self.left.drain(..count).map(|key| (key, entry.span)));
         count
     }
 }
@@ -218,12 +217,12 @@ impl OpenFindings {
         let can_be = |it: &&Diagnostic| it.suppressed.is_none() && !it.rule.is(Trait::Always);
         let open = findings.iter().filter(can_be);
         let in_order: BTreeMap<DedupKey, &Diagnostic> =
-            open.map(|finding| (told(finding, sources), finding)).collect();
+            open.map(|finding| (dedup_key(finding, sources), finding)).collect();
         let mut groups: BTreeMap<(String, RepoPath), AlikeFindings> = BTreeMap::new();
-        for (told, finding) in in_order {
-            let path = told.0.clone();
+        for (key, finding) in in_order {
+            let path = key.0.clone();
             let alike = groups.entry((fingerprint(finding, &path), path)).or_default();
-            alike.left.push_back(told);
+            alike.left.push_back(key);
         }
         Self { groups }
     }
@@ -233,13 +232,13 @@ impl OpenFindings {
     fn mark(&self, findings: &mut [Diagnostic], sources: &SourceMap) {
         let groups = || self.groups.values();
         let accepted: BTreeMap<&DedupKey, Option<Span>> =
-            groups().flat_map(|it| &it.accepted).map(|(told, at)| (told, *at)).collect();
+            groups().flat_map(|it| &it.accepted).map(|(key, at)| (key, *at)).collect();
         let more: BTreeMap<&DedupKey, usize> = groups()
             .filter(|alike| !alike.accepted.is_empty())
-            .flat_map(|alike| alike.left.iter().map(|told| (told, alike.accepted.len())))
+            .flat_map(|alike| alike.left.iter().map(|key| (key, alike.accepted.len())))
             .collect();
         for finding in findings.iter_mut().filter(|finding| finding.suppressed.is_none()) {
-            let key = told(finding, sources);
+            let key = dedup_key(finding, sources);
             if let Some(at) = accepted.get(&key) {
                 let at = at.unwrap_or(finding.primary.span);
                 finding.suppressed = Some(Suppression::Baseline { at });
@@ -293,7 +292,7 @@ impl BaselineEntry {
     }
 }
 
-/// What the JSON reader says, `lines` below the first line.
+/// The error of the JSON reader, with `lines` added to its line.
 fn damage(error: &serde_json::Error, lines: usize) -> Damage {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();

@@ -35,7 +35,7 @@ impl Findings {
 }
 
 impl ComparedFindings {
-    /// As [`Findings::reported`], for both sides.
+    /// Findings as [`Findings::reported`] gives them, for both sides.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
         let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
         if !lists.into_iter().any(|it| is_to_be_shortened(it, each, sources))

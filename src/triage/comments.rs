@@ -29,7 +29,7 @@ pub(super) fn by_comments<'a>(
             let naming = naming.get_mut(&(label.span.file, finding.rule.name))?;
             naming.first_reaching(label, side.sources.get(label.span.file))
         });
-        // Of several comments the first is told; all of them are of use.
+        // Of several comments the first is recorded; all of them are used.
         if let Some(first) = reaching.min() {
             let Ignore { span, reason, .. } = side.ignores[first];
             let suppression = Suppression::Comment { at: *span, reason: reason.clone() };
@@ -58,7 +58,8 @@ struct RuleComments<'a> {
     /// As [`reaching`] wants them.
     extents: Vec<&'a IgnoreExtent>,
     named: Vec<NameIndex>,
-    /// By how many more findings each is used than the one before it, and one more behind all.
+    /// Increase of the number of findings that use each over the one before it, and one more behind
+    /// all.
     used: Vec<i64>,
 }
 
@@ -70,7 +71,7 @@ struct NameIndex {
 }
 
 impl<'a> RuleComments<'a> {
-    /// By file and rule.
+    /// The comments by file and rule.
     fn all(ignores: &[&'a Ignore]) -> BTreeMap<(FileId, &'static str), Self> {
         let mut sorted: Vec<(usize, &'a Ignore)> = ignores.iter().copied().enumerate().collect();
         sorted.sort_by_key(|(_, ignore)| (ignore.extent.kind(), ignore.span));

@@ -1,9 +1,9 @@
 //! Findings that reports list as one: those that follow from one absent thing, and those of
 //! alike files of many sites.
 //!
-//! Sixteen substitutions that need a document which is not there are one fault to mend, and so is
-//! a line that was copied into two hundred sites. Exit codes, comments, the baseline and fixes
-//! look at each of the findings.
+//! Sixteen substitutions that need a missing document are one fault to fix, and so is a line that
+//! was copied into two hundred sites. Exit codes, comments, the baseline and fixes look at each of
+//! the findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::source::{DocKey, FileId, SourceMap, Span};
 /// Maximum number of sites of which alike findings are listed one by one.
 const MAX_SITES: usize = 3;
 
-/// What findings that are listed as one have in common.
+/// Common properties of findings that are listed as one.
 type JoinKey<'a> = (&'static str, Severity, Option<Span>, CommonCause<'a>);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum CommonCause<'a> {
-    /// What is not there.
+    /// The missing thing.
     Absent(&'a Absent),
     /// The message, and the file without the name of its site.
     AlikeFiles(&'a str, String),

@@ -1,5 +1,5 @@
-//! From findings to a verdict: the same finding in several sites becomes one,
-//! and all stand in an order that depends on nothing but the input.
+//! From findings to a verdict: the same finding in several sites becomes one, and all are in an
+//! order that depends on nothing but the input.
 
 pub mod baseline;
 pub mod cap;
@@ -24,13 +24,13 @@ use crate::source::{RepoPath, SourceMap, Span};
 /// The findings of a run, folded and sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// By path, place, rule and message.
+    /// The findings, by path, place, rule and message.
     pub diagnostics: Vec<Diagnostic>,
-    /// Those that a comment or the baseline suppresses, in the same order.
+    /// The findings that a comment or the baseline suppresses, in the same order.
     pub suppressed: Vec<Diagnostic>,
 }
 
-/// The findings of two sides, told apart.
+/// The findings of two sides, by the sides that have them.
 #[derive(Clone, Debug, Default)]
 pub struct ComparedFindings {
     /// On the head side only.
@@ -44,18 +44,16 @@ pub struct ComparedFindings {
     pub fixed: Findings,
     /// On the head side, and suppressed there, by path and place.
     pub suppressed: Vec<Diagnostic>,
-    /// How many comments that suppress findings the head has and the base has
-    /// not.
+    /// Number of comments that suppress findings in the head and are not in the base.
     pub added_ignores: usize,
 }
 
-/// What a finding is, wherever its lines have moved: its rule, its document
-/// or else its file, and what it says; in one site.
+/// Identity of a finding, wherever its lines have moved: its rule, its document or else its file,
+/// and its message; in one site.
 type FindingIdentity = (Option<Arc<str>>, &'static str, String, String);
 
-/// What of a finding is told once, in whatever sites: its file, where it is
-/// there and, in a decoded text, where it is in that, its rule, its message,
-/// and its place.
+/// Key by which a finding of several sites is reported once: its file, its position there and, in a
+/// decoded text, in that, its rule, its message, and its span.
 type DedupKey = (RepoPath, [u32; 2], &'static str, String, Span);
 
 /// One of two sides.
@@ -68,8 +66,7 @@ pub struct SideFindings {
 }
 
 impl ComparedFindings {
-    /// Tells apart the findings of two sides; `causes` gives the edits that caused
-    /// a new one.
+    /// Compares the findings of two sides; `causes` gives the edits that caused a new one.
     pub fn new(
         base: SideFindings,
         head: SideFindings,
@@ -80,12 +77,12 @@ impl ComparedFindings {
         let Apart { new, unchanged, fixed, suppressed } = Apart::new(base, head, sources);
         let mut caused: BTreeMap<DedupKey, BTreeSet<EditId>> = BTreeMap::new();
         for diagnostic in &new {
-            caused.entry(told(diagnostic, sources)).or_default().extend(causes(diagnostic));
+            caused.entry(dedup_key(diagnostic, sources)).or_default().extend(causes(diagnostic));
         }
         let of = |diagnostics| Findings::new(diagnostics, sources, paths);
         let new = of(new);
         let causes = new.diagnostics.iter().map(|diagnostic| {
-            let caused = caused.get(&told(diagnostic, sources));
+            let caused = caused.get(&dedup_key(diagnostic, sources));
             caused.into_iter().flatten().copied().collect()
         });
         Self {
@@ -98,7 +95,7 @@ impl ComparedFindings {
         }
     }
 
-    /// Those of the new and the unchanged findings that are wanted.
+    /// The wanted ones of the new and the unchanged findings.
     #[must_use]
     pub fn retained(&self, is_wanted: impl Fn(&Diagnostic) -> bool) -> Self {
         let new = self.new.diagnostics.iter().zip(&self.causes);
@@ -128,15 +125,15 @@ impl ComparedFindings {
 
     /// Adds a finding, and the edit that brought it with it.
     pub fn add(&mut self, finding: Diagnostic, edit: Option<EditId>, sources: &SourceMap) {
-        let key = told(&finding, sources);
+        let key = dedup_key(&finding, sources);
         let known = &mut self.new.diagnostics;
-        let at = known.partition_point(|other| told(other, sources) <= key);
+        let at = known.partition_point(|other| dedup_key(other, sources) <= key);
         known.insert(at, finding);
         self.causes.insert(at, edit.into_iter().collect());
     }
 }
 
-/// The findings of two sides, each that of one site, told apart.
+/// The findings of two sides, each that of one site, while they are compared.
 #[derive(Default)]
 struct Apart {
     new: Vec<Diagnostic>,
@@ -181,19 +178,19 @@ impl Apart {
     }
 }
 
-/// Sites that are on one side only. What one that came is told of files that others
-/// had before is not new, nor is fixed what one that went was told of files that others
-/// still have; and a site that came may be one that went, by another name.
+/// Sites that are on one side only. A finding in an added site is not new if it is about a file
+/// that others had before, nor is a finding of a removed site fixed if others still have the file;
+/// and an added site may be a removed one by another name.
 struct OneSided {
     came: BTreeSet<Arc<str>>,
     went: BTreeSet<Arc<str>>,
-    /// What the sites of either side are told.
+    /// The findings in the sites of either side.
     base: BTreeSet<InFile>,
     head: BTreeSet<InFile>,
 }
 
-/// What a finding is in whatever site: its file, its rule, its document or else its
-/// file, and what it says.
+/// Identity of a finding in any site: its file, its rule, its document or else its file, and its
+/// message.
 type InFile = (RepoPath, &'static str, String, String);
 
 impl OneSided {
@@ -203,11 +200,12 @@ impl OneSided {
         };
         let (came, went): (BTreeSet<_>, BTreeSet<_>) = (only(head, base), only(base, head));
         // Hardly ever does a site come or go.
-        let told = |side: &SideFindings, is_asked: bool| {
+        let in_files = |side: &SideFindings, is_asked: bool| {
             let open = side.findings.iter().filter(|it| is_asked && it.suppressed.is_none());
             open.map(|diagnostic| in_file(diagnostic, sources)).collect()
         };
-        let (in_base, in_head) = (told(base, !came.is_empty()), told(head, !went.is_empty()));
+        let (in_base, in_head) =
+            (in_files(base, !came.is_empty()), in_files(head, !went.is_empty()));
         Self { came, went, base: in_base, head: in_head }
     }
 
@@ -232,8 +230,8 @@ impl OneSided {
             };
             let is_known = is_of(&self.came, &diagnostic)
                 && (self.base.contains(&in_file(&diagnostic, sources)) || is_renamed());
-            let told = if is_known { &mut corrected.unchanged } else { &mut corrected.new };
-            told.push(diagnostic);
+            let list = if is_known { &mut corrected.unchanged } else { &mut corrected.new };
+            list.push(diagnostic);
         }
         corrected.fixed.extend(gone.into_values().flatten());
         corrected
@@ -245,7 +243,7 @@ fn in_file(diagnostic: &Diagnostic, sources: &SourceMap) -> InFile {
     (sources.path_of(diagnostic.primary.span).clone(), rule, place, message)
 }
 
-/// What a finding is in whatever site.
+/// Identity of a finding in any site.
 fn wherever(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
     let (_, rule, place, message) = identity(diagnostic, sources);
     (None, rule, place, message)
@@ -269,14 +267,14 @@ fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
     (site, diagnostic.rule.name, place, diagnostic.message.clone())
 }
 
-fn told(diagnostic: &Diagnostic, sources: &SourceMap) -> DedupKey {
+fn dedup_key(diagnostic: &Diagnostic, sources: &SourceMap) -> DedupKey {
     let place = diagnostic.primary.span;
     let at = [sources.written(place).start, place.start];
     let path = sources.path_of(place).clone();
     (path, at, diagnostic.rule.name, diagnostic.message.clone(), place)
 }
 
-/// How many findings there are of each severity.
+/// Number of findings of each severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct Counts {
     /// Errors.
@@ -312,7 +310,7 @@ impl Findings {
         Self { diagnostics: folded(open, sources), suppressed: folded(suppressed, sources) }
     }
 
-    /// How many there are.
+    /// Number of findings of each severity.
     pub fn counts(&self) -> Counts {
         let of = |severity| {
             Diagnostic::total(self.diagnostics.iter().filter(|it| it.severity == severity))
@@ -325,11 +323,11 @@ impl Findings {
     }
 }
 
-/// What is the same in several sites as one, in order.
+/// Findings with those that are the same in several sites folded into one, in order.
 fn folded(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagnostic> {
     let mut folded: BTreeMap<_, Diagnostic> = BTreeMap::new();
     for diagnostic in diagnostics {
-        let key = told(&diagnostic, sources);
+        let key = dedup_key(&diagnostic, sources);
         match folded.get_mut(&key) {
             Some(first) => fold(first, diagnostic),
             None => drop(folded.insert(key, diagnostic)),

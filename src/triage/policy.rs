@@ -1,5 +1,5 @@
-//! Which findings count, and how much: the level that a rule has for a file
-//! and a site, and whether what one site shows holds in all of them.
+//! The findings that count, and their levels: the level that a rule has for a file and a site, and
+//! whether a finding in one site holds in all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,29 +8,28 @@ use globset::GlobSet;
 
 use super::baseline::{Baseline, Stale};
 use super::comments::{UnusedIgnore, by_comments};
-use super::{by_site, told};
+use super::{by_site, dedup_key};
 use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
 use crate::ignore::Ignore;
 use crate::source::{DocKey, FileId, RepoPath, SourceMap};
 
-/// What becomes of findings.
+/// Decides which findings count, and how much.
 #[derive(Clone, Debug, Default)]
 pub struct TriagePolicy {
-    /// How much each rule counts, and where.
+    /// The level of each rule, and where.
     pub levels: Levels,
 }
 
-/// How much each rule counts: by itself, for files, and for sites. What is
-/// said for a site stands above what is said for a file, and that above the
-/// rest.
+/// The level of each rule: by itself, for files, and for sites. A level for a site has precedence
+/// over one for a file, and that over the rest.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
     /// The level of a rule wherever nothing else is said; its default for
     /// those that are not here.
     pub general: BTreeMap<&'static str, Level>,
-    /// For the files whose paths match; a later one stands above an earlier.
+    /// For the files whose paths match; a later one has precedence over an earlier.
     pub per_path: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
-    /// For the sites whose names match; a later one stands above an earlier.
+    /// For the sites whose names match; a later one has precedence over an earlier.
     pub per_site: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
 }
 
@@ -79,7 +78,7 @@ pub struct Findable<'a> {
     pub sites: &'a SitesOfFiles,
     /// The comments in its files that say what is not to be reported.
     pub ignores: Vec<&'a Ignore>,
-    /// What was accepted before, if anything was.
+    /// The accepted findings, if there is a baseline.
     pub baseline: Option<&'a Baseline>,
     /// Its files with the documents in each; a file by itself too.
     pub held: BTreeSet<(&'a RepoPath, Option<&'a DocKey>)>,
@@ -88,7 +87,7 @@ pub struct Findable<'a> {
 /// The sites that files count for.
 #[derive(Debug, Default)]
 pub struct SitesOfFiles {
-    /// Sorted: most files count for a few sites, and nobody asks for most files.
+    /// Sorted: most files count for a few sites, and the sites of most files are never asked for.
     pairs: Vec<(FileId, Arc<str>)>,
 }
 
@@ -113,11 +112,11 @@ impl SitesOfFiles {
 /// The findings of one side, and what was said of them in vain.
 #[derive(Debug, Default)]
 pub struct TriagedFindings<'a> {
-    /// Those that count, those that are suppressed among them.
+    /// The findings that count, those that are suppressed among them.
     pub findings: Vec<Diagnostic>,
     /// Comments that suppress nothing, or not all that they name.
     pub unused: Vec<UnusedIgnore<'a>>,
-    /// What the baseline has, and nobody finds any more.
+    /// The entries of the baseline that no finding matches any more.
     pub stale: Vec<Stale<'a>>,
 }
 
@@ -125,8 +124,8 @@ impl TriagePolicy {
     /// The findings of one side that count, each that of one site with its
     /// severity, and whether a comment or the baseline suppresses it.
     ///
-    /// Where another side's baseline counts, `own` is that of this one. It
-    /// accepts nothing then, but what is stale is told of it alone.
+    /// Where another side's baseline counts, `own` is that of this one. It accepts nothing then,
+    /// but its stale entries alone are reported.
     pub fn judge<'a>(
         &self,
         found: Vec<Diagnostic>,
@@ -174,11 +173,11 @@ fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnost
     let speaks_of_all = |finding: &Diagnostic| finding.rule.is(Trait::Everywhere);
     let mut shown: BTreeMap<_, BTreeSet<Arc<str>>> = BTreeMap::new();
     for finding in found.iter().filter(|finding| speaks_of_all(finding)) {
-        let sites = shown.entry(told(finding, side.sources)).or_default();
+        let sites = shown.entry(dedup_key(finding, side.sources)).or_default();
         sites.extend(finding.sites.iter().cloned());
     }
     let holds = |finding: &Diagnostic| {
-        let did = &shown[&told(finding, side.sources)];
+        let did = &shown[&dedup_key(finding, side.sources)];
         side.sites.of(finding.primary.span.file).all(|could| did.contains(could))
     };
     found.into_iter().filter(|finding| !speaks_of_all(finding) || holds(finding)).collect()

@@ -9,16 +9,15 @@ use crate::system::cloud_init::read::is_gzip;
 
 super::super::rule!("dropped-part", Error, "a part that cloud-init drops");
 
-/// `cost` is what the fault costs where it stands. None where the file's own
-/// fault says it.
+/// `cost` is the cost of the fault at its place. None where the file's own fault reports it.
 pub(super) fn word(
     facts: &UserDataFacts<'_>,
     fault: &PartFault,
     cost: FaultCost,
 ) -> Option<Diagnostic> {
-    let is_told =
+    let is_reported =
         fault.kind == PartFaultKind::NoText && facts.sources.get(fault.at.file).fault().is_some();
-    if is_told {
+    if is_reported {
         return None;
     }
     let DroppedPartMessage { message, label, why, help } = of_text(facts, fault);
@@ -35,7 +34,7 @@ struct DroppedPartMessage {
     help: &'static str,
 }
 
-/// What is wrong with the text of a part.
+/// The fault in the text of a part.
 fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
     use PartFaultKind as Kind;
     match &fault.kind {
@@ -99,7 +98,7 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
     }
 }
 
-/// What is wrong with what parts come in.
+/// The fault in a container of parts.
 fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
     use PartFaultKind as Kind;
     match kind {
@@ -210,7 +209,7 @@ fn unread_patch(failure: &Failure) -> DroppedPartMessage {
     }
 }
 
-/// What is wrong with a patch as it is written; no text of it.
+/// The fault in a patch as it is written; no text of it.
 fn reason(reason: &Reason) -> (String, &'static str) {
     let members = "an operation has `op` and `path`, and `value` or `from` where it needs them";
     let pointer = "a pointer is empty or begins with `/`; in it `~1` is `/`, and `~0` is `~`";

@@ -1,5 +1,4 @@
-//! `ignored-merge-header`: a header that says how to merge, where cloud-init
-//! does not heed it.
+//! `ignored-merge-header`: a header that says how to merge, where cloud-init ignores it.
 
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -24,7 +23,7 @@ pub(super) fn word_case(facts: &UserDataFacts<'_>, at: Span, expected: &str) -> 
         .about(written)
 }
 
-/// On something that is not merged.
+/// Finding about a header of something that is not merged.
 pub(super) fn word_carrier(facts: &UserDataFacts<'_>, at: Span, carrier: Carrier) -> Diagnostic {
     let (on, why, help) = match carrier {
         Carrier::Multipart => (

@@ -56,8 +56,9 @@ impl<'a> Ineffective<'a> {
         }
         let is_usable = |part: &&CloudPart| part.is_merged() && !part.data.is_null();
         let merged: Vec<&CloudPart> = source.parts().filter(is_usable).collect();
-        let mut saying = mergeable(source).filter_map(|part| Some((part, said_at(part)?)));
-        let (part, at) = saying.next()?;
+        let mut specified =
+            mergeable(source).filter_map(|part| Some((part, specification_at(part)?)));
+        let (part, at) = specified.next()?;
         let without_effect = match (set.dialect, &merged[..]) {
             (_, []) => return None,
             (_, [only]) if is_below_conf_d(set, source) || !is_alone(source, only) => return None,
@@ -65,7 +66,7 @@ impl<'a> Ineffective<'a> {
             (Dialect::Current, [first, ..]) => first,
             (Dialect::Documented, [.., last]) => last,
         };
-        if saying.next().is_some() || !std::ptr::eq(part, *without_effect) {
+        if specified.next().is_some() || !std::ptr::eq(part, *without_effect) {
             return None;
         }
         let other = merged.into_iter().find(|other| !std::ptr::eq(*other, part));
@@ -192,7 +193,7 @@ fn of_several(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage 
 }
 
 /// Where a part says how it is merged: the key, or the header.
-fn said_at(part: &CloudPart) -> Option<Span> {
+fn specification_at(part: &CloudPart) -> Option<Span> {
     let own = Said::by(&part.data).how.map(|(key, _)| key.span);
     own.or_else(|| part.header.as_ref().map(|header| header.span))
 }

@@ -44,7 +44,7 @@ struct Dead {
     class: Class,
     option: &'static str,
     at: Span,
-    /// What keeps it from having any, where that is written.
+    /// The text that prevents an effect, where it is written.
     because: Option<Span>,
     note: &'static str,
     help: &'static str,
@@ -65,7 +65,7 @@ fn word(dead: Dead) -> Diagnostic {
     Diagnostic { severity, ..finding }
 }
 
-/// Of a secret part: nothing of what it says.
+/// Finding in a secret part: nothing of its text.
 fn word_hidden(dead: Dead) -> Diagnostic {
     let message = format!("an option of `{}` has no effect", dead.class.as_str());
     Diagnostic::new(&RULE, message, Label::new(dead.at, "changes nothing"))

@@ -1,5 +1,5 @@
-//! What the engine met while it merged a set, from facts to the rules that put
-//! them into words. Which of it is worth telling, each of them knows.
+//! The notices of the engine from merging a set, passed to the rules that describe them. Each rule
+//! knows which of them to report.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::system::cloud_init::{SetMember, SourceKind};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Piece};
 
-/// So many findings of one rule are told of one part in one set.
+/// Maximum number of findings of one rule for one part in one set.
 const MOST: usize = 20;
 
 /// The rules about how parts are laid over each other.
@@ -99,14 +99,13 @@ pub(super) struct Laid<'a> {
     pub(super) source: Option<SourceKind>,
     /// The text that says how it is laid, or its first line.
     pub(super) at: Span,
-    /// What it says itself of how it is merged; none where it says nothing, or
-    /// what it says does not count.
+    /// Its own merge specification; none where it has none, or has one that does not count.
     pub(super) asked: Option<Specification>,
-    /// By whose words the set is merged.
+    /// The dialect in which the set is merged.
     pub(super) dialect: Dialect,
     /// Its data.
     data: &'a Node,
-    /// What came of it and of all others that are laid over the same.
+    /// The result of merging it and all others into the same base.
     merged: Option<&'a Node>,
 }
 
@@ -143,8 +142,7 @@ impl<'a> Laid<'a> {
         }
     }
 
-    /// Whether all of it is secret: then not even how much there is of anything
-    /// may be told.
+    /// Whether all of it is secret: then not even the number of its items may be reported.
     pub(super) fn is_secret(&self) -> bool {
         self.data.holds_secret()
     }
@@ -155,7 +153,7 @@ impl<'a> Laid<'a> {
         if place.0.is_empty() { None } else { self.facts.shown_place(self.data, place) }
     }
 
-    /// The key of a place, or the first line of what stands there.
+    /// The key of a place, or the first line of the value there.
     pub(super) fn at(&self, place: &Location, value: Span) -> Span {
         match place.0.last() {
             Some(Piece::Key(key)) if key.span.file == value.file => key.span,
@@ -164,7 +162,7 @@ impl<'a> Laid<'a> {
         }
     }
 
-    /// The key of a place where it was written first, or the first line of what stands there.
+    /// The key of a place where it was written first, or the first line of the value there.
     pub(super) fn first_at(&self, place: &Location, value: Span) -> Span {
         let around = place.parent().and_then(|around| around.get(self.merged?));
         let written = match place.0.last() {
@@ -184,7 +182,7 @@ impl<'a> Laid<'a> {
     }
 }
 
-/// What headlines call what is merged of some parts.
+/// Name of a merged result, for headlines.
 fn title(facts: &SiteFacts<'_>, merged: DocId) -> &'static str {
     match facts.sets.member(merged).and_then(|member| member.source) {
         Some(source) => source.as_str(),
@@ -192,20 +190,19 @@ fn title(facts: &SiteFacts<'_>, merged: DocId) -> &'static str {
     }
 }
 
-/// What is to be told of one laying: of each rule the first findings, and how
-/// many more there are.
+/// The findings about one merge step: of each rule the first ones, and the number of further ones.
 fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
-    let mut told: Vec<Diagnostic> = Vec::new();
+    let mut findings: Vec<Diagnostic> = Vec::new();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for finding in notices.iter().filter_map(|notice| word(laid, notice)) {
         let count = counts.entry(finding.rule.name).or_default();
         *count += 1;
         if *count <= MOST {
-            told.push(finding);
+            findings.push(finding);
         }
     }
     for (rule, count) in counts.into_iter().filter(|(_, count)| *count > MOST) {
-        let last = told.iter_mut().rfind(|finding| finding.rule.name == rule);
+        let last = findings.iter_mut().rfind(|finding| finding.rule.name == rule);
         let last = last.expect("the first findings of a rule are told");
         last.notes.push(further(laid, count - MOST, "of this kind in the same part"));
     }
@@ -218,11 +215,11 @@ fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
         | Fact::Replaced(_)
         | Fact::Displaced(_) => None,
     });
-    if let (Some(last), Some(count)) = (told.last_mut(), unlooked) {
+    if let (Some(last), Some(count)) = (findings.last_mut(), unlooked) {
         let more = "values of the same part that met others, and are not looked at one by one";
         last.notes.push(further(laid, count, more));
     }
-    told.into_iter().map(|finding| owned(laid, finding)).collect()
+    findings.into_iter().map(|finding| owned(laid, finding)).collect()
 }
 
 fn further(laid: &Laid<'_>, count: usize, of_what: &str) -> String {
@@ -240,7 +237,7 @@ fn word(laid: &Laid<'_>, notice: &Notice) -> Option<Diagnostic> {
         Fact::OtherLength { old, new } => Some(replaced_by_index::word(laid, notice, old, new)),
         Fact::TakenApart(taken_apart) => Some(exploded_value::word(laid, notice, taken_apart)),
         Fact::Displaced(class) => displaced_value::word(laid, notice, class),
-        // `lost-keys` tells all of them at once.
+        // `lost-keys` reports all of them at once.
         Fact::Replaced(_) | Fact::Further { .. } => None,
     }
 }

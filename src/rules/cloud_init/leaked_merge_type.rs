@@ -26,7 +26,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn word(part: &CloudPart, is_user_data: bool) -> Option<Diagnostic> {
-    let (leaked, heeded) = part.leaked_merge_type()?;
+    let (leaked, effective) = part.leaked_merge_type()?;
     let (message, label, note) = if is_user_data {
         (
             "`merge_type` stands beside `merge_how`, and stays in the data",
@@ -45,7 +45,7 @@ fn word(part: &CloudPart, is_user_data: bool) -> Option<Diagnostic> {
     };
     Some(
         Diagnostic::new(&RULE, message, Label::new(leaked.span, label))
-            .related(heeded.span, "this one says how the part is merged")
+            .related(effective.span, "this one says how the part is merged")
             .note(note)
             .help("take `merge_type` out"),
     )

@@ -31,7 +31,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A part that has both keys is told by itself; here where it erases all.
+/// A part that has both keys is reported by its own rule; here where it erases all.
 fn word(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<Diagnostic> {
     let data = facts.facts.rendered.data(doc)?;
     let (key, _) = Said::by(data).how?;

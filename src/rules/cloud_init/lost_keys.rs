@@ -131,7 +131,7 @@ fn word_lower(set: &SetFacts<'_>, laid: &Laid<'_>, notices: &[&Notice]) -> Vec<D
     by_winner.into_iter().map(word).collect()
 }
 
-/// What a headline calls the source whose keys are lost.
+/// Name of the source whose keys are lost, for headlines.
 fn title<'a>(set: &SetFacts<'_>, laid: &'a Laid<'_>) -> &'a str {
     let has_conf_d = set.set.read_sources().any(|source| source.kind == SourceKind::ConfD);
     match laid.facts.sets.member(laid.over).and_then(|member| member.source) {
@@ -152,11 +152,11 @@ fn names(laid: &Laid<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
     notices.iter().map(name).collect()
 }
 
-/// What is lost at once.
+/// Keys that one value overrides at once.
 struct LostKeys {
     /// The keys; none where they may not be shown.
     names: Option<Vec<String>>,
-    /// What overrides them, in the same order.
+    /// The texts that override them, in the same order.
     overriding: Vec<Span>,
     /// Where they are written.
     losing: Vec<Span>,
@@ -186,7 +186,7 @@ impl LostKeys {
         let others = self.overriding.iter().map(|at| (*at, "overrides, too"));
         let lost = self.losing.iter().map(|at| (*at, "lost"));
         for (at, label) in others.take(MAX_NAMED).chain(lost.take(MAX_NAMED)) {
-            // Of secrets not even the number may be told.
+            // Of secrets not even the number may be reported.
             if self.names.is_some() && !known.contains(&at) {
                 known.push(at);
                 finding = finding.related(laid.facts.first_line(at), label);
@@ -197,7 +197,8 @@ impl LostKeys {
     }
 }
 
-/// A warning where the first documentation promises more and nobody chose, or else a note.
+/// A warning where the first documentation promises more and the user chose no dialect, or else a
+/// note.
 fn levelled(finding: Diagnostic, is_promised: bool) -> Diagnostic {
     if !is_promised {
         return Diagnostic { severity: Severity::Note, ..finding };
@@ -208,11 +209,11 @@ fn levelled(finding: Diagnostic, is_promised: bool) -> Diagnostic {
     )
 }
 
-/// How the first documentation would lay each part of a set of which nobody chose the rules.
+/// The merge rules of the first documentation for each part of a set without a chosen dialect.
 pub(super) type Promises = HashMap<*const CloudPart, Laying>;
 
-/// What the first documentation promises, if one of the notices is about a part that does not
-/// say how it is merged.
+/// The merge rules of the first documentation, if one of the notices is about a part without a
+/// merge specification.
 pub(super) fn promises<'n>(
     set: &Set<'_>,
     mut notices: impl Iterator<Item = &'n Notice>,

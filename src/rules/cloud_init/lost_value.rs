@@ -30,8 +30,7 @@ pub(super) fn word(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<Diagn
     Some(finding.about(shown.unwrap_or_default()))
 }
 
-/// In the dialect of 2013 what says how parts are merged is data, which meets
-/// that of other parts.
+/// In the dialect of 2013 a merge specification is data, which meets that of other parts.
 fn is_specification(place: &Location) -> bool {
     let key = place.0.first().and_then(|piece| match piece {
         Piece::Key(key) => key.as_str(),
@@ -40,9 +39,8 @@ fn is_specification(place: &Location) -> bool {
     matches!(key, Some("merge_how" | "merge_type"))
 }
 
-/// Whether what is there is to stay: because it counts more, or because the
-/// part says so. What the specification shows by itself, whatever it meets, is
-/// told of that.
+/// Whether the present value is meant to stay: because it counts more, or because the part says so.
+/// The specification itself is reported where its effect does not depend on the value.
 fn is_meant(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> bool {
     let keeps = laid.is_lower() || laid.asks(Class::Dict, &["no_replace"]);
     match kept {
@@ -70,7 +68,7 @@ struct LostValueMessage {
 }
 
 fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
-    let told = |why: &str, help: &str| {
+    let message = |why: &str, help: &str| {
         Some(LostValueMessage { why: why.to_owned(), help: help.to_owned() })
     };
     if let Some(class) = other_type(notice, kept) {
@@ -82,12 +80,12 @@ fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessag
     match kept {
         Kept::Null | Kept::NoReplace | Kept::DiscardedNonList | Kept::NotAMapping => None,
         Kept::Scalar | Kept::UnhandledType => Some(scalar(laid)),
-        Kept::NoListRecursion => told(
+        Kept::NoListRecursion => message(
             "`dict` lacks `recurse_list`",
             "write `dict(recurse_list)+list(append)` to join the lists; `dict(no_replace)` says \
              that this is meant",
         ),
-        Kept::NoTextRecursion => told(
+        Kept::NoTextRecursion => message(
             "`dict` lacks `recurse_str`",
             "write `dict(recurse_str)` and `str()` to take the new text; `dict(no_replace)` says \
              that this is meant",
@@ -96,8 +94,8 @@ fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessag
             why: format!("no class is asked for that merges into {}", plural(class)),
             help: format!("add `{}()`", class.as_str()),
         }),
-        Kept::NoExtend => told("`list` lacks `extend`", "write `list(extend)`"),
-        Kept::NoAppend => told("`str` lacks `append`", "write `str(append)`"),
+        Kept::NoExtend => message("`list` lacks `extend`", "write `list(extend)`"),
+        Kept::NoAppend => message("`str` lacks `append`", "write `str(append)`"),
     }
 }
 
@@ -116,8 +114,8 @@ fn scalar(laid: &Laid<'_>) -> LostValueMessage {
     }
 }
 
-/// What the old value is, where the new one is of another type, so that no
-/// option would merge the two.
+/// The class of the old value, where the new one is of another type, so that no option would merge
+/// the two.
 fn other_type(notice: &Notice, kept: Kept) -> Option<Class> {
     let of_new = match kept {
         Kept::NotAMapping => return Some(Class::Dict),

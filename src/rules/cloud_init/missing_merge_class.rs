@@ -62,7 +62,7 @@ fn without_dict(dialect: Dialect, specified: &Specified<'_>) -> Option<Diagnosti
     Some(finding.help(help))
 }
 
-/// What is written of a specification: all of a text, of a list the first item.
+/// The text of a specification: all of a string, of a list the first item.
 fn first_line(specified: &Specified<'_>, at: Span) -> Span {
     match &specified.specification.requests[..] {
         [first, ..] if at.contains(first.at) => first.at,

@@ -1,9 +1,9 @@
 //! The rules of cloud-init: what is wrong with parts, and with how they are
 //! merged (`cloud-init.md` 9 and 12).
 //!
-//! What is wrong with a part by itself is told of its file ([`word_user_data`]).
-//! The other rules look at one set of a site at a time. Where a part is in
-//! several sets, or a set in several sites, what is wrong with it is told once.
+//! A fault of a part by itself is reported with its file ([`word_user_data`]). The other rules look
+//! at one set of a site at a time. Where a part is in several sets, or a set in several sites, its
+//! faults are reported once.
 
 pub(super) mod broken_mime;
 pub(super) mod displaced_value;
@@ -43,19 +43,19 @@ use crate::system::cloud_init::part::{CloudPart, FaultCost, PartFault, PartFault
 use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{PartSource, Set};
 
-/// What is known of one set of a site.
+/// Facts about one set of a site.
 #[derive(Clone, Copy)]
 pub(super) struct SetFacts<'a> {
     /// The site, rendered.
     facts: &'a SiteFacts<'a>,
     /// The set.
     set: &'a Set<'a>,
-    /// Which of the site's sets it is.
+    /// Index among the site's sets.
     index: usize,
 }
 
 impl<'a> SetFacts<'a> {
-    /// What the engine met while it merged the set.
+    /// The notices of the engine from merging the set.
     fn problems(self) -> impl Iterator<Item = &'a Problem> {
         let problems = self.facts.rendered.problems.iter();
         problems.filter(move |problem| {
@@ -72,8 +72,8 @@ struct Specified<'a> {
 }
 
 impl<'a> SetFacts<'a> {
-    /// The parts of the set that say how they are merged. Why others cannot be
-    /// read is told where they are merged.
+    /// The parts of the set that say how they are merged. The reason why others cannot be read is
+    /// reported where they are merged.
     fn specified(self) -> impl Iterator<Item = Specified<'a>> {
         let parts = self.set.sources.iter().flat_map(mergeable);
         parts.filter_map(move |part| self.specification(part))
@@ -101,7 +101,7 @@ fn mergeable<'a>(source: &PartSource<'a>) -> impl Iterator<Item = &'a CloudPart>
     })
 }
 
-/// Where an option stands; none where it is not set.
+/// The place of an option; none where it is not set.
 fn option_at(settings: &Settings, option: &str) -> Option<Span> {
     match settings {
         Settings::Words { words, .. } => {
@@ -111,13 +111,13 @@ fn option_at(settings: &Settings, option: &str) -> Option<Span> {
     }
 }
 
-/// What is known of what one file gives cloud-init.
+/// Facts about the parts that one file gives cloud-init.
 pub struct UserDataFacts<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
     /// All that was read of it.
     pub read: &'a UserData,
-    /// Where secrets stand in the texts that it is made of.
+    /// The places of secrets in the texts that it is made of.
     pub secrets: Vec<Span>,
 }
 
@@ -128,14 +128,14 @@ impl UserDataFacts<'_> {
         if is_secret { "(hidden)".into() } else { text.lines().next().unwrap_or_default().into() }
     }
 
-    /// The first line of what stands at a place.
+    /// The first line of the text at a place.
     fn first_line(&self, at: Span) -> Span {
         self.sources.first_line(at)
     }
 }
 
-/// What is wrong with what a file gives cloud-init, before any of it is merged;
-/// without what is wrong with its YAML.
+/// Findings about the contents of a file for cloud-init, before any of it is merged; without those
+/// about its YAML.
 pub fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     let read = facts.read;
     let of_parts = read.parts.iter().flat_map(causes);
@@ -155,9 +155,8 @@ pub fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// What is wrong with a part, without what only comes of something else that
-/// is: what cannot be decompressed is no UTF-8 either, and what is none does not
-/// say what it is.
+/// The faults of a part, without consequences of other faults: data that cannot be decompressed is
+/// not UTF-8 either, and without UTF-8 no content type is found.
 fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
     let has = |wanted: fn(&PartFaultKind) -> bool| part.faults.iter().any(|it| wanted(&it.kind));
     let is_compressed = has(|kind| matches!(kind, PartFaultKind::NotGzip(_)));
@@ -168,8 +167,7 @@ fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
     })
 }
 
-/// Says of a finding in a text that was decoded where that stands as it was
-/// sent.
+/// Adds to a finding in a decoded text the place of the encoded text.
 pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
     let Some(from) = sources.get(finding.primary.span.file).decoded_from() else { return };
     let label = Label::new(sources.first_line(sources.written(from)), "decoded from this");
@@ -214,9 +212,9 @@ fn word_fault(facts: &UserDataFacts<'_>, fault: &PartFault, cost: FaultCost) -> 
     })
 }
 
-/// What is found in the sets of a site.
+/// Findings in the sets of a site.
 pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let told =
+    let identity =
         |finding: &Diagnostic| (finding.rule.name, finding.primary.span, finding.message.clone());
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut known: HashSet<(&str, Span, String)> = HashSet::new();
@@ -233,8 +231,8 @@ pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         for finding in &mut of_set {
             name_origin(facts.sources, finding);
         }
-        of_set.retain(|finding| !known.contains(&told(finding)));
-        known.extend(of_set.iter().map(told));
+        of_set.retain(|finding| !known.contains(&identity(finding)));
+        known.extend(of_set.iter().map(identity));
         found.append(&mut of_set);
     }
     found

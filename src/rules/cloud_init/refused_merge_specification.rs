@@ -1,5 +1,5 @@
-//! `refused-merge-specification`: a merge specification that cloud-init heeds,
-//! and that its own schema refuses.
+//! `refused-merge-specification`: a merge specification that cloud-init honours, and that its own
+//! schema refuses.
 
 use super::{SetFacts, Specified};
 use crate::diagnostic::{Diagnostic, Label};
@@ -20,12 +20,12 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         // The schema is of today.
         Dialect::Documented => return,
     }
-    let clean = facts.specified().filter(|it| !is_told(it));
+    let clean = facts.specified().filter(|it| !is_reported_otherwise(it));
     found.extend(clean.filter_map(|it| word(&it)));
 }
 
 /// Whether other rules say already what is wrong with it.
-fn is_told(specified: &Specified<'_>) -> bool {
+fn is_reported_otherwise(specified: &Specified<'_>) -> bool {
     specified.specification.requests.iter().any(|request| {
         let is_text = match &request.settings {
             Settings::Text(_) => true,

@@ -23,7 +23,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What stands among the options of a class and is no text.
+/// Findings about options of a class that are not strings.
 fn no_texts(request: &Request) -> Vec<Diagnostic> {
     let others = match &request.settings {
         Settings::Words { others, .. } => &others[..],
@@ -47,7 +47,7 @@ struct Unknown<'a> {
     option: UnknownOption,
 }
 
-/// Why an option is none, as far as that can be told.
+/// The reason why an option is unknown, as far as it can be determined.
 enum OptionError {
     /// A class behind it that is not separated from this one.
     SwallowedClass(Class),
@@ -65,7 +65,7 @@ enum OptionError {
     Near(&'static str),
     /// It is an option of another class.
     Elsewhere(Class),
-    /// Nobody knows.
+    /// No reason found.
     Nothing,
 }
 
@@ -83,7 +83,7 @@ impl Unknown<'_> {
         let finding = Diagnostic::new(&RULE, message, label).about(one_line(word));
         let cause = self.cause();
         let finding = finding.note(self.note(&cause)).help(self.help(&cause));
-        self.mended(finding, &cause)
+        self.with_fix(finding, &cause)
     }
 
     fn cause(&self) -> OptionError {
@@ -121,7 +121,7 @@ impl Unknown<'_> {
         self.request.class.options(other).contains(&&*word)
     }
 
-    /// What says the same in this dialect as a word of the other.
+    /// The equivalent in this dialect of a word of the other.
     fn in_this_dialect(&self) -> Option<&'static str> {
         let (class, word) = (self.request.class, as_spelled(&self.option.word.value));
         match self.dialect() {
@@ -199,8 +199,8 @@ impl Unknown<'_> {
         }
     }
 
-    /// With a fix where only one option can be meant, and that is enough.
-    fn mended(&self, finding: Diagnostic, cause: &OptionError) -> Diagnostic {
+    /// Adds a fix where only one option can be meant, and that is enough.
+    fn with_fix(&self, finding: Diagnostic, cause: &OptionError) -> Diagnostic {
         let option = match cause {
             OptionError::Spelling(option) => option,
             OptionError::OtherDialect(Some(option)) if *option != "append" => option,

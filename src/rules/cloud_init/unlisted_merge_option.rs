@@ -19,7 +19,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         for request in &specified.specification.requests {
             if let Settings::Text(text) = &request.settings {
                 let word = Wording { facts, specified: &specified, request, text };
-                // Where it sets none, each word of it is told as unknown.
+                // Where it sets none, each of its words is reported as unknown.
                 if !word.set().is_empty() {
                     found.push(word.finding());
                 }
@@ -47,7 +47,7 @@ impl Wording<'_> {
         let set = self.set();
         let finding = finding.note(format!("{WHY}: here {}", in_words(&set)));
         match &set[..] {
-            [only] if *only == &*self.text.value => self.mended(finding, only),
+            [only] if *only == &*self.text.value => self.with_fix(finding, only),
             _ => finding.help("write a list of the options that are meant"),
         }
     }
@@ -62,8 +62,8 @@ impl Wording<'_> {
         self.facts.set.dialect
     }
 
-    /// As a list it sets the same.
-    fn mended(&self, finding: Diagnostic, option: &str) -> Diagnostic {
+    /// Adds a fix: a list with the same effect.
+    fn with_fix(&self, finding: Diagnostic, option: &str) -> Diagnostic {
         let sources: &SourceMap = self.facts.facts.sources;
         let list = format!("[{option}]");
         let finding = finding.help(format!("write `settings: {list}`"));

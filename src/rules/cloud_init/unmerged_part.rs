@@ -70,8 +70,8 @@ fn specification_as_mapping<'a>(
     failure: &cloud_init::Failure,
 ) -> Option<(&'a Key, &'a Mapping)> {
     let members = laid.facts.sets.iter().filter_map(|(_, member)| member.part);
-    let said = members.filter_map(|part| Said::by(&part.data).how);
-    let mut failed = said.filter(|(_, how)| how.span.contains(failure.at));
+    let specifications = members.filter_map(|part| Said::by(&part.data).how);
+    let mut failed = specifications.filter(|(_, how)| how.span.contains(failure.at));
     failed.find_map(|(key, how)| Some((key, how.as_mapping()?)))
 }
 
@@ -124,7 +124,7 @@ fn as_written(mapping: &Mapping) -> Option<String> {
     Some(mapping.iter().map(class).collect::<Option<Vec<_>>>()?.join("+"))
 }
 
-/// What says how the part is merged cannot be used.
+/// Finding about a merge specification that cannot be used.
 fn word_specification(
     laid: &Laid<'_>,
     failure: &cloud_init::Failure,
@@ -151,7 +151,7 @@ fn word_values(laid: &Laid<'_>, at: Span, old: Span, place: &Location, what: &st
         .about(shown.unwrap_or_default())
 }
 
-/// What it costs in cloud-init (`cloud-init.md` 9).
+/// Its cost in cloud-init (`cloud-init.md` 9).
 fn cost(laid: &Laid<'_>) -> &'static str {
     if laid.is_lower() {
         "cloud-init fails with it, and none of the configuration is used"
@@ -213,7 +213,7 @@ fn word_patch(laid: &Laid<'_>, failure: &patch::Failure) -> Diagnostic {
         .about(operation.unwrap_or_default())
 }
 
-/// What an operation does wrong.
+/// The fault of an operation.
 fn reason(laid: &Laid<'_>, reason: &Reason) -> UnmergedPartMessage {
     const LIST: &str = "write a list of operations, each with `op` and `path`";
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";

@@ -30,32 +30,31 @@ pub const OUTPUT: &str = "cloud-config";
 /// The schema of parts.
 pub const PART: &str = "cloud-config/part";
 
-/// What one machine is given, and how it is merged.
+/// The parts given to one machine, and how they are merged.
 #[derive(Clone, Debug)]
 pub struct Set<'a> {
-    /// What the output is called.
+    /// Name of the output.
     pub name: Arc<str>,
     /// Where it is declared, or the first of its parts.
     pub at: Span,
-    /// By which rules it is merged.
+    /// The dialect in which it is merged.
     pub dialect: Dialect,
     /// Whether neither the configuration nor a flag chooses these rules.
     pub is_undecided: bool,
-    /// What it is made of, the sources that count most first.
+    /// Its sources, the most important first.
     pub sources: Vec<PartSource<'a>>,
 }
 
 /// One of the sources of a set.
 #[derive(Clone, Debug)]
 pub struct PartSource<'a> {
-    /// Which.
+    /// Its kind.
     pub kind: SourceKind,
-    /// What each of its files holds, in the order in which cloud-init comes to
-    /// them.
+    /// The contents of its files, in the order in which cloud-init reads them.
     pub files: Vec<Given<'a>>,
 }
 
-/// What one file gives cloud-init.
+/// The parts that one file gives cloud-init.
 #[derive(Clone, Debug)]
 pub struct Given<'a> {
     /// Its beginning.
@@ -89,8 +88,7 @@ pub enum SourceKind {
     Base,
 }
 
-/// What `cloud.cfg` says of the folder `conf.d` by its key `conf_d`
-/// (`cloud-init.md` 7).
+/// The setting of the folder `conf.d` in `cloud.cfg`, by its key `conf_d` (`cloud-init.md` 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfD {
     /// Its files are read: those of `cloud.cfg.d`, or of the folder it names.
@@ -102,7 +100,7 @@ pub enum ConfD {
 }
 
 impl SourceKind {
-    /// What reports call it.
+    /// Its name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             SourceKind::UserData => "user-data",
@@ -124,19 +122,19 @@ impl SourceKind {
 }
 
 impl<'a> Set<'a> {
-    /// What the `cloud.cfg` of the set says of the folder `conf.d`.
+    /// The setting of the folder `conf.d` in the `cloud.cfg` of the set.
     pub fn conf_d(&self) -> ConfD {
         let base = self.sources.iter().find(|source| source.kind == SourceKind::Base);
-        let said = base.and_then(|base| base.parts().next()?.data.get("conf_d"));
-        let Some(said) = said else { return ConfD::Read };
-        match &said.value {
-            value if value.is_falsy() => ConfD::Off(said.span),
+        let setting = base.and_then(|base| base.parts().next()?.data.get("conf_d"));
+        let Some(setting) = setting else { return ConfD::Read };
+        match &setting.value {
+            value if value.is_falsy() => ConfD::Off(setting.span),
             Value::String(_) => ConfD::Read,
-            value => ConfD::NoText(said.span, value.kind()),
+            value => ConfD::NoText(setting.span, value.kind()),
         }
     }
 
-    /// How each part would be laid by the rules of the first documentation.
+    /// The merge rules of the first documentation for each part.
     pub fn as_documented(&self) -> Vec<(&'a CloudPart, Laying)> {
         let of_source = |source: &PartSource<'a>| {
             let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
@@ -171,7 +169,7 @@ pub struct Sets<'a> {
 /// A document of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct SetMember<'a> {
-    /// Which of the sets.
+    /// Index of the set.
     pub set: usize,
     /// The part that it is; none for what is merged of some.
     pub part: Option<&'a CloudPart>,
@@ -196,8 +194,7 @@ impl<'a> Sets<'a> {
         Self { sets, unused, first, members }
     }
 
-    /// What a document of the graph is to the sets; none where it is of another
-    /// system.
+    /// The role of a document of the graph in the sets; none where it is of another system.
     pub fn member(&self, doc: DocId) -> Option<SetMember<'a>> {
         self.members.get(doc.index().checked_sub(self.first)?).copied()
     }
@@ -210,13 +207,13 @@ impl<'a> Sets<'a> {
 }
 
 struct Lowering<'a> {
-    /// So many documents the graph has before.
+    /// Number of documents before it in the graph.
     first: usize,
     recipes: Vec<Recipe>,
     members: Vec<SetMember<'a>>,
 }
 
-/// What is laid over what there is, and how.
+/// A document to merge into the present result, and how.
 struct Layer {
     doc: DocId,
     strategy: Strategy,
@@ -228,7 +225,7 @@ struct Layer {
 #[derive(Clone, Copy)]
 struct LowerSource {
     doc: DocId,
-    /// The text that stands for it.
+    /// The text to report for it.
     at: Span,
 }
 
@@ -402,7 +399,7 @@ fn at_of(set: &Set<'_>, source: &PartSource<'_>) -> Span {
     source.parts().next().map_or(set.at, |part| part.at)
 }
 
-/// How each of several sources is laid.
+/// The merge rules for each of several sources.
 fn layings_of_sources(set: &Set<'_>, count: usize) -> Vec<Laying> {
     match set.dialect {
         Dialect::Current => vec![Laying::Current { header: None, default: Default::Many }; count],
@@ -432,7 +429,7 @@ fn steps<'a>(dialect: Dialect, source: &PartSource<'a>) -> Vec<(&'a CloudPart, O
     steps.collect()
 }
 
-/// How each part of a source is laid.
+/// The merge rules for each part of a source.
 fn layings(dialect: Dialect, kind: SourceKind, parts: &[&CloudPart]) -> Vec<Laying> {
     match (dialect, kind.is_user_data()) {
         (Dialect::Current, is_user_data) => {

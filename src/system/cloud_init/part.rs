@@ -12,15 +12,15 @@ use crate::yaml::{self, Key, Node};
 /// One part, in the order in which cloud-init comes to it.
 #[derive(Clone, Debug)]
 pub struct CloudPart {
-    /// What a user calls it: its file, with its number where the file holds
-    /// several, e.g. `global/user-data#2`.
+    /// Its name for users: its file, with its number where the file holds several, e.g.
+    /// `global/user-data#2`.
     pub key: DocKey,
     /// Its text without headers, of the file it is in or of one that was
     /// decoded from that.
     pub span: Span,
     /// The text to point at for the part as a whole: its first line.
     pub at: Span,
-    /// What cloud-init takes it for.
+    /// Its kind in cloud-init.
     pub kind: PartKind,
     /// The header that says how it is merged, if it has one that counts:
     /// `Merge-Type` before `X-Merge-Type` (`cloud-init.md` 6).
@@ -30,15 +30,15 @@ pub struct CloudPart {
     /// Its mapping, `merge_how` and all; of a patch the list of operations.
     /// Null where it has none that can be used.
     pub data: Node,
-    /// What is wrong with its YAML.
+    /// Problems of its YAML.
     pub problems: Vec<yaml::YamlProblem>,
-    /// What else is wrong with it.
+    /// Its other faults.
     pub faults: Vec<PartFault>,
     /// Its comments.
     pub comments: Vec<yaml::Comment>,
 }
 
-/// What cloud-init takes a part for.
+/// Kind of a part in cloud-init.
 #[derive(Clone, Debug)]
 pub enum PartKind {
     /// A mapping to merge.
@@ -65,7 +65,7 @@ pub struct Header {
 pub struct PartFault {
     /// Where.
     pub at: Span,
-    /// What.
+    /// Its kind.
     pub kind: PartFaultKind,
 }
 
@@ -88,12 +88,12 @@ pub enum PartFaultKind {
         /// Whether what comes of it can still be read.
         is_readable: bool,
     },
-    /// It is sent in base64 and holds what base64 does not: it was read
-    /// without that, or, where even that cannot be, as it stands.
+    /// It is sent in base64 and holds characters that base64 does not have: it was read without
+    /// these, or, where even that fails, as it is.
     BrokenBase64,
-    /// It is sent in uuencode and is not uuencode: it was read as it stands.
+    /// It is sent in uuencode and is not uuencode: it was read as it is.
     BrokenUuencode,
-    /// What it says is compressed cannot be decompressed; why.
+    /// Data that it declares as compressed cannot be decompressed; why.
     NotGzip(String),
     /// A text that begins with none of the lines by which cloud-init knows
     /// what a part is, or that is encoded where cloud-init does not decode it.
@@ -116,7 +116,7 @@ pub enum PartFaultKind {
     /// `merge-type` and the like: the header counts only as it is spelled in
     /// `expected`.
     HeaderCase {
-        /// How it would count.
+        /// The spelling that would count.
         expected: &'static str,
     },
     /// A header that says how to merge, on something that is not merged itself
@@ -134,7 +134,7 @@ pub enum PartFaultKind {
     /// A multipart message that does not name its boundary: nothing in it is
     /// found.
     NoBoundary,
-    /// A multipart message in which its boundary never stands.
+    /// A multipart message that never has its boundary.
     NoParts,
     /// A multipart message whose last boundary is missing.
     NoEndBoundary,
@@ -142,7 +142,7 @@ pub enum PartFaultKind {
     OverLimit(PartLimit),
 }
 
-/// What a text that cloud-init does not recognize was probably meant to be.
+/// The probable intention of a text that cloud-init does not recognize.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartResemblance {
     /// Nothing that is known.
@@ -165,7 +165,7 @@ pub enum PartResemblance {
     Base64,
 }
 
-/// What a part came in, or is.
+/// A container of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// `multipart/*`.
@@ -181,7 +181,7 @@ pub enum Carrier {
     JsonPatch,
 }
 
-/// What a fault costs.
+/// The cost of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultCost {
     /// All user-data: cloud-init gives it up.
@@ -192,7 +192,7 @@ pub enum FaultCost {
     Nothing,
 }
 
-/// What is refused, so that no input can take all memory or time.
+/// A limit, so that no input can take all memory or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartLimit {
     /// Parts; see [`PartLimit::PARTS`].
@@ -219,9 +219,8 @@ impl PartLimit {
 }
 
 impl PartFaultKind {
-    /// What the fault costs at least, in cloud-init or, where a limit is met,
-    /// here; what is told in [`UserData::aborted`](super::read::UserData) costs
-    /// all.
+    /// The minimum cost of the fault, in cloud-init or, where a limit is met, here; a fault in
+    /// [`UserData::aborted`](super::read::UserData) costs all.
     pub fn cost(&self) -> FaultCost {
         match self {
             PartFaultKind::Content(_)
@@ -260,8 +259,8 @@ impl PartFaultKind {
 const NOTHING: &str = "nothing";
 
 impl CloudPart {
-    /// What stands for a file without parts where sides are compared; `file` is
-    /// all of its text. It is in no set.
+    /// A placeholder for a file without parts, for the comparison of sides; `file` is all of its
+    /// text. It is in no set.
     pub fn nothing(path: &RepoPath, file: Span) -> Self {
         let at = Span::point(file.file, file.start);
         Self {
@@ -278,7 +277,7 @@ impl CloudPart {
         }
     }
 
-    /// Whether it only stands for a file without parts.
+    /// Whether it is a placeholder for a file without parts.
     pub fn is_nothing(&self) -> bool {
         self.kind.as_str() == NOTHING
     }

@@ -1,4 +1,4 @@
-//! What cloud-init's own JSON schema says of `merge_how` and `merge_type`.
+//! Violations of cloud-init's own JSON schema by `merge_how` and `merge_type`.
 //!
 //! It is stricter than what cloud-init does with them, and independent of it:
 //! at boot cloud-init warns, and goes on (`cloud-init.md` 4). What the text of a
@@ -11,12 +11,11 @@ use crate::source::FileId;
 use crate::yaml::path::Piece;
 use crate::yaml::{self, Node};
 
-/// What the schema refuses of the merge specifications in `data`, the mapping
-/// of a part: places are in `data`, keywords in a text that nobody can see.
+/// The violations by the merge specifications in `data`, the mapping of a part: places are in
+/// `data`, keywords in a text that is not visible.
 ///
-/// A specification is a text or a list. Of one that is neither, and of a list
-/// that is empty, cloud-init tells what both forms refuse; of any other list,
-/// what is wrong inside it.
+/// A specification is a text or a list. Of one that is neither, and of a list that is empty,
+/// cloud-init reports the violations of both forms; of any other list, those inside it.
 pub fn violations(data: &Node) -> Vec<Violation> {
     KEYS.iter().flat_map(|key| violations_at(key, data)).collect()
 }

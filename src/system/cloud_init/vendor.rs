@@ -14,7 +14,7 @@ use crate::yaml::{Key, Mapping, Node, Value};
 /// A source that cloud-init does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusedVendorData {
-    /// Which.
+    /// Its kind.
     pub source: SourceKind,
     /// The value by which it is not enabled; none where there is nothing by
     /// which it would be.
@@ -35,12 +35,12 @@ pub(super) fn unused(set: &Set<'_>) -> Vec<UnusedVendorData> {
     there.into_iter().filter_map(|(source, key)| judged(source, rest.get(key))).collect()
 }
 
-/// What says whether each kind of vendor-data is used.
+/// The keys that enable each kind of vendor-data.
 const SWITCHES: [(SourceKind, &str); 2] =
     [(SourceKind::VendorData2, "vendor_data2"), (SourceKind::VendorData, "vendor_data")];
 
-/// A source, by what stands there to enable it; none where it is enabled. What
-/// is no mapping counts as disabled.
+/// A disabled source, with the value that should enable it; none where it is enabled. A value that
+/// is not a mapping counts as disabled.
 fn judged(source: SourceKind, switch: Option<&Node>) -> Option<UnusedVendorData> {
     let Some(switch) = switch else { return Some(UnusedVendorData { source, by: None }) };
     let by = match switch.get("enabled") {
@@ -105,7 +105,7 @@ fn merged(set: &Set<'_>, source: &PartSource<'_>) -> Node {
 fn lay_parts(set: &Set<'_>, source: &PartSource<'_>, base: &mut Node) {
     for (part, strategy) in steps(set.dialect, source) {
         let Some(strategy) = strategy.filter(|_| !part.data.is_null()) else { continue };
-        // A part that cannot be laid is passed over; rendering tells why.
+        // A part that cannot be merged is passed over; rendering reports why.
         let _ = strategy.lay(base, &part.data);
     }
 }
@@ -119,7 +119,7 @@ fn combined(set: &Set<'_>, sources: &[Node]) -> Node {
     combined
 }
 
-/// Of what cloud-init has built in (`settings.py`), that vendor-data is used.
+/// The part of cloud-init's built-in configuration (`settings.py`) that enables vendor-data.
 fn built_in(at: Span) -> Node {
     let enabled = || mapping([("enabled", Node::made(Value::Bool(true), at))], at);
     mapping(SWITCHES.map(|(_, key)| (key, enabled())), at)

@@ -1,8 +1,8 @@
 //! Blocks of groups as they are written: the grammar
 //! (`heat-property-groups.md` 4), and what is wrong with one.
 //!
-//! What is wrong is told part by part: of each group what its text says
-//! wrongly, then of all the names that lead nowhere, then the cycles.
+//! Problems are reported part by part: of each group those of its text, then all names that lead
+//! nowhere, then the cycles.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::yaml::{Key, Mapping, Node, Value};
 pub struct GroupProblem {
     /// Where.
     pub span: Span,
-    /// The block's place in its schema; the root for one that stands beside.
+    /// The block's place in its schema; the root for one beside the schema.
     pub block: Location,
     /// The group; none where it is the block itself.
     pub group: Option<Arc<str>>,
-    /// What.
+    /// The fault.
     pub fault: GroupFault,
 }
 
@@ -67,14 +67,14 @@ pub enum GroupFault {
     EmptyGroup,
     /// An operand is none.
     BadOperand {
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// `depends_on` with one operand.
     Arity,
-    /// What is to be a version, or a list of them, is not.
+    /// A version, or a list of them, is not valid.
     BadVersion {
-        /// What it must be.
+        /// The expected form.
         expected: &'static str,
     },
     /// A word that is neither a property nor a group.
@@ -122,9 +122,9 @@ pub enum GroupFault {
         /// The word.
         name: String,
     },
-    /// An operand that stands in its list already.
+    /// An operand that is in its list already.
     DuplicateOperand {
-        /// As it is shown.
+        /// The operand as it is shown.
         operand: String,
         /// Where it stood first.
         first: Span,
@@ -217,7 +217,7 @@ pub(super) struct PropertyGroup {
     pub(super) name: GroupName,
     pub(super) span: Span,
     pub(super) body: usize,
-    /// What `assert` says.
+    /// The value of `assert`.
     pub(super) assert: Option<bool>,
     /// Whether something is wrong with it.
     pub(super) is_broken: bool,
@@ -225,7 +225,7 @@ pub(super) struct PropertyGroup {
     pub(super) is_referred: bool,
     /// Whether nothing is wrong with it, nor with those it rests on.
     pub(super) is_usable: bool,
-    /// How deep groups lie in it.
+    /// Maximum depth of groups inside it.
     pub(super) depth: usize,
 }
 
@@ -238,8 +238,7 @@ pub(super) struct Body {
     pub(super) operands: Vec<GroupOperand>,
     /// The paths of all its operands, references followed, each once.
     pub(super) leaves: Vec<usize>,
-    /// So many parts of the first leaf lead to the lists for whose items it
-    /// holds (D9).
+    /// Number of parts of the first leaf that lead to the lists for whose items it holds (D9).
     pub(super) lift: usize,
 }
 
@@ -247,7 +246,7 @@ pub(super) struct Body {
 pub(super) struct GroupOperand {
     pub(super) span: Span,
     pub(super) written: OperandSyntax,
-    /// What it is, once names are known; none where that is unknown.
+    /// The property or group that it names, once names are known; none where that is unknown.
     pub(super) target: Option<OperandTarget>,
 }
 
@@ -265,7 +264,7 @@ pub(super) enum OperandSyntax {
     Broken,
 }
 
-/// What an operand is.
+/// Target of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OperandTarget {
     Path(usize),
@@ -284,7 +283,7 @@ pub(super) struct PropertyPath {
 }
 
 impl PropertyPath {
-    /// As it is shown.
+    /// Its text for messages.
     pub(super) fn shown(&self) -> String {
         let path = self.parts.join(".");
         if self.values.is_empty() {
@@ -337,7 +336,7 @@ const KEYS: [&str; 8] = [
     "name",
 ];
 
-/// What stands around a body, which says which keys it may have.
+/// Form of an entry around a body, which decides which keys it may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GroupEntryForm {
     /// `NAME: body`.
@@ -364,7 +363,7 @@ struct BlockReader<'a> {
     problems: Vec<GroupProblem>,
     /// The group that is being read.
     group: Option<GroupName>,
-    /// So many operands may still come.
+    /// Number of operands that may still come.
     left: usize,
 }
 
@@ -374,7 +373,7 @@ impl BlockReader<'_> {
             Value::Sequence(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
                     if index == Groups::MAX_GROUPS {
-                        return self.tell_of_block(entry.span, GroupFault::TooLarge);
+                        return self.add_block_problem(entry.span, GroupFault::TooLarge);
                     }
                     self.entry(format!("#{}", index + 1).into(), entry);
                 }
@@ -382,27 +381,27 @@ impl BlockReader<'_> {
             Value::Mapping(named) => {
                 for (index, (key, body)) in named.iter().enumerate() {
                     if index == Groups::MAX_GROUPS {
-                        return self.tell_of_block(key.span, GroupFault::TooLarge);
+                        return self.add_block_problem(key.span, GroupFault::TooLarge);
                     }
                     self.named(format!("#{}", index + 1).into(), key, body);
                 }
             }
-            _ => self.tell_of_block(found.span, GroupFault::NotAList),
+            _ => self.add_block_problem(found.span, GroupFault::NotAList),
         }
         self.group = None;
     }
 
-    fn tell_of_block(&mut self, span: Span, fault: GroupFault) {
+    fn add_block_problem(&mut self, span: Span, fault: GroupFault) {
         self.group = None;
-        self.tell(span, fault);
+        self.add_problem(span, fault);
     }
 
-    fn tell(&mut self, span: Span, fault: GroupFault) {
+    fn add_problem(&mut self, span: Span, fault: GroupFault) {
         let (block, group) = (self.block.location.clone(), self.group.clone());
         self.problems.push(GroupProblem { span, block, group, fault });
     }
 
-    /// How many errors there are so far.
+    /// Number of errors so far.
     fn errors(&self) -> usize {
         self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
     }
@@ -412,7 +411,7 @@ impl BlockReader<'_> {
         self.group = Some(number.clone());
         let Some(mapping) = entry.as_mapping().filter(|mapping| !mapping.is_empty()) else {
             let expected = "a mapping of a name to a group, or of an operator to its operands";
-            return self.tell(entry.span, GroupFault::BadEntry { expected });
+            return self.add_problem(entry.span, GroupFault::BadEntry { expected });
         };
         let mut entries = mapping.iter();
         match (entries.next(), entries.next()) {
@@ -425,7 +424,7 @@ impl BlockReader<'_> {
             _ if mapping.get("properties").is_some() => self.long(number, entry.span, mapping),
             _ => {
                 let expected = "one group; this has several keys and no `properties`";
-                self.tell(entry.span, GroupFault::BadEntry { expected });
+                self.add_problem(entry.span, GroupFault::BadEntry { expected });
             }
         }
     }
@@ -448,13 +447,15 @@ impl BlockReader<'_> {
         self.group = Some(number);
         let before = self.errors();
         let Some(name) = key.as_str().filter(|name| !name.is_empty()) else {
-            return self
-                .tell(key.span, GroupFault::BadEntry { expected: "a name that is a string" });
+            return self.add_problem(
+                key.span,
+                GroupFault::BadEntry { expected: "a name that is a string" },
+            );
         };
         let name = self.name(name, key.span);
         let Some(mapping) = body.as_mapping() else {
             let expected = "a mapping with `properties` and `operator`";
-            self.tell(key.span, GroupFault::BadEntry { expected });
+            self.add_problem(key.span, GroupFault::BadEntry { expected });
             let body = self.body_of(Body::default());
             return self.add(name, key.span, body, None, before);
         };
@@ -471,7 +472,7 @@ impl BlockReader<'_> {
                 Some(text) => name = (self.name(text, node.span), node.span),
                 None => {
                     let expected = "a name that is a string";
-                    self.tell(key.span, GroupFault::BadEntry { expected });
+                    self.add_problem(key.span, GroupFault::BadEntry { expected });
                 }
             }
         }
@@ -485,7 +486,7 @@ impl BlockReader<'_> {
         let name: GroupName = name.into();
         self.group = Some(name.clone());
         if GroupOperator::parse(&name).is_some() || &*name == KEYWORD || name.contains('.') {
-            self.tell(span, GroupFault::ReservedName);
+            self.add_problem(span, GroupFault::ReservedName);
         }
         name
     }
@@ -500,7 +501,7 @@ impl BlockReader<'_> {
     ) {
         if let Some(first) = self.block.groups.iter().find(|group| group.name == name) {
             let first = first.span;
-            return self.tell(span, GroupFault::DuplicateName { first });
+            return self.add_problem(span, GroupFault::DuplicateName { first });
         }
         let is_broken = self.errors() > before;
         self.block.groups.push(PropertyGroup {
@@ -520,7 +521,7 @@ impl BlockReader<'_> {
         if let Value::Bool(assert) = node.value {
             return Some(assert);
         }
-        self.tell(key.span, GroupFault::BadEntry { expected: "`true` or `false`" });
+        self.add_problem(key.span, GroupFault::BadEntry { expected: "`true` or `false`" });
         None
     }
 
@@ -535,7 +536,7 @@ impl BlockReader<'_> {
             if name.is_none_or(|name| !form.keys().contains(&name)) {
                 let near = name.and_then(|name| nearest(name, form.keys().iter().copied()));
                 let key_text = crate::yaml::emit::scalar_text(&key.value);
-                self.tell(key.span, GroupFault::UnknownKey { key: key_text, near });
+                self.add_problem(key.span, GroupFault::UnknownKey { key: key_text, near });
             }
         }
         let is_gated = VERSION_KEYS.iter().any(|key| mapping.get(*key).is_some());
@@ -543,7 +544,7 @@ impl BlockReader<'_> {
         let body = self.body_of(Body { operator, ..Body::default() });
         match mapping.get_entry("properties") {
             Some((key, operands)) => self.operands(body, key.span, operands),
-            None => self.tell(at, GroupFault::BadProperties),
+            None => self.add_problem(at, GroupFault::BadProperties),
         }
         self.arity(body, at);
         self.block.bodies[body].gate = self.gate(mapping);
@@ -553,7 +554,7 @@ impl BlockReader<'_> {
     fn operator(&mut self, at: Span, mapping: &Mapping, is_gated: bool) -> Option<GroupOperator> {
         let Some((key, node)) = mapping.get_entry("operator") else {
             if !is_gated {
-                self.tell(at, GroupFault::BadOperator { found: None, near: None });
+                self.add_problem(at, GroupFault::BadOperator { found: None, near: None });
             }
             return None;
         };
@@ -567,20 +568,20 @@ impl BlockReader<'_> {
 
     fn bad_operator(&mut self, span: Span, found: Option<&str>) {
         let near = found.and_then(|word| nearest(&word.to_lowercase(), GroupOperator::WORDS));
-        self.tell(span, GroupFault::BadOperator { found: found.map(str::to_owned), near });
+        self.add_problem(span, GroupFault::BadOperator { found: found.map(str::to_owned), near });
     }
 
     fn operands(&mut self, body: usize, at: Span, operands: &Node) {
         let Some(items) = operands.as_sequence() else {
-            return self.tell(at, GroupFault::BadProperties);
+            return self.add_problem(at, GroupFault::BadProperties);
         };
         if items.is_empty() {
-            return self.tell(at, GroupFault::EmptyGroup);
+            return self.add_problem(at, GroupFault::EmptyGroup);
         }
         let mut read = Vec::with_capacity(items.len().min(Groups::MAX_OPERANDS));
         for item in items {
             let Some(left) = self.left.checked_sub(1) else {
-                self.tell(item.span, GroupFault::TooLarge);
+                self.add_problem(item.span, GroupFault::TooLarge);
                 break;
             };
             self.left = left;
@@ -593,7 +594,7 @@ impl BlockReader<'_> {
     fn arity(&mut self, body: usize, at: Span) {
         let Body { operator, operands, .. } = &self.block.bodies[body];
         if *operator == Some(GroupOperator::DependsOn) && operands.len() == 1 {
-            self.tell(at, GroupFault::Arity);
+            self.add_problem(at, GroupFault::Arity);
         }
     }
 
@@ -605,7 +606,7 @@ impl BlockReader<'_> {
             _ => Err("an operand is a path, the name of a group, or a group itself"),
         };
         read.unwrap_or_else(|reason| {
-            self.tell(item.span, GroupFault::BadOperand { reason });
+            self.add_problem(item.span, GroupFault::BadOperand { reason });
             OperandSyntax::Broken
         })
     }
@@ -616,14 +617,14 @@ impl BlockReader<'_> {
         }
         if mapping.get("property").is_some() {
             return condition(mapping).unwrap_or_else(|reason| {
-                self.tell(at, GroupFault::BadOperand { reason });
+                self.add_problem(at, GroupFault::BadOperand { reason });
                 OperandSyntax::Broken
             });
         }
         let mut entries = mapping.iter();
         let (Some((key, operands)), None) = (entries.next(), entries.next()) else {
             let reason = "a group as an operand has `properties`, or is an operator over operands";
-            self.tell(at, GroupFault::BadOperand { reason });
+            self.add_problem(at, GroupFault::BadOperand { reason });
             return OperandSyntax::Broken;
         };
         let operator = key.as_str().and_then(GroupOperator::parse);
@@ -633,7 +634,7 @@ impl BlockReader<'_> {
             } else {
                 let reason =
                     "a group as an operand has `properties`, or is an operator over operands";
-                self.tell(at, GroupFault::BadOperand { reason });
+                self.add_problem(at, GroupFault::BadOperand { reason });
                 return OperandSyntax::Broken;
             }
         }
@@ -649,7 +650,7 @@ impl BlockReader<'_> {
                 Some(name) => Some(name.into()),
                 None => {
                     let expected = "the name of a plugin";
-                    self.tell(key.span, GroupFault::BadVersion { expected });
+                    self.add_problem(key.span, GroupFault::BadVersion { expected });
                     None
                 }
             },
@@ -659,7 +660,7 @@ impl BlockReader<'_> {
         let supported = match (list, since) {
             (Some(_), Some((key, _))) => {
                 let expected = "the only one of its kind: there is `client_plugin_supported` too";
-                self.tell(key.span, GroupFault::BadVersion { expected });
+                self.add_problem(key.span, GroupFault::BadVersion { expected });
                 None
             }
             (Some((key, node)), None) => self.versions(key, node).map(Supported::Exactly),
@@ -669,7 +670,7 @@ impl BlockReader<'_> {
                 if let Some((key, _)) = mapping.get_entry("client_plugin") {
                     let expected = "beside `client_plugin_supported` or \
                                     `client_plugin_supported_since`";
-                    self.tell(key.span, GroupFault::BadVersion { expected });
+                    self.add_problem(key.span, GroupFault::BadVersion { expected });
                 }
                 None
             }
@@ -683,7 +684,7 @@ impl BlockReader<'_> {
         });
         if versions.is_none() {
             let expected = "a list of versions, not empty";
-            self.tell(key.span, GroupFault::BadVersion { expected });
+            self.add_problem(key.span, GroupFault::BadVersion { expected });
         }
         versions
     }
@@ -692,14 +693,14 @@ impl BlockReader<'_> {
         let version = self.version(node).filter(ComponentVersion::is_numeric);
         if version.is_none() {
             let expected = "a version of numbers with dots between, such as \"1.2\"";
-            self.tell(key.span, GroupFault::BadVersion { expected });
+            self.add_problem(key.span, GroupFault::BadVersion { expected });
         }
         version
     }
 
     fn version(&mut self, node: &Node) -> Option<ComponentVersion> {
         if let Some((text, read)) = lossy(node, self.sources) {
-            self.tell(node.span, GroupFault::LossyVersion { text, read });
+            self.add_problem(node.span, GroupFault::LossyVersion { text, read });
         }
         version_of(node, self.sources)
     }

@@ -1,5 +1,4 @@
-//! What data lacks, or has too much, by its groups: schema and data walked
-//! together (D1 to D4, D8 to D10).
+//! Violations of groups by data: schema and data walked together (D1 to D4, D8 to D10).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,23 +11,23 @@ use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Node};
 
-/// What is wrong with a mapping by a group.
+/// A violation of a group by a mapping.
 #[derive(Clone, Debug)]
 pub struct GroupViolation {
-    /// What.
+    /// Its kind.
     pub breach: Breach,
     /// The group.
     pub group: Arc<str>,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
-    /// The block's place in its schema; the root for one that stands beside.
+    /// The block's place in its schema; the root for one beside the schema.
     pub block: Location,
     /// The mapping in the data.
     pub at: Location,
     /// The operands that are concerned; see [`Breach`].
     pub operands: Vec<ShownOperand>,
-    /// Whether it tells which keys a secret mapping has.
-    pub tells_of_secret: bool,
+    /// Whether it reveals which keys a secret mapping has.
+    pub reveals_secret: bool,
 }
 
 /// An operand of a finding.
@@ -40,8 +39,7 @@ pub struct ShownOperand {
     pub places: Vec<Location>,
 }
 
-/// The ways in which data is not as a group says, and which operands are told
-/// of each.
+/// The ways in which data violates a group, and the operands that are reported for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Breach {
     /// Not all are true; the false ones.
@@ -60,9 +58,9 @@ pub enum Breach {
     UnsupportedVersion {
         /// The present version.
         present: String,
-        /// Whose it is, where that has a name.
+        /// The plugin, where it has a name.
         plugin: Option<Arc<str>>,
-        /// Which versions do, in words.
+        /// The supported versions, in words.
         supported: String,
         /// The last of the versions that a list names, where the present one is later.
         later_than: Option<String>,
@@ -87,7 +85,7 @@ impl Breach {
     }
 }
 
-/// What is wrong with `data`; see [`Groups::findings`].
+/// Violations in `data`; see [`Groups::findings`].
 pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
     let mut walk = DataWalk {
         groups,
@@ -113,12 +111,12 @@ fn unfinished(groups: &Groups, at: &Location) -> GroupViolation {
         block: block.location.clone(),
         at: at.clone(),
         operands: Vec::new(),
-        tells_of_secret: false,
+        reveals_secret: false,
     }
 }
 
-/// Of each body, whether it counts with these versions (D10): its gate is open,
-/// and some operand is left, of `depends_on` the first.
+/// For each body, whether it counts with these versions (D10): its gate is open, and some operand
+/// is left, of `depends_on` the first.
 fn active(block: &Block, versions: &Versions) -> Vec<bool> {
     let mut known = vec![None; block.bodies.len()];
     for group in block.groups.iter().filter(|group| group.is_usable) {
@@ -162,16 +160,16 @@ fn is_active(
 struct DataWalk<'a> {
     groups: &'a Groups,
     versions: &'a Versions,
-    /// Of each block, which of its bodies count.
+    /// For each block, which of its bodies count.
     active: Vec<Vec<bool>>,
     /// The place in the data.
     here: Location,
-    /// So many looks may still be taken.
+    /// Number of steps that may still be taken.
     left: u64,
     found: Vec<GroupViolation>,
 }
 
-/// What is given up when it takes too much work.
+/// A result, or none where it takes too much work.
 type WithinLimit<T> = Option<T>;
 
 impl DataWalk<'_> {
@@ -194,8 +192,8 @@ impl DataWalk<'_> {
         Some(())
     }
 
-    /// What is inside `data` and may have a block: each value once, with all
-    /// shapes that are about it, in the order in which they lead to it.
+    /// The values inside `data` that may have a block: each once, with all shapes that are about
+    /// it, in the order in which they lead to it.
     fn below<'d>(
         &mut self,
         shapes: &[ShapeId],
@@ -263,7 +261,7 @@ struct ChildValue<'d> {
 struct PathMatch<'d> {
     node: &'d Node,
     at: Location,
-    /// So many parts of paths led to it from where the block is.
+    /// Number of parts of paths that led to it from the block.
     passed: usize,
 }
 
@@ -274,8 +272,7 @@ struct One<'a> {
     active: &'a [bool],
     versions: &'a Versions,
     in_secret: bool,
-    /// What is known of bodies, by the addresses of items and how they were
-    /// reached.
+    /// The truth of bodies, by the addresses of items and how they were reached.
     known: HashMap<(usize, usize, usize), bool>,
     left: &'a mut u64,
 }
@@ -286,7 +283,7 @@ impl<'a> One<'a> {
         Some(())
     }
 
-    /// Tells what the versions of a body, and of those nested in it, refuse.
+    /// Reports the operands that the versions of a body, and of those nested in it, refuse.
     fn gates(
         &mut self,
         body: usize,
@@ -325,7 +322,7 @@ impl<'a> One<'a> {
         Some(())
     }
 
-    /// Tells of the items for which an asserted group does not hold (D1).
+    /// Reports the items for which an asserted group does not hold (D1).
     fn assertion(
         &mut self,
         top: &PathMatch<'_>,
@@ -357,10 +354,9 @@ impl<'a> One<'a> {
         item: &PathMatch<'_>,
         operands: Vec<ShownOperand>,
     ) -> WithinLimit<GroupViolation> {
-        let mut tells_of_secret = self.in_secret || item.node.secret;
+        let mut reveals_secret = self.in_secret || item.node.secret;
         for leaf in &self.block.bodies[body].leaves {
-            tells_of_secret =
-                tells_of_secret || self.is_in_secret(&self.block.paths[*leaf], item)?;
+            reveals_secret = reveals_secret || self.is_in_secret(&self.block.paths[*leaf], item)?;
         }
         Some(GroupViolation {
             breach,
@@ -369,7 +365,7 @@ impl<'a> One<'a> {
             block: self.block.location.clone(),
             at: item.at.clone(),
             operands,
-            tells_of_secret,
+            reveals_secret,
         })
     }
 
@@ -446,7 +442,7 @@ impl<'a> One<'a> {
         Some(reached)
     }
 
-    /// What a part of a path leads to from these values, lists opened.
+    /// The values at the next part of a path, lists opened.
     fn step<'d>(
         &mut self,
         path: &PropertyPath,
@@ -528,7 +524,7 @@ impl<'a> One<'a> {
     }
 }
 
-/// So many values are told of one operand.
+/// Maximum number of values reported for one operand.
 const MOST_PLACES: usize = 8;
 
 fn entry_of<'d>(node: &'d Node, name: &str) -> Option<(&'d Key, &'d Node)> {
@@ -538,8 +534,8 @@ fn entry_of<'d>(node: &'d Node, name: &str) -> Option<(&'d Key, &'d Node)> {
 /// An operand, and whether it is true.
 type Truth<'a> = (&'a GroupOperand, bool);
 
-/// In which way operands are not as an operator wants them, and the operands
-/// that are told of it (D2, D4). Without operands there is nothing to want.
+/// The way in which operands violate an operator, and the operands to report (D2, D4). Without
+/// operands nothing is required.
 fn breach<'a>(operator: GroupOperator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<Truth<'a>>)> {
     let that_are = |wanted: bool| -> Vec<Truth<'a>> {
         truths.iter().filter(|(_, truth)| *truth == wanted).copied().collect()
@@ -556,8 +552,8 @@ fn breach<'a>(operator: GroupOperator, truths: &[Truth<'a>]) -> Option<(Breach, 
         GroupOperator::AtMostOne => (are_true.len() > 1).then_some((Breach::AtMostOne, are_true)),
         GroupOperator::DependsOn => {
             let (first, _) = truths.split_first().filter(|((_, truth), _)| *truth)?;
-            let told = std::iter::once(*first).chain(are_false);
-            (are_true.len() < truths.len()).then(|| (Breach::DependsOn, told.collect()))
+            let reported = std::iter::once(*first).chain(are_false);
+            (are_true.len() < truths.len()).then(|| (Breach::DependsOn, reported.collect()))
         }
     }
 }

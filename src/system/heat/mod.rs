@@ -3,13 +3,11 @@
 //! (`heat-property-groups.md` 3 and 4, whose decisions D1 to D11 comments
 //! name).
 //!
-//! [`Groups::of_schema`] reads the keyword `property_groups` wherever it
-//! stands in a JSON Schema, [`Groups::beside_schema`] a block that stands
-//! elsewhere and is about the top of the same data. Both never fail: what
-//! cannot be used is a [`Problem`] at its place, and switches off its group
-//! and those that rest on it. [`Groups::findings`] says what data lacks or has
-//! too much, as data; which data that is, and how it is told, is not known
-//! here.
+//! [`Groups::of_schema`] reads the keyword `property_groups` wherever it is in a JSON Schema,
+//! [`Groups::beside_schema`] a block that is elsewhere and is about the top of the same data. Both
+//! never fail: an unusable group is a [`GroupProblem`] at its place, and is switched off together with
+//! those that rest on it. [`Groups::findings`] returns the violations of data, as data; which data
+//! that is, and how violations are described, is not known here.
 
 mod definition;
 mod evaluate;
@@ -32,11 +30,10 @@ use crate::yaml::path::{Location, inside};
 /// The word that begins a block in a schema.
 pub const KEYWORD: &str = "property_groups";
 
-/// The blocks of a schema, or one that stands beside it, ready to be used.
+/// The blocks of a schema, or one beside it, ready to be used.
 #[derive(Debug)]
 pub struct Groups {
-    /// What they were read from: while it is kept, nothing else has its
-    /// address.
+    /// The nodes that they were read from: while these are kept, no other node has their addresses.
     kept: Vec<Node>,
     shapes: Shapes,
     blocks: Vec<Block>,
@@ -45,7 +42,7 @@ pub struct Groups {
     /// Whether a shape, or one inside it, has a block.
     leads: Vec<bool>,
     top: ShapeId,
-    /// What is wrong with them, block by block.
+    /// Their problems, block by block.
     pub problems: Vec<GroupProblem>,
 }
 
@@ -128,17 +125,16 @@ impl Groups {
         self.kept.iter().any(|node| node.secret)
     }
 
-    /// What is wrong with `data` by these groups, where these are the versions
-    /// of what reads it: in the order in which schema and data are walked
-    /// together, a block before what is inside, its groups as they are
-    /// declared, and of each group what its versions refuse before the rest.
+    /// Violations of these groups in `data`, where these are the versions of its reader: in the
+    /// order in which schema and data are walked together, a block before those inside it, its
+    /// groups as they are declared, and of each group the violations of its versions first.
     pub fn findings(&self, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
         if self.is_empty() { Vec::new() } else { evaluate::findings(self, data, versions) }
     }
 }
 
-/// Whether [`KEYWORD`] stands anywhere in a schema. In most it does not, and
-/// their shapes need not be known.
+/// Whether [`KEYWORD`] is anywhere in a schema. In most it is not, and their shapes need not be
+/// known.
 fn has_keyword(schema: &Node) -> bool {
     schema.get(KEYWORD).is_some() || inside(schema).any(has_keyword)
 }

@@ -1,5 +1,5 @@
-//! What operands name: properties of the schema, or groups (D6, D7), and which
-//! groups can be used at all (D11).
+//! Targets of operands: properties of the schema, or groups (D6, D7), and which groups can be used
+//! at all (D11).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) fn resolve(
         block.groups[*referred].is_referred = true;
     }
     for cycle in cycles(&references) {
-        tell_of_cycle(block, &cycle, problems);
+        add_cycle_problem(block, &cycle, problems);
     }
     for group in from_the_bottom(&references) {
         settle(block, group, &references, problems);
@@ -59,7 +59,7 @@ impl Resolver<'_> {
         self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
     }
 
-    fn tell(&mut self, block: &Block, span: Span, fault: GroupFault) {
+    fn add_problem(&mut self, block: &Block, span: Span, fault: GroupFault) {
         let group = Some(block.groups[self.group].name.clone());
         self.problems.push(GroupProblem { span, block: block.location.clone(), group, fault });
     }
@@ -89,7 +89,7 @@ impl Resolver<'_> {
         self.repeated(block, body);
     }
 
-    /// Tells of operands that stand in their list already.
+    /// Reports operands that are in their list already.
     fn repeated(&mut self, block: &Block, body: usize) {
         let mut seen: HashMap<String, Span> = HashMap::new();
         for operand in &block.bodies[body].operands {
@@ -100,7 +100,7 @@ impl Resolver<'_> {
             match seen.get(&identity) {
                 Some(first) => {
                     let fault = GroupFault::DuplicateOperand { operand: shown, first: *first };
-                    self.tell(block, operand.span, fault);
+                    self.add_problem(block, operand.span, fault);
                 }
                 None => {
                     seen.insert(identity, operand.span);
@@ -115,7 +115,11 @@ impl Resolver<'_> {
         match (self.shapes.step(self.top, word), group) {
             (PropertyStep::Declared(_), group) => {
                 if group.is_some() {
-                    self.tell(block, span, GroupFault::AmbiguousName { name: word.to_owned() });
+                    self.add_problem(
+                        block,
+                        span,
+                        GroupFault::AmbiguousName { name: word.to_owned() },
+                    );
                 }
                 self.path(block, span, &parts(), &[])
             }
@@ -127,7 +131,11 @@ impl Resolver<'_> {
                 let mut candidates: Vec<&str> = declared.into_iter().chain(names).collect();
                 candidates.sort_unstable();
                 let near = nearest(word, candidates).map(str::to_owned);
-                self.tell(block, span, GroupFault::UnknownName { name: word.to_owned(), near });
+                self.add_problem(
+                    block,
+                    span,
+                    GroupFault::UnknownName { name: word.to_owned(), near },
+                );
                 None
             }
         }
@@ -140,7 +148,7 @@ impl Resolver<'_> {
         let mut names: Vec<&str> = self.names.keys().map(|name| &**name).collect();
         names.sort_unstable();
         let near = nearest(name, names).map(str::to_owned);
-        self.tell(block, span, GroupFault::UnknownGroup { name: name.to_owned(), near });
+        self.add_problem(block, span, GroupFault::UnknownGroup { name: name.to_owned(), near });
         None
     }
 
@@ -164,7 +172,7 @@ impl Resolver<'_> {
                 Some(OperandTarget::Path(id))
             }
             Err(fault) => {
-                self.tell(block, span, fault);
+                self.add_problem(block, span, fault);
                 None
             }
         }
@@ -311,7 +319,7 @@ impl CycleSearch<'_> {
     }
 }
 
-fn tell_of_cycle(block: &mut Block, cycle: &[usize], problems: &mut Vec<GroupProblem>) {
+fn add_cycle_problem(block: &mut Block, cycle: &[usize], problems: &mut Vec<GroupProblem>) {
     let ends = cycle.iter().chain(cycle.first());
     let names = ends.map(|group| block.groups[*group].name.clone()).collect();
     let first = &block.groups[cycle[0]];
@@ -378,7 +386,7 @@ fn settle(
     block.groups[group].depth = depth;
 }
 
-/// So many paths all groups of a block may look at, references followed.
+/// Maximum number of paths that all groups of a block may look at, references followed.
 const MAX_LEAVES: usize = 1_000_000;
 
 fn depth(block: &Block, body: usize) -> usize {

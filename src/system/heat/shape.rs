@@ -1,5 +1,5 @@
-//! A JSON Schema as property groups see it: which mappings and lists it
-//! describes, and where in it blocks stand (D7, D8).
+//! A JSON Schema as property groups see it: the mappings and lists it describes, and the places of
+//! blocks in it (D7, D8).
 //!
 //! References are followed here, so that a schema that refers to itself is a
 //! shape that holds itself. Each schema is one shape, however many lead to it.
@@ -14,14 +14,14 @@ use crate::schema::reference_target;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Node, Value};
 
-/// Which of the shapes.
+/// Index of a shape.
 pub(super) type ShapeId = usize;
 
 /// All shapes of a schema.
 #[derive(Debug)]
 pub(super) struct Shapes(Vec<SchemaShape>);
 
-/// What a schema says of the data at one place.
+/// Description of the data at one place, by a schema.
 #[derive(Debug, Default)]
 struct SchemaShape {
     kind: ShapeKind,
@@ -36,7 +36,7 @@ struct SchemaShape {
     sometimes: Vec<ShapeId>,
 }
 
-/// What the data may be, as far as paths ask.
+/// Kind of the data, as far as paths ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ShapeKind {
     /// Neither a mapping nor a list.
@@ -67,10 +67,10 @@ enum Items {
 
 /// Where a word leads from a mapping.
 pub(super) enum PropertyStep {
-    /// To a property that is declared.
+    /// A property that is declared.
     Declared(ShapeId),
-    /// To one that nothing says anything of, or that the schema for additional
-    /// properties is about.
+    /// A property that the schema does not declare, with the schema for additional properties if
+    /// there is one.
     Undeclared(Option<ShapeId>),
     /// Nowhere: there is no such property.
     Unknown,
@@ -81,7 +81,7 @@ pub(super) enum PropertyStep {
 /// Through how many lists a value leads to what it lists.
 pub(super) struct Unwrapped {
     pub(super) lists: usize,
-    /// What the innermost list holds; none where nothing says.
+    /// The shape of the items of the innermost list; none where the schema does not say.
     pub(super) inner: Option<ShapeId>,
     /// Whether a list has a schema for each item.
     pub(super) through_tuple: bool,
@@ -134,7 +134,7 @@ impl Shapes {
         }
     }
 
-    /// What a value of this shape lists, through all lists.
+    /// The shape of the items of a value of this shape, through all lists.
     pub(super) fn unwrapped(&self, shape: ShapeId) -> Unwrapped {
         let (mut lists, mut inner, mut seen) = (0, Some(shape), HashSet::new());
         while let Some(id) = inner {
@@ -189,8 +189,8 @@ impl Shapes {
         found
     }
 
-    /// What is inside `data` and which shapes are about it: the properties in
-    /// the order of the schema, then items, then other keys.
+    /// The values inside `data` with their shapes: the properties in the order of the schema, then
+    /// items, then other keys.
     pub(super) fn inside<'d>(&self, shape: ShapeId, data: &'d Node) -> Vec<Inside<'d>> {
         let of = &self.0[shape];
         if let Some(items) = data.as_sequence() {
@@ -218,7 +218,7 @@ impl Shapes {
         inside
     }
 
-    /// Of each shape, whether `holds` for it or for one that it leads to.
+    /// For each shape, whether `holds` for it or for one that it leads to.
     pub(super) fn leading_to(&self, holds: impl Fn(ShapeId) -> bool) -> Vec<bool> {
         let mut before: Vec<Vec<ShapeId>> = vec![Vec::new(); self.len()];
         for (id, shape) in self.0.iter().enumerate() {
@@ -285,7 +285,7 @@ fn is_match(pattern: Option<&Pattern>, name: &str) -> bool {
     pattern.is_some_and(|pattern| matches!(pattern.search(name), Ok(Some(_))))
 }
 
-/// What was read of a schema.
+/// The shapes and the blocks of a schema.
 pub(super) struct ReadShapes<'a> {
     pub(super) shapes: Shapes,
     pub(super) top: ShapeId,
@@ -310,7 +310,7 @@ pub(super) fn read(root: &Node) -> ReadShapes<'_> {
     };
     let top = reader.schema(root);
     reader.sometimes();
-    // Nobody refers to what was not read yet; what is wrong with it is told.
+    // Nothing refers to targets that were not read yet; their problems are reported.
     reader.is_reached = true;
     reader.named(root, "definitions");
     reader.sometimes();
@@ -366,8 +366,8 @@ impl<'a> ShapeReader<'a> {
         id
     }
 
-    /// What a schema is, references followed, and where it is if that is
-    /// elsewhere; none where they lead nowhere or in a circle.
+    /// The schema, references followed, and its place if that is elsewhere; none where they lead
+    /// nowhere or form a cycle.
     fn referred(&self, node: &'a Node) -> Option<(&'a Node, Option<Location>)> {
         let (mut node, mut place) = (node, None);
         for _ in 0..MOST_REFERENCES {
@@ -481,7 +481,7 @@ impl<'a> ShapeReader<'a> {
     }
 }
 
-/// So many references may lead to each other without anything between.
+/// Maximum number of references that may lead directly to each other.
 const MOST_REFERENCES: usize = 400;
 
 fn kind_of(node: &Node) -> ShapeKind {

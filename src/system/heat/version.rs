@@ -13,7 +13,7 @@ use crate::yaml::{Node, Origin, Value};
 pub struct Versions {
     /// The one of the plugin that has no name.
     pub unnamed: Option<ComponentVersion>,
-    /// Those of plugins with a name.
+    /// The versions of plugins with a name.
     pub named: BTreeMap<Arc<str>, ComponentVersion>,
 }
 
@@ -35,7 +35,7 @@ impl ComponentVersion {
         Self { text: text.into(), numbers: numbers(text) }
     }
 
-    /// As it is written.
+    /// The version as it is written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -83,7 +83,7 @@ fn numbers(text: &str) -> Option<Vec<VersionNumber>> {
 /// The versions that a group is for.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
-    /// Whose versions.
+    /// The plugin whose versions they are.
     pub(super) plugin: Option<Arc<str>>,
     pub(super) supported: Supported,
 }
@@ -151,7 +151,7 @@ pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<ComponentVe
     }
 }
 
-/// How a number reads where its text is another: what is lost without quotes.
+/// The text of a number and the value read, where they differ: without quotes the text is lost.
 pub(super) fn lossy(node: &Node, sources: &SourceMap) -> Option<(String, String)> {
     let (text, read) = (written(node, sources), scalar_text(&node.value));
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -63,7 +63,7 @@ proptest! {
             })
             .collect();
         let made = fixed(&findings, &sources, Safety::Safe, &|_| true);
-        let applied = made.mended.iter().flat_map(|at| &findings[*at].fix.as_ref().unwrap().edits);
+        let applied = made.findings.iter().flat_map(|at| &findings[*at].fix.as_ref().unwrap().edits);
         let mut applied: Vec<&TextEdit> = applied.collect();
         applied.sort_by_key(|edit| edit.span);
         let (mut expected, mut from) = (String::new(), 0);
@@ -75,7 +75,7 @@ proptest! {
         }
         expected += &text[from..];
         prop_assert_eq!(made.texts.get(&file).unwrap_or(&text), &expected);
-        prop_assert_eq!(made.mended.first(), findings.first().map(|_| &0), "the first is applied");
+        prop_assert_eq!(made.findings.first(), findings.first().map(|_| &0), "the first is applied");
     }
 }
 
@@ -143,7 +143,7 @@ proptest! {
             }
             prop_assert!(round < 10, "fixes end");
             let made = fixed(&unused, &checked.sources, Safety::Safe, &|_| true);
-            prop_assert!(!made.mended.is_empty());
+            prop_assert!(!made.findings.is_empty());
             for (file, text) in made.texts {
                 tree = tree.with(checked.sources.get(file).path().as_str(), text);
             }

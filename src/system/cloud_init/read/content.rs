@@ -62,7 +62,7 @@ fn kind(content_type: &str) -> PartKind {
     }
 }
 
-/// What is wrong with a text as it arrived, as far as that matters.
+/// Faults of a text as it arrived, as far as they matter.
 fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
     let mut faults = piece.faults.clone();
     if !faults.iter().any(|fault| loses_the_text(&fault.kind)) {
@@ -71,13 +71,13 @@ fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
         faults.extend(not_utf8.map(|at| PartFault { at, kind: PartFaultKind::NotUtf8 }));
     }
     let used_as = sniff::used_as(&piece.content_type);
-    faults.retain(|fault| is_worth_telling(&fault.kind, used_as));
+    faults.retain(|fault| is_worth_reporting(&fault.kind, used_as));
     faults
 }
 
 /// Whether it matters what became of a text on its way: of what is not merged
 /// only as far as that may be why it is not.
-fn is_worth_telling(fault: &PartFaultKind, used_as: ContentUse) -> bool {
+fn is_worth_reporting(fault: &PartFaultKind, used_as: ContentUse) -> bool {
     match used_as {
         ContentUse::CloudConfig
         | ContentUse::JsonPatch
@@ -112,11 +112,11 @@ fn loses_the_text(fault: &PartFaultKind) -> bool {
 /// names there are is asked by their spelling, what they say is not
 /// (`handlers/__init__.py`, `walk`: `dict(part)`).
 fn merge_header(headers: &[Header]) -> Option<Spanned<Arc<str>>> {
-    let said = ["Merge-Type", "X-Merge-Type"].into_iter().filter_map(|name| {
+    let headers_with_value = ["Merge-Type", "X-Merge-Type"].into_iter().filter_map(|name| {
         let is_there = headers.iter().any(|header| &*header.name.value == name);
         is_there.then(|| mime::value(headers, &name.to_lowercase())).flatten()
     });
-    said.into_iter().find(|value| !value.value.is_empty()).cloned()
+    headers_with_value.into_iter().find(|value| !value.value.is_empty()).cloned()
 }
 
 /// The first line that is not blank, without the white space around it.

@@ -8,14 +8,14 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
 use flate2::bufread::GzDecoder;
 
-/// What base64 stands for, and whether it is sound.
+/// Bytes decoded from base64, and whether it is sound.
 pub(super) struct FromBase64 {
     pub(super) bytes: Vec<u8>,
     /// Whether there is nothing in it but base64, its padding aside.
     pub(super) is_sound: bool,
 }
 
-/// Why something could not be decompressed.
+/// Reason why something could not be decompressed.
 #[derive(Debug)]
 pub(super) enum NotDecompressed {
     /// It is not gzip, or it is damaged; why.
@@ -104,7 +104,7 @@ fn digit(hexadecimal: u8) -> u8 {
     }
 }
 
-/// Undoes uuencode (`email.message._decode_uu`); none where Python takes the text as it stands.
+/// Undoes uuencode (`email.message._decode_uu`); none where Python takes the text as it is.
 pub(super) fn from_uuencode(text: &[u8]) -> Option<Vec<u8>> {
     let mut lines = lines(text);
     lines.find(|line| begins_uuencode(line))?;
@@ -184,9 +184,8 @@ fn from_uuencoded_line(line: &[u8]) -> Option<Vec<u8>> {
     trailing.iter().all(|byte| matches!(byte, b' ' | b'`')).then_some(bytes)
 }
 
-/// What Python's parser makes of text that is not encoded, which it takes for
-/// ASCII (`raw-unicode-escape`): Latin-1 becomes one byte each, what is beyond
-/// that its number in ASCII.
+/// Bytes that Python's parser makes of text that is not encoded, which it reads as ASCII
+/// (`raw-unicode-escape`): Latin-1 becomes one byte each, other characters their number in ASCII.
 pub(super) fn mangled(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for character in text.chars() {

@@ -44,8 +44,7 @@ impl UserDataReader<'_> {
     }
 }
 
-/// What a URL names in a file system: a path, or what follows `file://`. None
-/// where it leads elsewhere.
+/// The path in a URL: the URL itself, or the text after `file://`. None where it leads elsewhere.
 fn local_path(url: &str) -> Option<&str> {
     const FILE: &str = "file://";
     match url.get(..FILE.len()) {
@@ -54,8 +53,8 @@ fn local_path(url: &str) -> Option<&str> {
     }
 }
 
-/// Where the URLs stand in a text: one a line, on the lines of the markers
-/// too; other lines that begin with `#` are comments.
+/// The places of URLs in a text: one a line, on the lines of the markers too; other lines that
+/// begin with `#` are comments.
 fn places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     let mut start = 0;

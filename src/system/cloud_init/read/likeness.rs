@@ -1,9 +1,9 @@
-//! What a text that cloud-init cannot use was probably meant to be.
+//! The probable intention of a text that cloud-init cannot use.
 
 use super::{decoding, is_gzip, mime, sniff};
 use crate::system::cloud_init::part::PartResemblance;
 
-/// What a text looks like of which no first line says what it is.
+/// The likeness of a text without a known first line.
 pub(super) fn likeness(text: &str, content_type: &str) -> PartResemblance {
     // Only what is in a message has this type and was not recognized.
     let in_message = content_type == sniff::PLAIN;

@@ -1,9 +1,8 @@
 //! A MIME message to the texts in it.
 //!
-//! Where headers and parts begin and end follows Python's `email.feedparser`,
-//! with which cloud-init reads, line by line: what a broken message holds
-//! depends on it. Nothing is decoded here, and no text is moved: each leaf
-//! tells where it stands.
+//! The begin and the end of headers and parts follow Python's `email.feedparser`, with which
+//! cloud-init reads, line by line: the contents of a broken message depend on it. Nothing is
+//! decoded here, and no text is moved: each leaf has its place.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,11 +12,11 @@ use super::sniff::{PLAIN, is_space};
 use crate::source::{FileId, Span, Spanned, offset};
 use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind, PartLimit};
 
-/// What a message holds.
+/// Contents of a message.
 pub(super) struct MimeMessage {
     /// Its texts, in order; containers are not among them.
     pub(super) leaves: Vec<Leaf>,
-    /// What is wrong with its containers.
+    /// Faults of its containers.
     pub(super) faults: Vec<PartFault>,
 }
 
@@ -27,7 +26,7 @@ pub(super) struct Leaf {
     pub(super) headers: Vec<Header>,
     /// Its content type, in lower case and without parameters.
     pub(super) content_type: String,
-    /// Where it stands.
+    /// Its place.
     pub(super) body: Span,
 }
 
@@ -86,8 +85,8 @@ pub(super) fn value<'a>(headers: &'a [Header], name: &str) -> Option<&'a Spanned
     headers.iter().find(|it| it.name.value.eq_ignore_ascii_case(name)).map(|it| &it.value)
 }
 
-/// What a content type is without its parameters, in lower case; text where it
-/// is none (`Message.get_content_type`).
+/// A content type without its parameters, in lower case; text where it is not valid
+/// (`Message.get_content_type`).
 pub(super) fn without_parameters(content_type: &str) -> String {
     let name = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
     if name.matches('/').count() == 1 { name } else { PLAIN.to_owned() }
@@ -114,14 +113,14 @@ struct MimeParser<'text> {
     message: MimeMessage,
 }
 
-/// What an entity turned out to be.
+/// Kind of an entity, once it was read.
 #[derive(PartialEq)]
 enum Entity {
     Leaf,
     Container,
 }
 
-/// What a line is to a container.
+/// Meaning of a line in a container.
 enum Separator {
     Between,
     End,
@@ -357,7 +356,7 @@ enum HeaderLine {
     Nameless,
 }
 
-/// What a line is among headers, if it can be one of them (`headerRE`).
+/// Kind of a line among headers, if it can be one of them (`headerRE`).
 fn header_line(line: &str) -> Option<HeaderLine> {
     if line.starts_with([' ', '\t']) {
         return Some(HeaderLine::Continued);

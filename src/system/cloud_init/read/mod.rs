@@ -2,10 +2,9 @@
 //! parts come from"; `user_data.py`): plain texts, MIME messages, archives,
 //! includes, and what is compressed or encoded in any of them.
 //!
-//! Nothing is refused and nothing is lost in silence: each text that cloud-init
-//! drops, or a word of it that it passes over, is a [`PartFault`]. A text that
-//! stands in its file as it is, is read in its place; one that had to be
-//! decoded becomes a source of its own, which knows what it was decoded from
+//! Nothing is refused and nothing is lost silently: each text that cloud-init drops, or a word of
+//! it that it ignores, is a [`PartFault`]. A text that is in its file unchanged is read in its
+//! place; one that had to be decoded becomes a source of its own, which knows its encoded text
 //! ([`SourceMap::written`]). How parts are merged is not known here.
 
 mod archive;
@@ -23,23 +22,23 @@ use super::part::{Carrier, CloudPart, Header, PartFault, PartFaultKind, PartLimi
 use crate::source::{Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset};
 use crate::yaml;
 
-/// What user-data holds.
+/// Contents of user-data.
 #[derive(Debug, Default)]
 pub struct UserData {
     /// Its parts, in the order in which cloud-init comes to them.
     pub parts: Vec<CloudPart>,
-    /// What is wrong with what they came in.
+    /// Faults of the containers.
     pub faults: Vec<PartFault>,
-    /// What is wrong with the YAML of archives.
+    /// Problems of the YAML of archives.
     pub problems: Vec<yaml::YamlProblem>,
     /// The comments of archives.
     pub comments: Vec<yaml::Comment>,
-    /// Why cloud-init gives it up, if it does: then none of its parts is used,
-    /// and those after this place are not there.
+    /// Reason why cloud-init gives it up, if it does: then none of its parts is used, and those
+    /// after this place are not there.
     pub aborted: Option<PartFault>,
 }
 
-/// What there is at a place that user-data includes.
+/// The result of an include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Included {
     /// A file.
@@ -63,9 +62,9 @@ pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) ->
     read_with(file, Vec::new(), sources, include)
 }
 
-/// As [`read`], of a text that came with these headers, as a part of a message
-/// does. Those that say how to merge count where the text is a part itself, and
-/// not where it only holds some.
+/// Reads as [`read`] does, a text that came with these headers, as a part of a message does.
+/// Headers that say how to merge count where the text is a part itself, and not where it only holds
+/// some.
 pub fn read_with(
     file: FileId,
     given: Vec<Header>,
@@ -102,9 +101,9 @@ struct UserDataReader<'a> {
     given: Vec<Header>,
     /// The files that are being read, each included by the one before.
     open: Vec<FileId>,
-    /// How many files were included.
+    /// Number of files included.
     includes: usize,
-    /// How many bytes may still be decoded or included.
+    /// Number of bytes that may still be decoded or included.
     left: u64,
     read: UserData,
 }
@@ -113,7 +112,7 @@ struct UserDataReader<'a> {
 struct UnreadPart {
     name: String,
     headers: Vec<Header>,
-    /// In lower case, without parameters.
+    /// The content type in lower case, without parameters.
     content_type: String,
     text: Span,
     faults: Vec<PartFault>,
@@ -245,8 +244,8 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// What is left of a piece that only carries parts: its text, and its first
-    /// line. What is wrong with the rest is told.
+    /// The text of a piece that only carries parts, and its first line. The faults of the rest are
+    /// reported.
     fn carried(&mut self, piece: UnreadPart, carrier: Carrier) -> (Span, Span) {
         let UnreadPart { mut headers, text, faults, .. } = piece;
         self.read.faults.extend(faults);
@@ -254,8 +253,7 @@ impl UserDataReader<'_> {
         (text, content::first_line(self.sources, text))
     }
 
-    /// Tells of headers that say how to merge something that is not merged
-    /// itself.
+    /// Reports headers that say how to merge something that is not merged itself.
     fn lose(&mut self, headers: &mut Vec<Header>, carrier: Carrier) {
         for header in headers.drain(..).filter(|it| says_how_to_merge(&it.name.value)) {
             self.fault(header.name.span, PartFaultKind::IgnoredHeader(carrier));
@@ -324,8 +322,7 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// Makes of a text that stands in a message without an encoding what
-    /// Python makes of it.
+    /// Replaces a text in a message without an encoding by the text that Python makes of it.
     fn mangle(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let text = self.sources.slice(piece.text);
         if text.is_ascii() {
@@ -340,7 +337,7 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// The text of a part, which `from` stands for.
+    /// The text of a part, decoded from `from`.
     fn decoded(&mut self, name: &str, bytes: Vec<u8>, from: Span) -> Result<Span, PartFault> {
         let path = if name.contains('#') { name.to_owned() } else { format!("{name}#1") };
         let file = self.add_decoded(RepoPath::new(path), bytes, from)?;
@@ -360,7 +357,7 @@ impl UserDataReader<'_> {
         Ok(self.sources.add(Source::decoded(path, bytes, from)))
     }
 
-    /// How many bytes may come of one text.
+    /// Maximum number of bytes that one text may give.
     fn most(&self) -> u64 {
         self.left.min(Source::MAX_BYTES)
     }
@@ -388,8 +385,7 @@ impl UnreadPart {
     }
 }
 
-/// How a header that says how to merge is spelled, if this is one in whatever
-/// case.
+/// The spelling of a header that says how to merge, if this is one in whatever case.
 fn spelled_merge_header(name: &str) -> Option<&'static str> {
     let spelled = ["Merge-Type", "X-Merge-Type"];
     spelled.into_iter().find(|it| it.eq_ignore_ascii_case(name))

@@ -6,10 +6,9 @@ use std::borrow::Cow;
 
 use super::sniff::is_space;
 
-/// The value of the parameter `name`, which is given in lower case; none where
-/// the header has none. Of parameters in pieces or in an encoding (RFC 2231) the
-/// encodings ASCII, UTF-8 and Latin-1 are known: a value in another one is taken as
-/// it stands.
+/// The value of the parameter `name`, which is given in lower case; none where the header has none.
+/// Of parameters in pieces or in an encoding (RFC 2231) the encodings ASCII, UTF-8 and Latin-1 are
+/// known: a value in another one is taken as it is.
 pub(super) fn parameter(header: &str, name: &str) -> Option<String> {
     let mut continued = Vec::new();
     for (index, piece) in pieces(header).into_iter().enumerate() {
@@ -65,7 +64,7 @@ fn unquoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Which piece of a parameter a key is for.
+/// Number of the piece of a parameter that a key is for.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum ParameterPiece {
     /// The only one: `name*`.
@@ -74,7 +73,7 @@ enum ParameterPiece {
     Numbered(u64),
 }
 
-/// Which piece of the parameter `name` a key is for, if it is for one.
+/// The piece of the parameter `name` that a key is for, if it is for one.
 fn continuation(key: &str, name: &str) -> Option<ParameterPiece> {
     let rest = key.strip_prefix(name)?.strip_prefix('*')?;
     let number = rest.strip_suffix('*').unwrap_or(rest);
@@ -108,7 +107,7 @@ fn joined(pieces: &[(ParameterPiece, Cow<'_, str>, bool)]) -> String {
     in_encoding(&unquoted(&format!("\"{text}\"")), encoding)
 }
 
-/// Each `%41` as the byte it stands for, one character a byte.
+/// Replaces each `%41` by the byte it encodes, one character a byte.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! Which content type a text has by how it begins (`handlers/__init__.py`,
-//! `type_from_starts_with`), and what cloud-init does with a content type.
+//! Content types by the beginning of a text (`handlers/__init__.py`, `type_from_starts_with`), and
+//! what cloud-init does with each.
 
 use crate::system::cloud_init::part::Carrier;
 
@@ -10,7 +10,7 @@ pub(super) const PLAIN: &str = "text/plain";
 pub(super) const NOT_MULTIPART: &str = "text/x-not-multipart";
 pub(super) const OCTET_STREAM: &str = "application/octet-stream";
 
-/// What cloud-init does with a content type.
+/// Use of a content type by cloud-init.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentUse {
     /// Merges it.
@@ -25,14 +25,14 @@ pub(super) enum ContentUse {
     Script,
     /// Passes over it, since it is only a container.
     Multipart,
-    /// Nothing: no first line told what it is.
+    /// None: no first line gives its type.
     Unrecognized,
     /// Nothing: it does not know the type.
     Unknown,
 }
 
-/// What a first line says; `INCLUSION_TYPES_MAP`, in lower case, the longest
-/// first, because it counts. What that map holds in upper case can never be met.
+/// First lines and their content types; `INCLUSION_TYPES_MAP`, in lower case, the longest first,
+/// because it counts. Its entries in upper case can never be met.
 const FIRST_LINES: &[(&str, &str)] = &[
     ("text/x-shellscript-per-instance", "text/x-shellscript-per-instance"),
     ("text/x-shellscript-per-boot", "text/x-shellscript-per-boot"),
@@ -60,7 +60,7 @@ const COMPRESSED: &[&str] = &[
     "application/x-gzip-compressed",
 ];
 
-/// The content type that the beginning of `text` tells.
+/// The content type by the beginning of `text`.
 pub(super) fn content_type(text: &str) -> Option<&'static str> {
     const LONGEST: usize = 40;
     let beginning: String = trim_start(text).chars().take(LONGEST).collect();
@@ -80,7 +80,7 @@ pub(super) fn is_compressed(content_type: &str) -> bool {
     COMPRESSED.contains(&content_type)
 }
 
-/// What cloud-init does with a content type, given in lower case.
+/// The use of a content type, given in lower case, by cloud-init.
 pub(super) fn used_as(content_type: &str) -> ContentUse {
     match content_type {
         CLOUD_CONFIG => ContentUse::CloudConfig,
