@@ -35,14 +35,14 @@ pub fn write(files: &[ChangedFile], style: &TerminalStyle, out: &mut dyn Write) 
 }
 
 fn write_file(file: &ChangedFile, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    const CONTEXT: usize = 3;
+    const CONTEXT_LINES: usize = 3;
     let path = super::printable::clean(file.path.as_str());
     writeln!(out, "--- a/{path}\n+++ b/{path}")?;
     let (Some(before), Some(after)) = (&file.before, &file.after) else {
         return writeln!(out, "(hidden)");
     };
     let difference = TextDiff::from_lines(before, after);
-    for hunk in difference.unified_diff().context_radius(CONTEXT).iter_hunks() {
+    for hunk in difference.unified_diff().context_radius(CONTEXT_LINES).iter_hunks() {
         writeln!(out, "{}", hunk.header())?;
         for change in hunk.iter_changes() {
             let (sign, role) = match change.tag() {

@@ -183,8 +183,8 @@ impl<'a> ParentTree<'a> {
         view: &View<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        const DEEPEST: usize = 12;
-        let indent = "  ".repeat(depth.min(DEEPEST));
+        const MAX_INDENT_LEVELS: usize = 12;
+        let indent = "  ".repeat(depth.min(MAX_INDENT_LEVELS));
         let GraphNode { key, at, is_output, is_abstract } = &self.graph.nodes[node];
         let mut words = vec![clean(&key.layer).into_owned()];
         words.extend(is_abstract.then(|| "abstract".to_owned()));

@@ -99,7 +99,7 @@ pub struct ImpactStop {
 }
 
 /// Maximum number of outputs, and of stops, that are shown to people.
-const MOST: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// Writes what a line could change for people.
 ///
@@ -112,7 +112,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "{}", clean(&impact.place))?;
-    for text in impact.texts.iter().take(MOST) {
+    for text in impact.texts.iter().take(MAX_SHOWN) {
         let schema = &text.document.schema;
         let mut line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
         if !text.writes.is_empty() {
@@ -130,7 +130,11 @@ pub fn write(
     let place = if place.is_empty() { place } else { format!(" in {place}") };
     let reaches = format!("reaches {}{place}", counted(impact.outputs_reached, "output"));
     writeln!(out, "\n{}", wrap(&reaches, style.columns(), "", "  "))?;
-    impact.outputs.iter().take(MOST).try_for_each(|it| write_output(it, &names, style, out))?;
+    impact
+        .outputs
+        .iter()
+        .take(MAX_SHOWN)
+        .try_for_each(|it| write_output(it, &names, style, out))?;
     write_rest(impact.outputs.len(), out)?;
     if impact.more {
         writeln!(out, "  … it reaches more than was followed")?;
@@ -142,13 +146,13 @@ pub fn write(
     impact
         .stops
         .iter()
-        .take(MOST)
+        .take(MAX_SHOWN)
         .try_for_each(|stop| write_stop(stop, &names, view, style, out))?;
     write_rest(impact.stops.len(), out)
 }
 
 fn write_rest(count: usize, out: &mut dyn Write) -> io::Result<()> {
-    match count.saturating_sub(MOST) {
+    match count.saturating_sub(MAX_SHOWN) {
         0 => Ok(()),
         more => writeln!(out, "  … and {more} more; `--format json` has all"),
     }
@@ -160,15 +164,15 @@ fn write_output(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    const FEW: usize = 8;
+    const MAX_PLACES: usize = 8;
     let Triple { schema, name, .. } = &*output.document;
     let columns = style.columns();
     writeln!(out, "  {} {}", clean(schema), clean(name))?;
-    for place in output.places.iter().take(FEW) {
+    for place in output.places.iter().take(MAX_PLACES) {
         writeln!(out, "      {}", clean(place))?;
     }
-    if output.places.len() > FEW {
-        writeln!(out, "      … and {} more places", output.places.len() - FEW)?;
+    if output.places.len() > MAX_PLACES {
+        writeln!(out, "      … and {} more places", output.places.len() - MAX_PLACES)?;
     }
     if !output.route.is_empty() {
         let route = clean(&output.route.join(", ")).into_owned();

@@ -194,8 +194,8 @@ pub fn counted(count: usize, what: &str) -> String {
 
 /// The names of the first of `items`, or of all if they are few, and how many more there are.
 fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
-    const FEW: usize = 3;
-    let shown = if items.len() > FEW { FEW - 1 } else { items.len() };
+    const MAX_NAMES: usize = 3;
+    let shown = if items.len() > MAX_NAMES { MAX_NAMES - 1 } else { items.len() };
     let names: Vec<String> = items[..shown].iter().map(name).collect();
     (names.join(", "), items.len() - shown)
 }
@@ -204,8 +204,8 @@ fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
 /// `rest` before the others.
 fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
     /// Narrower columns are no longer read as text.
-    const NARROWEST: usize = 8;
-    let options = textwrap::Options::new(width.max(NARROWEST))
+    const MIN_COLUMNS: usize = 8;
+    let options = textwrap::Options::new(width.max(MIN_COLUMNS))
         .initial_indent(first)
         .subsequent_indent(rest)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)

@@ -162,7 +162,7 @@ pub fn write_way(
 
 /// The value as YAML, or its placeholder; one line or several.
 fn value_text(way: &ExplainedValue) -> String {
-    const MOST_LINES: usize = 20;
+    const MAX_VALUE_LINES: usize = 20;
     let Some(value) = &way.value else { return "nothing stands there\n".into() };
     if value.secret {
         return match &way.secret_of {
@@ -174,8 +174,8 @@ fn value_text(way: &ExplainedValue) -> String {
     }
     let yaml = to_yaml(value, &emit::EmitOptions::default());
     let mut text: String =
-        yaml.lines().take(MOST_LINES).map(|line| format!("{}\n", clean(line))).collect();
-    match yaml.lines().count().saturating_sub(MOST_LINES) {
+        yaml.lines().take(MAX_VALUE_LINES).map(|line| format!("{}\n", clean(line))).collect();
+    match yaml.lines().count().saturating_sub(MAX_VALUE_LINES) {
         0 => {}
         more => writeln!(text, "… {more} more lines").expect("strings take text"),
     }

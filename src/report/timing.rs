@@ -7,7 +7,7 @@ use super::counted;
 use crate::stopwatch::{RuleNames, RuleTime, Stage, StageTime, Times};
 
 /// Maximum number of rules listed.
-const RULES: usize = 5;
+const MAX_RULES: usize = 5;
 
 /// Writes how the time of a run on this number of threads splits.
 ///
@@ -35,7 +35,7 @@ pub fn write(times: &Times, threads: usize, out: &mut dyn Write) -> io::Result<(
 
 /// The dearest rules, and the others as one.
 fn write_rules(rules: &[RuleTime], all: Duration, out: &mut dyn Write) -> io::Result<()> {
-    let (dearest, others) = rules.split_at(rules.len().min(RULES));
+    let (dearest, others) = rules.split_at(rules.len().min(MAX_RULES));
     for rule in dearest {
         write_rule(&names(rule.rules), rule.threads, all, out)?;
     }
@@ -91,8 +91,8 @@ fn share(part: Duration, all: Duration) -> Option<u128> {
 /// The remedy where one thing takes most of a run that is long enough to be noticed.
 fn advice(times: &Times) -> Option<String> {
     /// Shortest duration that a user notices.
-    const NOTICED: Duration = Duration::from_millis(200);
-    if times.total < NOTICED {
+    const MIN_NOTICED: Duration = Duration::from_millis(200);
+    if times.total < MIN_NOTICED {
         return None;
     }
     let all = times.threads();

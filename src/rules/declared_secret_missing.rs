@@ -15,7 +15,7 @@ super::rule!(
 );
 
 /// Maximum number of secrets named in the note.
-const NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = &facts.site.catalog;
@@ -85,9 +85,9 @@ fn word(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnos
     if others.is_empty() {
         return diagnostic;
     }
-    let mut names: Vec<String> = others.iter().take(NAMED).map(|it| named(it)).collect();
-    if others.len() > NAMED {
-        names.push(format!("{} more", others.len() - NAMED));
+    let mut names: Vec<String> = others.iter().take(MAX_NAMED).map(|it| named(it)).collect();
+    if others.len() > MAX_NAMED {
+        names.push(format!("{} more", others.len() - MAX_NAMED));
     }
     diagnostic.note(format!("the others: {}", names.join(", ")))
 }

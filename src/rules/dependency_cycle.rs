@@ -7,16 +7,16 @@ use crate::graph::{DocId, Edge};
 super::rule!("dependency-cycle", Error [Refused], "documents need each other in a circle", was "P005");
 
 /// Maximum number of further documents named in a headline.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 /// Maximum number of steps shown of a cycle.
-const SHOWN: usize = 10;
+const MAX_STEPS: usize = 10;
 
 pub(super) fn word(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
     let (first, others) = cycle.split_first().expect("a cycle has a member");
     let first_name = named(facts, cycle, first.doc);
     let message = match others.len() {
         0 => format!("{first_name} needs itself"),
-        1..=NAMED => {
+        1..=MAX_NAMED => {
             let names: Vec<String> =
                 others.iter().map(|edge| named(facts, cycle, edge.doc)).collect();
             format!("{first_name} needs itself through {}", names.join(", "))
@@ -32,10 +32,10 @@ pub(super) fn word(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
         .help(
             "take one of these needs away, e.g. substitute from where the value is first written",
         );
-    let diagnostic = others.iter().take(SHOWN).fold(diagnostic, |diagnostic, edge| {
+    let diagnostic = others.iter().take(MAX_STEPS).fold(diagnostic, |diagnostic, edge| {
         diagnostic.related(edge.need.at, step(facts, cycle, edge))
     });
-    let diagnostic = match others.len().saturating_sub(SHOWN) {
+    let diagnostic = match others.len().saturating_sub(MAX_STEPS) {
         0 => diagnostic,
         more => diagnostic.note(format!("{more} more steps lead back to {first_name}")),
     };

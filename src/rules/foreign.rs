@@ -58,14 +58,14 @@ pub fn folded(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 fn folded_of(found: Vec<Diagnostic>, form: ForeignForm) -> Vec<Diagnostic> {
-    const FEW: usize = 3;
+    const MAX_SEPARATE_FILES: usize = 3;
     let is_of_form = |finding: &Diagnostic| {
         let rules = [not_a_document::RULE.name, invalid_yaml::RULE.name];
         rules.contains(&finding.rule.name) && finding.subject == form.subject()
     };
     let files: BTreeSet<FileId> =
         found.iter().filter(|it| is_of_form(it)).map(|it| it.primary.span.file).collect();
-    if files.len() <= FEW {
+    if files.len() <= MAX_SEPARATE_FILES {
         return found;
     }
     let (of_form, mut others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_of_form);

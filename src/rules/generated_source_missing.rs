@@ -14,7 +14,7 @@ super::rule!(
 );
 
 /// Maximum number of sources named in the note.
-const NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagnostic {
     // By where it is declared: the catalog's order, the same in every run.
@@ -65,8 +65,8 @@ fn listed<'a>(
     sources: impl Iterator<Item = &'a &'a GeneratedSource>,
 ) -> Option<String> {
     let mut names: Vec<String> = sources.map(|source| named(facts, source)).collect();
-    let more = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
     if more > 0 {
         names.push(format!("{more} more"));
     }

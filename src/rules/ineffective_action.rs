@@ -20,13 +20,13 @@ super::rule!(
 
 /// Each action is tried by making the document without it. A document with more
 /// of them than anybody writes by hand is not looked at.
-const MOST_TRIED: usize = 100;
+const MAX_TRIED_ACTIONS: usize = 100;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let actions = actions(facts, doc);
         // The only action is what makes the document inherit at all.
-        if actions.len() < 2 || actions.len() > MOST_TRIED {
+        if actions.len() < 2 || actions.len() > MAX_TRIED_ACTIONS {
             continue;
         }
         // To see what each of them does, the document is made again.

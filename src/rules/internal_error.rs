@@ -9,7 +9,7 @@ use crate::source::{FileId, Span};
 super::rule!("internal-error", Error[Always], "layercake itself failed");
 
 /// Maximum number of further documents listed.
-const SHOWN: usize = 10;
+const MAX_RELATED_DOCUMENTS: usize = 10;
 
 pub(super) fn word(file: FileId, undone: Undone) -> Diagnostic {
     let message = match undone {
@@ -44,11 +44,11 @@ pub(super) fn word_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     });
     let needing: Vec<DocId> = needing.collect();
     let failed = finding(&message, label).document(key(doc).clone());
-    let shown = needing.iter().take(SHOWN).fold(failed, |finding, other| {
+    let shown = needing.iter().take(MAX_RELATED_DOCUMENTS).fold(failed, |finding, other| {
         let says = format!("`{}` needs it, and is not rendered either", title(key(*other)));
         finding.related(first_line(facts, *other), says).document(key(*other).clone())
     });
-    match needing.len().saturating_sub(SHOWN) {
+    match needing.len().saturating_sub(MAX_RELATED_DOCUMENTS) {
         0 => shown,
         more => shown.note(format!("{more} more documents need it, and are not rendered either")),
     }
@@ -73,7 +73,7 @@ pub(super) fn word_rule_at(facts: &SiteFacts<'_>, docs: &[DocId], rules: &str) -
             more => format!(" and {more} other documents"),
         }
     );
-    others.iter().take(SHOWN).fold(finding(&message, label), |finding, doc| {
+    others.iter().take(MAX_RELATED_DOCUMENTS).fold(finding(&message, label), |finding, doc| {
         finding.related(first_line(facts, *doc), "nor in this one")
     })
 }

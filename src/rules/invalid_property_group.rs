@@ -207,17 +207,17 @@ fn headline(fault: &GroupFault) -> (String, String) {
 
 /// A name or path for a message, which is to be one line that can be read.
 pub(super) fn short(text: &str) -> String {
-    const MOST: usize = 120;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARACTERS: usize = 120;
+    match text.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
 fn shortened(names: &[String]) -> String {
-    const MOST: usize = 8;
-    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(" → ");
-    if names.len() > MOST { format!("{shown} → …") } else { shown }
+    const MAX_NAMES: usize = 8;
+    let shown = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(" → ");
+    if names.len() > MAX_NAMES { format!("{shown} → …") } else { shown }
 }
 
 fn help(fault: &GroupFault) -> Option<String> {

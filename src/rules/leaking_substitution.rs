@@ -20,7 +20,7 @@ super::rule!(
 
 /// Number of collections in a document beyond which it is faster to find the owner of each place
 /// than to compare a written value with all of them.
-const FEW_COLLECTIONS: usize = 64;
+const MAX_COMPARED_COLLECTIONS: usize = 64;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
@@ -49,7 +49,8 @@ fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
             |place: &[Piece]| put.iter().rev().find(|(around, _)| place.starts_with(around));
         let is_deeper =
             |(around, of_source): &(&[Piece], bool)| *of_source && around.len() < changed.len();
-        let leaks = put.len() > FEW_COLLECTIONS || last_around(changed).is_some_and(is_deeper);
+        let leaks =
+            put.len() > MAX_COMPARED_COLLECTIONS || last_around(changed).is_some_and(is_deeper);
         if write.created.is_some() && last_around(target).is_some() {
             put.push((target, false));
         }

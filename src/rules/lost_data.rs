@@ -15,7 +15,7 @@ super::rule!(
 );
 
 /// Maximum number of further places shown.
-const MOST_SHOWN: usize = 8;
+const MAX_FURTHER_PLACES: usize = 8;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied().filter(|doc| !has_failed_action(facts, *doc)) {
@@ -113,7 +113,7 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
     let label = Label::new(at(facts, data, &lost[0]), "taken over by no action");
     let mut diagnostic = Diagnostic::new(&RULE, format!("{what}no action takes it over"), label)
         .about(shown.unwrap_or_default());
-    for place in lost[1..].iter().take(MOST_SHOWN) {
+    for place in lost[1..].iter().take(MAX_FURTHER_PLACES) {
         diagnostic = diagnostic.related(at(facts, data, place), "lost too");
     }
     diagnostic

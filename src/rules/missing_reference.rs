@@ -244,7 +244,7 @@ struct NameCandidates<'a> {
 
 impl<'a> NameCandidates<'a> {
     /// Where nearly all of many names are missing, they are not compared.
-    const MOST_COMPARISONS: usize = 500_000;
+    const MAX_COMPARISONS: usize = 500_000;
 
     fn of(
         facts: &SiteFacts<'a>,
@@ -259,7 +259,7 @@ impl<'a> NameCandidates<'a> {
             }
         }
         let few =
-            |docs: &[DocId]| docs.len().saturating_mul(missing.len()) <= Self::MOST_COMPARISONS;
+            |docs: &[DocId]| docs.len().saturating_mul(missing.len()) <= Self::MAX_COMPARISONS;
         let names = |docs: &[DocId]| {
             let mut names: Vec<&'a str> =
                 docs.iter().map(|doc| &*facts.site.document(*doc).key.name).collect();
@@ -281,7 +281,7 @@ impl<'a> NameCandidates<'a> {
 }
 
 /// Maximum number of documents that a finding names where a name is rendered.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 fn word(
     rule: &'static Rule,
@@ -300,7 +300,7 @@ fn word(
         .document(writer.clone());
     let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);
     let named: Vec<String> =
-        users.clone().take(MOST_NAMED).map(|key| format!("`{}`", title(key))).collect();
+        users.clone().take(MAX_NAMED).map(|key| format!("`{}`", title(key))).collect();
     let more = users.clone().count() - named.len();
     let diagnostic = users.fold(diagnostic, |diagnostic, key| diagnostic.document(key.clone()));
     let diagnostic = match (&named[..], more) {

@@ -843,7 +843,7 @@ pub type DocumentFinding = (DocId, Diagnostic);
 
 /// Chunk size for document rules: all rules run on a chunk before the next, so its data stays in
 /// cache.
-const DOCUMENTS_AT_ONCE: usize = 64;
+const DOCUMENTS_PER_CHUNK: usize = 64;
 
 /// Findings of the other rules in these documents. They depend on a document and its inputs, and on
 /// nothing else.
@@ -852,7 +852,7 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFin
     let checks = wanted(facts.settings, looks);
     let split = stopwatch::split();
     let parts: Vec<(Vec<DocumentFinding>, Vec<Failed>)> = docs
-        .par_chunks(DOCUMENTS_AT_ONCE)
+        .par_chunks(DOCUMENTS_PER_CHUNK)
         .map(|docs| {
             let _part = split.part();
             check_some(facts, &checks, docs)

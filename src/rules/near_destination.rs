@@ -17,10 +17,10 @@ super::rule!(
 );
 
 /// Shorter keys are too often alike by chance.
-pub(super) const SHORTEST: usize = 5;
+pub(super) const MIN_KEY_BYTES: usize = 5;
 /// Number of keys beyond which they are taken for names given by a machine: comparing all created
 /// keys with all of them would take too long.
-const MOST_BESIDE: usize = 1000;
+const MAX_KEYS_BESIDE: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
@@ -46,7 +46,7 @@ pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &st
     let pieces = &write.location.0[..];
     let first = write.created.map_or(pieces.len(), |created| created.saturating_sub(1));
     (first..pieces.len()).filter_map(|around| {
-        let new = pieces[around].as_text().filter(|new| new.len() >= SHORTEST)?;
+        let new = pieces[around].as_text().filter(|new| new.len() >= MIN_KEY_BYTES)?;
         Some((&pieces[..around], new))
     })
 }
@@ -61,7 +61,7 @@ pub(super) fn near_key<'a>(
     new: &str,
 ) -> Option<&'a Key> {
     let beside = path::at(around, data).filter(|node| !node.secret)?.as_mapping()?;
-    if beside.len() > MOST_BESIDE {
+    if beside.len() > MAX_KEYS_BESIDE {
         return None;
     }
     let near = beside.keys().find(|key| {
@@ -95,7 +95,7 @@ fn leads_more_often(
 /// changed or swapped, but neither a number nor a plural.
 pub(super) fn is_slip(new: &str, old: &str) -> bool {
     let digits_apart = |name: &str| name.replace(|character: char| character.is_ascii_digit(), "");
-    old.len() >= SHORTEST
+    old.len() >= MIN_KEY_BYTES
         && old.len().abs_diff(new.len()) <= 1
         && new != old
         && is_one_slip_apart(new, old)

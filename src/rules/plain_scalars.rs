@@ -36,7 +36,7 @@ pub(super) enum ScalarRole {
 }
 
 /// Maximum number of characters before a scalar that are searched for a tag.
-const LONGEST_TAG: usize = 100;
+const MAX_TAG_CHARACTERS: usize = 100;
 
 /// A step into a mapping or a list.
 #[derive(Clone, Copy)]
@@ -195,7 +195,7 @@ impl<'a> ScalarWalk<'a, '_> {
         let before = &self.facts.sources.get(at.file).text()[..at.start as usize];
         // An anchor may come between the two. Tags and anchors are short: a line may be as long as
         // a file, and is not read back to its start.
-        let nearest: String = before.chars().rev().take(LONGEST_TAG).collect();
+        let nearest: String = before.chars().rev().take(MAX_TAG_CHARACTERS).collect();
         let line = nearest.split(['\n', '\r']).next().unwrap_or_default();
         line.split_whitespace().take(2).any(|word| word.ends_with('!'))
     }

@@ -38,9 +38,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let told: Vec<ReportedBreach<'_>> =
         refused.filter(|it| !it.is_hidden() || seen.insert(it.identity())).collect();
     for of_document in told.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
-        let first = of_document.iter().take(MOST);
+        let first = of_document.iter().take(MAX_FINDINGS);
         found.extend(first.map(|refused| word(refused, &replay)));
-        if let Some(more) = of_document.len().checked_sub(MOST).filter(|more| *more > 0)
+        if let Some(more) = of_document.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0)
             && let Some(last) = found.pop()
         {
             found.push(last.note(format!("its document has {more} more such findings")));
@@ -49,7 +49,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Maximum number of findings in one document.
-const MOST: usize = 200;
+const MAX_FINDINGS: usize = 200;
 
 fn word(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
     let ReportedBreach { facts, breached, .. } = *refused;
@@ -168,7 +168,7 @@ impl<'a> ReportedBreach<'a> {
             let label = format!("`{}` is given here", short(&operand.text));
             operand.places.iter().map(move |place| (place.clone(), label.clone()))
         });
-        places.filter(|(place, _)| *place != first).take(MOST_PLACES).collect()
+        places.filter(|(place, _)| *place != first).take(MAX_FURTHER_PLACES).collect()
     }
 
     fn with_group(&self, finding: Diagnostic) -> Diagnostic {
@@ -303,7 +303,7 @@ impl<'a> ReportedBreach<'a> {
 }
 
 /// Maximum number of further values labelled in one finding.
-const MOST_PLACES: usize = 8;
+const MAX_FURTHER_PLACES: usize = 8;
 
 /// Where the key that leads to a place is written.
 fn key_span(root: &Node, place: &Location) -> Option<Span> {
@@ -314,9 +314,12 @@ fn key_span(root: &Node, place: &Location) -> Option<Span> {
 
 /// The first of many operands.
 fn listed(operands: &[ShownOperand]) -> String {
-    const MOST: usize = 8;
-    let told: Vec<String> =
-        operands.iter().take(MOST).map(|operand| format!("`{}`", short(&operand.text))).collect();
-    let more = operands.len().saturating_sub(MOST);
+    const MAX_OPERANDS: usize = 8;
+    let told: Vec<String> = operands
+        .iter()
+        .take(MAX_OPERANDS)
+        .map(|operand| format!("`{}`", short(&operand.text)))
+        .collect();
+    let more = operands.len().saturating_sub(MAX_OPERANDS);
     if more == 0 { told.join(", ") } else { format!("{} and {more} more", told.join(", ")) }
 }

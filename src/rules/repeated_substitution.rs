@@ -76,7 +76,7 @@ fn word(
 }
 
 /// Maximum number of earlier substitutions for which a fix is looked for: no person writes more.
-const MOST_BEFORE: usize = 300;
+const MAX_EARLIER: usize = 300;
 
 /// The lines of the substitution, if nothing changes without it: an equal one is above, and nothing
 /// between writes where it writes.
@@ -88,7 +88,7 @@ fn removal(
 ) -> Option<Span> {
     let substitution = document.substitution(index);
     let own = &substitution.writing.to;
-    if own.len() != repeated || !own.iter().all(|to| to.part.is_none()) || index > MOST_BEFORE {
+    if own.len() != repeated || !own.iter().all(|to| to.part.is_none()) || index > MAX_EARLIER {
         return None;
     }
     let same = |to: &Destination| own.iter().any(|own| meet(own, to));

@@ -58,8 +58,8 @@ pub const MAX_VIOLATIONS: usize = 20_000;
 
 /// Maximum number reported of each site, where all sites have a share.
 fn max_violations(facts: &SiteFacts<'_>) -> usize {
-    const SITES: usize = 5;
-    (MAX_VIOLATIONS * SITES / facts.graph.sharers.max(1)).clamp(20, MAX_VIOLATIONS)
+    const MIN_SITES: usize = 5;
+    (MAX_VIOLATIONS * MIN_SITES / facts.graph.sharers.max(1)).clamp(20, MAX_VIOLATIONS)
 }
 
 /// Validation in an earlier rendering.

@@ -21,7 +21,7 @@ super::rule!(
 
 /// Maximum number of documents with a label that is meant to distinguish them; one on more says
 /// what they all are.
-const MOST_CARRIERS: usize = 1000;
+const MAX_CARRIERS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let labels = Labels::of(facts);
@@ -120,7 +120,7 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
         let mut met: Vec<DocId> = Vec::new();
         for pair in selector.labels.iter().filter_map(pair) {
             let Some(carriers) = self.labels.carriers.get(&pair) else { continue };
-            let carriers = &carriers[..carriers.len().min(MOST_CARRIERS)];
+            let carriers = &carriers[..carriers.len().min(MAX_CARRIERS)];
             self.left = self.left.saturating_sub(carriers.len());
             if self.left == 0 {
                 break;
@@ -189,7 +189,7 @@ fn word_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diagno
     let (first, others) = carriers.split_first()?;
     let key = |carrier: &LabelCarrier| &facts.document(carrier.doc).key;
     let other = others.iter().find(|other| key(other).schema != key(first).schema)?;
-    if carriers.len() > MOST_CARRIERS {
+    if carriers.len() > MAX_CARRIERS {
         return None;
     }
     let (one, another) = (key(first), key(other));

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use indexmap::IndexMap;
 
 use super::SiteFacts;
-use super::near_destination::{SHORTEST, created_keys, is_slip, near_key, word};
+use super::near_destination::{MIN_KEY_BYTES, created_keys, is_slip, near_key, word};
 use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::near::Slips;
@@ -20,11 +20,11 @@ super::rule!(
 );
 
 /// One document alone may be the one that is wrong.
-const FEWEST: usize = 2;
+const MIN_DOCUMENTS: usize = 2;
 /// Maximum number of keys that are compared one by one.
-const FEW_KEYS: usize = 200;
+const MAX_COMPARED_KEYS: usize = 200;
 /// A mapping of more keys holds names given by a machine.
-const MOST_KEYS: usize = 1000;
+const MAX_KEYS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut schemas: OrderedMap<&str, (DestinationNode<'_>, Vec<DocId>)> = OrderedMap::default();
@@ -111,9 +111,10 @@ impl<'a> DestinationNode<'a> {
     fn count_keys(&mut self, doc: DocId, node: &'a Node) {
         let mapping = node.as_mapping();
         if self.is_asked
-            && let Some(mapping) = mapping.filter(|it| !node.secret && it.len() <= MOST_KEYS)
+            && let Some(mapping) = mapping.filter(|it| !node.secret && it.len() <= MAX_KEYS)
         {
-            let keys = mapping.keys().filter_map(Key::as_str).filter(|key| key.len() >= SHORTEST);
+            let keys =
+                mapping.keys().filter_map(Key::as_str).filter(|key| key.len() >= MIN_KEY_BYTES);
             keys.for_each(|key| self.having.entry(key).or_default().push(doc));
         }
         // Documents may be large, and so may be all places of a schema.
@@ -138,13 +139,13 @@ impl<'a> DestinationNode<'a> {
     fn common(&self, doc: DocId, new: &str) -> Option<(&'a str, DocId)> {
         let elsewhere =
             |docs: &Vec<DocId>| docs.len() - usize::from(docs.binary_search(&doc).is_ok());
-        let least = FEWEST.max(2 * self.having.get(new).map_or(0, elsewhere) + 1);
+        let least = MIN_DOCUMENTS.max(2 * self.having.get(new).map_or(0, elsewhere) + 1);
         let is_near = |(key, docs): &(&'a str, &Vec<DocId>)| {
             docs.len() >= least && is_slip(new, key) && elsewhere(docs) >= least
         };
         let all = || self.having.iter().map(|(key, docs)| (*key, docs));
-        let (near, docs) = if self.having.len() > FEW_KEYS {
-            let repeated = || all().filter(|(_, docs)| docs.len() >= FEWEST);
+        let (near, docs) = if self.having.len() > MAX_COMPARED_KEYS {
+            let repeated = || all().filter(|(_, docs)| docs.len() >= MIN_DOCUMENTS);
             let slips = self.slips.get_or_init(|| repeated().map(|(key, _)| key).collect());
             let near = slips.of(new).into_iter().map(|key| (key, &self.having[key]));
             near.filter(is_near).min()

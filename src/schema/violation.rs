@@ -494,7 +494,7 @@ fn types(kind: &TypeKind) -> Vec<&'static str> {
 /// A scalar as a message quotes it: on one line, shortened; nothing where it
 /// is secret, or no scalar.
 fn shown(node: &Node) -> Option<String> {
-    const MOST: usize = 60;
+    const MAX_CHARACTERS: usize = 60;
     if node.secret || matches!(node.value, Value::Mapping(_) | Value::Sequence(_)) {
         return None;
     }
@@ -507,7 +507,7 @@ fn shown(node: &Node) -> Option<String> {
         }
     };
     let line = text.lines().next().unwrap_or_default();
-    let cut = line.char_indices().nth(MOST).map_or(line.len(), |(end, _)| end);
+    let cut = line.char_indices().nth(MAX_CHARACTERS).map_or(line.len(), |(end, _)| end);
     let is_whole = cut == text.len();
     Some(if is_whole { text } else { format!("{}…", &line[..cut]) })
 }

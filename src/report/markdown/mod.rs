@@ -170,10 +170,10 @@ impl<'r> MarkdownPage<'_, 'r> {
 
     /// The first entries as they are, the others folded.
     fn write_entries(&mut self) -> Result<(), PageFull> {
-        const OPEN_ENTRIES: usize = 2;
+        const MAX_OPEN_ENTRIES: usize = 2;
         let entries = &self.story.entries;
         let (shown, _) = limited(entries, self.level.entries);
-        let open = shown.len().min(OPEN_ENTRIES);
+        let open = shown.len().min(MAX_OPEN_ENTRIES);
         for entry in &shown[..open] {
             self.write_entry(entry)?;
         }

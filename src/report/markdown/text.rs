@@ -55,9 +55,9 @@ fn span(text: &str) -> String {
 
 /// The line before and behind a block of code with these lines.
 pub(super) fn fence(lines: &[String]) -> String {
-    const SHORTEST: usize = 3;
+    const MIN_LENGTH: usize = 3;
     let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
-    "`".repeat(SHORTEST.max(longest + 1))
+    "`".repeat(MIN_LENGTH.max(longest + 1))
 }
 
 /// Length of the longest run of backticks.
@@ -173,9 +173,9 @@ fn is_issue(word: &str) -> bool {
 
 /// Whether a part of a word could be the short name of a commit.
 fn has_commit(word: &str) -> bool {
-    const SHORTEST: usize = 7;
+    const MIN_LENGTH: usize = 7;
     let mut parts = word.split(|it: char| !it.is_ascii_alphanumeric());
-    parts.any(|part| part.len() >= SHORTEST && part.bytes().all(|it| it.is_ascii_hexdigit()))
+    parts.any(|part| part.len() >= MIN_LENGTH && part.bytes().all(|it| it.is_ascii_hexdigit()))
 }
 
 /// A plain word, which may be all that its line has, or the first of it: `-`, `+`

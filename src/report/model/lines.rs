@@ -18,7 +18,7 @@ const MAX_WHOLE_LINE: usize = 800;
 
 /// Number of characters of a longer line that are kept before and after where a label begins:
 /// more than any terminal shows.
-const KEPT_AROUND_LABEL: usize = 400;
+const MAX_CHARACTERS_BESIDE_LABEL: usize = 400;
 
 /// The lines that are kept of one text.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -162,8 +162,8 @@ impl SourceLine {
         let labels = wanted.columns.iter().map(|it| character_at(*it, &shown));
         let mut kept: Vec<Range<usize>> = Vec::new();
         for focus in start.into_iter().chain(labels) {
-            let range =
-                focus.saturating_sub(KEPT_AROUND_LABEL)..(focus + KEPT_AROUND_LABEL).min(length);
+            let range = focus.saturating_sub(MAX_CHARACTERS_BESIDE_LABEL)
+                ..(focus + MAX_CHARACTERS_BESIDE_LABEL).min(length);
             let range = around_secrets(range, &shown.hidden);
             match kept.last_mut() {
                 Some(last) if range.start <= last.end => last.end = last.end.max(range.end),

@@ -161,10 +161,10 @@ fn known<const LETTER: char, T>(name: Id<LETTER>, parts: &[T]) -> CheckResult {
 
 /// A line and a column that a file can have.
 fn point(at: [usize; 2]) -> CheckResult {
-    const MAX: usize = u32::MAX as usize;
+    const MAX_NUMBER: usize = u32::MAX as usize;
     match at {
         _ if at.contains(&0) => Err("lines and columns count from one".to_owned()),
-        _ if at.iter().any(|number| *number > MAX) => {
+        _ if at.iter().any(|number| *number > MAX_NUMBER) => {
             Err("no file has so many lines or columns".to_owned())
         }
         _ => Ok(()),

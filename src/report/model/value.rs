@@ -18,8 +18,8 @@ const MAX_VALUE_BYTES: usize = 64 << 10;
 pub(super) fn max_bytes(values: usize) -> usize {
     /// Maximum number of bytes of all values together, unless each is small.
     const MAX_BYTES: usize = 32 << 20;
-    const SMALL: usize = 1 << 10;
-    (MAX_BYTES / values.max(1)).clamp(SMALL, MAX_VALUE_BYTES)
+    const MIN_VALUE_BYTES: usize = 1 << 10;
+    (MAX_BYTES / values.max(1)).clamp(MIN_VALUE_BYTES, MAX_VALUE_BYTES)
 }
 
 /// One side of something that changed: a value, a secret, or a value that is too long.

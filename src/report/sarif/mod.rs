@@ -40,7 +40,7 @@ use super::model::{Finding, Fingerprints, Report, write_json};
 use super::printable::clean;
 
 /// Maximum number of results of a run that GitHub's code scanning keeps and shows.
-const MOST_RESULTS: usize = 5_000;
+const MAX_RESULTS: usize = 5_000;
 
 /// The category under which a code scanning service keeps results of one kind
 /// apart from others.
@@ -92,7 +92,7 @@ fn run(report: &Report, manner: &FormatOptions<'_>) -> SarifRun {
 fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
     let mut ranked: Vec<(usize, &Finding)> = listed.iter().copied().enumerate().collect();
     ranked.sort_by_key(|(at, finding)| (Reverse(finding.severity), *at));
-    ranked.truncate(MOST_RESULTS);
+    ranked.truncate(MAX_RESULTS);
     ranked.sort_by_key(|(at, _)| *at);
     ranked.into_iter().map(|(_, finding)| finding).collect()
 }
@@ -133,7 +133,7 @@ fn invocation(left_out: usize) -> Invocation {
     let notification = |left_out| Notification {
         level: "warning",
         message: SarifMessage::new(&format!(
-            "{} more are left out of this file: the worst {MOST_RESULTS} are kept",
+            "{} more are left out of this file: the worst {MAX_RESULTS} are kept",
             counted(left_out, "finding")
         )),
     };

@@ -6,7 +6,7 @@ use crate::report::text::{StyledText, TextRole};
 use crate::source::{RevisionChoice, UsedRevision};
 
 /// Number of digits that distinguish a commit from the others of its repository in practice.
-const DIGITS: usize = 7;
+const COMMIT_DIGITS: usize = 7;
 
 /// Maximum number of lines of a header.
 const MAX_LINES: usize = 6;
@@ -93,11 +93,11 @@ fn in_full(revision: &UsedRevision) -> StyledText {
 /// The name of a revision, shortened where it is the commit itself.
 fn name_of(name: &str, commit: Option<&str>) -> String {
     match commit {
-        Some(commit) if name.len() > DIGITS && commit.starts_with(name) => shortened(commit),
+        Some(commit) if name.len() > COMMIT_DIGITS && commit.starts_with(name) => shortened(commit),
         Some(_) | None => name.to_owned(),
     }
 }
 
 pub(super) fn shortened(commit: &str) -> String {
-    commit.chars().take(DIGITS).collect()
+    commit.chars().take(COMMIT_DIGITS).collect()
 }

@@ -370,14 +370,14 @@ fn reason(reason: &str, base: &ReportedSide) -> String {
 
 fn side(side: &ReportedSide) -> StyledText {
     /// Number of digits that distinguish a commit from all others in practice.
-    const DIGITS: usize = 10;
+    const COMMIT_DIGITS: usize = 10;
     let of = match side.kind {
         SideKind::Nothing => StyledText::plain("nothing"),
         SideKind::Index => StyledText::plain("index"),
         SideKind::Worktree => StyledText::plain("working tree"),
         SideKind::Commit => {
             let commit = side.commit.as_deref().unwrap_or_default();
-            StyledText::of(TextRole::Name, commit.chars().take(DIGITS).collect::<String>())
+            StyledText::of(TextRole::Name, commit.chars().take(COMMIT_DIGITS).collect::<String>())
         }
     };
     let is_named = !side.name.is_empty() && side.commit.as_deref() != Some(&*side.name);

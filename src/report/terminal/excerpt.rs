@@ -99,8 +99,8 @@ fn groups<'r>(mut spots: Vec<PlacedLabel<'r>>, style: &TerminalStyle) -> Vec<Vec
 /// Whether the lines between two spots are few and may all be shown.
 fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &TerminalStyle) -> bool {
     /// With one line of context each, there is no gap between them.
-    const NEAR: usize = 3;
-    let near = if first.lines.is_empty() { 0 } else { NEAR };
+    const MAX_GAP_LINES: usize = 3;
+    let near = if first.lines.is_empty() { 0 } else { MAX_GAP_LINES };
     let gap = second.line - first.line.min(second.line);
     let continues = |line: &&SourceLine| line.continues && line.line > first.line;
     first.label.text == second.label.text
@@ -113,8 +113,8 @@ fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &Termi
 
 /// The columns that are left for text beside the numbers of lines up to `last`.
 fn room(style: &TerminalStyle, last: usize) -> usize {
-    const AROUND_NUMBER: usize = 4;
-    style.columns().saturating_sub(last.to_string().len() + AROUND_NUMBER)
+    const COLUMNS_AROUND_NUMBER: usize = 4;
+    style.columns().saturating_sub(last.to_string().len() + COLUMNS_AROUND_NUMBER)
 }
 
 fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
@@ -202,7 +202,7 @@ impl Excerpt {
             let (start, end) = (shown[..range.start].width(), shown[..range.end].width());
             let middle = start + (end.max(start + 1) - start) / 2;
             let message = clean(&spot.label.label);
-            let message = wrap(&message, room.saturating_sub(middle + BRANCH), "", "");
+            let message = wrap(&message, room.saturating_sub(middle + BRANCH_COLUMNS), "", "");
             self.mark(offset + range.start..offset + range.end, message, spot, foremost);
         }
         self.text.push_str(&shown);
@@ -233,13 +233,17 @@ impl Excerpt {
 }
 
 /// The columns of `╰── ` before a label's text.
-const BRANCH: usize = 4;
+const BRANCH_COLUMNS: usize = 4;
 
 /// The columns that a label's text should have, branch and all, even if the beginning of its line
 /// has to be cut off for it.
 fn wanted_columns(message: &str) -> usize {
-    const READABLE: usize = 16;
-    if message.is_empty() { 0 } else { message.chars().count().min(READABLE) + BRANCH }
+    const READABLE_COLUMNS: usize = 16;
+    if message.is_empty() {
+        0
+    } else {
+        message.chars().count().min(READABLE_COLUMNS) + BRANCH_COLUMNS
+    }
 }
 
 /// The form in which one character of a line, or a secret, is shown.
@@ -258,7 +262,7 @@ impl Glyph {
 
 fn glyphs(line: &SourceLine) -> Vec<Glyph> {
     /// Tabs reach to the next column that is a multiple of this.
-    const TAB: usize = 4;
+    const TAB_COLUMNS: usize = 4;
     let mut glyphs: Vec<Glyph> = Vec::new();
     let (mut column, mut width) = (line.column, 0);
     let mut hidden = line.hidden.iter().peekable();
@@ -270,7 +274,7 @@ fn glyphs(line: &SourceLine) -> Vec<Glyph> {
                 let rest = characters.by_ref().take(end - start - 1).map(|(_, it)| it);
                 std::iter::once(first).chain(rest).collect()
             }
-            (None, '\t') => " ".repeat(TAB - width % TAB),
+            (None, '\t') => " ".repeat(TAB_COLUMNS - width % TAB_COLUMNS),
             (None, it) if is_harmful(it) => escape(it),
             (None, it) => it.to_string(),
         };

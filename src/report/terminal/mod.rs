@@ -49,10 +49,10 @@ impl TerminalOptions {
     pub const USUAL_LIMIT: usize = 8;
 
     /// Maximum number of findings that are written in full for each entry of other lists.
-    const FINDINGS_AN_ENTRY: usize = 2;
+    const MAX_FULL_FINDINGS_PER_ENTRY: usize = 2;
 
     /// The same of those that are written on one line.
-    const LINES_AN_ENTRY: usize = 5;
+    const MAX_LINES_PER_ENTRY: usize = 5;
 
     /// Whether nothing of a report is written.
     pub fn leaves_out(&self, report: &Report) -> bool {
@@ -556,7 +556,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
 
     /// Writes findings in full; of those of one rule that the same edits caused the first.
     fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
-        let limit = self.look.limit * TerminalOptions::FINDINGS_AN_ENTRY;
+        let limit = self.look.limit * TerminalOptions::MAX_FULL_FINDINGS_PER_ENTRY;
         let alike = alike(entries);
         let (in_full, left_out) = self.limited_to(limit, &alike);
         for alike in in_full {
@@ -564,7 +564,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             self.write_lines(&alike[1..], self.look.limit.div_ceil(2), out)?;
         }
         let left_out = alike[alike.len() - left_out..].concat();
-        self.write_lines(&left_out, self.look.limit * TerminalOptions::LINES_AN_ENTRY, out)
+        self.write_lines(&left_out, self.look.limit * TerminalOptions::MAX_LINES_PER_ENTRY, out)
     }
 
     fn write_lines(

@@ -20,7 +20,7 @@ use crate::yaml::Node;
 use crate::yaml::path::{Location, Piece};
 
 /// Maximum number of findings of one rule for one part in one set.
-const MOST: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 /// The rules about how parts are laid over each other.
 pub(super) const RULES: &[&Rule] = &[
@@ -197,14 +197,14 @@ fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
     for finding in notices.iter().filter_map(|notice| word(laid, notice)) {
         let count = counts.entry(finding.rule.name).or_default();
         *count += 1;
-        if *count <= MOST {
+        if *count <= MAX_FINDINGS {
             findings.push(finding);
         }
     }
-    for (rule, count) in counts.into_iter().filter(|(_, count)| *count > MOST) {
+    for (rule, count) in counts.into_iter().filter(|(_, count)| *count > MAX_FINDINGS) {
         let last = findings.iter_mut().rfind(|finding| finding.rule.name == rule);
         let last = last.expect("the first findings of a rule are told");
-        last.notes.push(further(laid, count - MOST, "of this kind in the same part"));
+        last.notes.push(further(laid, count - MAX_FINDINGS, "of this kind in the same part"));
     }
     let unlooked = notices.iter().find_map(|notice| match notice.fact {
         Fact::Further { count } => Some(count),

@@ -483,7 +483,7 @@ impl<'a> One<'a> {
         for PathMatch { node, at, .. } in reached {
             self.look()?;
             let Some((key, value)) = entry_of(node, &path.parts[last]) else { continue };
-            if path.is_given_by(&value.value) && places.len() < MOST_PLACES {
+            if path.is_given_by(&value.value) && places.len() < MAX_PLACES {
                 places.push(at.join(Piece::Key(key.clone())));
             }
         }
@@ -500,11 +500,11 @@ impl<'a> One<'a> {
         let mut places = Vec::new();
         for leaf in leaves {
             places.extend(self.places(&self.block.paths[*leaf], item)?);
-            if places.len() >= MOST_PLACES {
+            if places.len() >= MAX_PLACES {
                 break;
             }
         }
-        places.truncate(MOST_PLACES);
+        places.truncate(MAX_PLACES);
         Some(places)
     }
 
@@ -525,7 +525,7 @@ impl<'a> One<'a> {
 }
 
 /// Maximum number of values reported for one operand.
-const MOST_PLACES: usize = 8;
+const MAX_PLACES: usize = 8;
 
 fn entry_of<'d>(node: &'d Node, name: &str) -> Option<(&'d Key, &'d Node)> {
     node.as_mapping()?.get_entry(name)

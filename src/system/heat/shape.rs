@@ -370,7 +370,7 @@ impl<'a> ShapeReader<'a> {
     /// nowhere or form a cycle.
     fn referred(&self, node: &'a Node) -> Option<(&'a Node, Option<Location>)> {
         let (mut node, mut place) = (node, None);
-        for _ in 0..MOST_REFERENCES {
+        for _ in 0..MAX_REFERENCES {
             let Some(reference) = node.get("$ref").and_then(Node::as_str) else {
                 return Some((node, place));
             };
@@ -482,7 +482,7 @@ impl<'a> ShapeReader<'a> {
 }
 
 /// Maximum number of references that may lead directly to each other.
-const MOST_REFERENCES: usize = 400;
+const MAX_REFERENCES: usize = 400;
 
 fn kind_of(node: &Node) -> ShapeKind {
     let Some(kind) = node.get("type") else {

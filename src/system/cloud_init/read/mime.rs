@@ -33,9 +33,9 @@ pub(super) struct Leaf {
 /// Whether the bytes of a text make it a message to cloud-init
 /// (`user_data.py`, `convert_string`).
 pub(super) fn is_message(bytes: &[u8]) -> bool {
-    const LOOKED_AT: usize = 4096;
+    const MAX_SEARCHED_BYTES: usize = 4096;
     const SIGN: &[u8] = b"mime-version:";
-    let beginning = &bytes[..bytes.len().min(LOOKED_AT)];
+    let beginning = &bytes[..bytes.len().min(MAX_SEARCHED_BYTES)];
     beginning.windows(SIGN.len()).any(|part| part.eq_ignore_ascii_case(SIGN))
 }
 

@@ -62,8 +62,8 @@ const COMPRESSED: &[&str] = &[
 
 /// The content type by the beginning of `text`.
 pub(super) fn content_type(text: &str) -> Option<&'static str> {
-    const LONGEST: usize = 40;
-    let beginning: String = trim_start(text).chars().take(LONGEST).collect();
+    const MAX_CHARACTERS: usize = 40;
+    let beginning: String = trim_start(text).chars().take(MAX_CHARACTERS).collect();
     let beginning = beginning.to_lowercase();
     let mut known = FIRST_LINES.iter();
     known.find(|(line, _)| beginning.starts_with(line)).map(|(_, content_type)| *content_type)
