@@ -35,7 +35,7 @@ use crate::system::cloud_init::{Given, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::layout::Place;
 use crate::system::edits::{
-    Edits, FileEdit, FileEditCause, Located, Membership, SiteFiles, SitePair, edits,
+    Edits, FileEdit, FileEditCause, Located, Membership, SitePair, SitePlaces, edits,
 };
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
@@ -390,7 +390,7 @@ impl<'a> Readers<'a> {
     }
 
     /// The files that only the site of `set` reads.
-    fn alone(&self, set: &SetFiles) -> SiteFiles {
+    fn alone(&self, set: &SetFiles) -> SitePlaces {
         let is_alone = |readers: Option<&BTreeSet<&str>>| {
             !self.are_unknown && readers.is_some_and(|readers| readers.len() == 1)
         };
@@ -399,7 +399,7 @@ impl<'a> Readers<'a> {
         let global = is_alone(Some(&self.sites)).then_some(Place::Global);
         let places = own.into_iter().chain(of_type.map(Place::Type)).chain(global);
         let parts = set.part_paths.iter().filter(|path| is_alone(self.by_part.get(path)));
-        SiteFiles { places: places.collect(), parts: parts.cloned().collect() }
+        SitePlaces { places: places.collect(), parts: parts.cloned().collect() }
     }
 }
 
@@ -480,7 +480,7 @@ impl<'a> Sides<'a> {
                 (Some(set), None, Some(_), None) => {
                     (FileEditCause::SiteRemoved, readers.alone(set))
                 }
-                _ => (FileEditCause::Definition, SiteFiles::default()),
+                _ => (FileEditCause::Definition, SitePlaces::default()),
             };
             let path = self.loaded.sources.get(head.or(base)?).path();
             let edit = FileEdit { alone, ..FileEdit::new(path, cause, [base, head]) };

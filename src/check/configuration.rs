@@ -17,7 +17,7 @@ use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::GroupsBeside;
 use crate::system::deckhand::secrecy::SecretKinds;
-use crate::system::deckhand::{Options, Problem, Site};
+use crate::system::deckhand::{DeckhandOptions, Site, SiteProblem};
 use crate::yaml::Node;
 
 /// What is configured; by default, nothing.
@@ -108,13 +108,13 @@ impl Configuration {
     }
 
     /// How the documents of a site are understood.
-    pub(super) fn options(&self, general: &Options, site: Option<&str>) -> Options {
+    pub(super) fn options(&self, general: &DeckhandOptions, site: Option<&str>) -> DeckhandOptions {
         let of_site = self.missing_source.iter().rev();
         let mut of_site =
             of_site.filter(|(sites, _)| site.is_some_and(|site| sites.is_match(site)));
         match of_site.next() {
             Some((_, missing_source)) => {
-                Options { missing_source: *missing_source, ..general.clone() }
+                DeckhandOptions { missing_source: *missing_source, ..general.clone() }
             }
             None => general.clone(),
         }
@@ -211,7 +211,7 @@ impl Configured {
         let name = site.name.clone();
         let documents = &site.documents;
         site.problems.retain(|problem| {
-            let Problem::MissingSource { doc, substitution, of_abstract: None, .. } = problem
+            let SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } = problem
             else {
                 return true;
             };

@@ -23,14 +23,14 @@ use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::CloudPart;
-use crate::system::deckhand::document::{Document, Fault, FaultKind};
-use crate::system::deckhand::known::Known;
+use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind};
+use crate::system::deckhand::known::KnownTexts;
 use crate::system::deckhand::layout::{
     Layout, NamedRepository, Place, Problem as LayoutProblem, SiteFiles, Uses, clashes,
 };
 use crate::system::deckhand::read::{Reading, Surroundings, read};
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
-use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, Placed};
+use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, PlacedDocument};
 use crate::system::deckhand::secrecy::{self, Folder, SecretKinds};
 use crate::system::edits::Membership;
 use crate::triage::{Baseline, Damage, Findable, SitesOfFiles, TriagedFindings};
@@ -79,7 +79,7 @@ impl From<SiteFiles> for SetFiles {
 pub(super) struct LoadedFile {
     problems: Vec<yaml::YamlProblem>,
     pub(super) documents: Vec<Document>,
-    others: Vec<Fault>,
+    others: Vec<DocumentFault>,
     /// Places of secrets; the whole file if they cannot be located.
     secrets: Vec<Span>,
     /// Whether no line of it may be shown.
@@ -541,10 +541,13 @@ fn hide_later_secrets(files: &mut [LoadedFile], sources: &SourceMap, head: &Side
     if only_base.is_empty() {
         return;
     }
-    let in_files = |wanted: &mut dyn Iterator<Item = FileId>| -> Vec<Placed<'_>> {
+    let in_files = |wanted: &mut dyn Iterator<Item = FileId>| -> Vec<PlacedDocument<'_>> {
         let placed = wanted.flat_map(|id| {
             let path = sources.get(id).path();
-            files[id.0 as usize].documents.iter().map(move |document| Placed { path, document })
+            files[id.0 as usize]
+                .documents
+                .iter()
+                .map(move |document| PlacedDocument { path, document })
         });
         placed.collect()
     };
@@ -1075,8 +1078,8 @@ impl EmptyDocuments {
     const MAX_KEPT: usize = 20;
 
     /// The fault, unless it is one of too many empty documents.
-    fn kept(&mut self, fault: Fault) -> Option<Fault> {
-        if !matches!(fault.kind, FaultKind::Empty { .. }) {
+    fn kept(&mut self, fault: DocumentFault) -> Option<DocumentFault> {
+        if !matches!(fault.kind, DocumentFaultKind::Empty { .. }) {
             return Some(fault);
         }
         if self.kept == Self::MAX_KEPT {
@@ -1088,10 +1091,10 @@ impl EmptyDocuments {
     }
 
     /// Notes at the last of the faults that were kept how many were not.
-    fn count_in(&self, faults: &mut [Fault]) {
+    fn count_in(&self, faults: &mut [DocumentFault]) {
         let mut kinds = faults.iter_mut().rev().map(|fault| &mut fault.kind);
         let last = kinds.find_map(|kind| match kind {
-            FaultKind::Empty { more } => Some(more),
+            DocumentFaultKind::Empty { more } => Some(more),
             _ => None,
         });
         if let Some(more) = last {
@@ -1106,16 +1109,16 @@ impl EmptyDocuments {
 pub(super) struct KnownToThreads {
     patterns: Arc<Patterns>,
     /// Those that no thread has.
-    idle: Mutex<Vec<Known>>,
+    idle: Mutex<Vec<KnownTexts>>,
 }
 
 impl KnownToThreads {
     /// What `work` gives, with something known. What a fault may have left half
     /// done is not used again.
-    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut KnownTexts) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
-        let mut known = known.unwrap_or_else(|| Known::of(self.patterns.clone()));
+        let mut known = known.unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
         let made = work(&mut known);
         idle().push(known);
         made

@@ -40,7 +40,7 @@ use crate::rules;
 use crate::source::{FileId, RepoPath, SourceMap, Span, Tree, UsedRepository};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
-use crate::system::deckhand::{Options, Site};
+use crate::system::deckhand::{DeckhandOptions, Site};
 use crate::triage::{self, Findings, TriagePolicy};
 use crate::yaml::Parsed;
 
@@ -90,7 +90,7 @@ pub struct Plan<'a> {
     pub base: Option<Base<'a>>,
     /// How they are understood, where the configuration says nothing else of a
     /// site.
-    pub options: Options,
+    pub options: DeckhandOptions,
     /// Names of the sites wanted; all where none is given.
     pub sites: Option<GlobSet>,
     /// Files and folders to which findings are limited; all where none is

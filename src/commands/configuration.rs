@@ -19,7 +19,7 @@ use crate::report::{self, ChosenBy, ChosenSemantics, Format, Links};
 use crate::rules::{self, GROUPS, RULES};
 use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
-use crate::system::deckhand::Options;
+use crate::system::deckhand::DeckhandOptions;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 use crate::triage::TriagePolicy;
@@ -156,7 +156,7 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
 /// What the configuration and the flags above it ask of a run.
 pub struct Settled {
     /// How documents are understood.
-    pub options: Options,
+    pub options: DeckhandOptions,
     /// What the rules are told.
     pub rules: rules::RuleOptions,
     /// What becomes of their findings.
@@ -206,7 +206,7 @@ pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<
     let (semantics, chosen_by) = semantics(found, meaning);
     let rules = rules::RuleOptions { is_undecided: chosen_by == ChosenBy::Default, ..rules };
     let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
-    let options = Options {
+    let options = DeckhandOptions {
         semantics,
         missing_source: missing_source.unwrap_or(MissingSource::Error),
         encryption_sources: std::collections::BTreeMap::new(),

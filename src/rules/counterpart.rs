@@ -15,8 +15,8 @@ use crate::near;
 use crate::render::{ProblemKind, Rendered, render, render_in_part};
 use crate::source::Span;
 use crate::system::cloud_init::Sets;
-use crate::system::deckhand::document::FaultKind;
-use crate::system::deckhand::{Options, Problem, Site};
+use crate::system::deckhand::document::DocumentFaultKind;
+use crate::system::deckhand::{DeckhandOptions, Site, SiteProblem};
 
 /// A text at which the two meanings part, in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,11 +141,11 @@ fn partings(facts: &SiteFacts<'_>) -> BTreeSet<Parting> {
     let rendered = rendered.map(|problem| Parting { doc: problem.doc, at: problem.at });
     let read = facts.site.iter().flat_map(|(doc, document)| {
         let faults = document.faults.iter();
-        let faults = faults.filter(|it| matches!(it.kind, FaultKind::DifferentPath { .. }));
+        let faults = faults.filter(|it| matches!(it.kind, DocumentFaultKind::DifferentPath { .. }));
         faults.map(move |fault| Parting { doc, at: fault.at })
     });
     let related = facts.site.problems.iter().filter_map(|problem| match problem {
-        Problem::ControlParent { child, .. } => {
+        SiteProblem::ControlParent { child, .. } => {
             Some(Parting { doc: *child, at: facts.selector(*child).span })
         }
         _ => None,
@@ -186,12 +186,12 @@ fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
 
 /// Whether the two meanings give a document another parent.
 fn has_control_parent(facts: &SiteFacts<'_>) -> bool {
-    facts.site.problems.iter().any(|problem| matches!(problem, Problem::ControlParent { .. }))
+    facts.site.problems.iter().any(|problem| matches!(problem, SiteProblem::ControlParent { .. }))
 }
 
 /// The site as Deckhand relates its documents.
 fn related_anew<'a>(facts: &SiteFacts<'a>) -> (Site<'a>, Graph, Rendered) {
-    let options = Options {
+    let options = DeckhandOptions {
         semantics: Semantics::Deckhand,
         missing_source: facts.graph.missing_source,
         encryption_sources: BTreeMap::new(),
@@ -204,27 +204,27 @@ fn related_anew<'a>(facts: &SiteFacts<'a>) -> (Site<'a>, Graph, Rendered) {
 }
 
 /// Whether a problem is about which document is the parent of which.
-fn is_of_parents(problem: &Problem) -> bool {
+fn is_of_parents(problem: &SiteProblem) -> bool {
     match problem {
-        Problem::AmbiguousParent { .. }
-        | Problem::RefusedMatch { .. }
-        | Problem::ReplacementWithoutParent { .. }
-        | Problem::ReplacementOfAnother { .. }
-        | Problem::UndeclaredReplacement { .. }
-        | Problem::NestedReplacement { .. }
-        | Problem::AbstractReplacement { .. } => true,
-        Problem::MissingPolicy
-        | Problem::ExtraPolicy { .. }
-        | Problem::RepeatedLayer { .. }
-        | Problem::UnknownLayer { .. }
-        | Problem::MissingParent { .. }
-        | Problem::ControlParent { .. }
-        | Problem::DuplicateDocument { .. }
-        | Problem::SharedName { .. }
-        | Problem::DuplicateOutput { .. }
-        | Problem::MissingSource { .. }
-        | Problem::GeneratedSources { .. }
-        | Problem::MixedKeys { .. }
-        | Problem::MissingEncryptionSource { .. } => false,
+        SiteProblem::AmbiguousParent { .. }
+        | SiteProblem::RefusedMatch { .. }
+        | SiteProblem::ReplacementWithoutParent { .. }
+        | SiteProblem::ReplacementOfAnother { .. }
+        | SiteProblem::UndeclaredReplacement { .. }
+        | SiteProblem::NestedReplacement { .. }
+        | SiteProblem::AbstractReplacement { .. } => true,
+        SiteProblem::MissingPolicy
+        | SiteProblem::ExtraPolicy { .. }
+        | SiteProblem::RepeatedLayer { .. }
+        | SiteProblem::UnknownLayer { .. }
+        | SiteProblem::MissingParent { .. }
+        | SiteProblem::ControlParent { .. }
+        | SiteProblem::DuplicateDocument { .. }
+        | SiteProblem::SharedName { .. }
+        | SiteProblem::DuplicateOutput { .. }
+        | SiteProblem::MissingSource { .. }
+        | SiteProblem::GeneratedSources { .. }
+        | SiteProblem::MixedKeys { .. }
+        | SiteProblem::MissingEncryptionSource { .. } => false,
     }
 }

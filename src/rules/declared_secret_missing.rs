@@ -6,7 +6,7 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::source::Span;
-use crate::system::deckhand::Problem;
+use crate::system::deckhand::SiteProblem;
 use crate::system::deckhand::catalog::Declared;
 
 super::rule!(
@@ -61,7 +61,7 @@ struct Share<'a> {
 /// The sources that `generated-source-missing` reports.
 fn reported_sources<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
     let generated = facts.site.problems.iter().flat_map(|problem| match problem {
-        Problem::GeneratedSources { missing } => &missing[..],
+        SiteProblem::GeneratedSources { missing } => &missing[..],
         _ => &[],
     });
     let schema =

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::system::deckhand::Problem;
+use crate::system::deckhand::SiteProblem;
 use crate::system::deckhand::schema::is_data_schema;
 
 super::rule!(
@@ -34,9 +34,9 @@ fn is_reported(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> bool {
     is_related
         || facts.site.problems.iter().any(|problem| {
             let reported = match problem {
-                Problem::DuplicateDocument { again, .. }
-                | Problem::DuplicateOutput { again, .. }
-                | Problem::SharedName { again, .. } => Some(*again),
+                SiteProblem::DuplicateDocument { again, .. }
+                | SiteProblem::DuplicateOutput { again, .. }
+                | SiteProblem::SharedName { again, .. } => Some(*again),
                 _ => None,
             };
             reported == Some(again)

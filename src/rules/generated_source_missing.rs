@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::deckhand::GeneratedSource;
-use crate::system::deckhand::document::Source;
+use crate::system::deckhand::document::SubstitutionSource;
 
 super::rule!(
     "generated-source-missing",
@@ -48,13 +48,13 @@ pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagno
         .fold(diagnostic, |diagnostic, user| diagnostic.document(facts.document(user).key.clone()))
 }
 
-fn source<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a Source {
+fn source<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a SubstitutionSource {
     &facts.document(missing.doc).sources[missing.substitution]
 }
 
 /// A source's name and kind: a certificate and its key have one name.
 fn named(facts: &SiteFacts<'_>, missing: &GeneratedSource) -> String {
-    let Source { schema, name, .. } = source(facts, missing);
+    let SubstitutionSource { schema, name, .. } = source(facts, missing);
     let kind = schema.value.split('/').nth(1).unwrap_or(&schema.value);
     format!("`{}` ({kind})", name.value)
 }

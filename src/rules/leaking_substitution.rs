@@ -8,7 +8,9 @@ use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
 use crate::source::{Span, offset};
-use crate::system::deckhand::document::{Document, Source, Substitution as Written};
+use crate::system::deckhand::document::{
+    Document, DocumentSubstitution as Written, SubstitutionSource,
+};
 use crate::yaml::path::Piece;
 
 super::rule!(
@@ -210,7 +212,7 @@ fn deep_copy(
 ) -> Option<TextEdit> {
     let is_asked = |it: &Written<'_>| std::ptr::eq(it.writing, substitution.writing);
     let Written { span: entry, source, .. } = document.substitutions().find(is_asked)?;
-    let Source { span: source, deepcopy, .. } = source;
+    let SubstitutionSource { span: source, deepcopy, .. } = source;
     let text = &**facts.sources.get(source.file).text();
     let (before, behind) = text.split_at_checked(source.start as usize)?;
     let has_own_text = entry.contains(*source) && before.trim_end().ends_with(':');

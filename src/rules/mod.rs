@@ -24,7 +24,7 @@ use crate::render::{self, Rendered, Write};
 use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
 use crate::stopwatch::{self, RuleNames};
 use crate::system::cloud_init::Sets;
-use crate::system::deckhand::document::{Document, Fault, FaultKind, Selector};
+use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind, Selector};
 use crate::system::deckhand::layout;
 use crate::system::deckhand::schema::{Schemas, is_data_schema};
 use crate::system::deckhand::secrecy;
@@ -484,7 +484,7 @@ pub struct FileFacts<'a> {
     /// Its Deckhand documents, with their faults.
     pub documents: &'a [Document],
     /// Its YAML documents that are none of Deckhand's.
-    pub others: &'a [Fault],
+    pub others: &'a [DocumentFault],
     /// The places of secrets in it, as far as they can be determined.
     pub secrets: &'a [Span],
     /// Its comments.
@@ -998,8 +998,8 @@ fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
 }
 
 /// Subject of a fault of a document: the field, or the path.
-fn subject_of(fault: &Fault) -> String {
-    use FaultKind as Kind;
+fn subject_of(fault: &DocumentFault) -> String {
+    use DocumentFaultKind as Kind;
     match &fault.kind {
         Kind::MissingField { field }
         | Kind::WrongType { field, .. }
@@ -1093,8 +1093,8 @@ fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic {
 }
 
 /// `title` is what the document is called; what is no document has none.
-fn word_fault(facts: &FileFacts<'_>, fault: &Fault, title: &str) -> Diagnostic {
-    use FaultKind as Kind;
+fn word_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Diagnostic {
+    use DocumentFaultKind as Kind;
     let at = fault.at;
     match &fault.kind {
         Kind::NotADocument { found } => not_a_document::word(facts, at, found),
@@ -1156,57 +1156,63 @@ pub fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
     Some(Diagnostic { sites: vec![site.clone()], ..diagnostic })
 }
 
-fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::Problem) -> Diagnostic {
-    use deckhand::Problem;
+fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Diagnostic {
+    use deckhand::SiteProblem;
     match problem {
-        Problem::MissingPolicy => missing_layering_policy::word(facts),
-        Problem::ExtraPolicy { used, extra } => {
+        SiteProblem::MissingPolicy => missing_layering_policy::word(facts),
+        SiteProblem::ExtraPolicy { used, extra } => {
             duplicate_layering_policy::word(facts, *used, *extra)
         }
-        Problem::RepeatedLayer { layer, first, again } => {
+        SiteProblem::RepeatedLayer { layer, first, again } => {
             repeated_layer::word(facts, layer, *first, *again)
         }
-        Problem::UnknownLayer { doc, near } => unknown_layer::word(facts, *doc, near.as_ref()),
-        Problem::MissingParent { child } => missing_parent::word(facts, *child),
-        Problem::AmbiguousParent { child, candidates } => {
+        SiteProblem::UnknownLayer { doc, near } => unknown_layer::word(facts, *doc, near.as_ref()),
+        SiteProblem::MissingParent { child } => missing_parent::word(facts, *child),
+        SiteProblem::AmbiguousParent { child, candidates } => {
             ambiguous_parent::word(facts, *child, candidates)
         }
-        Problem::RefusedMatch { child, parents, refusal } => {
+        SiteProblem::RefusedMatch { child, parents, refusal } => {
             refused_parent_match::word(facts, *child, parents, *refusal)
         }
-        Problem::MixedKeys { doc } => mixed_keys::word(facts, *doc),
-        Problem::ControlParent { child, parent } => control_parent::word(facts, *child, *parent),
-        Problem::DuplicateDocument { first, again } => {
+        SiteProblem::MixedKeys { doc } => mixed_keys::word(facts, *doc),
+        SiteProblem::ControlParent { child, parent } => {
+            control_parent::word(facts, *child, *parent)
+        }
+        SiteProblem::DuplicateDocument { first, again } => {
             if is_data_schema(facts.document(*again)) {
                 duplicate_schema::word(facts, *first, *again)
             } else {
                 duplicate_document::word(facts, *first, *again)
             }
         }
-        Problem::ReplacementWithoutParent { doc } => {
+        SiteProblem::ReplacementWithoutParent { doc } => {
             invalid_replacement::word_without_parent(facts, *doc)
         }
-        Problem::ReplacementOfAnother { doc, parent } => {
+        SiteProblem::ReplacementOfAnother { doc, parent } => {
             invalid_replacement::word_of_another(facts, *doc, *parent)
         }
-        Problem::UndeclaredReplacement { doc, parent } => {
+        SiteProblem::UndeclaredReplacement { doc, parent } => {
             invalid_replacement::word_undeclared(facts, *doc, *parent)
         }
-        Problem::SharedName { first, again } => {
+        SiteProblem::SharedName { first, again } => {
             invalid_replacement::word_shared_name(facts, *first, *again)
         }
-        Problem::NestedReplacement { middle, last } => {
+        SiteProblem::NestedReplacement { middle, last } => {
             nested_replacement::word(facts, *middle, *last)
         }
-        Problem::AbstractReplacement { doc, replaced } => {
+        SiteProblem::AbstractReplacement { doc, replaced } => {
             abstract_replacement::word(facts, *doc, *replaced)
         }
-        Problem::DuplicateOutput { first, again } => duplicate_output::word(facts, *first, *again),
-        Problem::MissingSource { doc, substitution, of_abstract, near } => {
+        SiteProblem::DuplicateOutput { first, again } => {
+            duplicate_output::word(facts, *first, *again)
+        }
+        SiteProblem::MissingSource { doc, substitution, of_abstract, near } => {
             missing_source::word_document(facts, *doc, *substitution, *of_abstract, near.as_deref())
         }
-        Problem::GeneratedSources { missing } => generated_source_missing::word(facts, missing),
-        Problem::MissingEncryptionSource { doc } => missing_encryption_source::word(facts, *doc),
+        SiteProblem::GeneratedSources { missing } => generated_source_missing::word(facts, missing),
+        SiteProblem::MissingEncryptionSource { doc } => {
+            missing_encryption_source::word(facts, *doc)
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::system::deckhand::{Matches, Refusal};
+use crate::system::deckhand::{Matches, ParentRefusal};
 
 super::rule!(
     "refused-parent-match",
@@ -17,12 +17,12 @@ pub(super) fn word(
     facts: &SiteFacts<'_>,
     child: DocId,
     parents: &Matches,
-    refusal: Refusal,
+    refusal: ParentRefusal,
 ) -> Diagnostic {
     let diagnostic = match refusal {
-        Refusal::OtherSchema => other_schema(facts, child, parents),
-        Refusal::NotAbove => not_above(facts, child, parents),
-        Refusal::TwoFarther { nearer } => two_farther(facts, child, parents, nearer),
+        ParentRefusal::OtherSchema => other_schema(facts, child, parents),
+        ParentRefusal::NotAbove => not_above(facts, child, parents),
+        ParentRefusal::TwoFarther { nearer } => two_farther(facts, child, parents, nearer),
     };
     let child = facts.document(child).key.clone();
     parents.first.iter().fold(diagnostic.document(child), |diagnostic, parent| {

@@ -6,7 +6,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::graph::{Destination, Extract, Part};
 use crate::source::Span;
-use crate::system::deckhand::document::{Document, Source, Substitution};
+use crate::system::deckhand::document::{Document, DocumentSubstitution, SubstitutionSource};
 use crate::yaml::lines_of_item;
 
 super::rule!(
@@ -37,12 +37,13 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 type SubstitutionKey<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
 
 fn substitution_key<'a>(
-    substitution: Substitution<'a>,
+    substitution: DocumentSubstitution<'a>,
     to: &'a Destination,
 ) -> SubstitutionKey<'a> {
     let extract = |it: &'a Extract| (it.pattern.value.text(), it.group.value);
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
-    let (Source { schema, name, .. }, writing) = (substitution.source, substitution.writing);
+    let (SubstitutionSource { schema, name, .. }, writing) =
+        (substitution.source, substitution.writing);
     let texts = [&*schema.value, &*name.value, writing.from.value.text(), to.path.value.text()];
     (texts, writing.extract.as_deref().map(extract), to.part.as_ref().map(part))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::system::deckhand::Problem;
+use crate::system::deckhand::SiteProblem;
 
 super::rule!(
     "unused-document",
@@ -41,29 +41,29 @@ fn schemas_in_doubt<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<&'a str> {
     docs.map(|doc| &*facts.document(doc).key.schema).collect()
 }
 
-fn in_doubt(problem: &Problem) -> Option<DocId> {
+fn in_doubt(problem: &SiteProblem) -> Option<DocId> {
     match problem {
-        Problem::UnknownLayer { doc, .. }
-        | Problem::MissingParent { child: doc }
-        | Problem::AmbiguousParent { child: doc, .. }
-        | Problem::RefusedMatch { child: doc, .. }
-        | Problem::ControlParent { child: doc, .. }
-        | Problem::DuplicateDocument { again: doc, .. }
-        | Problem::ReplacementWithoutParent { doc }
-        | Problem::ReplacementOfAnother { doc, .. }
-        | Problem::UndeclaredReplacement { doc, .. }
-        | Problem::SharedName { again: doc, .. } => Some(*doc),
+        SiteProblem::UnknownLayer { doc, .. }
+        | SiteProblem::MissingParent { child: doc }
+        | SiteProblem::AmbiguousParent { child: doc, .. }
+        | SiteProblem::RefusedMatch { child: doc, .. }
+        | SiteProblem::ControlParent { child: doc, .. }
+        | SiteProblem::DuplicateDocument { again: doc, .. }
+        | SiteProblem::ReplacementWithoutParent { doc }
+        | SiteProblem::ReplacementOfAnother { doc, .. }
+        | SiteProblem::UndeclaredReplacement { doc, .. }
+        | SiteProblem::SharedName { again: doc, .. } => Some(*doc),
         // It was meant to be read.
-        Problem::MissingSource { of_abstract, .. } => *of_abstract,
-        Problem::MissingPolicy
-        | Problem::ExtraPolicy { .. }
-        | Problem::RepeatedLayer { .. }
-        | Problem::MixedKeys { .. }
-        | Problem::NestedReplacement { .. }
-        | Problem::AbstractReplacement { .. }
-        | Problem::DuplicateOutput { .. }
-        | Problem::GeneratedSources { .. }
-        | Problem::MissingEncryptionSource { .. } => None,
+        SiteProblem::MissingSource { of_abstract, .. } => *of_abstract,
+        SiteProblem::MissingPolicy
+        | SiteProblem::ExtraPolicy { .. }
+        | SiteProblem::RepeatedLayer { .. }
+        | SiteProblem::MixedKeys { .. }
+        | SiteProblem::NestedReplacement { .. }
+        | SiteProblem::AbstractReplacement { .. }
+        | SiteProblem::DuplicateOutput { .. }
+        | SiteProblem::GeneratedSources { .. }
+        | SiteProblem::MissingEncryptionSource { .. } => None,
     }
 }
 

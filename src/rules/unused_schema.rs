@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::system::deckhand::document::{Document, Fault, FaultKind};
+use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind};
 
 super::rule!(
     "unused-schema",
@@ -29,7 +29,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// One without content checks nothing anyway, and one whose name no schema can
 /// be is another rule's.
 fn can_be_used(document: &Document) -> bool {
-    let unusable = |fault: &Fault| matches!(fault.kind, FaultKind::UnusableSchemaName { .. });
+    let unusable =
+        |fault: &DocumentFault| matches!(fault.kind, DocumentFaultKind::UnusableSchemaName { .. });
     !document.data.value.is_falsy()
         && !document.key.name.is_empty()
         && !document.faults.iter().any(unusable)

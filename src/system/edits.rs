@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::Written;
 use super::cloud_init::part::CloudPart;
 use super::deckhand::document::Document;
-use super::deckhand::known::Known;
+use super::deckhand::known::KnownTexts;
 use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
@@ -101,7 +101,7 @@ pub struct SitePair<'a> {
 pub struct Edits<'a> {
     /// The edits, by number.
     pub edits: Vec<Edit>,
-    pairs: Vec<Pair<'a>>,
+    pairs: Vec<DocumentPair<'a>>,
     files: Vec<(FileEdit<'a>, EditId)>,
     keys: ListKeys,
 }
@@ -124,12 +124,12 @@ pub struct FileEdit<'a> {
     /// Its place as a file of documents, on each side on which it is one.
     pub places: Vec<Option<&'a Place>>,
     /// The files that came or went with the site that it defines; none for other causes.
-    pub alone: SiteFiles,
+    pub alone: SitePlaces,
 }
 
 /// Files that one site has and no other, on either side.
 #[derive(Clone, Debug, Default)]
-pub struct SiteFiles {
+pub struct SitePlaces {
     /// Places of documents.
     pub places: BTreeSet<Place>,
     /// Files of parts.
@@ -141,7 +141,7 @@ impl<'a> FileEdit<'a> {
     /// on the head side, and which is read.
     pub fn new(path: &'a RepoPath, cause: FileEditCause, sides: [Option<FileId>; 2]) -> Self {
         let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
-        let (is_unread, places, alone) = ([false; 2], Vec::new(), SiteFiles::default());
+        let (is_unread, places, alone) = ([false; 2], Vec::new(), SitePlaces::default());
         Self { repository: None, path, cause, base, head, is_unread, places, alone }
     }
 }
@@ -179,11 +179,11 @@ impl FileEditCause {
 
 /// A document on both sides, or on one.
 #[derive(Debug)]
-struct Pair<'a> {
+struct DocumentPair<'a> {
     base: Option<Located<'a>>,
     head: Option<Located<'a>>,
     /// Where it counts without the edit of the whole of it, and with it.
-    ranks: [Rank; 2],
+    ranks: [DocumentRank; 2],
     /// The edit by which it came, went, or moved.
     whole: Option<EditId>,
     /// For each difference of the two, in their order, the edit that made it.
@@ -191,7 +191,7 @@ struct Pair<'a> {
 }
 
 /// A document with some of its edits.
-pub enum Version<'a> {
+pub enum DocumentVersion<'a> {
     /// As it is written on one of the sides.
     Written(Written<'a>),
     /// One of Deckhand's, with some of its edits and not with others.
@@ -200,13 +200,13 @@ pub enum Version<'a> {
     RevisedPart(Box<CloudPart>),
 }
 
-impl Version<'_> {
+impl DocumentVersion<'_> {
     /// The document.
     pub fn document(&self) -> Written<'_> {
         match self {
-            Version::Written(document) => *document,
-            Version::Revised(document) => Written::Deckhand(document),
-            Version::RevisedPart(part) => Written::Part(part),
+            DocumentVersion::Written(document) => *document,
+            DocumentVersion::Revised(document) => Written::Deckhand(document),
+            DocumentVersion::RevisedPart(part) => Written::Part(part),
         }
     }
 }
@@ -225,14 +225,14 @@ pub fn edits<'a>(
     let mut drafts = Vec::new();
     let (unread, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| file.cause.is_unknown());
-    let unread = Unread::drafted(unread, &mut drafts);
+    let unread = UnreadEdits::drafted(unread, &mut drafts);
     let (definitions, sites): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|file| file.cause == FileEditCause::Definition);
     let sites = Sites::drafted(sites, &unread, base.iter().chain(&head), &mut drafts);
     let mut pairs = pair(base, head, &sites);
     let moved = moved(&pairs, unedited);
     rank(&mut pairs, &moved);
-    let pairs: Vec<Pair<'a>> = pairs
+    let pairs: Vec<DocumentPair<'a>> = pairs
         .into_iter()
         .zip(moved)
         .map(|(pair, moved)| pair.drafted(moved, (&unread, &sites), &keys, &mut drafts))
@@ -245,7 +245,7 @@ pub fn edits<'a>(
     files.extend(sites.files);
     for file in untold {
         let mut sides = pairs.iter().flat_map(|pair| pair.head.iter().chain(&pair.base));
-        let draft = Draft::file(&file, sides.find(|located| located.path == file.path));
+        let draft = EditDraft::file(&file, sides.find(|located| located.path == file.path));
         files.push((file, add(&mut drafts, draft)));
     }
     numbered(drafts, pairs, files, keys)
@@ -253,17 +253,17 @@ pub fn edits<'a>(
 
 /// The edits of files that cannot be read. What a document of such a file is on the side that
 /// is not read is unknown: that it came or went is part of the edit of the file.
-struct Unread<'a> {
+struct UnreadEdits<'a> {
     files: Vec<(FileEdit<'a>, EditId)>,
     by_path: BTreeMap<(Option<usize>, &'a RepoPath), usize>,
 }
 
-impl<'a> Unread<'a> {
-    fn drafted(files: Vec<FileEdit<'a>>, drafts: &mut Vec<Draft>) -> Self {
+impl<'a> UnreadEdits<'a> {
+    fn drafted(files: Vec<FileEdit<'a>>, drafts: &mut Vec<EditDraft>) -> Self {
         let by_path = files.iter().enumerate();
         let by_path = by_path.map(|(at, file)| ((file.repository, file.path), at)).collect();
         let files = files.into_iter().map(|file| {
-            let draft = Draft::file(&file, None);
+            let draft = EditDraft::file(&file, None);
             (file, add(drafts, draft))
         });
         Self { files: files.collect(), by_path }
@@ -290,7 +290,7 @@ impl<'a> Unread<'a> {
 
     /// The edit of the file that a pair is on one side only by, as the file is not read on the
     /// other side.
-    fn edit_of_pair(&self, pair: &Pair<'_>) -> Option<EditId> {
+    fn edit_of_pair(&self, pair: &DocumentPair<'_>) -> Option<EditId> {
         let at = |located: &Located<'_>, side| self.edit_of(located.repository, located.path, side);
         match (&pair.base, &pair.head) {
             (Some(base), None) => at(base, 1),
@@ -314,9 +314,9 @@ impl<'a> Sites<'a> {
     /// Those whose definitions are read.
     fn drafted<'l>(
         mut files: Vec<FileEdit<'a>>,
-        unread: &Unread<'_>,
+        unread: &UnreadEdits<'_>,
         documents: impl Iterator<Item = &'l Located<'a>>,
-        drafts: &mut Vec<Draft>,
+        drafts: &mut Vec<EditDraft>,
     ) -> Self
     where
         'a: 'l,
@@ -330,7 +330,7 @@ impl<'a> Sites<'a> {
         let files: Vec<(FileEdit<'a>, EditId)> = files
             .into_iter()
             .map(|file| {
-                let draft = Draft::file(&file, first.get(file.path).copied());
+                let draft = EditDraft::file(&file, first.get(file.path).copied());
                 (file, add(drafts, draft))
             })
             .collect();
@@ -355,7 +355,7 @@ impl<'a> Sites<'a> {
     }
 
     /// The edit of a site with which a document came or went.
-    fn edit_of_pair(&self, pair: &Pair<'_>) -> Option<EditId> {
+    fn edit_of_pair(&self, pair: &DocumentPair<'_>) -> Option<EditId> {
         let (located, with) = match (&pair.base, &pair.head) {
             (Some(base), None) => (base, FileEditCause::SiteRemoved),
             (None, Some(head)) => (head, FileEditCause::SiteAdded),
@@ -378,7 +378,7 @@ impl<'a> Edits<'a> {
     /// The edits of a site's definition that decide which files make the site.
     pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
         let of = self.pairs.iter().filter(|pair| pair.is_first_of(definition));
-        let edits = of.flat_map(Pair::edits);
+        let edits = of.flat_map(DocumentPair::edits);
         let files = self.files.iter().filter(|(file, _)| match file.cause {
             FileEditCause::Definition | FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
                 file.path == definition
@@ -430,12 +430,18 @@ impl<'a> Edits<'a> {
         &self,
         site: &SitePair<'a>,
         chosen: &dyn Fn(EditId) -> bool,
-        known: &mut Known,
-    ) -> Vec<(&'a RepoPath, Version<'a>)> {
+        known: &mut KnownTexts,
+    ) -> Vec<(&'a RepoPath, DocumentVersion<'a>)> {
         let Some(membership) = self.membership(site, chosen) else { return Vec::new() };
         let unedited = site.unedited.iter().filter(|located| membership.has(located));
-        let mut versions: Vec<(Rank, &'a RepoPath, Version<'a>)> = unedited
-            .map(|located| (Rank::of(located), located.path, Version::Written(located.document)))
+        let mut versions: Vec<(DocumentRank, &'a RepoPath, DocumentVersion<'a>)> = unedited
+            .map(|located| {
+                (
+                    DocumentRank::of(located),
+                    located.path,
+                    DocumentVersion::Written(located.document),
+                )
+            })
             .collect();
         let edited = self.pairs.iter().filter_map(|pair| {
             let (located, version) = pair.version(chosen, &self.keys, known)?;
@@ -444,7 +450,7 @@ impl<'a> Edits<'a> {
             membership.has(&located).then(|| (rank.clone(), located.path, version))
         });
         versions.extend(edited);
-        let rank = |rank: &Rank| membership.rank(rank.repository);
+        let rank = |rank: &DocumentRank| membership.rank(rank.repository);
         versions.sort_by(|(one, ..), (other, ..)| {
             rank(one).cmp(&rank(other)).then_with(|| one.cmp(other))
         });
@@ -456,7 +462,7 @@ impl<'a> Edits<'a> {
 /// by their place there, and those that are where they were on the base behind
 /// the last one that stands before them on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
+struct DocumentRank {
     repository: Option<usize>,
     path: RepoPath,
     /// The place of a document of the head, from one; of one of the base that
@@ -466,7 +472,7 @@ struct Rank {
     below: usize,
 }
 
-impl Rank {
+impl DocumentRank {
     fn of(located: &Located<'_>) -> Self {
         let (repository, path) = (located.repository, located.path.clone());
         Self { repository, path, behind: located.index + 1, below: 0 }
@@ -474,7 +480,7 @@ impl Rank {
 }
 
 /// Gives the pairs their ranks.
-fn rank(pairs: &mut [Pair<'_>], moved: &[Moved]) {
+fn rank(pairs: &mut [DocumentPair<'_>], moved: &[Moved]) {
     // By file and place on the base: the place on the head of what stayed.
     let mut stayed: BTreeMap<(Option<usize>, RepoPath, usize), usize> = BTreeMap::new();
     for (pair, moved) in pairs.iter().zip(moved) {
@@ -485,12 +491,12 @@ fn rank(pairs: &mut [Pair<'_>], moved: &[Moved]) {
         }
     }
     for (pair, moved) in pairs.iter_mut().zip(moved) {
-        let head = pair.head.as_ref().map(Rank::of);
+        let head = pair.head.as_ref().map(DocumentRank::of);
         let base = pair.base.as_ref().map(|base| {
             let file = |index: usize| (base.repository, base.path.clone(), index);
             let before = stayed.range(file(0)..file(base.index)).next_back();
             let behind = before.map_or(0, |(_, head)| head + 1);
-            Rank { behind, below: base.index + 1, ..Rank::of(base) }
+            DocumentRank { behind, below: base.index + 1, ..DocumentRank::of(base) }
         });
         pair.ranks = match (base, head, moved) {
             (Some(_), Some(head), Moved::Stayed) => [head.clone(), head],
@@ -512,7 +518,7 @@ enum Moved {
 }
 
 /// Which of the pairs moved.
-fn moved(pairs: &[Pair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
+fn moved(pairs: &[DocumentPair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
     let mut moved: Vec<Moved> = pairs
         .iter()
         .map(|pair| match (&pair.base, &pair.head) {
@@ -609,7 +615,7 @@ fn contests(document: Written<'_>) -> Vec<Contest<'_>> {
 
 /// The documents on both sides between which their order decides. Groups in
 /// which none is edited are left out.
-fn rivals<'l>(pairs: &'l [Pair<'_>], unedited: &'l [Located<'_>]) -> Vec<Vec<Rival<'l>>> {
+fn rivals<'l>(pairs: &'l [DocumentPair<'_>], unedited: &'l [Located<'_>]) -> Vec<Vec<Rival<'l>>> {
     let mut groups: BTreeMap<Contest<'l>, Vec<Rival<'l>>> = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
@@ -643,7 +649,7 @@ fn redefines(edit: &Edit) -> bool {
     edit.part == Section::Whole || edit.kind == EditKind::Site
 }
 
-impl<'a> Pair<'a> {
+impl<'a> DocumentPair<'a> {
     /// Whether it is the first document of this file on one of the sides.
     fn is_first_of(&self, path: &RepoPath) -> bool {
         self.base.iter().chain(&self.head).any(|located| {
@@ -656,7 +662,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether edits of it show that `definition` defines another site.
-    fn defines(&self, definition: &RepoPath, drafts: &[Draft]) -> bool {
+    fn defines(&self, definition: &RepoPath, drafts: &[EditDraft]) -> bool {
         let is_redefining = |edit: EditId| redefines(&drafts[edit.index()].edit);
         self.is_first_of(definition) && self.edits().any(is_redefining)
     }
@@ -667,25 +673,25 @@ impl<'a> Pair<'a> {
         &self,
         chosen: &dyn Fn(EditId) -> bool,
         keys: &ListKeys,
-        known: &mut Known,
-    ) -> Option<(Located<'a>, Version<'a>)> {
+        known: &mut KnownTexts,
+    ) -> Option<(Located<'a>, DocumentVersion<'a>)> {
         let whole = self.whole.is_some_and(chosen);
         let (base, head) = match (&self.base, &self.head) {
             (Some(base), Some(head)) => (base, head),
             (Some(only), None) => {
-                return (!whole).then_some((*only, Version::Written(only.document)));
+                return (!whole).then_some((*only, DocumentVersion::Written(only.document)));
             }
             (None, only) => {
                 let only = only.as_ref().filter(|_| whole)?;
-                return Some((*only, Version::Written(only.document)));
+                return Some((*only, DocumentVersion::Written(only.document)));
             }
         };
         let taken = self.parts.iter().filter(|edit| chosen(**edit)).count();
         let place = if whole { head } else { base };
         let version = if taken == self.parts.len() && (taken > 0 || whole) {
-            Version::Written(head.document)
+            DocumentVersion::Written(head.document)
         } else if taken == 0 {
-            Version::Written(base.document)
+            DocumentVersion::Written(base.document)
         } else {
             let mut parts = self.parts.iter();
             let root = diff::combine(
@@ -699,10 +705,10 @@ impl<'a> Pair<'a> {
             );
             match (base.document, head.document) {
                 (Written::Part(base), Written::Part(head)) => {
-                    Version::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
+                    DocumentVersion::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
                 }
                 (Written::Deckhand(base), _) => {
-                    Version::Revised(Box::new(revised(base, root, known)))
+                    DocumentVersion::Revised(Box::new(revised(base, root, known)))
                 }
                 (Written::Part(_), Written::Deckhand(_)) => {
                     unreachable!("documents are paired within a system")
@@ -717,9 +723,9 @@ impl<'a> Pair<'a> {
     fn drafted(
         mut self,
         moved: Moved,
-        (unread, sites): (&Unread<'_>, &Sites<'_>),
+        (unread, sites): (&UnreadEdits<'_>, &Sites<'_>),
         keys: &ListKeys,
-        drafts: &mut Vec<Draft>,
+        drafts: &mut Vec<EditDraft>,
     ) -> Self {
         let of_file = unread.edit_of_pair(&self).or_else(|| sites.edit_of_pair(&self));
         let (base, head) = match (&self.base, &self.head) {
@@ -730,7 +736,7 @@ impl<'a> Pair<'a> {
                 let (base, head) = (self.base.as_ref().map(text), self.head.as_ref().map(text));
                 self.whole = Some(match of_file {
                     Some(edit) => drafts[edit.index()].cover(edit, [base, head]),
-                    None => add(drafts, Draft::whole(kind, only, base, head)),
+                    None => add(drafts, EditDraft::whole(kind, only, base, head)),
                 });
                 return self;
             }
@@ -739,7 +745,7 @@ impl<'a> Pair<'a> {
         if moved == Moved::Elsewhere {
             let texts = [base, head].map(|located| Some(whole_text(located.document)));
             let [at_base, at_head] = texts;
-            let draft = Draft::whole(EditKind::Moved, head, at_base, at_head);
+            let draft = EditDraft::whole(EditKind::Moved, head, at_base, at_head);
             self.whole = Some(add(drafts, draft));
         }
         let keys = keys.of_document(&head.document.key().schema);
@@ -747,7 +753,7 @@ impl<'a> Pair<'a> {
         // Text that an anchor makes stand in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
         for difference in found {
-            let draft = Draft::part(head, &difference);
+            let draft = EditDraft::part(head, &difference);
             let covers = |text: &Option<Text>| {
                 text.as_ref().map(|text| text.covers.clone()).unwrap_or_default()
             };
@@ -763,23 +769,23 @@ impl<'a> Pair<'a> {
 }
 
 /// An edit that has no number yet, and what it is sorted by.
-struct Draft {
-    order: Order,
+struct EditDraft {
+    order: EditOrder,
     edit: Edit,
 }
 
 /// Repository, file, index of the document in it, whether the edit has a text in the head,
 /// position, part and location. Positions on different sides are not compared: those behind
 /// a secret depend on how long it is.
-type Order = (Option<usize>, RepoPath, usize, bool, u32, Section, String);
+type EditOrder = (Option<usize>, RepoPath, usize, bool, u32, Section, String);
 
-fn add(drafts: &mut Vec<Draft>, draft: Draft) -> EditId {
+fn add(drafts: &mut Vec<EditDraft>, draft: EditDraft) -> EditId {
     let id = EditId::at(drafts.len());
     drafts.push(draft);
     id
 }
 
-impl Draft {
+impl EditDraft {
     fn whole(
         kind: EditKind,
         located: &Located<'_>,
@@ -869,12 +875,12 @@ impl Draft {
 
 /// Gives the edits their numbers.
 fn numbered<'a>(
-    drafts: Vec<Draft>,
-    mut pairs: Vec<Pair<'a>>,
+    drafts: Vec<EditDraft>,
+    mut pairs: Vec<DocumentPair<'a>>,
     mut files: Vec<(FileEdit<'a>, EditId)>,
     keys: ListKeys,
 ) -> Edits<'a> {
-    let mut drafts: Vec<(usize, Draft)> = drafts.into_iter().enumerate().collect();
+    let mut drafts: Vec<(usize, EditDraft)> = drafts.into_iter().enumerate().collect();
     drafts.sort_by(|(_, one), (_, other)| one.order.cmp(&other.order));
     let mut ids = vec![EditId(0); drafts.len()];
     for (id, (drafted, _)) in drafts.iter().enumerate() {
@@ -1016,8 +1022,12 @@ fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>)
 /// those that moved elsewhere; then parts that say the same in files with
 /// other names; then those of one file that are alike; and last those of one place that were
 /// renamed.
-fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>, sites: &Sites<'a>) -> Vec<Pair<'a>> {
-    let mut open = Open {
+fn pair<'a>(
+    base: Vec<Located<'a>>,
+    head: Vec<Located<'a>>,
+    sites: &Sites<'a>,
+) -> Vec<DocumentPair<'a>> {
+    let mut open = UnpairedDocuments {
         base: base.into_iter().map(Some).collect(),
         head: head.into_iter().map(Some).collect(),
         pairs: Vec::new(),
@@ -1035,9 +1045,9 @@ fn pair<'a>(base: Vec<Located<'a>>, head: Vec<Located<'a>>, sites: &Sites<'a>) -
     open.pair_parts_of_other_files();
     open.pair_alike();
     open.pair_renamed();
-    let Open { base, head, mut pairs } = open;
-    pairs.extend(base.into_iter().flatten().map(|only| Pair::of(Some(only), None)));
-    pairs.extend(head.into_iter().flatten().map(|only| Pair::of(None, Some(only))));
+    let UnpairedDocuments { base, head, mut pairs } = open;
+    pairs.extend(base.into_iter().flatten().map(|only| DocumentPair::of(Some(only), None)));
+    pairs.extend(head.into_iter().flatten().map(|only| DocumentPair::of(None, Some(only))));
     pairs
 }
 
@@ -1050,19 +1060,20 @@ fn place_name(place: Option<&Place>) -> (u8, Arc<str>) {
     }
 }
 
-impl<'a> Pair<'a> {
+impl<'a> DocumentPair<'a> {
     fn of(base: Option<Located<'a>>, head: Option<Located<'a>>) -> Self {
-        let nowhere = Rank { repository: None, path: RepoPath::new(""), behind: 0, below: 0 };
+        let nowhere =
+            DocumentRank { repository: None, path: RepoPath::new(""), behind: 0, below: 0 };
         let ranks = [nowhere.clone(), nowhere];
         Self { base, head, ranks, whole: None, parts: Vec::new() }
     }
 }
 
 /// Documents that are not paired yet.
-struct Open<'a> {
+struct UnpairedDocuments<'a> {
     base: Vec<Option<Located<'a>>>,
     head: Vec<Option<Located<'a>>>,
-    pairs: Vec<Pair<'a>>,
+    pairs: Vec<DocumentPair<'a>>,
 }
 
 /// How many documents of one identity may be paired.
@@ -1074,7 +1085,7 @@ enum Meet {
     Alone,
 }
 
-impl<'a> Open<'a> {
+impl<'a> UnpairedDocuments<'a> {
     fn pair_by<K: Ord>(&mut self, identity: impl Fn(&Located<'a>) -> Option<K>, meet: Meet) {
         let of = |side: &[Option<Located<'a>>]| {
             let mut known: BTreeMap<K, Vec<usize>> = BTreeMap::new();
@@ -1093,7 +1104,8 @@ impl<'a> Open<'a> {
                 continue;
             }
             for (below, above) in below.iter().zip(above) {
-                self.pairs.push(Pair::of(self.base[*below].take(), self.head[*above].take()));
+                self.pairs
+                    .push(DocumentPair::of(self.base[*below].take(), self.head[*above].take()));
             }
         }
     }
@@ -1129,7 +1141,7 @@ impl<'a> Open<'a> {
                 head.is_some_and(|head| same(&base.document.root(), &head.document.root()))
             };
             if let Some(at) = alike.iter().take(MOST).find(says_the_same) {
-                self.pairs.push(Pair::of(below.take(), self.head[*at].take()));
+                self.pairs.push(DocumentPair::of(below.take(), self.head[*at].take()));
             }
         }
     }
@@ -1158,13 +1170,13 @@ impl<'a> Open<'a> {
                 for likeness in likenesses(&head) {
                     known.entry(likeness).or_default().remove(&at);
                 }
-                self.pairs.push(Pair::of(below.take(), self.head[at].take()));
+                self.pairs.push(DocumentPair::of(below.take(), self.head[at].take()));
             }
         }
     }
 }
 
-impl Open<'_> {
+impl UnpairedDocuments<'_> {
     /// A document of another name is the one it was, where most of its values are; where it has
     /// none that may be compared, the one at its place in its file.
     fn pair_renamed(&mut self) {
@@ -1185,7 +1197,7 @@ impl Open<'_> {
         for renaming in renamings {
             let (below, above) = (&mut self.base[renaming.base], &mut self.head[renaming.head]);
             if below.is_some() && above.is_some() {
-                self.pairs.push(Pair::of(below.take(), above.take()));
+                self.pairs.push(DocumentPair::of(below.take(), above.take()));
             }
         }
     }

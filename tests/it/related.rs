@@ -6,7 +6,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::source::{RepoPath, Source, SourceMap};
 use layercake::system::deckhand::Site;
 use layercake::system::deckhand::document::Document;
-use layercake::system::deckhand::known::Known;
+use layercake::system::deckhand::known::KnownTexts;
 use layercake::system::deckhand::read::{Reading, Surroundings, read};
 use layercake::system::deckhand::secrecy::{Folder, SecretKinds};
 use layercake::yaml::parse;
@@ -149,7 +149,7 @@ struct Read {
 fn documents(text: &str, sources: &mut SourceMap) -> Vec<Read> {
     let source = Source::new(RepoPath::new("site.yaml"), Ok(text.as_bytes().to_vec()));
     let file = sources.add(source);
-    let mut known = Known::default();
+    let mut known = KnownTexts::default();
     let parsed = parse(file, text);
     let documents = parsed.documents.iter().map(|document| {
         let kinds = SecretKinds::default();

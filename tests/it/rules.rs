@@ -32,7 +32,7 @@ use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::{Gates, REFUSED, RULES, Unchanged};
 use layercake::source::{MemoryTree, SourceMap};
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::yaml::Node;
 
 use crate::support::{check_with, compare_files, finding_text, options, saved};
@@ -285,7 +285,7 @@ struct Block {
 /// One `## Bad` or `## Good` section, or the part of it up to a report.
 struct Example {
     bad: bool,
-    options: Options,
+    options: DeckhandOptions,
     place: Place,
     gates: Gates,
     files: Vec<Block>,
@@ -502,7 +502,7 @@ impl Page {
 #[derive(Clone)]
 struct Heading {
     bad: bool,
-    options: Options,
+    options: DeckhandOptions,
     place: Place,
     gates: Gates,
 }

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use super::catalog::Catalog;
-use super::document::{Document, Source};
-use super::{Options, Site, secret_reference};
+use super::document::{Document, SubstitutionSource};
+use super::{DeckhandOptions, Site, secret_reference};
 use crate::graph::{DocId, Graph, Recipe};
 use crate::yaml::diff::same_entries;
 
@@ -18,7 +18,7 @@ impl<'a> Site<'a> {
         &self,
         graph: &Graph,
         documents: &[&'b Document],
-        options: &Options,
+        options: &DeckhandOptions,
     ) -> Option<(Site<'b>, Graph)>
     where
         'a: 'b,
@@ -76,7 +76,7 @@ fn is_related_alike(then: &Document, now: &Document) -> bool {
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     };
-    let is_named_alike = |(then, now): (&Source, &Source)| {
+    let is_named_alike = |(then, now): (&SubstitutionSource, &SubstitutionSource)| {
         then.schema.value == now.schema.value && then.name.value == now.name.value
     };
     then.key == now.key

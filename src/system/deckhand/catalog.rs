@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use smol_str::SmolStr;
 
-use super::Lookup;
+use super::FastMap;
 use super::document::Document;
 use crate::graph::DocId;
 use crate::source::Span;
@@ -18,7 +18,7 @@ use crate::yaml::{Mapping, Node, Value};
 pub struct Catalog {
     /// By catalog, and in its order.
     pub declared: Vec<Declared>,
-    by_name: Lookup<(&'static str, SmolStr), usize>,
+    by_name: FastMap<(&'static str, SmolStr), usize>,
     covered: BTreeSet<&'static str>,
 }
 
@@ -44,7 +44,7 @@ const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
 const PASSPHRASE: [&str; 1] = ["deckhand/Passphrase/v1"];
 
 /// What a catalog declares.
-enum Kind {
+enum CatalogKind {
     /// A `PKICatalog`.
     Certificates,
     /// A `PassphraseCatalog`.
@@ -52,11 +52,11 @@ enum Kind {
 }
 
 /// Which catalog a document is, abstract ones left out.
-fn kind(document: &Document) -> Option<Kind> {
+fn kind(document: &Document) -> Option<CatalogKind> {
     match &*document.key.schema {
         _ if document.is_abstract => None,
-        "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => Some(Kind::Certificates),
-        "pegleg/PassphraseCatalog/v1" => Some(Kind::Passphrases),
+        "promenade/PKICatalog/v1" | "pegleg/PKICatalog/v1" => Some(CatalogKind::Certificates),
+        "pegleg/PassphraseCatalog/v1" => Some(CatalogKind::Passphrases),
         _ => None,
     }
 }
@@ -69,11 +69,11 @@ impl Catalog {
         for (index, document) in documents.iter().enumerate() {
             let doc = DocId::at(index);
             match kind(document) {
-                Some(Kind::Certificates) => {
+                Some(CatalogKind::Certificates) => {
                     catalog.covered.extend(AUTHORITY.iter().chain(&CERTIFICATE).chain(&KEYPAIR));
                     catalog.certificates(doc, &document.data);
                 }
-                Some(Kind::Passphrases) => {
+                Some(CatalogKind::Passphrases) => {
                     catalog.covered.extend(PASSPHRASE);
                     let items = document.data.get("passphrases");
                     catalog.items(doc, items, "document_name", &PASSPHRASE);

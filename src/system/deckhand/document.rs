@@ -1,7 +1,7 @@
 //! One Deckhand document, typed: every field with the text it was written in.
 //!
 //! A document is read once per file, whatever number of sites use it. Nothing
-//! is refused here: what is wrong is a [`Fault`] with its place, and the rest
+//! is refused here: what is wrong is a [`DocumentFault`] with its place, and the rest
 //! of the document is used (`deckhand.md` sections 2 and 4).
 
 use std::sync::{Arc, OnceLock};
@@ -58,7 +58,7 @@ pub struct Document {
     /// How many actions are written, those that cannot be followed among them.
     pub actions_written: usize,
     /// The document that each of the substitutions names.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SubstitutionSource>,
     /// Where `metadata.replacement` says true.
     pub replacement: Option<Span>,
     /// Whether `metadata.storagePolicy` is `encrypted`.
@@ -72,7 +72,7 @@ pub struct Document {
     /// `data`; null where there is none. Marked secret if it is.
     pub data: Node,
     /// What is wrong with the document by itself.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<DocumentFault>,
     /// Aliases of collections in it.
     pub shared: Vec<SharedCollection>,
     /// A key in a mapping with keys of several types, and the first key of that mapping, in a
@@ -93,7 +93,7 @@ pub struct Selector {
 
 /// The document that a substitution names.
 #[derive(Debug)]
-pub struct Source {
+pub struct SubstitutionSource {
     /// Its schema.
     pub schema: Spanned<Arc<str>>,
     /// Its name.
@@ -106,11 +106,11 @@ pub struct Source {
 
 /// One substitution.
 #[derive(Clone, Copy, Debug)]
-pub struct Substitution<'d> {
+pub struct DocumentSubstitution<'d> {
     /// Its whole text.
     pub span: Span,
     /// What it reads.
-    pub source: &'d Source,
+    pub source: &'d SubstitutionSource,
     /// Which value of it is written where.
     pub writing: &'d Writing,
 }
@@ -156,7 +156,7 @@ impl Document {
     }
 
     /// Its substitutions.
-    pub fn substitutions(&self) -> impl Iterator<Item = Substitution<'_>> {
+    pub fn substitutions(&self) -> impl Iterator<Item = DocumentSubstitution<'_>> {
         (0..self.sources.len()).map(|index| self.substitution(index))
     }
 
@@ -164,12 +164,12 @@ impl Document {
     ///
     /// # Panics
     /// Where there are not so many.
-    pub fn substitution(&self, index: usize) -> Substitution<'_> {
+    pub fn substitution(&self, index: usize) -> DocumentSubstitution<'_> {
         let behind = &self.instructions[self.actions().len() + index];
         let Instruction { act: Act::Substitute(writing), at } = behind else {
             unreachable!("what follows the actions are the substitutions");
         };
-        Substitution { span: *at, source: &self.sources[index], writing }
+        DocumentSubstitution { span: *at, source: &self.sources[index], writing }
     }
 }
 
@@ -186,16 +186,16 @@ pub enum PatternUse {
 
 /// Something wrong with one document by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct DocumentFault {
     /// Where.
     pub at: Span,
     /// What.
-    pub kind: FaultKind,
+    pub kind: DocumentFaultKind,
 }
 
-/// The kinds of [`Fault`]. Fields are written as `metadata.name`.
+/// The kinds of [`DocumentFault`]. Fields are written as `metadata.name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum DocumentFaultKind {
     /// A mapping, list or scalar that is no Deckhand document.
     NotADocument {
         /// What it is instead.

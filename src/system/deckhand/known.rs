@@ -13,14 +13,14 @@ use crate::yaml::path::{Path, PathError};
 /// What one thread has read before, by its text; and patterns, which all threads may
 /// share, because to compile one is much.
 #[derive(Debug, Default)]
-pub struct Known {
-    words: Table<Arc<str>>,
-    paths: Table<Path>,
-    action_paths: Table<ActionPath>,
+pub struct KnownTexts {
+    words: TextTable<Arc<str>>,
+    paths: TextTable<Path>,
+    action_paths: TextTable<ActionPath>,
     patterns: Arc<Patterns>,
 }
 
-impl Known {
+impl KnownTexts {
     /// Nothing but these patterns.
     pub fn of(patterns: Arc<Patterns>) -> Self {
         Self { patterns, ..Self::default() }
@@ -52,15 +52,15 @@ impl Known {
 
 /// What was read of each of some texts.
 #[derive(Debug)]
-struct Table<T>(HashMap<SmolStr, T, foldhash::fast::RandomState>);
+struct TextTable<T>(HashMap<SmolStr, T, foldhash::fast::RandomState>);
 
-impl<T> Default for Table<T> {
+impl<T> Default for TextTable<T> {
     fn default() -> Self {
         Self(HashMap::default())
     }
 }
 
-impl<T: Clone> Table<T> {
+impl<T: Clone> TextTable<T> {
     /// So many texts are remembered, of so many bytes each at most: what somebody
     /// else wrote takes no memory without end.
     const MOST: usize = 4096;

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use self::catalog::Catalog;
 use self::document::Document;
-use self::names::Names;
+use self::names::DocumentIndex;
 use self::parents::Layers;
 use crate::graph::{DocId, Graph, Link, MissingSource, Need, Recipe, Steps};
 use crate::merge::deckhand::Semantics;
@@ -30,7 +30,7 @@ use crate::yaml::{Node, Origin, SharedCollection};
 /// compared to find near misses.
 const MOST_COMPARISONS: usize = 500_000;
 
-type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Collections that have aliases, by where they are written, with the first alias of
 /// each.
@@ -38,7 +38,7 @@ pub type Aliases = HashMap<Span, SharedCollection, foldhash::fast::RandomState>;
 
 /// How a set of documents is understood.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DeckhandOptions {
     /// Which of the two meanings (`semantics.md`).
     pub semantics: Semantics,
     /// What becomes of a substitution whose source is missing.
@@ -60,14 +60,14 @@ pub struct Site<'a> {
     /// What its catalogs say is made at deploy time.
     pub catalog: Arc<Catalog>,
     /// What is wrong with how they are related.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SiteProblem>,
     relations: Arc<Relations<'a>>,
     /// The texts of the documents, in order; made when somebody asks.
     places: OnceLock<Vec<(Span, DocId)>>,
     /// See [`Site::aliases`]; likewise.
     aliases: OnceLock<Aliases>,
     /// See [`Site::data_schemas`]; likewise.
-    data_schemas: OnceLock<Lookup<Arc<str>, DocId>>,
+    data_schemas: OnceLock<FastMap<Arc<str>, DocId>>,
 }
 
 /// How the documents of a site are related; a site that is nearly the same may share
@@ -78,7 +78,7 @@ struct Relations<'a> {
     repeated: Vec<bool>,
     parents: Vec<Option<DocId>>,
     replaced_by: Vec<Option<DocId>>,
-    names: Names<'a>,
+    names: DocumentIndex<'a>,
 }
 
 /// A layer of the policy that is spelled nearly as one that it does not have.
@@ -93,7 +93,7 @@ pub struct NearLayer {
 
 /// Something wrong with how documents are related.
 #[derive(Clone, Debug)]
-pub enum Problem {
+pub enum SiteProblem {
     /// There are documents with layers and no LayeringPolicy.
     MissingPolicy,
     /// A LayeringPolicy beside the one in force.
@@ -138,7 +138,7 @@ pub enum Problem {
         /// What its labels match.
         parents: Matches,
         /// Why that is refused.
-        refusal: Refusal,
+        refusal: ParentRefusal,
     },
     /// A document with a mapping whose keys are of several types, which Deckhand sorts because a
     /// label of its selector is found.
@@ -287,7 +287,7 @@ pub struct GeneratedSource {
 
 /// Why Deckhand's code refuses a set in which labels match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ParentRefusal {
     /// D04: the schemas differ.
     OtherSchema,
     /// D05: the match is in the same layer or a lower one.
@@ -302,11 +302,15 @@ pub enum Refusal {
 
 impl<'a> Site<'a> {
     /// Relates the documents of one site, which are in path order.
-    pub fn new(name: Option<Arc<str>>, documents: Vec<&'a Document>, options: &Options) -> Self {
+    pub fn new(
+        name: Option<Arc<str>>,
+        documents: Vec<&'a Document>,
+        options: &DeckhandOptions,
+    ) -> Self {
         let mut problems = Vec::new();
         let policy = policy(&documents, &mut problems);
         let layers = layers(&documents, policy, &mut problems);
-        let mut names = Names::of(&documents);
+        let mut names = DocumentIndex::of(&documents);
         let repeated = names.repeated(&documents, &mut problems);
         let family = Family { documents: &documents, repeated: &repeated };
         let relating = parents::relating(family);
@@ -325,7 +329,7 @@ impl<'a> Site<'a> {
         documents: Vec<&'a Document>,
         policy: Option<DocId>,
         catalog: Arc<Catalog>,
-        problems: Vec<Problem>,
+        problems: Vec<SiteProblem>,
         relations: Arc<Relations<'a>>,
     ) -> Self {
         let (places, aliases, data_schemas) = <(OnceLock<_>, OnceLock<_>, OnceLock<_>)>::default();
@@ -377,9 +381,9 @@ impl<'a> Site<'a> {
 
     /// The documents that are schemas, by the schema of the documents that they are
     /// for: the first of a name counts.
-    pub fn data_schemas(&self) -> &Lookup<Arc<str>, DocId> {
+    pub fn data_schemas(&self) -> &FastMap<Arc<str>, DocId> {
         self.data_schemas.get_or_init(|| {
-            let mut found = Lookup::default();
+            let mut found = FastMap::default();
             for (doc, document) in self.iter().filter(|(_, it)| schema::is_in_use(it)) {
                 found.entry(document.key.name.clone()).or_insert(doc);
             }
@@ -425,14 +429,14 @@ impl<'a> Site<'a> {
 
     /// Lowers the site to recipes; substitutions without a source become
     /// problems.
-    pub fn to_graph(&mut self, options: &Options) -> Graph {
+    pub fn to_graph(&mut self, options: &DeckhandOptions) -> Graph {
         let mut missing = Vec::new();
         let recipes = self
             .iter()
             .map(|(doc, document)| self.recipe(doc, document, options, &mut missing))
             .collect();
         self.problems.extend(gather_generated(missing));
-        let Options { semantics, missing_source, .. } = *options;
+        let DeckhandOptions { semantics, missing_source, .. } = *options;
         Graph { recipes, semantics, missing_source, sharers: 1 }
     }
 
@@ -440,8 +444,8 @@ impl<'a> Site<'a> {
         &self,
         doc: DocId,
         document: &Document,
-        options: &Options,
-        problems: &mut Vec<Problem>,
+        options: &DeckhandOptions,
+        problems: &mut Vec<SiteProblem>,
     ) -> Arc<Recipe> {
         let mut make = || Arc::new(self.recipe_of_its_own(doc, document, options, problems));
         if self.stands_alone(doc, document) { document.alone(make).clone() } else { make() }
@@ -462,8 +466,8 @@ impl<'a> Site<'a> {
         &self,
         doc: DocId,
         document: &Document,
-        options: &Options,
-        problems: &mut Vec<Problem>,
+        options: &DeckhandOptions,
+        problems: &mut Vec<SiteProblem>,
     ) -> Recipe {
         let base = self.base(doc, document);
         let is_laid = base.is_some() && !document.control;
@@ -530,8 +534,8 @@ impl<'a> Site<'a> {
         &self,
         doc: DocId,
         document: &Document,
-        options: &Options,
-        problems: &mut Vec<Problem>,
+        options: &DeckhandOptions,
+        problems: &mut Vec<SiteProblem>,
     ) -> Node {
         let Some(reference) = secret_reference(document) else {
             return document.data.clone();
@@ -542,22 +546,22 @@ impl<'a> Site<'a> {
                 Node { span: document.data.span, origin: Origin::Made, ..secret }
             }
             None => {
-                problems.push(Problem::MissingEncryptionSource { doc });
+                problems.push(SiteProblem::MissingEncryptionSource { doc });
                 document.data.clone()
             }
         }
     }
 
     /// `before` so many problems were met.
-    fn missing_source(&self, doc: DocId, index: usize, before: usize) -> Problem {
+    fn missing_source(&self, doc: DocId, index: usize, before: usize) -> SiteProblem {
         let named = &self.document(doc).sources[index];
         let (schema, name) = (&named.schema.value, &named.name.value);
         if let Some(declared) = self.catalog.find(schema, name) {
             let generated = GeneratedSource { doc, substitution: index, declared: declared.at };
-            return Problem::GeneratedSources { missing: vec![generated] };
+            return SiteProblem::GeneratedSources { missing: vec![generated] };
         }
         if before.saturating_mul(self.documents.len()) > MOST_COMPARISONS {
-            return Problem::MissingSource {
+            return SiteProblem::MissingSource {
                 doc,
                 substitution: index,
                 of_abstract: None,
@@ -574,28 +578,28 @@ impl<'a> Site<'a> {
         let mut names: Vec<&str> = beside.map(|(_, beside)| &*beside.key.name).collect();
         names.sort_unstable();
         let near = nearest(name, names).map(Arc::from);
-        Problem::MissingSource { doc, substitution: index, of_abstract, near }
+        SiteProblem::MissingSource { doc, substitution: index, of_abstract, near }
     }
 }
 
 /// All sources made at deploy time as one problem, beside the others.
-fn gather_generated(problems: Vec<Problem>) -> Vec<Problem> {
+fn gather_generated(problems: Vec<SiteProblem>) -> Vec<SiteProblem> {
     let mut gathered = Vec::new();
     let mut rest = Vec::new();
     for problem in problems {
         match problem {
-            Problem::GeneratedSources { missing } => gathered.extend(missing),
+            SiteProblem::GeneratedSources { missing } => gathered.extend(missing),
             other => rest.push(other),
         }
     }
     if !gathered.is_empty() {
-        rest.push(Problem::GeneratedSources { missing: gathered });
+        rest.push(SiteProblem::GeneratedSources { missing: gathered });
     }
     rest
 }
 
 /// The policy in force: the first, as Deckhand's code takes it (D26).
-fn policy(documents: &[&Document], problems: &mut Vec<Problem>) -> Option<DocId> {
+fn policy(documents: &[&Document], problems: &mut Vec<SiteProblem>) -> Option<DocId> {
     let mut policies = documents
         .iter()
         .enumerate()
@@ -604,30 +608,34 @@ fn policy(documents: &[&Document], problems: &mut Vec<Problem>) -> Option<DocId>
     let used = policies.next();
     match used {
         Some(used) => {
-            problems.extend(policies.map(|extra| Problem::ExtraPolicy { used, extra }));
+            problems.extend(policies.map(|extra| SiteProblem::ExtraPolicy { used, extra }));
         }
-        None if !documents.is_empty() => problems.push(Problem::MissingPolicy),
+        None if !documents.is_empty() => problems.push(SiteProblem::MissingPolicy),
         None => {}
     }
     used
 }
 
-fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Problem>) -> Layers {
+fn layers(
+    documents: &[&Document],
+    policy: Option<DocId>,
+    problems: &mut Vec<SiteProblem>,
+) -> Layers {
     let Some(policy) = policy else { return Layers::default() };
     let order: &[Spanned<Arc<str>>] =
         documents[policy.index()].layer_order.as_deref().unwrap_or_default();
-    let mut firsts: Lookup<&str, Span> = Lookup::default();
+    let mut firsts: FastMap<&str, Span> = FastMap::default();
     for layer in order {
         if let Some(first) = firsts.get(&*layer.value).copied() {
             let again = layer.span;
-            problems.push(Problem::RepeatedLayer { layer: layer.value.clone(), first, again });
+            problems.push(SiteProblem::RepeatedLayer { layer: layer.value.clone(), first, again });
         } else {
             firsts.insert(&layer.value, layer.span);
         }
     }
     let layers = Layers::new(order.iter().map(|layer| &*layer.value), documents);
     let members = LazyCell::new(|| {
-        let mut members: Lookup<&str, usize> = Lookup::default();
+        let mut members: FastMap<&str, usize> = FastMap::default();
         for layer in documents.iter().filter_map(|document| document.layer.as_ref()) {
             *members.entry(&layer.value).or_default() += 1;
         }
@@ -642,7 +650,7 @@ fn layers(documents: &[&Document], policy: Option<DocId>, problems: &mut Vec<Pro
                 name: name.into(),
                 is_slip: members[&*layer.value] > 1 && !members.contains_key(name),
             });
-            problems.push(Problem::UnknownLayer { doc, near });
+            problems.push(SiteProblem::UnknownLayer { doc, near });
         }
     }
     layers

@@ -3,27 +3,27 @@
 use std::collections::hash_map::Entry;
 
 use super::document::Document;
-use super::{Family, Lookup, Problem};
+use super::{Family, FastMap, SiteProblem};
 use crate::graph::DocId;
 
 /// The documents of a site by schema and name.
 #[derive(Debug)]
-pub(super) struct Names<'a> {
-    all: Lookup<(&'a str, &'a str), Named>,
-    shared: Vec<Shared>,
+pub(super) struct DocumentIndex<'a> {
+    all: FastMap<(&'a str, &'a str), NamedDocuments>,
+    shared: Vec<RepeatedDocuments>,
 }
 
 /// Who has a schema and name; nearly always one document.
 #[derive(Clone, Copy, Debug)]
-enum Named {
+enum NamedDocuments {
     One(DocId),
-    /// Several: an index of [`Names::shared`].
+    /// Several: an index of [`DocumentIndex::shared`].
     Several(usize),
 }
 
 /// The documents of one schema and name.
 #[derive(Debug)]
-struct Shared {
+struct RepeatedDocuments {
     /// In input order.
     documents: Vec<DocId>,
     /// The last one that can be a source (8.1).
@@ -32,24 +32,24 @@ struct Shared {
     output: Option<DocId>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> DocumentIndex<'a> {
     pub(super) fn of(documents: &[&'a Document]) -> Self {
-        let mut all: Lookup<_, Named> = Lookup::default();
+        let mut all: FastMap<_, NamedDocuments> = FastMap::default();
         all.reserve(documents.len());
-        let mut shared: Vec<Shared> = Vec::new();
+        let mut shared: Vec<RepeatedDocuments> = Vec::new();
         for (index, document) in documents.iter().enumerate() {
             let again = DocId::at(index);
             match all.entry((&*document.key.schema, &*document.key.name)) {
                 Entry::Vacant(entry) => {
-                    entry.insert(Named::One(again));
+                    entry.insert(NamedDocuments::One(again));
                 }
                 Entry::Occupied(mut entry) => match *entry.get() {
-                    Named::One(first) => {
-                        entry.insert(Named::Several(shared.len()));
+                    NamedDocuments::One(first) => {
+                        entry.insert(NamedDocuments::Several(shared.len()));
                         let documents = vec![first, again];
-                        shared.push(Shared { documents, source: None, output: None });
+                        shared.push(RepeatedDocuments { documents, source: None, output: None });
                     }
-                    Named::Several(of) => shared[of].documents.push(again),
+                    NamedDocuments::Several(of) => shared[of].documents.push(again),
                 },
             }
         }
@@ -61,11 +61,11 @@ impl<'a> Names<'a> {
     pub(super) fn repeated(
         &self,
         documents: &[&Document],
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<SiteProblem>,
     ) -> Vec<bool> {
         let mut repeated = vec![false; documents.len()];
         for shared in &self.shared {
-            let mut layers: Lookup<&str, DocId> = Lookup::default();
+            let mut layers: FastMap<&str, DocId> = FastMap::default();
             for again in shared.documents.iter().copied() {
                 let document = documents[again.index()];
                 if is_nameless(document) {
@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
                 }
                 let first = *layers.entry(&document.key.layer).or_insert(again);
                 if first != again {
-                    problems.push(Problem::DuplicateDocument { first, again });
+                    problems.push(SiteProblem::DuplicateDocument { first, again });
                     repeated[again.index()] = true;
                 }
             }
@@ -87,7 +87,7 @@ impl<'a> Names<'a> {
         family: Family<'_>,
         parents: &[Option<DocId>],
         replaced_by: &[Option<DocId>],
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<SiteProblem>,
     ) {
         let documents = family.documents;
         let is_output = |doc: DocId| {
@@ -116,11 +116,11 @@ impl<'a> Names<'a> {
                 if let Some(first) =
                     others.clone().find(|first| is_output(*first) && is_output(again))
                 {
-                    problems.push(Problem::DuplicateOutput { first, again });
+                    problems.push(SiteProblem::DuplicateOutput { first, again });
                 } else if let Some(first) = others.find(plain)
                     && plain(&again)
                 {
-                    problems.push(Problem::SharedName { first, again });
+                    problems.push(SiteProblem::SharedName { first, again });
                 }
             }
         }
@@ -141,8 +141,8 @@ impl<'a> Names<'a> {
     /// is settled.
     pub(super) fn output(&self, schema: &str, name: &str) -> Option<DocId> {
         match *self.all.get(&(schema, name))? {
-            Named::One(doc) => Some(doc),
-            Named::Several(of) => self.shared[of].output,
+            NamedDocuments::One(doc) => Some(doc),
+            NamedDocuments::Several(of) => self.shared[of].output,
         }
     }
 
@@ -150,8 +150,8 @@ impl<'a> Names<'a> {
     /// that is settled.
     pub(super) fn source(&self, schema: &str, name: &str) -> Option<DocId> {
         match *self.all.get(&(schema, name))? {
-            Named::One(doc) => Some(doc),
-            Named::Several(of) => self.shared[of].source,
+            NamedDocuments::One(doc) => Some(doc),
+            NamedDocuments::Several(of) => self.shared[of].source,
         }
     }
 }

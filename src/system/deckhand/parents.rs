@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::document::{Document, Selector};
-use super::{Family, Lookup, Matches, Problem, Refusal};
+use super::{Family, FastMap, Matches, ParentRefusal, SiteProblem};
 use crate::graph::DocId;
 use crate::merge::deckhand::Semantics;
 use crate::yaml::{Key, Node, Value};
@@ -24,7 +24,7 @@ impl Layers {
         order: impl IntoIterator<Item = &'a str>,
         documents: &[&Document],
     ) -> Self {
-        let mut known: Lookup<&str, usize> = Lookup::default();
+        let mut known: FastMap<&str, usize> = FastMap::default();
         for (rank, layer) in order.into_iter().enumerate() {
             known.entry(layer).or_insert(rank);
         }
@@ -48,14 +48,14 @@ pub(super) fn relating(family: Family<'_>) -> Vec<DocId> {
 
 /// Documents by the labels they carry, as far as selectors ask for them.
 struct LabelIndex {
-    carriers: Lookup<(Key, Key), Vec<DocId>>,
+    carriers: FastMap<(Key, Key), Vec<DocId>>,
 }
 
 impl LabelIndex {
     fn new<'a>(family: Family<'_>, selectors: impl Iterator<Item = &'a Selector>) -> Self {
         // Nearly every document has labels, and most of them nobody asks for.
         let wanted = selectors.flat_map(|selector| selector.labels.iter()).filter_map(pair);
-        let mut carriers: Lookup<_, Vec<DocId>> = wanted.map(|pair| (pair, Vec::new())).collect();
+        let mut carriers: FastMap<_, Vec<DocId>> = wanted.map(|pair| (pair, Vec::new())).collect();
         if carriers.is_empty() {
             return Self { carriers };
         }
@@ -120,26 +120,26 @@ pub(super) fn find(
     relating: &[DocId],
     layers: &Layers,
     semantics: Semantics,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<SiteProblem>,
 ) -> Vec<Option<DocId>> {
     let documents = family.documents;
     let selector = |doc: DocId| Some((doc, documents[doc.index()].parent_selector.as_ref()?));
     let selecting = || relating.iter().copied().filter_map(selector);
     let index = LabelIndex::new(family, selecting().map(|(_, selector)| selector));
     let known = HashMap::default();
-    let mut search = Search { documents, layers, semantics, index, known };
+    let mut search = ParentSearch { documents, layers, semantics, index, known };
     let mut parents = vec![None; documents.len()];
     for (child, selector) in selecting() {
         if documents[child.index()].mixed_keys.is_some() && search.index.finds_any(selector, layers)
         {
-            problems.push(Problem::MixedKeys { doc: child });
+            problems.push(SiteProblem::MixedKeys { doc: child });
         }
         parents[child.index()] = search.parent_of(child, selector, problems);
     }
     parents
 }
 
-struct Search<'a> {
+struct ParentSearch<'a> {
     documents: &'a [&'a Document],
     layers: &'a Layers,
     semantics: Semantics,
@@ -168,7 +168,7 @@ struct Matched {
     candidates: Vec<(usize, DocId)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ParentSearch<'a> {
     fn matched(&mut self, child: DocId, rank: usize, selector: &'a Selector) -> Rc<Matched> {
         let document = self.documents[child.index()];
         let labels = selector.labels.iter();
@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
         &mut self,
         child: DocId,
         selector: &'a Selector,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<SiteProblem>,
     ) -> Option<DocId> {
         let child_rank = self.layers.rank(child)?;
         let before = problems.len();
@@ -225,17 +225,18 @@ impl<'a> Search<'a> {
         let of_other_schema = matched.of_other_schema.clone();
         // Deckhand never matches a document with itself, which is not above itself.
         let not_above = Matches::without(&matched.not_above, child);
-        let refused = [(of_other_schema, Refusal::OtherSchema), (not_above, Refusal::NotAbove)];
+        let refused =
+            [(of_other_schema, ParentRefusal::OtherSchema), (not_above, ParentRefusal::NotAbove)];
         for (parents, refusal) in refused.into_iter().filter(|(parents, _)| parents.count() > 0) {
-            problems.push(Problem::RefusedMatch { child, parents, refusal });
+            problems.push(SiteProblem::RefusedMatch { child, parents, refusal });
         }
         let controls = matched.controls.first.iter().copied();
-        problems.extend(controls.map(|parent| Problem::ControlParent { child, parent }));
+        problems.extend(controls.map(|parent| SiteProblem::ControlParent { child, parent }));
         let candidates = &matched.candidates;
         let Some((_, parent)) = candidates.first().copied() else {
             // What is matched and no parent has been told already.
             if problems.len() == before {
-                problems.push(Problem::MissingParent { child });
+                problems.push(SiteProblem::MissingParent { child });
             }
             return None;
         };
@@ -246,19 +247,19 @@ impl<'a> Search<'a> {
 
 /// Several parents at once: in the nearest layer, or, as Deckhand's code
 /// counts, in a farther one (D06), of which the nearest is told.
-fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<Problem>) {
+fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<SiteProblem>) {
     let mut layers = candidates.chunk_by(|(one, _), (other, _)| one == other);
     let near = layers.next().expect("there is a nearest candidate");
     if near.len() > 1 {
         let candidates = Matches::of(near.iter().map(|(_, doc)| *doc));
-        problems.push(Problem::AmbiguousParent { child, candidates });
+        problems.push(SiteProblem::AmbiguousParent { child, candidates });
         return;
     }
     let (_, nearer) = near[0];
     if let Some(farther) = layers.find(|layer| layer.len() > 1) {
         let parents = Matches::of(farther.iter().map(|(_, doc)| *doc));
-        let refusal = Refusal::TwoFarther { nearer };
-        problems.push(Problem::RefusedMatch { child, parents, refusal });
+        let refusal = ParentRefusal::TwoFarther { nearer };
+        problems.push(SiteProblem::RefusedMatch { child, parents, refusal });
     }
 }
 
@@ -269,7 +270,7 @@ pub(super) fn replacements(
     relating: &[DocId],
     layers: &Layers,
     parents: &[Option<DocId>],
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<SiteProblem>,
 ) -> Vec<Option<DocId>> {
     let mut replaced_by: Vec<Option<DocId>> = vec![None; documents.len()];
     for doc in relating.iter().copied() {
@@ -283,13 +284,13 @@ pub(super) fn replacements(
             // Without a place among the layers nothing could be found, which
             // has been told.
             (Some(_), None) if document.layer.is_some() && layers.rank(doc).is_none() => {}
-            (Some(_), None) => problems.push(Problem::ReplacementWithoutParent { doc }),
+            (Some(_), None) => problems.push(SiteProblem::ReplacementWithoutParent { doc }),
             (Some(_), Some(parent)) if !same_name => {
-                problems.push(Problem::ReplacementOfAnother { doc, parent });
+                problems.push(SiteProblem::ReplacementOfAnother { doc, parent });
             }
             (Some(_), Some(parent)) => replaced_by[parent.index()] = Some(doc),
             (None, Some(parent)) if same_name => {
-                problems.push(Problem::UndeclaredReplacement { doc, parent });
+                problems.push(SiteProblem::UndeclaredReplacement { doc, parent });
             }
             (None, _) => {}
         }
@@ -298,11 +299,13 @@ pub(super) fn replacements(
         let Some(replacement) = *replacement else { continue };
         let (replaced, by) = (documents[index], documents[replacement.index()]);
         if replaced.replacement.is_some() {
-            problems
-                .push(Problem::NestedReplacement { middle: DocId::at(index), last: replacement });
+            problems.push(SiteProblem::NestedReplacement {
+                middle: DocId::at(index),
+                last: replacement,
+            });
         }
         if by.is_abstract && !replaced.is_abstract {
-            problems.push(Problem::AbstractReplacement {
+            problems.push(SiteProblem::AbstractReplacement {
                 doc: replacement,
                 replaced: DocId::at(index),
             });

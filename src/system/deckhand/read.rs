@@ -7,10 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
-use super::document::{Document, Fault, FaultKind, PatternUse, Selector, Source};
-use super::known::Known;
+use super::document::{
+    Document, DocumentFault, DocumentFaultKind, PatternUse, Selector, SubstitutionSource,
+};
+use super::known::KnownTexts;
 use super::secrecy::{
-    Evidence, Folder, Policy, Secrecy, SecretKinds, has_mistyped_policy, is_written_in,
+    Evidence, Folder, Secrecy, SecretKinds, StoragePolicy, has_mistyped_policy, is_written_in,
 };
 use crate::graph::{Act, Destination, Extract, Instruction, Instructions, Part, Writing};
 use crate::merge::deckhand::Method;
@@ -27,7 +29,7 @@ pub enum Reading {
     /// A Deckhand document, perhaps with faults.
     Document(Box<Document>),
     /// Not one.
-    Nothing(Fault),
+    Nothing(DocumentFault),
 }
 
 /// Context in which a document is read.
@@ -51,22 +53,24 @@ const CONTROL: &str = "metadata/Control/v1";
 pub fn read(
     document: &yaml::YamlDocument,
     text: &str,
-    known: &mut Known,
+    known: &mut KnownTexts,
     around: Surroundings<'_>,
 ) -> Reading {
-    let nothing = |kind| Reading::Nothing(Fault { at: heading(document), kind });
+    let nothing = |kind| Reading::Nothing(DocumentFault { at: heading(document), kind });
     let as_written = match &document.root.value {
-        Value::Null => return nothing(FaultKind::Empty { more: 0 }),
+        Value::Null => return nothing(DocumentFaultKind::Empty { more: 0 }),
         Value::Mapping(root) => root,
-        other => return nothing(FaultKind::NotADocument { found: other.kind() }),
+        other => return nothing(DocumentFaultKind::NotADocument { found: other.kind() }),
     };
     let Some((schema_key, schema)) = as_written.get_entry("schema") else {
-        return nothing(FaultKind::NotADocument { found: "a mapping without `schema`" });
+        return nothing(DocumentFaultKind::NotADocument { found: "a mapping without `schema`" });
     };
     let Some(name) = schema.as_str() else {
-        return nothing(FaultKind::NotADocument { found: "a mapping whose `schema` is no string" });
+        return nothing(DocumentFaultKind::NotADocument {
+            found: "a mapping whose `schema` is no string",
+        });
     };
-    let mut reader = Reader::new(text, known, around);
+    let mut reader = DocumentReader::new(text, known, around);
     let is_wrapped = name == MANAGED;
     let managed = if is_wrapped { reader.managed(as_written, schema_key.span) } else { None };
     let root = managed.unwrap_or(as_written);
@@ -78,7 +82,7 @@ pub fn read(
 
 /// `document` with another content: as if `root` had been written in its
 /// place. Faults that need the text are placed less exactly.
-pub fn revised(document: &Document, root: Node, known: &mut Known) -> Document {
+pub fn revised(document: &Document, root: Node, known: &mut KnownTexts) -> Document {
     let (span, shared) = (document.span, document.shared.clone());
     let Value::Mapping(mapping) = root.value.clone() else {
         unreachable!("only the entries of a document's mapping are edited")
@@ -86,7 +90,7 @@ pub fn revised(document: &Document, root: Node, known: &mut Known) -> Document {
     let written = yaml::YamlDocument { root, span, shared };
     let around =
         Surroundings { kinds: &document.secret_kinds, folder: document.folder, problems: &[] };
-    let mut reader = Reader::new("", known, around);
+    let mut reader = DocumentReader::new("", known, around);
     reader.document(&written, &mapping, None, document.wrapped_encrypted)
 }
 
@@ -155,17 +159,17 @@ impl fmt::Display for Field<'_> {
     }
 }
 
-struct Reader<'a> {
+struct DocumentReader<'a> {
     text: &'a str,
-    known: &'a mut Known,
+    known: &'a mut KnownTexts,
     around: Surroundings<'a>,
-    faults: Vec<Fault>,
+    faults: Vec<DocumentFault>,
     /// Those that an unknown key explains, which is nearly the right one.
-    explained: Vec<Fault>,
+    explained: Vec<DocumentFault>,
 }
 
-impl<'r> Reader<'r> {
-    fn new(text: &'r str, known: &'r mut Known, around: Surroundings<'r>) -> Self {
+impl<'r> DocumentReader<'r> {
+    fn new(text: &'r str, known: &'r mut KnownTexts, around: Surroundings<'r>) -> Self {
         Self { text, known, around, faults: Vec::new(), explained: Vec::new() }
     }
 
@@ -188,7 +192,7 @@ impl<'r> Reader<'r> {
         read.data = self.data(top, document, encrypted_data);
         self.control_data(&mut read, top);
         let policy = self.policy(metadata, top, document);
-        read.encrypted = policy == Policy::Encrypted;
+        read.encrypted = policy == StoragePolicy::Encrypted;
         if read.parent_selector.is_some() {
             read.mixed_keys = root.values().find_map(mixed_keys);
         }
@@ -227,9 +231,9 @@ impl<'r> Reader<'r> {
         metadata: Option<Section<'_>>,
         top: Section<'_>,
         document: &yaml::YamlDocument,
-    ) -> Policy {
+    ) -> StoragePolicy {
         let Some(metadata) = metadata.map(|section| section.mapping) else {
-            return Policy::Unclear;
+            return StoragePolicy::Unclear;
         };
         let is_control = metadata.get("schema").and_then(Node::as_str) == Some(CONTROL);
         let is_as_written = || {
@@ -239,10 +243,10 @@ impl<'r> Reader<'r> {
                     && is_written_in(top.mapping, document.span, "metadata")
         };
         match metadata.get("storagePolicy").map(Node::as_str) {
-            Some(Some("encrypted")) => Policy::Encrypted,
-            Some(Some("cleartext")) if is_as_written() => Policy::Cleartext,
-            None if is_control && !has_mistyped_policy(metadata) => Policy::Cleartext,
-            Some(_) | None => Policy::Unclear,
+            Some(Some("encrypted")) => StoragePolicy::Encrypted,
+            Some(Some("cleartext")) if is_as_written() => StoragePolicy::Cleartext,
+            None if is_control && !has_mistyped_policy(metadata) => StoragePolicy::Cleartext,
+            Some(_) | None => StoragePolicy::Unclear,
         }
     }
 
@@ -251,7 +255,10 @@ impl<'r> Reader<'r> {
         let data = root.get("data").and_then(Node::as_mapping);
         let inner = data.and_then(|data| data.get("managedDocument"));
         let Some(Node { value: Value::Mapping(inner), .. }) = inner else {
-            self.fault(at, FaultKind::MissingField { field: "data.managedDocument".into() });
+            self.fault(
+                at,
+                DocumentFaultKind::MissingField { field: "data.managedDocument".into() },
+            );
             return None;
         };
         Some(inner)
@@ -263,17 +270,20 @@ impl<'r> Reader<'r> {
             let name = key_text(key);
             if !KNOWN.contains(&&*name) {
                 let near = near_static(&name, &KNOWN);
-                self.fault(key.span, FaultKind::UnknownKey { key: name.into_owned(), near });
+                self.fault(
+                    key.span,
+                    DocumentFaultKind::UnknownKey { key: name.into_owned(), near },
+                );
             }
         }
     }
 
     fn data(&mut self, top: Section<'_>, document: &yaml::YamlDocument, encrypted: bool) -> Node {
         let Some((key, data)) = top.mapping.get_entry("data") else {
-            let misspelled = |fault: &Fault| {
-                matches!(fault.kind, FaultKind::UnknownKey { near: Some("data"), .. })
+            let misspelled = |fault: &DocumentFault| {
+                matches!(fault.kind, DocumentFaultKind::UnknownKey { near: Some("data"), .. })
             };
-            let missing = Fault { at: top.at, kind: FaultKind::MissingData };
+            let missing = DocumentFault { at: top.at, kind: DocumentFaultKind::MissingData };
             if self.faults.iter().any(misspelled) {
                 self.explained.push(missing);
             } else {
@@ -292,7 +302,10 @@ impl<'r> Reader<'r> {
         {
             let found = data.value.kind();
             let expected = "a mapping, list, string, number, boolean or null";
-            self.fault(key.span, FaultKind::WrongType { field: "data".into(), expected, found });
+            self.fault(
+                key.span,
+                DocumentFaultKind::WrongType { field: "data".into(), expected, found },
+            );
         }
         // An encrypted document's token is binary; Pegleg reads it as text.
         match &data.value {
@@ -384,7 +397,7 @@ impl<'r> Reader<'r> {
         if valid != Some("1") {
             let expected = "`metadata/Document/v1` or `metadata/Control/v1`";
             let field = "metadata.schema".into();
-            self.fault(schema.span, FaultKind::WrongValue { field, expected });
+            self.fault(schema.span, DocumentFaultKind::WrongValue { field, expected });
         }
         schema.value.starts_with("metadata/Control")
     }
@@ -397,7 +410,7 @@ impl<'r> Reader<'r> {
         if !control && !["encrypted", "cleartext"].contains(&policy.value.as_str()) {
             let expected = "`encrypted` or `cleartext`";
             let field = "metadata.storagePolicy".into();
-            self.fault(policy.span, FaultKind::WrongValue { field, expected });
+            self.fault(policy.span, DocumentFaultKind::WrongValue { field, expected });
         }
     }
 
@@ -413,7 +426,7 @@ impl<'r> Reader<'r> {
             if label.as_str().is_none() {
                 let field = format!("metadata.labels.{}", key_text(key));
                 let found = label.value.kind();
-                let kind = FaultKind::WrongType { field, expected: "a string", found };
+                let kind = DocumentFaultKind::WrongType { field, expected: "a string", found };
                 self.fault(label.span, kind);
             }
         }
@@ -429,7 +442,7 @@ impl<'r> Reader<'r> {
         for (key, label) in labels.iter().filter(|(_, label)| is_unhashable(label)) {
             let field = format!("{field}.{}", key_text(key));
             let found = label.value.kind();
-            let kind = FaultKind::WrongType { field, expected: "a scalar", found };
+            let kind = DocumentFaultKind::WrongType { field, expected: "a scalar", found };
             self.fault(label.span, kind);
         }
     }
@@ -467,7 +480,7 @@ impl<'r> Reader<'r> {
     }
 
     fn unpaired(&mut self, at: Span, has: &'static str, lacks: &'static str) {
-        self.fault(at, FaultKind::Unpaired { has, lacks });
+        self.fault(at, DocumentFaultKind::Unpaired { has, lacks });
     }
 
     /// The selector's key, and the selector if it selects anything.
@@ -483,7 +496,7 @@ impl<'r> Reader<'r> {
         if labels.is_empty() {
             let field = layering.path_of("parentSelector");
             let expected = "a mapping with at least one label";
-            self.fault(key.span, FaultKind::WrongValue { field, expected });
+            self.fault(key.span, DocumentFaultKind::WrongValue { field, expected });
             return Some((key.span, None));
         }
         self.hashable(labels, "metadata.layeringDefinition.parentSelector");
@@ -503,7 +516,7 @@ impl<'r> Reader<'r> {
         if items.is_empty() {
             let field = layering.path_of("actions");
             let expected = "a list with at least one action";
-            self.fault(key.span, FaultKind::WrongValue { field, expected });
+            self.fault(key.span, DocumentFaultKind::WrongValue { field, expected });
         }
         let field = layering.field.key("actions");
         for (index, item) in items.iter().enumerate() {
@@ -521,7 +534,7 @@ impl<'r> Reader<'r> {
         let Some(known) = Method::parse(method.value) else {
             let near = near_static(method.value, &["merge", "replace", "delete"]);
             let method_text = method.value.to_string();
-            self.fault(method.span, FaultKind::UnknownMethod { method: method_text, near });
+            self.fault(method.span, DocumentFaultKind::UnknownMethod { method: method_text, near });
             return None;
         };
         let parsed = match self.known.action_path(path.value) {
@@ -534,7 +547,8 @@ impl<'r> Reader<'r> {
         if parsed.differs(known) {
             let deckhand = parsed.deckhand_text().map(str::to_owned);
             let path_text = path.value.to_string();
-            let kind = FaultKind::DifferentPath { method: known, path: path_text, deckhand };
+            let kind =
+                DocumentFaultKind::DifferentPath { method: known, path: path_text, deckhand };
             self.fault(path.span, kind);
         }
         let act = Act::Merge { method: known, path: Spanned::new(parsed, path.span) };
@@ -562,7 +576,11 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn substitution(&mut self, field: Field<'_>, item: &Node) -> Option<(Source, Writing)> {
+    fn substitution(
+        &mut self,
+        field: Field<'_>,
+        item: &Node,
+    ) -> Option<(SubstitutionSource, Writing)> {
         let section = self.item(field, item)?;
         let source = self.section(section, "src");
         let to = self.destinations(section);
@@ -581,7 +599,7 @@ impl<'r> Reader<'r> {
         let extract = extract.ok()?;
         let span = section.mapping.get("src")?.span;
         let written = source.mapping.get("deepcopy").map(|node| node.span);
-        let source = Source { schema, name, span, deepcopy: written };
+        let source = SubstitutionSource { schema, name, span, deepcopy: written };
         Some((source, Writing { from, extract, to, deepcopy }))
     }
 
@@ -615,7 +633,10 @@ impl<'r> Reader<'r> {
         };
         if items.is_empty() {
             let expected = "a mapping, or a list with at least one mapping";
-            self.fault(dest.span, FaultKind::WrongValue { field: field.to_string(), expected });
+            self.fault(
+                dest.span,
+                DocumentFaultKind::WrongValue { field: field.to_string(), expected },
+            );
         }
         let each = items.iter().enumerate();
         each.filter_map(|(index, item)| self.destination(field.item(index), item)).collect()
@@ -659,7 +680,7 @@ impl<'r> Reader<'r> {
     fn depth(&mut self, section: Section<'_>) -> Result<Option<i64>, ()> {
         let Some((key, recurse)) = section.mapping.get_entry("recurse") else { return Ok(None) };
         let Some(mapping) = recurse.as_mapping() else {
-            self.fault(key.span, FaultKind::MissingDepth);
+            self.fault(key.span, DocumentFaultKind::MissingDepth);
             return Err(());
         };
         match mapping.get("depth") {
@@ -667,11 +688,11 @@ impl<'r> Reader<'r> {
             Some(depth) => {
                 let field = section.path_of("recurse.depth");
                 let expected = "an integer from -1";
-                self.fault(depth.span, FaultKind::WrongValue { field, expected });
+                self.fault(depth.span, DocumentFaultKind::WrongValue { field, expected });
                 Err(())
             }
             None => {
-                self.fault(key.span, FaultKind::MissingDepth);
+                self.fault(key.span, DocumentFaultKind::MissingDepth);
                 Err(())
             }
         }
@@ -687,7 +708,7 @@ impl<'r> Reader<'r> {
             && !is_usable_schema_name(&read.key.name)
         {
             let name = read.key.name.to_string();
-            self.fault(read.name_span, FaultKind::UnusableSchemaName { name });
+            self.fault(read.name_span, DocumentFaultKind::UnusableSchemaName { name });
         }
     }
 
@@ -698,12 +719,12 @@ impl<'r> Reader<'r> {
             self.only(Section { mapping, field: Field::Named("data"), at }, &["layerOrder"]);
         }
         let Some(order) = read.data.get("layerOrder") else {
-            self.fault(at, FaultKind::MissingField { field: field.into() });
+            self.fault(at, DocumentFaultKind::MissingField { field: field.into() });
             return Vec::new();
         };
-        let wrong = |found: &Node, field: String, expected| Fault {
+        let wrong = |found: &Node, field: String, expected| DocumentFault {
             at: found.span,
-            kind: FaultKind::WrongType { field, expected, found: found.value.kind() },
+            kind: DocumentFaultKind::WrongType { field, expected, found: found.value.kind() },
         };
         let Some(items) = order.as_sequence() else {
             self.faults.push(wrong(order, field.into(), "a list of layers"));
@@ -719,12 +740,12 @@ impl<'r> Reader<'r> {
         layers
     }
 
-    fn fault(&mut self, at: Span, kind: FaultKind) {
-        self.faults.push(Fault { at, kind });
+    fn fault(&mut self, at: Span, kind: DocumentFaultKind) {
+        self.faults.push(DocumentFault { at, kind });
     }
 
     fn missing(&mut self, section: Section<'_>, key: &str) {
-        self.fault(section.at, FaultKind::MissingField { field: section.path_of(key) });
+        self.fault(section.at, DocumentFaultKind::MissingField { field: section.path_of(key) });
     }
 
     fn wrong_type(
@@ -734,7 +755,7 @@ impl<'r> Reader<'r> {
         expected: &'static str,
         found: &Node,
     ) {
-        let kind = FaultKind::WrongType {
+        let kind = DocumentFaultKind::WrongType {
             field: section.path_of(key),
             expected,
             found: found.value.kind(),
@@ -767,8 +788,11 @@ impl<'r> Reader<'r> {
     fn item<'a>(&mut self, field: Field<'a>, item: &'a Node) -> Option<Section<'a>> {
         let Some(mapping) = item.as_mapping() else {
             let found = item.value.kind();
-            let kind =
-                FaultKind::WrongType { field: field.to_string(), expected: "a mapping", found };
+            let kind = DocumentFaultKind::WrongType {
+                field: field.to_string(),
+                expected: "a mapping",
+                found,
+            };
             self.fault(item.span, kind);
             return None;
         };
@@ -827,13 +851,16 @@ impl<'r> Reader<'r> {
             if let Some(near) = near {
                 self.forget_missing(&section.path_of(near));
             }
-            self.fault(key.span, FaultKind::UnknownField { field: section.path_of(&name), near });
+            self.fault(
+                key.span,
+                DocumentFaultKind::UnknownField { field: section.path_of(&name), near },
+            );
         }
     }
 
     /// A field that is there under a misspelled name is told as that.
     fn forget_missing(&mut self, path: &str) {
-        let is_it = |fault: &mut Fault| matches!(&fault.kind, FaultKind::MissingField { field } if field == path);
+        let is_it = |fault: &mut DocumentFault| matches!(&fault.kind, DocumentFaultKind::MissingField { field } if field == path);
         self.explained.extend(self.faults.extract_if(.., is_it));
     }
 
@@ -841,7 +868,7 @@ impl<'r> Reader<'r> {
         if !is_schema_name(&schema.value) {
             let expected = "of the form `namespace/Kind/v1`, letters only in the first two parts";
             let field = section.path_of(key);
-            self.fault(schema.span, FaultKind::WrongValue { field, expected });
+            self.fault(schema.span, DocumentFaultKind::WrongValue { field, expected });
         }
     }
 
@@ -862,7 +889,7 @@ impl<'r> Reader<'r> {
 
     fn invalid_path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>, error: PathError) {
         let at = self.place_in(text, error.at);
-        self.fault(at, FaultKind::InvalidPath { field: section.path_of("path"), error });
+        self.fault(at, DocumentFaultKind::InvalidPath { field: section.path_of("path"), error });
     }
 
     /// A pattern; nothing where it is empty, an error where it is none.
@@ -886,7 +913,7 @@ impl<'r> Reader<'r> {
                     (false, false) => PatternUse::Always,
                 };
                 let message = error.message;
-                self.fault(at, FaultKind::InvalidPattern { field, message, failure });
+                self.fault(at, DocumentFaultKind::InvalidPattern { field, message, failure });
                 Err(())
             }
         }

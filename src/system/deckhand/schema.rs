@@ -8,7 +8,7 @@
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::document::Document;
-use super::{Lookup, Site};
+use super::{FastMap, Site};
 use crate::graph::{DocId, Graph};
 use crate::merge::pattern::{Effort, Patterns};
 use crate::schema::{Schema, SchemaFault, SchemaProblem, Violation};
@@ -48,17 +48,17 @@ impl Compiled {
 #[derive(Debug, Default)]
 pub struct Schemas {
     /// By the mapping they were read from, which they keep.
-    known: Mutex<Lookup<usize, Place>>,
+    known: Mutex<FastMap<usize, SchemaSlot>>,
     /// The patterns in them.
     patterns: Arc<Patterns>,
     /// By the addresses of schema and data: what is known of what documents say
     /// themselves. Both are kept, so that no address is used again.
-    validated: Mutex<Lookup<(usize, usize), Validated>>,
+    validated: Mutex<FastMap<(usize, usize), Validated>>,
     /// Property groups that stand outside of schemas.
     beside: Vec<GroupsBeside>,
     /// The groups that were made ready, by the mapping of the schema, and by the
     /// number of the block beside it from one; 0 for those in the schema.
-    groups: Mutex<Lookup<(usize, usize), GroupsPlace>>,
+    groups: Mutex<FastMap<(usize, usize), GroupsPlace>>,
 }
 
 /// A block of property groups that stands outside of schemas.
@@ -77,7 +77,7 @@ type Validated = (Arc<Compiled>, Arc<Mapping>, Option<Arc<Refusal>>);
 type GroupsPlace = Arc<OnceLock<Arc<Groups>>>;
 
 /// Where a schema is kept as soon as somebody has made it ready.
-type Place = Arc<OnceLock<Arc<Compiled>>>;
+type SchemaSlot = Arc<OnceLock<Arc<Compiled>>>;
 
 impl Schemas {
     /// So many are kept ready whether or not there are documents for them: mostly
@@ -291,7 +291,7 @@ pub fn breaches<'d>(
 }
 
 /// Groups, and the DataSchema document that has them, if one has.
-type Placed = (Option<DocId>, Arc<Groups>);
+type PlacedGroups = (Option<DocId>, Arc<Groups>);
 
 /// The groups of a site by the schema of the documents that they are for: those
 /// in the schema first.
@@ -299,8 +299,8 @@ fn groups_of_site<'s>(
     site: &'s Site<'_>,
     schemas: &'s Schemas,
     sources: &SourceMap,
-) -> Lookup<&'s str, Vec<Placed>> {
-    let mut found: Lookup<&str, Vec<Placed>> = Lookup::default();
+) -> FastMap<&'s str, Vec<PlacedGroups>> {
+    let mut found: FastMap<&str, Vec<PlacedGroups>> = FastMap::default();
     let data_schemas = site.data_schemas().iter();
     for (schema, by) in data_schemas.filter(|(kind, _)| own_schema(kind).is_none()) {
         let groups = schemas.groups(&site.document(*by).data, sources);

@@ -8,7 +8,7 @@ pub mod later;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::document::{Document, Fault, FaultKind};
+use super::document::{Document, DocumentFault, DocumentFaultKind};
 use crate::near::nearest;
 use crate::source::{RepoPath, Span, Tree};
 use crate::yaml::{Mapping, Node, Value, YamlProblem};
@@ -133,7 +133,7 @@ impl Folder {
 
 /// Storage policy that a document declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Policy {
+pub(super) enum StoragePolicy {
     /// Exactly `encrypted`.
     Encrypted,
     /// Exactly `cleartext`, or nothing in a control document.
@@ -146,12 +146,12 @@ pub(super) enum Policy {
 pub(super) struct Evidence<'a> {
     /// The document, with what is wrong with it.
     pub(super) read: &'a Document,
-    pub(super) faults: &'a [Fault],
+    pub(super) faults: &'a [DocumentFault],
     /// Its content.
     pub(super) root: &'a Mapping,
     /// Pegleg's wrapping around it, if it has one.
     pub(super) wrapper: Option<&'a Mapping>,
-    pub(super) policy: Policy,
+    pub(super) policy: StoragePolicy,
     /// Problems of the YAML of its file.
     pub(super) problems: &'a [YamlProblem],
     /// Text of its file; empty if the document is made of several texts.
@@ -189,7 +189,7 @@ impl Evidence<'_> {
     fn is_secret(&self, is_sound: bool) -> bool {
         let (read, schema) = (self.read, &*self.read.key.schema);
         let kinds = &read.secret_kinds;
-        self.policy != Policy::Cleartext
+        self.policy != StoragePolicy::Cleartext
             || kinds.has(schema)
             || kinds.resemble(schema, read.folder)
             || !is_sound && read.folder == Folder::Secrets
@@ -318,50 +318,50 @@ fn is_nearly<'a>(name: &str, names: impl IntoIterator<Item = &'a str> + Clone) -
         && (names.clone().into_iter().any(|it| it == name) || nearest(name, names).is_some())
 }
 
-impl FaultKind {
+impl DocumentFaultKind {
     /// Whether the text was not read as what it should be; otherwise what was read
     /// has no effect, or another one than expected.
     fn is_of_form(&self) -> bool {
         match self {
             // The data is where it should be.
-            FaultKind::WrongType { field, .. } => field != "data",
-            FaultKind::NotADocument { .. }
-            | FaultKind::Empty { .. }
-            | FaultKind::MissingField { .. }
-            | FaultKind::WrongValue { .. }
-            | FaultKind::UnknownField { .. }
-            | FaultKind::UnknownKey { .. }
-            | FaultKind::MissingData
-            | FaultKind::UnknownMethod { .. }
-            | FaultKind::InvalidPath { .. }
-            | FaultKind::InvalidPattern { .. } => true,
-            FaultKind::Unpaired { .. }
-            | FaultKind::DifferentPath { .. }
-            | FaultKind::MissingDepth
-            | FaultKind::UnusableSchemaName { .. } => false,
+            DocumentFaultKind::WrongType { field, .. } => field != "data",
+            DocumentFaultKind::NotADocument { .. }
+            | DocumentFaultKind::Empty { .. }
+            | DocumentFaultKind::MissingField { .. }
+            | DocumentFaultKind::WrongValue { .. }
+            | DocumentFaultKind::UnknownField { .. }
+            | DocumentFaultKind::UnknownKey { .. }
+            | DocumentFaultKind::MissingData
+            | DocumentFaultKind::UnknownMethod { .. }
+            | DocumentFaultKind::InvalidPath { .. }
+            | DocumentFaultKind::InvalidPattern { .. } => true,
+            DocumentFaultKind::Unpaired { .. }
+            | DocumentFaultKind::DifferentPath { .. }
+            | DocumentFaultKind::MissingDepth
+            | DocumentFaultKind::UnusableSchemaName { .. } => false,
         }
     }
 
     /// Whether its words hold text of the document.
     pub fn quotes(&self) -> bool {
         match self {
-            FaultKind::UnknownField { .. }
-            | FaultKind::UnknownKey { .. }
-            | FaultKind::UnknownMethod { .. }
-            | FaultKind::InvalidPath { .. }
-            | FaultKind::InvalidPattern { .. }
-            | FaultKind::DifferentPath { .. }
-            | FaultKind::UnusableSchemaName { .. } => true,
-            FaultKind::WrongType { field, .. } => {
+            DocumentFaultKind::UnknownField { .. }
+            | DocumentFaultKind::UnknownKey { .. }
+            | DocumentFaultKind::UnknownMethod { .. }
+            | DocumentFaultKind::InvalidPath { .. }
+            | DocumentFaultKind::InvalidPattern { .. }
+            | DocumentFaultKind::DifferentPath { .. }
+            | DocumentFaultKind::UnusableSchemaName { .. } => true,
+            DocumentFaultKind::WrongType { field, .. } => {
                 field.starts_with("metadata.labels.") || field.contains(".parentSelector.")
             }
-            FaultKind::NotADocument { .. }
-            | FaultKind::Empty { .. }
-            | FaultKind::MissingField { .. }
-            | FaultKind::WrongValue { .. }
-            | FaultKind::Unpaired { .. }
-            | FaultKind::MissingData
-            | FaultKind::MissingDepth => false,
+            DocumentFaultKind::NotADocument { .. }
+            | DocumentFaultKind::Empty { .. }
+            | DocumentFaultKind::MissingField { .. }
+            | DocumentFaultKind::WrongValue { .. }
+            | DocumentFaultKind::Unpaired { .. }
+            | DocumentFaultKind::MissingData
+            | DocumentFaultKind::MissingDepth => false,
         }
     }
 }

@@ -9,7 +9,7 @@ use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::report::canonical;
 use layercake::rules::{REFUSED, RULES};
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use serde_json::{Value as Json, json};
 
 use super::documents::{file_name, tree_of};
@@ -59,7 +59,7 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
         let Some(tree) = tree_of(documents) else { continue };
         refusals += 1;
         for semantics in [Semantics::Documented, Semantics::Deckhand] {
-            let options = Options { semantics, ..options_of(&case["options"]) };
+            let options = DeckhandOptions { semantics, ..options_of(&case["options"]) };
             let checked = check_files(&tree, options, |_| ());
             let met = refused(error, &checked, &classes)
                 .and_then(|()| refused_at_its_document(error, documents, 0, &checked));
@@ -159,10 +159,10 @@ fn substitution_renders_as_recorded() {
     }
 }
 
-pub(super) fn options_of(options: &Json) -> Options {
+pub(super) fn options_of(options: &Json) -> DeckhandOptions {
     let fails = options["fail_on_missing_sub_src"].as_bool().unwrap_or(true);
     let sources = options["encryption_sources"].as_object();
-    Options {
+    DeckhandOptions {
         semantics: Semantics::Deckhand,
         missing_source: if fails { MissingSource::Error } else { MissingSource::Warning },
         encryption_sources: sources

@@ -10,7 +10,7 @@ use layercake::compare::{Attribution, Proof, Status};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::source::{RepoPath, Repository, StoredTree};
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 use serde_json::Value as Json;
 
@@ -185,7 +185,7 @@ impl Treasuremap {
             tree: &head,
             scope: Scope::of_repository(&of_head),
             base: Some(Base::of_repository(&base, Some(&of_base))),
-            options: Options {
+            options: DeckhandOptions {
                 semantics: Semantics::Deckhand,
                 missing_source: MissingSource::Warning,
                 encryption_sources: BTreeMap::new(),

@@ -16,7 +16,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
 use layercake::report::canonical;
 use layercake::source::{RepoPath, Repository, StoredTree, Tree, WorkTree};
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 use serde_json::Value as Json;
 
@@ -203,7 +203,7 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         tree,
         scope: Scope::of_repository(layout),
         base: None,
-        options: Options {
+        options: DeckhandOptions {
             semantics: Semantics::Deckhand,
             missing_source: MissingSource::Warning,
             encryption_sources: BTreeMap::new(),

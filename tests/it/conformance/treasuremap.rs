@@ -13,7 +13,7 @@ use layercake::render::flow::{Reached, flow};
 use layercake::render::replay::Replay;
 use layercake::report::canonical;
 use layercake::source::{RepoPath, Repository, SourceMap};
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::deckhand::schema::{Schemas, refused};
 use layercake::yaml::path::Path as LayeringPath;
@@ -378,7 +378,7 @@ impl Treasuremap {
             Repository::discover_further(&self.path()).expect("a repository can be looked for");
         let repository = repository.expect("the clone is a repository");
         let tree = repository.commit(revision).expect("the commit is there");
-        let options = Options {
+        let options = DeckhandOptions {
             semantics,
             missing_source: MissingSource::Warning,
             encryption_sources: BTreeMap::new(),

@@ -7,7 +7,7 @@ use layercake::check::{Checked, RenderedSite};
 use layercake::diagnostic::Severity;
 use layercake::graph::DocId;
 use layercake::merge::deckhand::Semantics;
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::schema::{Schemas, refused};
 use layercake::yaml::path::{Location, Piece};
 use serde_json::Value as Json;
@@ -104,7 +104,7 @@ fn checked(case: &Json, semantics: Semantics) -> Option<(Checked<Paths>, usize)>
     let all: Vec<Json> = existing.into_iter().chain(documents.iter().cloned()).collect();
     let tree = tree_of(&all)?;
     let only_control = case["options"]["pre_validate"] == true;
-    let options = Options { semantics, ..options_of(&case["options"]) };
+    let options = DeckhandOptions { semantics, ..options_of(&case["options"]) };
     Some((check_files(&tree, options, |site| paths(site, only_control)), before))
 }
 

@@ -13,12 +13,12 @@ use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
 use layercake::system::Written;
 use layercake::system::deckhand::document::Document;
-use layercake::system::deckhand::known::Known;
+use layercake::system::deckhand::known::KnownTexts;
 use layercake::system::deckhand::layout::{Layout, Place};
 use layercake::system::deckhand::read::{Reading, Surroundings, read};
 use layercake::system::deckhand::secrecy::{Folder, SecretKinds};
-use layercake::system::deckhand::{Options, Site};
-use layercake::system::edits::{Edits, Located, Membership, SitePair, Version, edits};
+use layercake::system::deckhand::{DeckhandOptions, Site};
+use layercake::system::edits::{DocumentVersion, Edits, Located, Membership, SitePair, edits};
 use layercake::yaml::diff::ListKeys;
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
@@ -309,15 +309,15 @@ fn applied<'a>(
     edits: &Edits<'a>,
     pair: &SitePair<'a>,
     chosen: &dyn Fn(layercake::edit::EditId) -> bool,
-) -> Vec<Version<'a>> {
-    let versions = edits.apply(pair, chosen, &mut Known::default()).into_iter();
+) -> Vec<DocumentVersion<'a>> {
+    let versions = edits.apply(pair, chosen, &mut KnownTexts::default()).into_iter();
     versions.map(|(_, version)| version).collect()
 }
 
 fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
     let text = sources.get(id).text();
     let parsed = parse(id, text);
-    let mut known = Known::default();
+    let mut known = KnownTexts::default();
     let documents = parsed.documents.iter().filter_map(|document| {
         let kinds = SecretKinds::default();
         let around = Surroundings { kinds: &kinds, folder: Folder::Other, problems: &[] };
@@ -339,7 +339,7 @@ enum Spans {
 /// A rendered site.
 struct Made<'a> {
     documents: Vec<&'a Document>,
-    options: Options,
+    options: DeckhandOptions,
     site: Site<'a>,
     graph: Graph,
     rendered: Rendered,
@@ -447,6 +447,6 @@ fn generated_edits_are_of_use() {
     assert!(joint > 10, "{joint} joint causes");
 }
 
-fn of_deckhand<'v>(version: &'v Version<'_>) -> Option<&'v Document> {
+fn of_deckhand<'v>(version: &'v DocumentVersion<'_>) -> Option<&'v Document> {
     version.document().deckhand()
 }

@@ -20,7 +20,7 @@ use layercake::system::Written;
 use layercake::system::cloud_init::part::CloudPart;
 use layercake::system::cloud_init::read::{Included, read};
 use layercake::system::cloud_init::{Given, OUTPUT, PartSource, Set, Sets, SourceKind};
-use layercake::system::deckhand::known::Known;
+use layercake::system::deckhand::known::KnownTexts;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::edits::{Edits, Located, Membership, SitePair, edits};
 use layercake::yaml::diff::ListKeys;
@@ -392,7 +392,7 @@ impl Read {
 
 /// What is merged of the parts with the edits that are `chosen`.
 fn made(edits: &Edits<'_>, pair: &SitePair<'_>, chosen: &dyn Fn(EditId) -> bool) -> [String; 2] {
-    let versions = edits.apply(pair, chosen, &mut Known::default());
+    let versions = edits.apply(pair, chosen, &mut KnownTexts::default());
     merged(versions.iter().map(|(path, version)| (*path, version.document())))
 }
 

@@ -9,7 +9,7 @@ use layercake::graph::{DocId, MissingSource};
 use layercake::merge::deckhand::Semantics;
 use layercake::render::replay::{Hop, Replay, Via};
 use layercake::source::MemoryTree;
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::yaml::emit::scalar_text;
 use layercake::yaml::path::{Location, Path, Piece, Segment};
 use layercake::yaml::{Key, Node, Value};
@@ -66,7 +66,7 @@ fn way(semantics: Semantics, documents: &[String], name: &str, path: &str) -> St
     way_with(options(semantics), documents, name, path)
 }
 
-fn way_with(options: Options, documents: &[String], name: &str, path: &str) -> String {
+fn way_with(options: DeckhandOptions, documents: &[String], name: &str, path: &str) -> String {
     let text = format!("{POLICY}{}", documents.concat());
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options, |site| {
@@ -666,7 +666,7 @@ fn a_null_for_a_missing_value_is_made() {
         taking("b site", &from("s", ".t", "{path: .x}"), "{x: 1}"),
     ];
     let lenient =
-        Options { missing_source: MissingSource::Warning, ..options(Semantics::Deckhand) };
+        DeckhandOptions { missing_source: MissingSource::Warning, ..options(Semantics::Deckhand) };
     assert_eq!(
         way_with(lenient, &documents, "b", ".x"),
         "b .x: made null `{src: {schema: example/Any/v1, name: s, path: .t}, dest: {path: .x}}` `.t` `.x`\n"

@@ -17,19 +17,23 @@ use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::{Gates, word_reach};
 use layercake::source::{MemoryTree, RepoPath, SourceMap, Span, Tree};
-use layercake::system::deckhand::Options;
+use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 
 /// Options as the command line has them by default, with this meaning.
-pub fn options(semantics: Semantics) -> Options {
-    Options { semantics, missing_source: MissingSource::Error, encryption_sources: BTreeMap::new() }
+pub fn options(semantics: Semantics) -> DeckhandOptions {
+    DeckhandOptions {
+        semantics,
+        missing_source: MissingSource::Error,
+        encryption_sources: BTreeMap::new(),
+    }
 }
 
 /// Checks files in memory: as a site repository where one of them lies below
 /// `site/NAME/`, as a set without layout otherwise.
 pub fn check_files<T: Send>(
     tree: &MemoryTree,
-    options: Options,
+    options: DeckhandOptions,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
     check_with(tree, options, &Selectors::default(), per_site)
@@ -38,7 +42,7 @@ pub fn check_files<T: Send>(
 /// As [`check_files`], with the rules that are selected.
 pub fn check_with<T: Send>(
     tree: &MemoryTree,
-    options: Options,
+    options: DeckhandOptions,
     selectors: &Selectors,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
@@ -53,7 +57,7 @@ pub fn check_with<T: Send>(
 pub fn compare_files(
     base: &MemoryTree,
     head: &MemoryTree,
-    options: Options,
+    options: DeckhandOptions,
     selectors: &Selectors,
     place: &Place,
     gates: &Gates,
@@ -82,7 +86,7 @@ fn settled(
     tree: &MemoryTree,
     base: Option<&MemoryTree>,
     place: &Place,
-    options: Options,
+    options: DeckhandOptions,
     selectors: &Selectors,
 ) -> Settled {
     let base = base.map(|base| base as &dyn Tree);

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::source::{RepoPath, Span};
-use crate::system::deckhand::document::{Document, Substitution};
+use crate::system::deckhand::document::{Document, DocumentSubstitution};
 use crate::system::deckhand::parents::carries_all;
 use crate::yaml::emit::scalar_text;
 use crate::yaml::path::{Location, Path, children, inside};
@@ -15,7 +15,7 @@ use crate::yaml::{Mapping, Node, Value, Whole};
 
 /// A document, and the path of its file.
 #[derive(Clone, Copy)]
-pub struct Placed<'a> {
+pub struct PlacedDocument<'a> {
     /// The path.
     pub path: &'a RepoPath,
     /// The document.
@@ -48,28 +48,32 @@ const MAX_PATHS: usize = 1000;
 
 /// The head, as far as it decides what of the base is secret.
 pub struct LaterSecrets<'a> {
-    head: &'a [Placed<'a>],
-    by_name: HashMap<Name<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    head: &'a [PlacedDocument<'a>],
+    by_name: HashMap<SchemaAndName<'a>, Vec<usize>, foldhash::fast::RandomState>,
     by_file: HashMap<(&'a RepoPath, &'a str), Vec<usize>, foldhash::fast::RandomState>,
-    by_label: HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
-    by_selector: HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    by_label: HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    by_selector: HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
     /// The scalars of documents that only the head has and that are secret.
     moved: HashSet<String>,
     /// Where secrets are in the documents of a schema and name, as far as that is known; nowhere
     /// while it is looked up.
-    secret_paths: RefCell<HashMap<Name<'a>, Rc<[&'a str]>>>,
+    secret_paths: RefCell<HashMap<SchemaAndName<'a>, Rc<[&'a str]>>>,
 }
 
 /// A schema and a name.
-type Name<'a> = (&'a str, &'a str);
+type SchemaAndName<'a> = (&'a str, &'a str);
 
 /// A schema, and a label of documents of it.
-type Label<'a> = (&'a str, String, String);
+type SchemaLabel<'a> = (&'a str, String, String);
 
 impl<'a> LaterSecrets<'a> {
     /// Looks at the documents of the `head`; `added` are those that only the head has, `removed`
     /// those that only the base has.
-    pub fn of(head: &'a [Placed<'a>], added: &[Placed<'_>], removed: &[Placed<'_>]) -> Self {
+    pub fn of(
+        head: &'a [PlacedDocument<'a>],
+        added: &[PlacedDocument<'_>],
+        removed: &[PlacedDocument<'_>],
+    ) -> Self {
         let mut found = Self {
             head,
             by_name: HashMap::default(),
@@ -81,7 +85,7 @@ impl<'a> LaterSecrets<'a> {
         };
         let known = secret_scalars(removed);
         found.moved.retain(|it| !known.contains(it));
-        for (index, Placed { path, document }) in head.iter().enumerate() {
+        for (index, PlacedDocument { path, document }) in head.iter().enumerate() {
             let (schema, name) = (&*document.key.schema, &*document.key.name);
             found.by_name.entry((schema, name)).or_default().push(index);
             found.by_file.entry((path, name)).or_default().push(index);
@@ -97,7 +101,7 @@ impl<'a> LaterSecrets<'a> {
     }
 
     /// The part of a document of the base that is secret in the head, if it is public itself.
-    pub fn in_document(&self, base: Placed<'_>) -> Option<Later> {
+    pub fn in_document(&self, base: PlacedDocument<'_>) -> Option<Later> {
         let document = base.document;
         if document.data.secret {
             return None;
@@ -136,7 +140,7 @@ impl<'a> LaterSecrets<'a> {
     /// The document as it is in the head: in the same file under the same name, of the same schema
     /// if there is one; under no name if it may be secret; or else under the same schema, layer and
     /// name anywhere.
-    fn counterparts(&self, base: Placed<'_>) -> Vec<&'a Document> {
+    fn counterparts(&self, base: PlacedDocument<'_>) -> Vec<&'a Document> {
         let key = &base.document.key;
         let in_file = |name| self.documents(self.by_file.get(&(base.path, name)));
         let of_schema: Vec<&Document> =
@@ -200,14 +204,14 @@ impl<'a> LaterSecrets<'a> {
 
     /// Whether a substitution of the head reads a secret, be it one that another substitution has
     /// put there.
-    fn reads_secret(&self, substitution: Substitution<'a>, depth: usize) -> bool {
+    fn reads_secret(&self, substitution: DocumentSubstitution<'a>, depth: usize) -> bool {
         let source = (&*substitution.source.schema.value, &*substitution.source.name.value);
         let from = substitution.writing.from.value.text();
         self.secret_paths(source, depth + 1).iter().any(|path| overlap(from, path))
     }
 
     /// The paths of secrets in the documents of a schema and name.
-    fn secret_paths(&self, name: Name<'a>, depth: usize) -> Rc<[&'a str]> {
+    fn secret_paths(&self, name: SchemaAndName<'a>, depth: usize) -> Rc<[&'a str]> {
         if let Some(known) = self.secret_paths.borrow().get(&name) {
             return known.clone();
         }
@@ -290,13 +294,13 @@ fn each_scalar(node: &Node, at: &Location, take: &mut dyn FnMut(&Location, &Node
 }
 
 /// The scalars of the documents whose data is secret, as text.
-fn secret_scalars(documents: &[Placed<'_>]) -> HashSet<String> {
+fn secret_scalars(documents: &[PlacedDocument<'_>]) -> HashSet<String> {
     fn collect(node: &Node, found: &mut HashSet<String>) {
         found.extend(literal(node));
         inside(node).for_each(|child| collect(child, found));
     }
     let mut found = HashSet::new();
-    for Placed { document, .. } in documents.iter().filter(|it| it.document.data.secret) {
+    for PlacedDocument { document, .. } in documents.iter().filter(|it| it.document.data.secret) {
         collect(&document.data, &mut found);
     }
     found
@@ -313,7 +317,7 @@ fn literal(node: &Node) -> Option<String> {
 }
 
 /// The labels of documents of `schema`.
-fn labels<'a>(schema: &'a str, labels: &'a Mapping) -> impl Iterator<Item = Label<'a>> {
+fn labels<'a>(schema: &'a str, labels: &'a Mapping) -> impl Iterator<Item = SchemaLabel<'a>> {
     labels
         .iter()
         .map(move |(key, value)| (schema, scalar_text(&key.value), scalar_text(&value.value)))
@@ -321,8 +325,8 @@ fn labels<'a>(schema: &'a str, labels: &'a Mapping) -> impl Iterator<Item = Labe
 
 /// The documents under a label.
 fn candidates<'l, 'a>(
-    known: &'l HashMap<Label<'a>, Vec<usize>, foldhash::fast::RandomState>,
-    label: &Label<'a>,
+    known: &'l HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
+    label: &SchemaLabel<'a>,
 ) -> impl Iterator<Item = usize> + use<'l, 'a> {
     known.get(label).into_iter().flatten().copied().take(MAX_RELATIVES)
 }
