@@ -27,11 +27,11 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::guard::{Place as Guarded, guarded};
 use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
-use crate::rules::{self, SiteFacts, Undone};
+use crate::rules::{self, FailedStep, SiteFacts};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
-use crate::system::cloud_init::{Given, Sets};
+use crate::system::cloud_init::{GivenFile, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::layout::Place;
 use crate::system::edits::{
@@ -358,7 +358,7 @@ impl SetPair<'_> {
     }
 
     /// What tells that layercake itself failed at the site.
-    fn word_internal(&self, undone: Undone) -> Option<Diagnostic> {
+    fn word_internal(&self, undone: FailedStep) -> Option<Diagnostic> {
         Some(self.head.or(self.base)?.word_internal(undone))
     }
 }
@@ -561,7 +561,7 @@ impl<'a> Sides<'a> {
                 checked: None,
                 found: SiteChanges::nothing(reach),
                 base_findings: Vec::new(),
-                head_findings: pair.word_internal(Undone::Checking).into_iter().collect(),
+                head_findings: pair.word_internal(FailedStep::Checking).into_iter().collect(),
                 caused: BTreeMap::new(),
                 concerned: Vec::new(),
             };
@@ -719,7 +719,7 @@ impl<'a> SiteRun<'_, 'a> {
         let take = |sides: &BothSides<'_>| guarded(Guarded::Taking(name), || per_site(sides));
         let (mut compared, taken, head) = self.compared_and(&take);
         if taken.is_none() {
-            compared.head_findings.extend(self.pair.word_internal(Undone::Taking));
+            compared.head_findings.extend(self.pair.word_internal(FailedStep::Taking));
         }
         (compared, taken, head)
     }
@@ -768,7 +768,7 @@ impl<'a> SiteRun<'_, 'a> {
     /// A site of which only the findings of both sides are known.
     fn not_compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
         let mut head_findings = findings_of(head);
-        head_findings.extend(self.pair.word_internal(Undone::Comparing));
+        head_findings.extend(self.pair.word_internal(FailedStep::Comparing));
         ComparedSite {
             checked: self.pair.head.zip(head).map(|(set, side)| side.checked(set, Some(()))),
             found: SiteChanges::nothing(self.reach(base, head)),
@@ -861,7 +861,7 @@ impl<'a> SiteRun<'_, 'a> {
             self.caused(&base_findings, &head_findings, &concerned, &findings_with)
         });
         if trying.has_failed.load(Relaxed) {
-            head_findings.extend(self.pair.word_internal(Undone::Trying));
+            head_findings.extend(self.pair.word_internal(FailedStep::Trying));
         }
         let reach = self.reach(base, head);
         ComparedSite {
@@ -1012,12 +1012,12 @@ impl Trying<'_, '_> {
         did(Stage::Cause, || 1);
         let versions = self.known.lend(|known| self.edits.apply(self.site, chosen, known));
         let mut documents = Vec::new();
-        let mut parts: BTreeMap<&RepoPath, Given<'_>> = BTreeMap::new();
+        let mut parts: BTreeMap<&RepoPath, GivenFile<'_>> = BTreeMap::new();
         for (path, version) in &versions {
             match version.document() {
                 Written::Deckhand(document) => documents.push(document),
                 Written::Part(part) => {
-                    let given = || Given { at: part.at, parts: Vec::new(), read: None };
+                    let given = || GivenFile { at: part.at, parts: Vec::new(), read: None };
                     let given = parts.entry(path).or_insert_with(given);
                     given.parts.extend((!part.is_nothing()).then_some(part));
                 }

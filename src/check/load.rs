@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
-use crate::rules::{self, FileFacts, Holds, RuleOptions, UserDataFacts};
+use crate::rules::{self, FileContents, FileFacts, RuleOptions, UserDataFacts};
 use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
@@ -340,8 +340,9 @@ impl Loaded {
     /// for.
     pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
         let documents = if self.work == Work::Merge { &[] } else { &side.files[..] }.iter();
-        let documents = documents.map(|file| (file.id, Holds::Documents, file.place.as_ref()));
-        let parts = side.files_of_parts().into_iter().map(|file| (file, Holds::Parts, None));
+        let documents =
+            documents.map(|file| (file.id, FileContents::Documents, file.place.as_ref()));
+        let parts = side.files_of_parts().into_iter().map(|file| (file, FileContents::Parts, None));
         let (mut found, mut unjudged) = (Vec::new(), Vec::new());
         // A file that is the same in two revisions of a repository is judged once.
         let mut met = HashSet::new();
@@ -597,7 +598,7 @@ impl LoadedFile {
             secrets: &self.secrets,
             comments: &self.comments,
             ignores: &self.ignores,
-            holds: Holds::Documents,
+            holds: FileContents::Documents,
             place: None,
             schemas,
             settings,

@@ -15,7 +15,7 @@ use crate::source::{
 use crate::system::Written;
 use crate::system::cloud_init::part::{CloudPart, Header};
 use crate::system::cloud_init::read::{Included, UserData, read_configuration, read_with};
-use crate::system::cloud_init::{Given, Set};
+use crate::system::cloud_init::{GivenFile, Set};
 use crate::system::deckhand::secrecy::Folder;
 use crate::system::edits::Located;
 
@@ -214,9 +214,9 @@ impl PartFile {
         if self.read.aborted.is_some() { &[] } else { &self.read.parts }
     }
 
-    fn given(&self) -> Given<'_> {
+    fn given(&self) -> GivenFile<'_> {
         let parts = self.parts().iter().collect();
-        Given { at: Span::point(self.file, 0), parts, read: Some(&*self.read) }
+        GivenFile { at: Span::point(self.file, 0), parts, read: Some(&*self.read) }
     }
 
     /// Its parts, as what somebody may have edited.
@@ -259,7 +259,7 @@ impl Side {
     }
 
     /// All parts, by the path of their file.
-    pub(super) fn parts_by_path(&self) -> BTreeMap<&RepoPath, Given<'_>> {
+    pub(super) fn parts_by_path(&self) -> BTreeMap<&RepoPath, GivenFile<'_>> {
         self.parts.iter().map(|file| (&file.path, file.given())).collect()
     }
 }
@@ -281,7 +281,7 @@ impl Loaded {
         &self,
         plan: &Plan<'_>,
         site: (Option<&str>, Option<&str>),
-        parts: &BTreeMap<&'a RepoPath, Given<'a>>,
+        parts: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
     ) -> Vec<Set<'a>> {
         let at = |at| self.configured.place(at);
         sets_of_site(&plan.configuration.sets, site, at, parts)

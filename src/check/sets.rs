@@ -7,7 +7,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::merge::cloud_init::Dialect;
 use crate::source::{RepoPath, Span, Tree};
-use crate::system::cloud_init::{Given, PartSource, Set, SourceKind};
+use crate::system::cloud_init::{GivenFile, PartSource, Set, SourceKind};
 
 /// A set that is declared: for each site an output.
 #[derive(Clone, Debug)]
@@ -133,7 +133,7 @@ pub(super) fn sets_of_site<'a>(
     declared: &[DeclaredSet],
     site: (Option<&str>, Option<&str>),
     at: impl Fn(Span) -> Option<Span>,
-    given: &BTreeMap<&'a RepoPath, Given<'a>>,
+    given: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
 ) -> Vec<Set<'a>> {
     let (name, site_type) = site;
     let of_site = declared.iter().filter(|declared| match &declared.sites {
@@ -173,7 +173,7 @@ fn files<'a>(
     kind: SourceKind,
     globs: &[Arc<str>],
     (site, site_type): (Option<&str>, Option<&str>),
-    given: &BTreeMap<&'a RepoPath, Given<'a>>,
+    given: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
 ) -> Vec<&'a RepoPath> {
     let fill = |glob: &Arc<str>| {
         let is_of_site = site.is_some() || !glob.contains(SITE) && !glob.contains(TYPE);
@@ -198,7 +198,7 @@ fn files<'a>(
 
 /// The paths that match a glob. Of ten thousand files that are named one by one,
 /// each is looked up.
-fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, Given<'a>>) -> Vec<&'a RepoPath> {
+fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, GivenFile<'a>>) -> Vec<&'a RepoPath> {
     if !glob.contains(META) {
         let found = given.get_key_value(&RepoPath::new(glob));
         return found.map(|(path, _)| *path).into_iter().collect();

@@ -13,7 +13,7 @@ use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
-use crate::rules::{Gates, Unchanged, word_reach};
+use crate::rules::{ExpectedUnchanged, Gates, word_reach};
 use crate::source::{Repository, Spanned, WorkTree};
 use crate::stopwatch::{Stage, lap};
 
@@ -239,7 +239,7 @@ fn settings(request: &Request, config: &Config) -> Settings {
 fn gates(request: &Request, config: &Config) -> Result<Gates, Error> {
     let unchanged = match &request.expect_unchanged {
         None => None,
-        Some(texts) => globs(texts)?.map(Unchanged),
+        Some(texts) => globs(texts)?.map(ExpectedUnchanged),
     };
     let limit = |flag: Option<usize>, key: &str, configured: &Option<Spanned<usize>>| match (
         flag, configured,

@@ -14,7 +14,7 @@ use crate::merge::Strategy;
 use crate::near::nearest;
 use crate::render::flow::{Flow, Reached, Stop, Why};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::report::provenance::{ExplainedValue, LeafWriter, Standing, WayRow};
+use crate::report::provenance::{ExplainedValue, LeafWriter, ValuePrecedence, WayRow};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::path::{Location, Path, Piece, Segment, children};
 use crate::yaml::{Key, Mapping, Node};
@@ -258,7 +258,7 @@ fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>
 /// document asked for; what lost on the way stands before what won.
 pub fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
     let mut table = Table { site, rows: Vec::new(), numbers: BTreeMap::new() };
-    table.add(hop, Standing::Alone);
+    table.add(hop, ValuePrecedence::Alone);
     table.rows
 }
 
@@ -271,7 +271,7 @@ struct Table<'s, 'a> {
 }
 
 impl Table<'_, '_> {
-    fn add(&mut self, hop: &Hop, standing: Standing) {
+    fn add(&mut self, hop: &Hop, standing: ValuePrecedence) {
         match hop.via {
             Via::Literal => self.push(hop, "literal".into(), hop.at.clone(), standing),
             Via::Absent => self.push(hop, "nothing there".into(), hop.at.clone(), standing),
@@ -292,14 +292,14 @@ impl Table<'_, '_> {
         }
     }
 
-    fn add_inherited(&mut self, hop: &Hop, standing: Standing) {
+    fn add_inherited(&mut self, hop: &Hop, standing: ValuePrecedence) {
         hop.from.iter().for_each(|from| self.add(from, standing));
         let (recipe, action) = (self.recipe(hop), self.action(hop));
         let step = format!("{}, {action}", self.laid(hop));
         let mut at = self.laid_at(hop);
         let own = hop.location.get(&recipe.data).map(|node| node.span);
         at.extend(own);
-        self.push(hop, step, at, Standing::Alone);
+        self.push(hop, step, at, ValuePrecedence::Alone);
         let note = match own {
             Some(_) => "its own data has another value, which no action takes",
             None => "own data has no such key",
@@ -309,16 +309,16 @@ impl Table<'_, '_> {
         }
     }
 
-    fn add_layered(&mut self, hop: &Hop, standing: Standing) {
+    fn add_layered(&mut self, hop: &Hop, standing: ValuePrecedence) {
         let mut step = String::new();
         let mut at = Vec::new();
         if let Some(lost) = &hop.lost {
             if lost.doc == hop.doc && matches!(lost.via, Via::Inherited | Via::Replaced) {
-                lost.from.iter().for_each(|from| self.add(from, Standing::Lost));
+                lost.from.iter().for_each(|from| self.add(from, ValuePrecedence::Lost));
                 step = format!("{}, ", self.laid(lost));
                 at = self.laid_at(lost);
             } else {
-                self.add(lost, Standing::Lost);
+                self.add(lost, ValuePrecedence::Lost);
             }
         }
         let action = self.action(hop);
@@ -331,11 +331,11 @@ impl Table<'_, '_> {
         self.push(hop, step, at, contested(hop, standing));
     }
 
-    fn add_written(&mut self, hop: &Hop, standing: Standing) {
+    fn add_written(&mut self, hop: &Hop, standing: ValuePrecedence) {
         if let Some(lost) = &hop.lost {
-            self.add(lost, Standing::Lost);
+            self.add(lost, ValuePrecedence::Lost);
         }
-        hop.from.iter().for_each(|from| self.add(from, Standing::Alone));
+        hop.from.iter().for_each(|from| self.add(from, ValuePrecedence::Alone));
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
                 let to = substitution.writing.to.iter();
@@ -357,7 +357,7 @@ impl Table<'_, '_> {
 
     fn add_deleted(&mut self, hop: &Hop) {
         if let Some(lost) = &hop.lost {
-            self.add(lost, Standing::Lost);
+            self.add(lost, ValuePrecedence::Lost);
         }
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
@@ -366,10 +366,10 @@ impl Table<'_, '_> {
             Some(Op::Merge { .. } | Op::Lay(_)) => format!("{} takes it away", self.action(hop)),
             None => "too large: only its own data is rendered".into(),
         };
-        self.push(hop, step, hop.at.clone(), Standing::Wins);
+        self.push(hop, step, hop.at.clone(), ValuePrecedence::Wins);
     }
 
-    fn push(&mut self, hop: &Hop, step: String, at: Vec<Span>, standing: Standing) {
+    fn push(&mut self, hop: &Hop, step: String, at: Vec<Span>, standing: ValuePrecedence) {
         let document = self.recipe(hop).key.clone();
         self.rows.push(WayRow { document, step, note: None, at, standing });
         self.numbers.insert(hop.doc, self.rows.len());
@@ -427,10 +427,10 @@ impl Table<'_, '_> {
 }
 
 /// What wrote a value where another one stood won, unless it lost in its turn.
-fn contested(hop: &Hop, standing: Standing) -> Standing {
+fn contested(hop: &Hop, standing: ValuePrecedence) -> ValuePrecedence {
     match standing {
-        Standing::Alone if hop.lost.is_some() => Standing::Wins,
-        Standing::Alone | Standing::Lost | Standing::Wins => standing,
+        ValuePrecedence::Alone if hop.lost.is_some() => ValuePrecedence::Wins,
+        ValuePrecedence::Alone | ValuePrecedence::Lost | ValuePrecedence::Wins => standing,
     }
 }
 
@@ -601,7 +601,7 @@ pub fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow {
         step: format!("{} {}", hop_text(reached.via), place_text(site, reached)),
         note: None,
         at: reached.at.clone(),
-        standing: Standing::Alone,
+        standing: ValuePrecedence::Alone,
     }
 }
 
@@ -612,7 +612,7 @@ pub fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
         step: stop_text(stop.why).into(),
         note: None,
         at: vec![stop.by],
-        standing: Standing::Alone,
+        standing: ValuePrecedence::Alone,
     }
 }
 

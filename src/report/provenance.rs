@@ -65,12 +65,12 @@ pub struct WayRow {
     /// Where it is written.
     pub at: Vec<Span>,
     /// Whether several values stood against each other.
-    pub standing: Standing,
+    pub standing: ValuePrecedence,
 }
 
 /// Outcome of one of several values for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ValuePrecedence {
     /// There is no other.
     Alone,
     /// Another one took its place.
@@ -223,9 +223,9 @@ fn write_rows(
 fn step_text(row: &WayRow) -> String {
     let step = clean(&row.step);
     match row.standing {
-        Standing::Alone => step.into_owned(),
-        Standing::Lost => format!("{step}, LOST"),
-        Standing::Wins => format!("{step}, WINS"),
+        ValuePrecedence::Alone => step.into_owned(),
+        ValuePrecedence::Lost => format!("{step}, LOST"),
+        ValuePrecedence::Wins => format!("{step}, WINS"),
     }
 }
 
@@ -553,9 +553,9 @@ impl<'a> RowForm<'a> {
             note: row.note,
             at: row.at.iter().map(|at| PlaceForm::new(*at, view)).collect(),
             standing: match row.standing {
-                Standing::Alone => None,
-                Standing::Lost => Some("lost"),
-                Standing::Wins => Some("wins"),
+                ValuePrecedence::Alone => None,
+                ValuePrecedence::Lost => Some("lost"),
+                ValuePrecedence::Wins => Some("wins"),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! `ambiguous-property-name`: a word in a property group that names a property
 //! and a group.
 
-use super::invalid_property_group::{Home, short, title};
+use super::invalid_property_group::{DefinitionPlace, short, title};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::heat::GroupProblem;
 
@@ -11,7 +11,7 @@ super::rule!(
     "a word in a property group that names a property and a group"
 );
 
-pub(super) fn word(home: Home<'_>, problem: &GroupProblem, name: &str) -> Diagnostic {
+pub(super) fn word(home: DefinitionPlace<'_>, problem: &GroupProblem, name: &str) -> Diagnostic {
     let name = short(name);
     let message =
         format!("{} names `{name}`, which is a property and a group", title(home, problem));

@@ -20,7 +20,7 @@ use crate::system::deckhand::{DeckhandOptions, Site, SiteProblem};
 
 /// A text at which the two meanings part, in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Parting {
+pub(super) struct MeaningSplit {
     pub(super) doc: DocId,
     pub(super) at: Span,
 }
@@ -44,7 +44,7 @@ pub(super) fn add(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 fn look(
     facts: &SiteFacts<'_>,
-    partings: &BTreeSet<Parting>,
+    partings: &BTreeSet<MeaningSplit>,
     known: &[Diagnostic],
     found: &mut Vec<Diagnostic>,
 ) {
@@ -74,7 +74,7 @@ fn look(
 fn compare(
     facts: &SiteFacts<'_>,
     deckhand: &SiteFacts<'_>,
-    partings: &BTreeSet<Parting>,
+    partings: &BTreeSet<MeaningSplit>,
     known: &[Diagnostic],
     found: &mut Vec<Diagnostic>,
 ) {
@@ -135,18 +135,18 @@ fn says_refused(finding: &Diagnostic) -> bool {
 }
 
 /// The texts at which the two meanings part.
-fn partings(facts: &SiteFacts<'_>) -> BTreeSet<Parting> {
+fn partings(facts: &SiteFacts<'_>) -> BTreeSet<MeaningSplit> {
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| parts_meanings(&problem.kind, facts.graph));
-    let rendered = rendered.map(|problem| Parting { doc: problem.doc, at: problem.at });
+    let rendered = rendered.map(|problem| MeaningSplit { doc: problem.doc, at: problem.at });
     let read = facts.site.iter().flat_map(|(doc, document)| {
         let faults = document.faults.iter();
         let faults = faults.filter(|it| matches!(it.kind, DocumentFaultKind::DifferentPath { .. }));
-        faults.map(move |fault| Parting { doc, at: fault.at })
+        faults.map(move |fault| MeaningSplit { doc, at: fault.at })
     });
     let related = facts.site.problems.iter().filter_map(|problem| match problem {
         SiteProblem::ControlParent { child, .. } => {
-            Some(Parting { doc: *child, at: facts.selector(*child).span })
+            Some(MeaningSplit { doc: *child, at: facts.selector(*child).span })
         }
         _ => None,
     });

@@ -29,7 +29,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         .map(|(_, document)| (&*document.key.schema, &*document.key.name))
         .collect();
     let reported_sources = reported_sources(facts);
-    let mut catalogs: BTreeMap<DocId, Share<'_>> = BTreeMap::new();
+    let mut catalogs: BTreeMap<DocId, CatalogSecrets<'_>> = BTreeMap::new();
     for declared in &catalog.declared {
         let share = catalogs.entry(declared.catalog).or_default();
         if there.contains(&(declared.schema, &*declared.name)) {
@@ -52,7 +52,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 /// The secrets of one catalog that a site has and lacks.
 #[derive(Default)]
-struct Share<'a> {
+struct CatalogSecrets<'a> {
     has_some: bool,
     has_reported: bool,
     missing: Vec<&'a Declared>,

@@ -1,6 +1,6 @@
 //! `duplicate-key`: a mapping has one key twice; the last value counts.
 
-use super::{FileFacts, Holds};
+use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -12,8 +12,8 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .related(first, "this one is dropped")
         .note(match facts.holds {
-            Holds::Documents => "Deckhand's YAML reader takes the last one in silence",
-            Holds::Parts => "cloud-init's YAML reader takes the last one in silence",
+            FileContents::Documents => "Deckhand's YAML reader takes the last one in silence",
+            FileContents::Parts => "cloud-init's YAML reader takes the last one in silence",
         })
         .help("remove one of them")
         .about(if facts.is_secret(at) { String::new() } else { facts.quote(at) });

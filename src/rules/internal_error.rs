@@ -1,6 +1,6 @@
 //! `internal-error`: layercake itself failed.
 
-use super::{SiteFacts, Undone, title};
+use super::{FailedStep, SiteFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Outcome;
@@ -11,12 +11,12 @@ super::rule!("internal-error", Error[Always], "layercake itself failed");
 /// Maximum number of further documents listed.
 const MAX_RELATED_DOCUMENTS: usize = 10;
 
-pub(super) fn word(file: FileId, undone: Undone) -> Diagnostic {
+pub(super) fn word(file: FileId, undone: FailedStep) -> Diagnostic {
     let message = match undone {
-        Undone::Checking => "layercake itself failed, and this site is not checked",
-        Undone::Taking => "layercake itself failed, and does not show what it was asked for",
-        Undone::Comparing => "layercake itself failed, and this site is not compared",
-        Undone::Trying => "layercake itself failed, and may not tell all causes of changes",
+        FailedStep::Checking => "layercake itself failed, and this site is not checked",
+        FailedStep::Taking => "layercake itself failed, and does not show what it was asked for",
+        FailedStep::Comparing => "layercake itself failed, and this site is not compared",
+        FailedStep::Trying => "layercake itself failed, and may not tell all causes of changes",
     };
     let label = "the documents with which it failed begin with this file";
     finding(message, Label::new(Span::point(file, 0), label))

@@ -19,19 +19,19 @@ pub(super) const RULES: &[&Rule] =
 
 /// The place of a definition.
 #[derive(Clone, Copy)]
-pub(super) enum Home<'a> {
+pub(super) enum DefinitionPlace<'a> {
     /// In a DataSchema document.
     Schema(&'a Document),
     /// In the configuration, for documents of this schema.
     Configuration(&'a str),
 }
 
-impl Home<'_> {
+impl DefinitionPlace<'_> {
     /// The name of its groups.
     pub(super) fn of(&self) -> String {
         match self {
-            Home::Schema(document) => format!("of DataSchema `{}`", document.key.name),
-            Home::Configuration(schema) => format!("for `{schema}`"),
+            DefinitionPlace::Schema(document) => format!("of DataSchema `{}`", document.key.name),
+            DefinitionPlace::Configuration(schema) => format!("for `{schema}`"),
         }
     }
 }
@@ -45,19 +45,19 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         let is_reported_here =
             |problem: &&GroupProblem| !matches!(problem.fault, GroupFault::LossyVersion { .. });
         let problems = groups.problems.iter().filter(is_reported_here);
-        found.extend(problems.map(|problem| word(Home::Schema(document), problem)));
+        found.extend(problems.map(|problem| word(DefinitionPlace::Schema(document), problem)));
     }
 }
 
 /// Findings about the groups of the configuration, as they are understood in this site.
 fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (beside, groups) in facts.schemas.groups_beside(facts.site, facts.sources) {
-        let home = Home::Configuration(&beside.schema);
+        let home = DefinitionPlace::Configuration(&beside.schema);
         found.extend(groups.problems.iter().map(|problem| word(home, problem)));
     }
 }
 
-fn word(home: Home<'_>, problem: &GroupProblem) -> Diagnostic {
+fn word(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     let finding = match &problem.fault {
         GroupFault::AmbiguousName { name } => ambiguous_property_name::word(home, problem, name),
         GroupFault::DuplicateOperand { operand, first } => {
@@ -90,20 +90,20 @@ fn word(home: Home<'_>, problem: &GroupProblem) -> Diagnostic {
     let group = problem.group.as_deref().unwrap_or_default();
     let finding = finding.about(format!("{place} {group} {}", problem.fault.code()));
     match home {
-        Home::Schema(document) => finding.document(document.key.clone()),
-        Home::Configuration(_) => finding,
+        DefinitionPlace::Schema(document) => finding.document(document.key.clone()),
+        DefinitionPlace::Configuration(_) => finding,
     }
 }
 
 /// The group that a problem is about.
-pub(super) fn title(home: Home<'_>, problem: &GroupProblem) -> String {
+pub(super) fn title(home: DefinitionPlace<'_>, problem: &GroupProblem) -> String {
     match &problem.group {
         Some(group) => format!("property group `{}` {}", short(group), home.of()),
         None => format!("a block of property groups {}", home.of()),
     }
 }
 
-fn word_fault(home: Home<'_>, problem: &GroupProblem) -> Diagnostic {
+fn word_fault(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     let (what, label) = headline(&problem.fault);
     let message = format!("{} {what}", title(home, problem));
     let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));

@@ -1,7 +1,7 @@
 //! `invalid-yaml`: a file that is not YAML.
 
 use super::foreign::ForeignForm;
-use super::{FileFacts, Holds};
+use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Span, offset};
 use crate::yaml::{PythonRefusal, YamlProblem, YamlProblemKind};
@@ -98,10 +98,10 @@ fn word_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
             found(&format!("not YAML to libyaml: {reason}"), "libyaml stops here").note(match facts
                 .holds
             {
-                Holds::Documents => {
+                FileContents::Documents => {
                     "YAML 1.2 may allow it, but Pegleg and Deckhand read with libyaml"
                 }
-                Holds::Parts => {
+                FileContents::Parts => {
                     "YAML 1.2 may allow it, but cloud-init reads YAML 1.1, as libyaml does"
                 }
             })

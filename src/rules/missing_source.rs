@@ -27,7 +27,7 @@ pub(super) fn word_document(
         None => format!("no `{schema}` has this name"),
     };
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(wanted.span, label))
-        .note(skipped(facts, Lacking::Document))
+        .note(skipped(facts, MissingPart::Document))
         .absent(schema, format!("`{}` {lacks}", wanted.value), NeededBy::Substitution)
         .document(document.key.clone());
     let diagnostic = with_severity(facts, diagnostic);
@@ -64,11 +64,9 @@ pub(super) fn word_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic
         None => diagnostic.related(source.name_span, "the source document"),
     };
     let key = &source.key;
-    let diagnostic = with_severity(facts, diagnostic).note(skipped(facts, Lacking::Value)).absent(
-        &key.schema,
-        without_value(facts, problem),
-        NeededBy::Substitution,
-    );
+    let diagnostic = with_severity(facts, diagnostic)
+        .note(skipped(facts, MissingPart::Value))
+        .absent(&key.schema, without_value(facts, problem), NeededBy::Substitution);
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => {
@@ -91,23 +89,23 @@ fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
 }
 
 /// The missing part of a source.
-enum Lacking {
+enum MissingPart {
     Document,
     Value,
 }
 
 /// The effect of a substitution without a value.
-fn skipped(facts: &SiteFacts<'_>, lacking: Lacking) -> &'static str {
+fn skipped(facts: &SiteFacts<'_>, lacking: MissingPart) -> &'static str {
     match (facts.graph.missing_source, facts.graph.semantics, lacking) {
         (MissingSource::Error, _, _) => {
             "the substitution is skipped: its destinations keep what they have; Deckhand refuses \
              the whole site"
         }
-        (MissingSource::Warning, Semantics::Deckhand, Lacking::Value) => {
+        (MissingSource::Warning, Semantics::Deckhand, MissingPart::Value) => {
             "null is written to its destinations, as Deckhand does"
         }
         (MissingSource::Warning, Semantics::Documented, _)
-        | (MissingSource::Warning, Semantics::Deckhand, Lacking::Document) => {
+        | (MissingSource::Warning, Semantics::Deckhand, MissingPart::Document) => {
             "the substitution is skipped: its destinations keep what they have"
         }
     }

@@ -189,7 +189,7 @@ pub use cloud_init::{UserDataFacts, word_user_data};
 pub use config_changed::word_changed_configuration;
 pub use foreign::folded;
 pub use missing_reference::Reference;
-pub use reach::{Gates, ReachedEdit, Unchanged, word_reach};
+pub use reach::{ExpectedUnchanged, Gates, ReachedEdit, word_reach};
 pub use schema_violation::MAX_VIOLATIONS;
 
 pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
@@ -492,7 +492,7 @@ pub struct FileFacts<'a> {
     /// Its comments that suppress findings.
     pub ignores: &'a ignore::Comments,
     /// Its contents.
-    pub holds: Holds,
+    pub holds: FileContents,
     /// The sites it counts for, if it is of a site repository.
     pub place: Option<&'a layout::Place>,
     /// The schemas of the run.
@@ -503,7 +503,7 @@ pub struct FileFacts<'a> {
 
 /// Contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Holds {
+pub enum FileContents {
     /// Documents of Deckhand's.
     Documents,
     /// Parts of cloud-init's, of which more is known in the sets they are in.
@@ -659,11 +659,11 @@ impl FileFacts<'_> {
     /// The effect of YAML that cannot be read.
     fn unread_yaml(&self) -> &'static str {
         match self.holds {
-            Holds::Documents => {
+            FileContents::Documents => {
                 "Deckhand refuses the whole site, and Pegleg fails on the file; nothing of this YAML \
                  document is read here"
             }
-            Holds::Parts => "cloud-init drops the whole part, and goes on with the others",
+            FileContents::Parts => "cloud-init drops the whole part, and goes on with the others",
         }
     }
 
@@ -746,7 +746,7 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         }));
     }
     let looks = |look| match (look, facts.holds) {
-        (CheckKind::AnyFile(run), _) | (CheckKind::File(run), Holds::Documents) => Some(run),
+        (CheckKind::AnyFile(run), _) | (CheckKind::File(run), FileContents::Documents) => Some(run),
         _ => None,
     };
     for check in wanted(facts.settings, looks) {
@@ -756,8 +756,8 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         });
     }
     match facts.holds {
-        Holds::Documents => {}
-        Holds::Parts => {
+        FileContents::Documents => {}
+        FileContents::Parts => {
             for finding in &mut found {
                 cloud_init::name_origin(facts.sources, finding);
             }
@@ -851,7 +851,7 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFin
     let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };
     let checks = wanted(facts.settings, looks);
     let split = stopwatch::split();
-    let parts: Vec<(Vec<DocumentFinding>, Vec<Failed>)> = docs
+    let parts: Vec<(Vec<DocumentFinding>, Vec<FailedCheck>)> = docs
         .par_chunks(DOCUMENTS_PER_CHUNK)
         .map(|docs| {
             let _part = split.part();
@@ -870,14 +870,14 @@ pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFin
 }
 
 /// The index of a check that failed, and the document at which it did.
-type Failed = (usize, DocId);
+type FailedCheck = (usize, DocId);
 
 /// Findings of checks in a few documents, one check after the other.
 fn check_some(
     facts: &SiteFacts<'_>,
     checks: &[RuleCheck<DocumentCheck>],
     docs: &[DocId],
-) -> (Vec<DocumentFinding>, Vec<Failed>) {
+) -> (Vec<DocumentFinding>, Vec<FailedCheck>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     // Where layercake fails in a check, what it had found by then is left out.
     let mut guard = |check: &RuleCheck<DocumentCheck>, docs: &[DocId]| {
@@ -904,7 +904,7 @@ fn check_some(
 fn failures(
     facts: &SiteFacts<'_>,
     checks: &[RuleCheck<DocumentCheck>],
-    failed: &[Failed],
+    failed: &[FailedCheck],
 ) -> Vec<DocumentFinding> {
     let of_check = |(index, check): (usize, &RuleCheck<DocumentCheck>)| {
         let docs = failed.iter().filter(|(of, _)| *of == index).map(|(_, doc)| *doc);
@@ -1034,7 +1034,7 @@ pub fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Dia
 
 /// A step that failed for a whole site because of a fault of layercake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undone {
+pub enum FailedStep {
     /// It is not checked.
     Checking,
     /// The requested part of its result is not taken.
@@ -1047,7 +1047,7 @@ pub enum Undone {
 
 /// The finding for a fault of layercake itself, met in the set of documents
 /// that `file` begins.
-pub fn word_internal(file: FileId, undone: Undone) -> Diagnostic {
+pub fn word_internal(file: FileId, undone: FailedStep) -> Diagnostic {
     internal_error::word(file, undone)
 }
 
@@ -1060,8 +1060,8 @@ pub fn is_internal(finding: &Diagnostic) -> bool {
 /// fault of that.
 fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Option<Diagnostic> {
     Some(match (fault, facts.holds) {
-        (TextFault::BadEncoding(..), Holds::Parts) => return None,
-        (TextFault::BadEncoding(encoding, at), Holds::Documents) => {
+        (TextFault::BadEncoding(..), FileContents::Parts) => return None,
+        (TextFault::BadEncoding(encoding, at), FileContents::Documents) => {
             invalid_encoding::word(facts, *encoding, *at)
         }
         (TextFault::Unreadable(reason), _) => unreadable_file::word(facts, reason),

@@ -1,6 +1,6 @@
 //! `over-limit`: input beyond what layercake holds in memory.
 
-use super::{FileFacts, Holds};
+use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::render::Problem;
 use crate::source::{Source, Span};
@@ -14,10 +14,10 @@ pub(super) fn word_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     let label = Label::new(Span::point(facts.file, 0), format!("the file has {bytes} bytes"));
     Diagnostic::new(&RULE, format!("a file of more than {mebibytes} MiB is not read"), label).help(
         match facts.holds {
-            Holds::Documents => {
+            FileContents::Documents => {
                 "split the file, or move what is no document out of the layer folders"
             }
-            Holds::Parts => "split the file",
+            FileContents::Parts => "split the file",
         },
     )
 }

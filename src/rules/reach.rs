@@ -21,15 +21,15 @@ pub struct Gates {
     /// Where that was set, if not for this run alone.
     pub outputs_set: Option<String>,
     /// The outputs it may not change.
-    pub unchanged: Option<Unchanged>,
+    pub unchanged: Option<ExpectedUnchanged>,
 }
 
 /// Outputs that are expected to stay as they are: those whose site, or whose `SITE:SCHEMA:NAME`,
 /// matches; `-` matches a set without layout.
 #[derive(Clone, Debug)]
-pub struct Unchanged(pub GlobSet);
+pub struct ExpectedUnchanged(pub GlobSet);
 
-impl Unchanged {
+impl ExpectedUnchanged {
     pub(super) fn has(&self, site: Option<&str>, key: &DocKey) -> bool {
         let site = site.unwrap_or("-");
         let name = format!("{site}:{}:{}", key.schema, key.name);

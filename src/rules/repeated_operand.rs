@@ -1,6 +1,6 @@
 //! `repeated-operand`: an operand that is listed twice in a property group.
 
-use super::invalid_property_group::{Home, short, title};
+use super::invalid_property_group::{DefinitionPlace, short, title};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::system::heat::GroupProblem;
@@ -8,7 +8,7 @@ use crate::system::heat::GroupProblem;
 super::rule!("repeated-operand", Warning, "an operand that stands twice in a property group");
 
 pub(super) fn word(
-    home: Home<'_>,
+    home: DefinitionPlace<'_>,
     problem: &GroupProblem,
     operand: &str,
     first: Span,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::SiteFacts;
-use super::counterpart::Parting;
+use super::counterpart::MeaningSplit;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op, Recipe};
 use crate::source::Span;
@@ -37,24 +37,24 @@ const MAX_RESULT_CHARS: usize = 200;
 pub(super) fn word(
     documented: &SiteFacts<'_>,
     deckhand: &SiteFacts<'_>,
-    partings: impl Iterator<Item = Parting>,
+    partings: impl Iterator<Item = MeaningSplit>,
 ) -> Vec<Diagnostic> {
-    let both = Both { documented, deckhand };
+    let both = BothMeanings { documented, deckhand };
     let reaches_output = both.reaching_differing_outputs();
     let mut by_doc: BTreeMap<DocId, Vec<Span>> = BTreeMap::new();
-    for Parting { doc, at } in partings.filter(|it| reaches_output[it.doc.index()]) {
+    for MeaningSplit { doc, at } in partings.filter(|it| reaches_output[it.doc.index()]) {
         by_doc.entry(doc).or_default().push(at);
     }
     by_doc.into_iter().flat_map(|(doc, texts)| both.word(doc, &texts)).collect()
 }
 
 /// A site in both meanings.
-struct Both<'a> {
+struct BothMeanings<'a> {
     documented: &'a SiteFacts<'a>,
     deckhand: &'a SiteFacts<'a>,
 }
 
-impl<'a> Both<'a> {
+impl<'a> BothMeanings<'a> {
     /// The documents that are inputs of an output that differs, by id; such an output among them.
     fn reaching_differing_outputs(&self) -> Vec<bool> {
         let graph = self.deckhand.graph;

@@ -1,7 +1,7 @@
 //! `unexpected-change`: an edit that changes outputs which were to stay as
 //! they are.
 
-use super::{Gates, ReachedEdit, Unchanged};
+use super::{ExpectedUnchanged, Gates, ReachedEdit};
 use crate::compare::{Change, Status};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
@@ -40,7 +40,7 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
 }
 
 /// Whether an output was expected to stay, by its name or the one that it had.
-fn is_expected(change: &Change, expected: &Unchanged) -> bool {
+fn is_expected(change: &Change, expected: &ExpectedUnchanged) -> bool {
     let mut keys = std::iter::once(&change.key).chain(&change.renamed_from);
     keys.any(|key| expected.has(change.site.as_deref(), key))
 }

@@ -1,6 +1,6 @@
 //! `unknown-tag`: a YAML tag that Deckhand cannot read.
 
-use super::{FileFacts, Holds};
+use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -13,11 +13,11 @@ pub(super) fn word(facts: &FileFacts<'_>, at: Span, tag: &str) -> Diagnostic {
     Diagnostic::new(&RULE, message, Label::new(at, format!("this has the tag `{tag}`")))
         .about(tag)
         .note(match facts.holds {
-            Holds::Documents => {
+            FileContents::Documents => {
                 "Deckhand refuses the whole site, and Pegleg puts null here in silence; \
                  nothing of this YAML document is read here"
             }
-            Holds::Parts => facts.unread_yaml(),
+            FileContents::Parts => facts.unread_yaml(),
         })
         .help("remove the tag, or put the whole value in quotes if it is meant as text")
 }

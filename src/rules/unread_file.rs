@@ -1,6 +1,6 @@
 //! `unread-file`: a file below a layer folder that is not read.
 
-use super::{FileFacts, Holds};
+use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{ContentId, FileId, Nested, Span};
 use crate::system::deckhand::layout::Oddity;
@@ -11,8 +11,8 @@ super::rule!("unread-file", Note, "a file below a layer folder that is not read"
 pub(super) fn word_pointer(facts: &FileFacts<'_>) -> Diagnostic {
     let mut finding = word(facts.file, Oddity::LargeFilePointer);
     match facts.holds {
-        Holds::Documents => {}
-        Holds::Parts => finding.primary.message = "its parts are in no set".into(),
+        FileContents::Documents => {}
+        FileContents::Parts => finding.primary.message = "its parts are in no set".into(),
     }
     finding
 }

@@ -1,6 +1,6 @@
 //! `unreadable-file`: a file that cannot be read.
 
-use super::{FileFacts, Holds};
+use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
@@ -11,11 +11,15 @@ pub(super) fn word(facts: &FileFacts<'_>, reason: &str) -> Diagnostic {
     let label = Label::new(Span::point(facts.file, 0), reason);
     Diagnostic::new(&RULE, message, label)
         .note(match facts.holds {
-            Holds::Documents => "its documents are missing, and other findings may come of that",
-            Holds::Parts => "its parts are missing, and other findings may come of that",
+            FileContents::Documents => {
+                "its documents are missing, and other findings may come of that"
+            }
+            FileContents::Parts => "its parts are missing, and other findings may come of that",
         })
         .help(match facts.holds {
-            Holds::Documents => "make it readable, or move it out of the layer folders",
-            Holds::Parts => "make it readable, or leave it out of the sets in `cloud-config`",
+            FileContents::Documents => "make it readable, or move it out of the layer folders",
+            FileContents::Parts => {
+                "make it readable, or leave it out of the sets in `cloud-config`"
+            }
         })
 }

@@ -124,7 +124,7 @@ fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
 /// The references that lead back to themselves without going into a value: Deckhand's validator
 /// follows them without end.
 pub(super) fn endless_references(root: &Node) -> Vec<Span> {
-    let mut search = Endless { root, states: HashMap::new(), found: Vec::new() };
+    let mut search = ReferenceCycleSearch { root, states: HashMap::new(), found: Vec::new() };
     let mut seen = HashSet::new();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
@@ -137,14 +137,14 @@ pub(super) fn endless_references(root: &Node) -> Vec<Span> {
     search.found
 }
 
-struct Endless<'a> {
+struct ReferenceCycleSearch<'a> {
     root: &'a Node,
     /// For each schema that was met, whether it is done.
     states: HashMap<usize, bool>,
     found: Vec<Span>,
 }
 
-impl Endless<'_> {
+impl ReferenceCycleSearch<'_> {
     fn follow(&mut self, node: &Node) {
         let identity = std::ptr::from_ref(node).addr();
         if self.states.insert(identity, false).is_some_and(|is_done| is_done) {

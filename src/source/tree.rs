@@ -16,7 +16,7 @@ use globset::GlobSet;
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
-use super::git::{Checkout, OnDisk, OnDiskKind};
+use super::git::{Checkout, WorkTreePath, WorkTreePathKind};
 use super::nested::{all_files, checked_out};
 use super::{Nested, RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
@@ -306,7 +306,7 @@ impl WorkTree {
         self.checkout.as_ref().map_or(Ok(None), Checkout::left_out)
     }
 
-    fn walk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
+    fn walk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
         let start = self.root.join(folder.as_str());
         let not_git = |entry: &walkdir::DirEntry| entry.file_name() != ".git";
         let walk = WalkDir::new(&start).follow_root_links(false).into_iter();
@@ -318,28 +318,30 @@ impl WorkTree {
         Ok(seen)
     }
 
-    fn on_disk(&self, entry: &walkdir::DirEntry) -> Option<OnDisk> {
+    fn on_disk(&self, entry: &walkdir::DirEntry) -> Option<WorkTreePath> {
         let kind = match entry.file_type() {
             kind if kind.is_dir() => return None,
-            kind if kind.is_symlink() => OnDiskKind::Link,
-            _ => OnDiskKind::File,
+            kind if kind.is_symlink() => WorkTreePathKind::Link,
+            _ => WorkTreePathKind::File,
         };
         let inside = entry.path().strip_prefix(&self.root).ok()?;
         let parts: Vec<&[u8]> =
             inside.components().map(|part| part.as_os_str().as_encoded_bytes()).collect();
-        Some(OnDisk { path: parts.join(&b'/').into(), kind })
+        Some(WorkTreePath { path: parts.join(&b'/').into(), kind })
     }
 
-    fn entry(&self, seen: &OnDisk) -> Option<Entry> {
+    fn entry(&self, seen: &WorkTreePath) -> Option<Entry> {
         let (path, utf8) = path_of(&seen.path);
         let kind = match seen.kind {
-            OnDiskKind::File => EntryKind::File,
-            OnDiskKind::Repository => EntryKind::Submodule,
-            OnDiskKind::Link if utf8 && self.root.join(path.as_str()).is_dir() => return None,
-            OnDiskKind::Link => EntryKind::File,
+            WorkTreePathKind::File => EntryKind::File,
+            WorkTreePathKind::Repository => EntryKind::Submodule,
+            WorkTreePathKind::Link if utf8 && self.root.join(path.as_str()).is_dir() => {
+                return None;
+            }
+            WorkTreePathKind::Link => EntryKind::File,
         };
         let kind = if utf8 { kind } else { EntryKind::NotUtf8 };
-        let is_link = matches!(seen.kind, OnDiskKind::Link);
+        let is_link = matches!(seen.kind, WorkTreePathKind::Link);
         Some(Entry { path, kind, content: None, is_link })
     }
 

@@ -29,9 +29,9 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// As [`write_file`]. All files are then as they were, unless the folder of one
 /// was changed meanwhile.
 pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
-    let written: Result<Vec<Beside<'_>>, Error> =
-        files.iter().map(|(path, bytes)| Beside::of(path, bytes)).collect();
-    written?.into_iter().try_for_each(Beside::put)
+    let written: Result<Vec<TemporaryFile<'_>>, Error> =
+        files.iter().map(|(path, bytes)| TemporaryFile::of(path, bytes)).collect();
+    written?.into_iter().try_for_each(TemporaryFile::put)
 }
 
 /// Writes `bytes` to the file `path` where nothing is there, or a file whose content `is_own`
@@ -49,7 +49,7 @@ pub fn write_own_file(
     let begun = interrupt::unfinished().begin(path, create, remove);
     match begun {
         Ok(mut file) => {
-            let new = Beside { written: path.to_owned(), path, is_put: false };
+            let new = TemporaryFile { written: path.to_owned(), path, is_put: false };
             fill(&mut file, bytes, None).map_err(|error| cannot_write(path, error))?;
             new.put()
         }
@@ -71,13 +71,13 @@ fn foreign(path: &Path) -> Error {
 
 /// A new text beside the place where it is to be; it goes where it is not put
 /// there, also where a signal ends the run.
-struct Beside<'p> {
+struct TemporaryFile<'p> {
     written: PathBuf,
     path: &'p Path,
     is_put: bool,
 }
 
-impl<'p> Beside<'p> {
+impl<'p> TemporaryFile<'p> {
     fn of(path: &'p Path, bytes: &[u8]) -> Result<Self, Error> {
         refuse_git(path)?;
         let permissions = permissions_of_file(path)?;
@@ -96,7 +96,7 @@ impl<'p> Beside<'p> {
     }
 }
 
-impl Drop for Beside<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.is_put {
             // There is nothing to be said of a remainder that cannot be removed.

@@ -547,7 +547,7 @@ fn is_part(located: &Located<'_>) -> bool {
 }
 
 /// One of several documents between which their order decides.
-struct Rival<'l> {
+struct OrderRival<'l> {
     /// The pair that it is; none for a document that is the same on both
     /// sides.
     pair: Option<usize>,
@@ -558,7 +558,7 @@ struct Rival<'l> {
 /// Those between which and another one the order is not the same on both sides:
 /// in the order of the base, what has a later one of the head before it, or an
 /// earlier one behind it.
-fn passing(mut rivals: Vec<Rival<'_>>) -> Vec<Rival<'_>> {
+fn passing(mut rivals: Vec<OrderRival<'_>>) -> Vec<OrderRival<'_>> {
     rivals.sort_by_key(|rival| rival.base);
     let mut latest = None;
     let mut passes: Vec<bool> = Vec::with_capacity(rivals.len());
@@ -577,7 +577,7 @@ fn passing(mut rivals: Vec<Rival<'_>>) -> Vec<Rival<'_>> {
 
 /// What documents have in common between which their order decides.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Contest<'l> {
+enum OrderContest<'l> {
     /// Of several policies the first counts.
     Policy,
     /// Of several documents of one schema and name one is read, and one
@@ -588,44 +588,47 @@ enum Contest<'l> {
     Label(&'l str, &'l str, String),
 }
 
-impl<'l> Contest<'l> {
+impl<'l> OrderContest<'l> {
     /// The schema of the documents; none where it does not matter.
     fn schema(&self) -> Option<&'l str> {
         match self {
-            Contest::Policy => None,
-            Contest::Name(schema, _) | Contest::Label(schema, ..) => Some(schema),
+            OrderContest::Policy => None,
+            OrderContest::Name(schema, _) | OrderContest::Label(schema, ..) => Some(schema),
         }
     }
 }
 
-fn contests(document: Written<'_>) -> Vec<Contest<'_>> {
+fn contests(document: Written<'_>) -> Vec<OrderContest<'_>> {
     // Parts count in the order of their paths, whatever is in them.
     let Written::Deckhand(document) = document else { return Vec::new() };
     let Triple { schema, name, layer } = &*document.key;
-    let mut contests = vec![Contest::Name(schema, name)];
+    let mut contests = vec![OrderContest::Name(schema, name)];
     if document.layer_order.is_some() {
-        contests.push(Contest::Policy);
+        contests.push(OrderContest::Policy);
     }
     let labels = document.labels.iter();
     contests.extend(labels.map(|(key, value)| {
-        Contest::Label(schema, layer, format!("{:?} {:?}", key.value, value.value))
+        OrderContest::Label(schema, layer, format!("{:?} {:?}", key.value, value.value))
     }));
     contests
 }
 
 /// The documents on both sides between which their order decides. Groups in
 /// which none is edited are left out.
-fn rivals<'l>(pairs: &'l [DocumentPair<'_>], unedited: &'l [Located<'_>]) -> Vec<Vec<Rival<'l>>> {
-    let mut groups: BTreeMap<Contest<'l>, Vec<Rival<'l>>> = BTreeMap::new();
+fn rivals<'l>(
+    pairs: &'l [DocumentPair<'_>],
+    unedited: &'l [Located<'_>],
+) -> Vec<Vec<OrderRival<'l>>> {
+    let mut groups: BTreeMap<OrderContest<'l>, Vec<OrderRival<'l>>> = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
         let of_head = contests(head.document);
         for contest in contests(base.document).into_iter().filter(|it| of_head.contains(it)) {
-            let rival = Rival { pair: Some(at), base: base.order(), head: head.order() };
+            let rival = OrderRival { pair: Some(at), base: base.order(), head: head.order() };
             groups.entry(contest).or_default().push(rival);
         }
     }
-    let schemas: BTreeSet<&str> = groups.keys().filter_map(Contest::schema).collect();
+    let schemas: BTreeSet<&str> = groups.keys().filter_map(OrderContest::schema).collect();
     let may_contest = |located: &&Located<'_>| match located.document {
         Written::Deckhand(document) => {
             schemas.contains(&*document.key.schema) || document.layer_order.is_some()
@@ -636,7 +639,7 @@ fn rivals<'l>(pairs: &'l [DocumentPair<'_>], unedited: &'l [Located<'_>]) -> Vec
         for contest in contests(located.document) {
             if let Some(group) = groups.get_mut(&contest) {
                 let order = located.order();
-                group.push(Rival { pair: None, base: order, head: order });
+                group.push(OrderRival { pair: None, base: order, head: order });
             }
         }
     }
@@ -1034,14 +1037,17 @@ fn pair<'a>(
     };
     open.pair_by(
         |it| Some((it.repository, it.path.clone(), it.document.key().clone())),
-        Meet::InTurn,
+        PairingRule::InTurn,
     );
     open.pair_by(
         |it| Some((it.repository, place_name(it.place), it.document.key().clone())),
-        Meet::InTurn,
+        PairingRule::InTurn,
     );
     // What came or went with a site did not move.
-    open.pair_by(|it| sites.having(it).is_none().then(|| it.document.key().clone()), Meet::Alone);
+    open.pair_by(
+        |it| sites.having(it).is_none().then(|| it.document.key().clone()),
+        PairingRule::Alone,
+    );
     open.pair_parts_of_other_files();
     open.pair_alike();
     open.pair_renamed();
@@ -1078,7 +1084,7 @@ struct UnpairedDocuments<'a> {
 
 /// How many documents of one identity may be paired.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meet {
+enum PairingRule {
     /// The first with the first, the second with the second.
     InTurn,
     /// Only where there is one on each side.
@@ -1086,7 +1092,7 @@ enum Meet {
 }
 
 impl<'a> UnpairedDocuments<'a> {
-    fn pair_by<K: Ord>(&mut self, identity: impl Fn(&Located<'a>) -> Option<K>, meet: Meet) {
+    fn pair_by<K: Ord>(&mut self, identity: impl Fn(&Located<'a>) -> Option<K>, meet: PairingRule) {
         let of = |side: &[Option<Located<'a>>]| {
             let mut known: BTreeMap<K, Vec<usize>> = BTreeMap::new();
             for (at, located) in side.iter().enumerate() {
@@ -1100,7 +1106,7 @@ impl<'a> UnpairedDocuments<'a> {
         for (key, below) in base {
             let above = head.get(&key).map_or(&[][..], Vec::as_slice);
             let is_one = below.len() == 1 && above.len() == 1;
-            if meet == Meet::Alone && !(is_one && self.may_move(below[0], above[0])) {
+            if meet == PairingRule::Alone && !(is_one && self.may_move(below[0], above[0])) {
                 continue;
             }
             for (below, above) in below.iter().zip(above) {
@@ -1185,7 +1191,7 @@ impl UnpairedDocuments<'_> {
                 let values = values_of(it).filter(|values| !values.is_empty())?;
                 Some((naming_place(it), values))
             },
-            Meet::InTurn,
+            PairingRule::InTurn,
         );
         let (base, head) = (Nameless::by_place(&self.base), Nameless::by_place(&self.head));
         let mut renamings: Vec<Renaming> = base

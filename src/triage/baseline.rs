@@ -52,7 +52,7 @@ pub struct BaselineEntry {
 
 /// An entry of which not all is found any more.
 #[derive(Clone, Copy, Debug)]
-pub struct Stale<'a> {
+pub struct StaleEntry<'a> {
     /// The entry.
     pub entry: &'a BaselineEntry,
     /// Number of its findings that are gone.
@@ -168,7 +168,7 @@ impl Baseline {
         &'a self,
         findings: &mut [Diagnostic],
         side: &Findable<'_>,
-    ) -> Vec<Stale<'a>> {
+    ) -> Vec<StaleEntry<'a>> {
         let mut open = OpenFindings::of(findings, side.sources);
         let mut left: Vec<usize> = self.entries.iter().map(|entry| entry.count).collect();
         for (entry, left) in self.entries.iter().zip(&mut left) {
@@ -187,7 +187,7 @@ impl Baseline {
         }
         open.mark(findings, side.sources);
         let all = self.entries.iter().zip(left).filter(|(_, gone)| *gone > 0);
-        all.map(|(entry, gone)| Stale { entry, gone }).collect()
+        all.map(|(entry, gone)| StaleEntry { entry, gone }).collect()
     }
 }
 

@@ -74,7 +74,8 @@ impl ComparedFindings {
         paths: &[RepoPath],
         causes: &dyn Fn(&Diagnostic) -> Vec<EditId>,
     ) -> Self {
-        let Apart { new, unchanged, fixed, suppressed } = Apart::new(base, head, sources);
+        let UnfoldedComparison { new, unchanged, fixed, suppressed } =
+            UnfoldedComparison::new(base, head, sources);
         let mut caused: BTreeMap<DedupKey, BTreeSet<EditId>> = BTreeMap::new();
         for diagnostic in &new {
             caused.entry(dedup_key(diagnostic, sources)).or_default().extend(causes(diagnostic));
@@ -135,14 +136,14 @@ impl ComparedFindings {
 
 /// The findings of two sides, each that of one site, while they are compared.
 #[derive(Default)]
-struct Apart {
+struct UnfoldedComparison {
     new: Vec<Diagnostic>,
     unchanged: Vec<Diagnostic>,
     fixed: Vec<Diagnostic>,
     suppressed: Vec<Diagnostic>,
 }
 
-impl Apart {
+impl UnfoldedComparison {
     /// A finding of the head is suppressed or not whatever was before. One that
     /// was suppressed and is no longer is new; one that is suppressed now is not
     /// fixed.
@@ -185,13 +186,13 @@ struct OneSided {
     came: BTreeSet<Arc<str>>,
     went: BTreeSet<Arc<str>>,
     /// The findings in the sites of either side.
-    base: BTreeSet<InFile>,
-    head: BTreeSet<InFile>,
+    base: BTreeSet<FindingInFile>,
+    head: BTreeSet<FindingInFile>,
 }
 
 /// Identity of a finding in any site: its file, its rule, its document or else its file, and its
 /// message.
-type InFile = (RepoPath, &'static str, String, String);
+type FindingInFile = (RepoPath, &'static str, String, String);
 
 impl OneSided {
     fn new(base: &SideFindings, head: &SideFindings, sources: &SourceMap) -> Self {
@@ -209,12 +210,13 @@ impl OneSided {
         Self { came, went, base: in_base, head: in_head }
     }
 
-    fn correct(&self, apart: Apart, sources: &SourceMap) -> Apart {
+    fn correct(&self, apart: UnfoldedComparison, sources: &SourceMap) -> UnfoldedComparison {
         let is_of = |sites: &BTreeSet<Arc<str>>, diagnostic: &Diagnostic| {
             diagnostic.sites.first().is_some_and(|site| sites.contains(site))
         };
-        let Apart { new, unchanged, fixed, suppressed } = apart;
-        let mut corrected = Apart { unchanged, suppressed, ..Apart::default() };
+        let UnfoldedComparison { new, unchanged, fixed, suppressed } = apart;
+        let mut corrected =
+            UnfoldedComparison { unchanged, suppressed, ..UnfoldedComparison::default() };
         let mut gone: BTreeMap<FindingIdentity, VecDeque<Diagnostic>> = BTreeMap::new();
         for diagnostic in fixed {
             if !is_of(&self.went, &diagnostic) {
@@ -238,7 +240,7 @@ impl OneSided {
     }
 }
 
-fn in_file(diagnostic: &Diagnostic, sources: &SourceMap) -> InFile {
+fn in_file(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingInFile {
     let (_, rule, place, message) = identity(diagnostic, sources);
     (sources.path_of(diagnostic.primary.span).clone(), rule, place, message)
 }

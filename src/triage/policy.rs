@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use super::baseline::{Baseline, Stale};
+use super::baseline::{Baseline, StaleEntry};
 use super::comments::{UnusedIgnore, by_comments};
 use super::{by_site, dedup_key};
 use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
@@ -117,7 +117,7 @@ pub struct TriagedFindings<'a> {
     /// Comments that suppress nothing, or not all that they name.
     pub unused: Vec<UnusedIgnore<'a>>,
     /// The entries of the baseline that no finding matches any more.
-    pub stale: Vec<Stale<'a>>,
+    pub stale: Vec<StaleEntry<'a>>,
 }
 
 impl TriagePolicy {

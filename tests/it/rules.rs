@@ -30,7 +30,7 @@ use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Severity, Trait};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
-use layercake::rules::{Gates, REFUSED, RULES, Unchanged};
+use layercake::rules::{ExpectedUnchanged, Gates, REFUSED, RULES};
 use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::DeckhandOptions;
 use layercake::yaml::Node;
@@ -514,9 +514,9 @@ impl Heading {
     }
 }
 
-fn unchanged(glob: &str) -> Unchanged {
+fn unchanged(glob: &str) -> ExpectedUnchanged {
     let glob = Glob::new(glob).expect("a glob");
-    Unchanged(GlobSet::builder().add(glob).build().expect("one glob is a set"))
+    ExpectedUnchanged(GlobSet::builder().add(glob).build().expect("one glob is a set"))
 }
 
 /// The only side that a file is on, if it is not on both, and its path.

@@ -463,8 +463,8 @@ impl<'r> EntryBuilder<'_, 'r> {
     fn stops(&self) -> Vec<StyledText> {
         let reached = self.fold.outputs().flat_map(|it| self.sites.in_set(it.sites));
         let reached: BTreeSet<usize> = reached.collect();
-        let mut whole: Stops<'r> = IndexMap::new();
-        let mut partial: Stops<'r> = IndexMap::new();
+        let mut whole: ShieldGroups<'r> = IndexMap::new();
+        let mut partial: ShieldGroups<'r> = IndexMap::new();
         for shield in &self.fold.shields {
             let sites = self.sites.in_set(shield.sites);
             let (inside, outside): (BTreeSet<usize>, BTreeSet<usize>) =
@@ -511,7 +511,7 @@ impl<'r> EntryBuilder<'_, 'r> {
 }
 
 /// The stops of edits, by kind, document and sites.
-type Stops<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r ReportedShield>>;
+type ShieldGroups<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r ReportedShield>>;
 
 /// Number of repetitions, to precede the thing.
 fn times(count: usize) -> StyledText {

@@ -2,7 +2,7 @@
 //! said of it.
 //!
 //! All excerpts of a finding, of whichever files, are handed to miette as one text of which it
-//! asks for parts (`Sheet`), so that they are below each other in one finding.
+//! asks for parts (`ExcerptSource`), so that they are below each other in one finding.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display};
@@ -96,7 +96,7 @@ impl<'r> TerminalPage<'_, 'r> {
     /// The excerpts at `labels`, the primary one first, as miette draws them.
     fn drawing(&self, labels: &[&LabelledPlace], severity: Severity) -> String {
         let style = self.painter.style;
-        let sheet = Sheet::new(excerpts(labels, self.story.report, style));
+        let sheet = ExcerptSource::new(excerpts(labels, self.story.report, style));
         let handler = GraphicalReportHandler::new_themed(theme(&sheet, severity, style))
             .with_width(style.columns())
             .with_context_lines(1)
@@ -125,7 +125,7 @@ fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&L
     (drawn, named)
 }
 
-fn theme(sheet: &Sheet, severity: Severity, style: &TerminalStyle) -> GraphicalTheme {
+fn theme(sheet: &ExcerptSource, severity: Severity, style: &TerminalStyle) -> GraphicalTheme {
     let mut theme = match (style.color, style.unicode) {
         (true, true) => GraphicalTheme::unicode(),
         (true, false) => GraphicalTheme::ascii(),
@@ -147,12 +147,12 @@ fn theme(sheet: &Sheet, severity: Severity, style: &TerminalStyle) -> GraphicalT
 /// The excerpts of one finding, one after the other, as one text: what miette
 /// calls a source and a diagnostic.
 #[derive(Debug)]
-struct Sheet {
+struct ExcerptSource {
     /// Each with the byte at which it begins.
     excerpts: Vec<(usize, Excerpt)>,
 }
 
-impl Sheet {
+impl ExcerptSource {
     fn new(excerpts: Vec<Excerpt>) -> Self {
         let mut end = 0;
         let placed = excerpts.into_iter().map(|excerpt| {
@@ -164,7 +164,7 @@ impl Sheet {
     }
 }
 
-impl SourceCode for Sheet {
+impl SourceCode for ExcerptSource {
     /// The excerpt that holds `span`, whole; never two, so that miette does
     /// not make one of them. Where no context is asked for, it is the place
     /// of the foremost label that miette wants to know.
@@ -195,7 +195,7 @@ impl SourceCode for Sheet {
     }
 }
 
-impl miette::Diagnostic for Sheet {
+impl miette::Diagnostic for ExcerptSource {
     fn source_code(&self) -> Option<&dyn SourceCode> {
         Some(self)
     }
@@ -215,11 +215,11 @@ impl miette::Diagnostic for Sheet {
     }
 }
 
-impl Display for Sheet {
+impl Display for ExcerptSource {
     /// Nothing: the headline is not miette's.
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }
 }
 
-impl std::error::Error for Sheet {}
+impl std::error::Error for ExcerptSource {}

@@ -1,7 +1,7 @@
 //! `displaced-value`: a mapping that takes the place of a text or a list which
 //! counts more.
 
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Class, Notice};
 
@@ -13,7 +13,7 @@ super::super::rule!(
 );
 
 /// None where what comes later counts more.
-pub(super) fn word(laid: &Laid<'_>, notice: &Notice, class: Class) -> Option<Diagnostic> {
+pub(super) fn word(laid: &MergedDocument<'_>, notice: &Notice, class: Class) -> Option<Diagnostic> {
     if !laid.is_lower() {
         return None;
     }

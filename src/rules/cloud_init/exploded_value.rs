@@ -1,6 +1,6 @@
 //! `exploded-value`: a text or a mapping that a list takes in piece by piece.
 
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Notice, TakenApart};
 
@@ -10,7 +10,11 @@ super::super::rule!(
     "a text or mapping of a cloud-init part that is merged into a list piece by piece"
 );
 
-pub(super) fn word(laid: &Laid<'_>, notice: &Notice, taken_apart: TakenApart) -> Diagnostic {
+pub(super) fn word(
+    laid: &MergedDocument<'_>,
+    notice: &Notice,
+    taken_apart: TakenApart,
+) -> Diagnostic {
     let (kind, pieces) = match taken_apart {
         TakenApart::Characters => ("text", "each of its characters becomes an item"),
         TakenApart::Keys => {

@@ -17,14 +17,14 @@ super::super::rule!(
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let ineffective = facts.set.sources.iter().filter_map(|source| {
-        let ineffective = Ineffective::of(facts.set, source)?;
+        let ineffective = IneffectiveSpecification::of(facts.set, source)?;
         (!has_effect_elsewhere(facts, &ineffective)).then(|| word(source, &ineffective))
     });
     found.extend(ineffective);
 }
 
 /// Whether another set of the site has the part in a place where it has an effect.
-fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &Ineffective<'_>) -> bool {
+fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &IneffectiveSpecification<'_>) -> bool {
     let others = facts.facts.sets.sets.iter().enumerate();
     let mut others = others.filter(|(index, _)| *index != facts.index);
     others.any(|(_, set)| {
@@ -33,14 +33,14 @@ fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &Ineffective<'_>) -> 
             source.parts().any(|part| std::ptr::eq(part, ineffective.part))
         };
         sources.find(has_part).is_some_and(|source| {
-            let here = Ineffective::of(set, source);
+            let here = IneffectiveSpecification::of(set, source);
             here.is_none_or(|here| !std::ptr::eq(here.part, ineffective.part))
         })
     })
 }
 
 /// A part whose word on merging has no effect.
-struct Ineffective<'a> {
+struct IneffectiveSpecification<'a> {
     part: &'a CloudPart,
     /// The key or the header.
     at: Span,
@@ -49,7 +49,7 @@ struct Ineffective<'a> {
     other: Option<&'a CloudPart>,
 }
 
-impl<'a> Ineffective<'a> {
+impl<'a> IneffectiveSpecification<'a> {
     fn of(set: &Set<'a>, source: &PartSource<'a>) -> Option<Self> {
         if !is_known(source) {
             return None;
@@ -100,7 +100,7 @@ fn is_below_conf_d(set: &Set<'_>, source: &PartSource<'_>) -> bool {
     source.kind == SourceKind::Base && has_conf_d()
 }
 
-fn word(source: &PartSource<'_>, ineffective: &Ineffective<'_>) -> Diagnostic {
+fn word(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -> Diagnostic {
     let IneffectiveMergeHowMessage { message, label, note, help } = match ineffective.other {
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),

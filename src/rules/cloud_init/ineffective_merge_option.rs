@@ -1,7 +1,7 @@
 //! `ineffective-merge-option`: an option of a merge class that changes nothing,
 //! because of the others.
 
-use super::{SetFacts, Specified, option_at};
+use super::{SetFacts, SpecifiedPart, option_at};
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Request, Settings, Specification};
 use crate::source::Span;
@@ -32,7 +32,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn has_text(specified: &Specified<'_>) -> bool {
+fn has_text(specified: &SpecifiedPart<'_>) -> bool {
     specified.specification.requests.iter().any(|request| match &request.settings {
         Settings::Text(_) => true,
         Settings::Words { .. } => false,
@@ -40,7 +40,7 @@ fn has_text(specified: &Specified<'_>) -> bool {
 }
 
 /// An option without effect.
-struct Dead {
+struct IneffectiveOption {
     class: Class,
     option: &'static str,
     at: Span,
@@ -51,8 +51,8 @@ struct Dead {
     severity: Severity,
 }
 
-fn word(dead: Dead) -> Diagnostic {
-    let Dead { class, option, at, because, note, help, severity } = dead;
+fn word(dead: IneffectiveOption) -> Diagnostic {
+    let IneffectiveOption { class, option, at, because, note, help, severity } = dead;
     let message = format!("`{option}` of `{}` has no effect", class.as_str());
     let finding = Diagnostic::new(&RULE, message, Label::new(at, "changes nothing"))
         .note(note)
@@ -66,19 +66,19 @@ fn word(dead: Dead) -> Diagnostic {
 }
 
 /// Finding in a secret part: nothing of its text.
-fn word_hidden(dead: Dead) -> Diagnostic {
+fn word_hidden(dead: IneffectiveOption) -> Diagnostic {
     let message = format!("an option of `{}` has no effect", dead.class.as_str());
     Diagnostic::new(&RULE, message, Label::new(dead.at, "changes nothing"))
 }
 
 const RECURSE: [&str; 3] = ["recurse_list", "recurse_array", "recurse_str"];
 
-fn of_dict(dict: &Request) -> Vec<Dead> {
+fn of_dict(dict: &Request) -> Vec<IneffectiveOption> {
     let replace = option_at(&dict.settings, "replace");
     let mut dead = Vec::new();
     if let Some(replace) = replace {
         for option in RECURSE.into_iter().chain(["no_replace"]) {
-            dead.extend(option_at(&dict.settings, option).map(|at| Dead {
+            dead.extend(option_at(&dict.settings, option).map(|at| IneffectiveOption {
                 class: Class::Dict,
                 option,
                 at,
@@ -90,7 +90,7 @@ fn of_dict(dict: &Request) -> Vec<Dead> {
             }));
         }
     }
-    dead.extend(option_at(&dict.settings, "recurse_dict").map(|at| Dead {
+    dead.extend(option_at(&dict.settings, "recurse_dict").map(|at| IneffectiveOption {
         class: Class::Dict,
         option: "recurse_dict",
         at,
@@ -109,12 +109,12 @@ fn of_dict(dict: &Request) -> Vec<Dead> {
 /// The modes of `list`, the one that counts first.
 const MODES: [&str; 4] = ["append", "prepend", "replace", "no_replace"];
 
-fn of_list(list: &Request, dict: &Request) -> Vec<Dead> {
+fn of_list(list: &Request, dict: &Request) -> Vec<IneffectiveOption> {
     let at = |option| option_at(&list.settings, option);
     let mut modes = MODES.into_iter().filter_map(|mode| Some((mode, at(mode)?)));
     let mode = modes.next();
-    let mut dead: Vec<Dead> = modes
-        .map(|(option, at)| Dead {
+    let mut dead: Vec<IneffectiveOption> = modes
+        .map(|(option, at)| IneffectiveOption {
             class: Class::List,
             option,
             at,
@@ -128,7 +128,7 @@ fn of_list(list: &Request, dict: &Request) -> Vec<Dead> {
     if let Some((mode, because)) = mode.filter(|(mode, _)| *mode != "replace") {
         let recurse = RECURSE.into_iter().chain(["recurse_dict"]);
         dead.extend(recurse.filter_map(|option| Some((option, at(option)?))).map(
-            |(option, at)| Dead {
+            |(option, at)| IneffectiveOption {
                 class: Class::List,
                 option,
                 at,
@@ -148,7 +148,7 @@ fn of_list(list: &Request, dict: &Request) -> Vec<Dead> {
     if !reaches_lists(dict)
         && let Some((option, at)) = mode.filter(|(mode, _)| ["append", "prepend"].contains(mode))
     {
-        dead.push(Dead {
+        dead.push(IneffectiveOption {
             class: Class::List,
             option,
             at,
@@ -168,7 +168,7 @@ fn reaches_lists(dict: &Request) -> bool {
     recurses && !dict.settings.has("replace")
 }
 
-fn of_text(text: &Request, specification: &Specification) -> Option<Dead> {
+fn of_text(text: &Request, specification: &Specification) -> Option<IneffectiveOption> {
     let at = option_at(&text.settings, "append")?;
     let dict = specification.first(Class::Dict)?;
     let in_lists = specification.first(Class::List).is_some_and(|list| {
@@ -177,7 +177,7 @@ fn of_text(text: &Request, specification: &Specification) -> Option<Dead> {
         takes_turns && list.settings.has("recurse_str") && reaches_lists(dict)
     });
     let in_mappings = dict.settings.has("recurse_str") && !dict.settings.has("replace");
-    (!in_lists && !in_mappings).then_some(Dead {
+    (!in_lists && !in_mappings).then_some(IneffectiveOption {
         class: Class::Str,
         option: "append",
         at,

@@ -36,16 +36,16 @@ pub(super) const RULES: &[&Rule] = &[
 ];
 
 pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let mut notices: BTreeMap<(DocId, DocId), (Laid<'_>, Vec<&Notice>)> = BTreeMap::new();
+    let mut notices: BTreeMap<(DocId, DocId), (MergedDocument<'_>, Vec<&Notice>)> = BTreeMap::new();
     for problem in facts.problems() {
         match &problem.kind {
             ProblemKind::NotLaid { source, failure } => {
-                let laid = Laid::new(facts, problem, *source);
+                let laid = MergedDocument::new(facts, problem, *source);
                 found.push(owned(&laid, unmerged_part::word(&laid, failure)));
             }
             ProblemKind::Laid { source, notice: merge::Notice::CloudInit(notice) } => {
                 let of_laying = notices.entry((problem.doc, *source));
-                let laid = || (Laid::new(facts, problem, *source), Vec::new());
+                let laid = || (MergedDocument::new(facts, problem, *source), Vec::new());
                 of_laying.or_insert_with(laid).1.push(notice);
             }
             ProblemKind::OverLimit(limit) => {
@@ -88,7 +88,7 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// One document that was laid over what there was.
-pub(super) struct Laid<'a> {
+pub(super) struct MergedDocument<'a> {
     /// The site.
     pub(super) facts: &'a SiteFacts<'a>,
     /// The document.
@@ -109,7 +109,7 @@ pub(super) struct Laid<'a> {
     merged: Option<&'a Node>,
 }
 
-impl<'a> Laid<'a> {
+impl<'a> MergedDocument<'a> {
     fn new(set: &SetFacts<'a>, problem: &Problem, over: DocId) -> Self {
         let facts = set.facts;
         let member = |doc| -> Option<SetMember<'a>> { facts.sets.member(doc) };
@@ -191,7 +191,7 @@ fn title(facts: &SiteFacts<'_>, merged: DocId) -> &'static str {
 }
 
 /// The findings about one merge step: of each rule the first ones, and the number of further ones.
-fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
+fn word_notices(laid: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for finding in notices.iter().filter_map(|notice| word(laid, notice)) {
@@ -222,7 +222,7 @@ fn word_notices(laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
     findings.into_iter().map(|finding| owned(laid, finding)).collect()
 }
 
-fn further(laid: &Laid<'_>, count: usize, of_what: &str) -> String {
+fn further(laid: &MergedDocument<'_>, count: usize, of_what: &str) -> String {
     if laid.is_secret() {
         format!("there are more {of_what}")
     } else {
@@ -230,7 +230,7 @@ fn further(laid: &Laid<'_>, count: usize, of_what: &str) -> String {
     }
 }
 
-fn word(laid: &Laid<'_>, notice: &Notice) -> Option<Diagnostic> {
+fn word(laid: &MergedDocument<'_>, notice: &Notice) -> Option<Diagnostic> {
     match notice.fact {
         Fact::Lost(kept) => lost_value::word(laid, notice, kept),
         Fact::NullWithoutDelete(remains) => null_without_delete::word(laid, notice, remains),
@@ -243,6 +243,6 @@ fn word(laid: &Laid<'_>, notice: &Notice) -> Option<Diagnostic> {
 }
 
 /// The finding as one of the document that was laid.
-fn owned(laid: &Laid<'_>, finding: Diagnostic) -> Diagnostic {
+fn owned(laid: &MergedDocument<'_>, finding: Diagnostic) -> Diagnostic {
     finding.document(laid.facts.graph.recipe(laid.over).key.clone())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SetFacts;
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, Laying, Notice, Replaced};
 use crate::source::{FileId, Span};
@@ -28,7 +28,7 @@ const JOINING: &str = "merge_how: dict(recurse_list)+list(append)";
 /// first documentation, which joins lists.
 pub(super) fn word(
     set: &SetFacts<'_>,
-    laid: &Laid<'_>,
+    laid: &MergedDocument<'_>,
     notices: &[&Notice],
     promises: &Promises,
 ) -> Vec<Diagnostic> {
@@ -44,7 +44,11 @@ pub(super) fn word(
 }
 
 /// A part of user-data that replaces what earlier parts have.
-fn word_part(laid: &Laid<'_>, notices: &[&Notice], promises: &Promises) -> Vec<Diagnostic> {
+fn word_part(
+    laid: &MergedDocument<'_>,
+    notices: &[&Notice],
+    promises: &Promises,
+) -> Vec<Diagnostic> {
     let of = |wanted: &[Replaced]| -> Vec<&Notice> {
         let is_wanted = |fact| wanted.iter().any(|replaced| fact == Fact::Replaced(*replaced));
         notices.iter().copied().filter(|notice| is_wanted(notice.fact)).collect()
@@ -93,7 +97,11 @@ fn word_part(laid: &Laid<'_>, notices: &[&Notice], promises: &Promises) -> Vec<D
 
 /// A source that is laid below others, which keep their lists. Within one source the order of
 /// files is a choice.
-fn word_lower(set: &SetFacts<'_>, laid: &Laid<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
+fn word_lower(
+    set: &SetFacts<'_>,
+    laid: &MergedDocument<'_>,
+    notices: &[&Notice],
+) -> Vec<Diagnostic> {
     let is_lost = |notice: &&&Notice| {
         let is_list = notice.old_class == Some(Class::List);
         notice.fact == Fact::Lost(Kept::NoListRecursion) && is_list && !notice.is_contained
@@ -132,7 +140,7 @@ fn word_lower(set: &SetFacts<'_>, laid: &Laid<'_>, notices: &[&Notice]) -> Vec<D
 }
 
 /// Name of the source whose keys are lost, for headlines.
-fn title<'a>(set: &SetFacts<'_>, laid: &'a Laid<'_>) -> &'a str {
+fn title<'a>(set: &SetFacts<'_>, laid: &'a MergedDocument<'_>) -> &'a str {
     let has_conf_d = set.set.read_sources().any(|source| source.kind == SourceKind::ConfD);
     match laid.facts.sets.member(laid.over).and_then(|member| member.source) {
         Some(SourceKind::Base) if has_conf_d => "the system's configuration",
@@ -147,7 +155,7 @@ fn source_of(set: &Set<'_>, file: FileId) -> Option<SourceKind> {
 }
 
 /// The places of keys as text; none where one of them may not be shown.
-fn names(laid: &Laid<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
+fn names(laid: &MergedDocument<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
     let name = |notice: &&Notice| laid.shown(&notice.place).filter(|_| !notice.secret);
     notices.iter().map(name).collect()
 }
@@ -179,7 +187,7 @@ impl LostKeys {
         }
     }
 
-    fn word(&self, laid: &Laid<'_>, message: String) -> Diagnostic {
+    fn word(&self, laid: &MergedDocument<'_>, message: String) -> Diagnostic {
         let label = Label::new(self.overriding[0], "overrides what is there");
         let mut finding = Diagnostic::new(&RULE, message, label);
         let mut known = vec![self.overriding[0]];

@@ -1,7 +1,7 @@
 //! `lost-value`: a value of a part that is not taken over where it meets
 //! another.
 
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Class, Dialect, Kept, Notice};
 use crate::yaml::path::{Location, Piece};
@@ -13,7 +13,7 @@ super::super::rule!(
 );
 
 /// None where it is meant so.
-pub(super) fn word(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<Diagnostic> {
+pub(super) fn word(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<Diagnostic> {
     if is_meant(laid, notice, kept) || is_specification(&notice.place) {
         return None;
     }
@@ -41,7 +41,7 @@ fn is_specification(place: &Location) -> bool {
 
 /// Whether the present value is meant to stay: because it counts more, or because the part says so.
 /// The specification itself is reported where its effect does not depend on the value.
-fn is_meant(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> bool {
+fn is_meant(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> bool {
     let keeps = laid.is_lower() || laid.asks(Class::Dict, &["no_replace"]);
     match kept {
         Kept::Null | Kept::NoReplace | Kept::DiscardedNonList => true,
@@ -67,7 +67,7 @@ struct LostValueMessage {
     help: String,
 }
 
-fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
+fn words(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
     let message = |why: &str, help: &str| {
         Some(LostValueMessage { why: why.to_owned(), help: help.to_owned() })
     };
@@ -100,7 +100,7 @@ fn words(laid: &Laid<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessag
 }
 
 /// One of the two is neither mapping, list nor text.
-fn scalar(laid: &Laid<'_>) -> LostValueMessage {
+fn scalar(laid: &MergedDocument<'_>) -> LostValueMessage {
     let (replace, keep) = match laid.dialect {
         Dialect::Current => ("replace", "; `dict(no_replace)` says that this is meant"),
         Dialect::Documented => ("overwrite", ""),

@@ -1,6 +1,6 @@
 //! `missing-merge-class`: a specification lacks a class that it needs.
 
-use super::{SetFacts, Specified, mergeable, option_at};
+use super::{SetFacts, SpecifiedPart, mergeable, option_at};
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Request};
 use crate::source::Span;
@@ -28,14 +28,14 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Whether no part of its source comes after it.
-fn is_last(facts: &SetFacts<'_>, specified: &Specified<'_>) -> bool {
+fn is_last(facts: &SetFacts<'_>, specified: &SpecifiedPart<'_>) -> bool {
     let mut sources = facts.set.sources.iter();
     sources.any(|source| {
         mergeable(source).last().is_some_and(|part| std::ptr::eq(part, specified.part))
     })
 }
 
-fn without_dict(dialect: Dialect, specified: &Specified<'_>) -> Option<Diagnostic> {
+fn without_dict(dialect: Dialect, specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
     let (message, label, help) = match dialect {
         Dialect::Current => (
             "a part is passed over, since it names no class `dict`",
@@ -63,7 +63,7 @@ fn without_dict(dialect: Dialect, specified: &Specified<'_>) -> Option<Diagnosti
 }
 
 /// The text of a specification: all of a string, of a list the first item.
-fn first_line(specified: &Specified<'_>, at: Span) -> Span {
+fn first_line(specified: &SpecifiedPart<'_>, at: Span) -> Span {
     match &specified.specification.requests[..] {
         [first, ..] if at.contains(first.at) => first.at,
         _ => at,
@@ -77,7 +77,7 @@ fn swallowed_dict(request: &Request) -> Option<Span> {
 }
 
 /// Recursion into lists or texts for which no class is there.
-fn unreached(specified: &Specified<'_>, dict: &Request) -> Vec<Diagnostic> {
+fn unreached(specified: &SpecifiedPart<'_>, dict: &Request) -> Vec<Diagnostic> {
     let wants = |options: &[&str]| {
         options.iter().find_map(|option| option_at(&dict.settings, option)).filter(|_| {
             // Then nothing is recursed into, which is another finding.

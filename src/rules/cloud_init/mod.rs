@@ -66,7 +66,7 @@ impl<'a> SetFacts<'a> {
 }
 
 /// A part that says how it is merged, in words that can be read.
-struct Specified<'a> {
+struct SpecifiedPart<'a> {
     part: &'a CloudPart,
     specification: Specification,
 }
@@ -74,19 +74,19 @@ struct Specified<'a> {
 impl<'a> SetFacts<'a> {
     /// The parts of the set that say how they are merged. The reason why others cannot be read is
     /// reported where they are merged.
-    fn specified(self) -> impl Iterator<Item = Specified<'a>> {
+    fn specified(self) -> impl Iterator<Item = SpecifiedPart<'a>> {
         let parts = self.set.sources.iter().flat_map(mergeable);
         parts.filter_map(move |part| self.specification(part))
     }
 
-    fn specification(self, part: &'a CloudPart) -> Option<Specified<'a>> {
+    fn specification(self, part: &'a CloudPart) -> Option<SpecifiedPart<'a>> {
         let read = Specification::read(&part.data, part.header.as_ref(), self.set.dialect);
         let specification = read.ok().filter(|read| !read.is_empty())?;
-        Some(Specified { part, specification })
+        Some(SpecifiedPart { part, specification })
     }
 }
 
-impl Specified<'_> {
+impl SpecifiedPart<'_> {
     /// Whether no text of it may be shown.
     fn is_secret(&self) -> bool {
         self.part.data.secret

@@ -1,6 +1,6 @@
 //! `null-without-delete`: a null that deletes nothing.
 
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Class, Notice, Remains};
 
@@ -11,7 +11,11 @@ super::super::rule!(
 );
 
 /// None where it is meant so.
-pub(super) fn word(laid: &Laid<'_>, notice: &Notice, remains: Remains) -> Option<Diagnostic> {
+pub(super) fn word(
+    laid: &MergedDocument<'_>,
+    notice: &Notice,
+    remains: Remains,
+) -> Option<Diagnostic> {
     let is_meant = match remains {
         Remains::Old => laid.is_lower() || laid.asks(Class::Dict, &["no_replace"]),
         Remains::Null => false,

@@ -1,7 +1,7 @@
 //! `refused-merge-specification`: a merge specification that cloud-init honours, and that its own
 //! schema refuses.
 
-use super::{SetFacts, Specified};
+use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Dialect, Settings};
 use crate::system::cloud_init::schema::violations;
@@ -25,7 +25,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Whether other rules say already what is wrong with it.
-fn is_reported_otherwise(specified: &Specified<'_>) -> bool {
+fn is_reported_otherwise(specified: &SpecifiedPart<'_>) -> bool {
     specified.specification.requests.iter().any(|request| {
         let is_text = match &request.settings {
             Settings::Text(_) => true,
@@ -35,7 +35,7 @@ fn is_reported_otherwise(specified: &Specified<'_>) -> bool {
     })
 }
 
-fn word(specified: &Specified<'_>) -> Option<Diagnostic> {
+fn word(specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
     let data = &specified.part.data;
     let violation = violations(data).into_iter().next()?;
     let key = match violation.location.0.first() {

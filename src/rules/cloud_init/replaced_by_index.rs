@@ -1,6 +1,6 @@
 //! `replaced-by-index`: a list laid over one of another length, item by item.
 
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::Notice;
 
@@ -10,7 +10,12 @@ super::super::rule!(
     "a list of a cloud-init part that replaces items of a list of another length"
 );
 
-pub(super) fn word(laid: &Laid<'_>, notice: &Notice, old: usize, new: usize) -> Diagnostic {
+pub(super) fn word(
+    laid: &MergedDocument<'_>,
+    notice: &Notice,
+    old: usize,
+    new: usize,
+) -> Diagnostic {
     let shown = laid.shown(&notice.place);
     let what = shown.as_ref().map_or("a list".to_owned(), |place| format!("`{place}`"));
     let outcome = match (notice.secret, old.cmp(&new)) {

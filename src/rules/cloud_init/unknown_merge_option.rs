@@ -1,6 +1,6 @@
 //! `unknown-merge-option`: an option that a merge class does not have.
 
-use super::{SetFacts, Specified};
+use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::merge::cloud_init::{Class, Dialect, Request, Settings, UnknownOption};
 use crate::source::Span;
@@ -42,7 +42,7 @@ fn no_texts(request: &Request) -> Vec<Diagnostic> {
 
 struct Unknown<'a> {
     facts: &'a SetFacts<'a>,
-    specified: &'a Specified<'a>,
+    specified: &'a SpecifiedPart<'a>,
     request: &'a Request,
     option: UnknownOption,
 }

@@ -1,7 +1,7 @@
 //! `unlisted-merge-option`: the options of a merge class are one text, where a
 //! list is meant.
 
-use super::{SetFacts, Specified};
+use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::merge::cloud_init::{Dialect, Request, Settings};
 use crate::source::{SourceMap, Spanned};
@@ -30,7 +30,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 struct Wording<'a> {
     facts: &'a SetFacts<'a>,
-    specified: &'a Specified<'a>,
+    specified: &'a SpecifiedPart<'a>,
     request: &'a Request,
     text: &'a Spanned<Arc<str>>,
 }

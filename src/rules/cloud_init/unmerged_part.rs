@@ -1,6 +1,6 @@
 //! `unmerged-part`: a part that cannot be merged, so that nothing of it is.
 
-use super::laying::Laid;
+use super::laying::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::Failure;
 use crate::merge::cloud_init::{self, Class, FailureKind, Said, ShapeFault};
@@ -17,14 +17,14 @@ super::super::rule!(
     "a cloud-init part that cannot be merged, so that nothing of it counts"
 );
 
-pub(super) fn word(laid: &Laid<'_>, failure: &Failure) -> Diagnostic {
+pub(super) fn word(laid: &MergedDocument<'_>, failure: &Failure) -> Diagnostic {
     match failure {
         Failure::CloudInit(failure) => word_merging(laid, failure),
         Failure::JsonPatch(failure) => word_patch(laid, failure),
     }
 }
 
-fn word_merging(laid: &Laid<'_>, failure: &cloud_init::Failure) -> Diagnostic {
+fn word_merging(laid: &MergedDocument<'_>, failure: &cloud_init::Failure) -> Diagnostic {
     if let Some((key, mapping)) = specification_as_mapping(laid, failure) {
         return word_mapping(laid, failure, key, mapping);
     }
@@ -66,7 +66,7 @@ fn word_merging(laid: &Laid<'_>, failure: &cloud_init::Failure) -> Diagnostic {
 
 /// The key and the mapping that say how a part is merged, if that is what failed.
 fn specification_as_mapping<'a>(
-    laid: &Laid<'a>,
+    laid: &MergedDocument<'a>,
     failure: &cloud_init::Failure,
 ) -> Option<(&'a Key, &'a Mapping)> {
     let members = laid.facts.sets.iter().filter_map(|(_, member)| member.part);
@@ -77,7 +77,7 @@ fn specification_as_mapping<'a>(
 
 /// A mapping in the place of a list: cloud-init goes through its keys.
 fn word_mapping(
-    laid: &Laid<'_>,
+    laid: &MergedDocument<'_>,
     failure: &cloud_init::Failure,
     key: &Key,
     mapping: &Mapping,
@@ -126,7 +126,7 @@ fn as_written(mapping: &Mapping) -> Option<String> {
 
 /// Finding about a merge specification that cannot be used.
 fn word_specification(
-    laid: &Laid<'_>,
+    laid: &MergedDocument<'_>,
     failure: &cloud_init::Failure,
     what: &str,
     help: &str,
@@ -139,7 +139,13 @@ fn word_specification(
         .about("merge_how")
 }
 
-fn word_values(laid: &Laid<'_>, at: Span, old: Span, place: &Location, what: &str) -> Diagnostic {
+fn word_values(
+    laid: &MergedDocument<'_>,
+    at: Span,
+    old: Span,
+    place: &Location,
+    what: &str,
+) -> Diagnostic {
     let shown = laid.shown(place);
     let message = match &shown {
         Some(place) => format!("`{}` cannot be merged: at `{place}` {what}", laid.name()),
@@ -152,7 +158,7 @@ fn word_values(laid: &Laid<'_>, at: Span, old: Span, place: &Location, what: &st
 }
 
 /// Its cost in cloud-init (`cloud-init.md` 9).
-fn cost(laid: &Laid<'_>) -> &'static str {
+fn cost(laid: &MergedDocument<'_>) -> &'static str {
     if laid.is_lower() {
         "cloud-init fails with it, and none of the configuration is used"
     } else {
@@ -192,7 +198,7 @@ fn class_help(near: Option<Class>) -> String {
     }
 }
 
-fn word_patch(laid: &Laid<'_>, failure: &patch::Failure) -> Diagnostic {
+fn word_patch(laid: &MergedDocument<'_>, failure: &patch::Failure) -> Diagnostic {
     if let Reason::OverLimit(_) = failure.reason {
         return over_limit::word_part(laid.facts.first_line(failure.at), "here");
     }
@@ -214,7 +220,7 @@ fn word_patch(laid: &Laid<'_>, failure: &patch::Failure) -> Diagnostic {
 }
 
 /// The fault of an operation.
-fn reason(laid: &Laid<'_>, reason: &Reason) -> UnmergedPartMessage {
+fn reason(laid: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
     const LIST: &str = "write a list of operations, each with `op` and `path`";
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
     const EARLIER: &str = "look at what the parts before the patch make of it";

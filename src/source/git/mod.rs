@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 pub use create::NewCommit;
 pub use snapshot::StagedSides;
 pub use stored::StoredTree;
-pub(super) use walk::{Checkout, OnDisk, OnDiskKind};
+pub(super) use walk::{Checkout, WorkTreePath, WorkTreePathKind};
 
 use super::{ContentId, RepoPath};
 

@@ -65,7 +65,7 @@ impl Checkout {
     /// tracked and on disk, whether ignored or not, and files that are neither
     /// tracked nor ignored. Unsorted; folders are not listed, and repositories
     /// inside this one are listed without what they hold.
-    pub(in crate::source) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<OnDisk>, Error> {
+    pub(in crate::source) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
         let repository = self.repository.shared.to_thread_local();
         walk(&repository, &self.indexed()?.index, folder).map_err(|cause| {
             let message = match self.repository.work_tree_root() {
@@ -81,7 +81,7 @@ impl Checkout {
     pub(in crate::source) fn missing(
         &self,
         folder: &RepoPath,
-        seen: &[OnDisk],
+        seen: &[WorkTreePath],
     ) -> Result<Vec<Entry>, Error> {
         let Indexed { index, left_out } = self.indexed()?;
         let seen: HashSet<&BStr> = seen.iter().map(|seen| seen.path.as_bstr()).collect();
@@ -116,16 +116,16 @@ impl Checkout {
 }
 
 /// One path of the working tree as git sees it.
-pub(in crate::source) struct OnDisk {
+pub(in crate::source) struct WorkTreePath {
     /// The path, `/` between its parts, in whatever bytes its name has.
     pub(in crate::source) path: BString,
     /// What is there.
-    pub(in crate::source) kind: OnDiskKind,
+    pub(in crate::source) kind: WorkTreePathKind,
 }
 
 /// What a path of the working tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::source) enum OnDiskKind {
+pub(in crate::source) enum WorkTreePathKind {
     /// A file, or something that is none, such as a pipe.
     File,
     /// A symbolic link, to whatever.
@@ -138,22 +138,22 @@ fn walk(
     repository: &gix::Repository,
     index: &gix::index::State,
     folder: &RepoPath,
-) -> gix::Result<Vec<OnDisk>> {
+) -> gix::Result<Vec<WorkTreePath>> {
     let options = repository.dirwalk_options()?.emit_tracked(true);
     // What a pathspec means depends on variables, which git gives to hooks.
     let everything: [&BStr; 0] = [];
-    let mut seen = Seen { folder, paths: Vec::with_capacity(index.entries().len()) };
+    let mut seen = PathCollector { folder, paths: Vec::with_capacity(index.entries().len()) };
     repository.dirwalk(index, everything, &AtomicBool::new(false), options, &mut seen)?;
     Ok(seen.paths)
 }
 
 /// Collects what gix's walk emits below a folder.
-struct Seen<'a> {
+struct PathCollector<'a> {
     folder: &'a RepoPath,
-    paths: Vec<OnDisk>,
+    paths: Vec<WorkTreePath>,
 }
 
-impl Seen<'_> {
+impl PathCollector<'_> {
     fn is_below_folder(&self, path: &BStr) -> bool {
         is_at_or_below(path, self.folder.as_str().as_bytes())
     }
@@ -165,7 +165,7 @@ fn is_at_or_below(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-impl gix::dir::walk::Delegate for Seen<'_> {
+impl gix::dir::walk::Delegate for PathCollector<'_> {
     fn emit(
         &mut self,
         entry: gix::dir::EntryRef<'_>,
@@ -173,14 +173,14 @@ impl gix::dir::walk::Delegate for Seen<'_> {
     ) -> gix::dir::walk::Action {
         use gix::dir::entry::Kind;
         let kind = match entry.disk_kind {
-            Some(Kind::File | Kind::Untrackable) => Some(OnDiskKind::File),
-            Some(Kind::Symlink) => Some(OnDiskKind::Link),
-            Some(Kind::Repository) => Some(OnDiskKind::Repository),
+            Some(Kind::File | Kind::Untrackable) => Some(WorkTreePathKind::File),
+            Some(Kind::Symlink) => Some(WorkTreePathKind::Link),
+            Some(Kind::Repository) => Some(WorkTreePathKind::Repository),
             Some(Kind::Directory) | None => None,
         };
         if self.is_below_folder(&entry.rela_path) {
             let path = entry.rela_path.into_owned();
-            self.paths.extend(kind.map(|kind| OnDisk { path, kind }));
+            self.paths.extend(kind.map(|kind| WorkTreePath { path, kind }));
         }
         gix::dir::walk::Action::Continue(())
     }

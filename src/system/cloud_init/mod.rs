@@ -51,12 +51,12 @@ pub struct PartSource<'a> {
     /// Its kind.
     pub kind: SourceKind,
     /// The contents of its files, in the order in which cloud-init reads them.
-    pub files: Vec<Given<'a>>,
+    pub files: Vec<GivenFile<'a>>,
 }
 
 /// The parts that one file gives cloud-init.
 #[derive(Clone, Debug)]
-pub struct Given<'a> {
+pub struct GivenFile<'a> {
     /// Its beginning.
     pub at: Span,
     /// Its parts that are used.

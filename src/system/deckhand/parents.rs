@@ -146,13 +146,13 @@ struct ParentSearch<'a> {
     index: LabelIndex,
     /// What selectors match for documents of one schema and layer: thousands of them may
     /// match the same thousands.
-    known: HashMap<Asking<'a>, Rc<Matched>, foldhash::fast::RandomState>,
+    known: HashMap<SelectorKey<'a>, Rc<SelectorMatches>, foldhash::fast::RandomState>,
 }
 
 /// What decides which documents can be parents: the labels of a selector, and the schema
 /// and layer of the document that has it.
 #[derive(PartialEq, Eq, Hash)]
-struct Asking<'a> {
+struct SelectorKey<'a> {
     labels: Vec<(&'a Key, Key)>,
     schema: &'a str,
     rank: usize,
@@ -160,7 +160,7 @@ struct Asking<'a> {
 
 /// What a selector matches.
 #[derive(Default)]
-struct Matched {
+struct SelectorMatches {
     of_other_schema: Matches,
     /// In the order of the input; the document that asks can be one of them.
     not_above: Vec<DocId>,
@@ -169,14 +169,19 @@ struct Matched {
 }
 
 impl<'a> ParentSearch<'a> {
-    fn matched(&mut self, child: DocId, rank: usize, selector: &'a Selector) -> Rc<Matched> {
+    fn matched(
+        &mut self,
+        child: DocId,
+        rank: usize,
+        selector: &'a Selector,
+    ) -> Rc<SelectorMatches> {
         let document = self.documents[child.index()];
         let labels = selector.labels.iter();
         let labels: Option<Vec<(&Key, Key)>> =
             labels.map(|(key, value)| pair((key, value)).map(|(_, value)| (key, value))).collect();
         // A label that is a list matches nothing.
         let Some(labels) = labels else { return Rc::default() };
-        let asking = Asking { labels, schema: &document.key.schema, rank };
+        let asking = SelectorKey { labels, schema: &document.key.schema, rank };
         if let Some(known) = self.known.get(&asking) {
             return known.clone();
         }
@@ -185,8 +190,8 @@ impl<'a> ParentSearch<'a> {
         matched
     }
 
-    fn match_all(&self, schema: &str, child_rank: usize, selector: &Selector) -> Matched {
-        let mut matched = Matched::default();
+    fn match_all(&self, schema: &str, child_rank: usize, selector: &Selector) -> SelectorMatches {
+        let mut matched = SelectorMatches::default();
         for parent in self.index.carriers(selector, self.documents) {
             // Deckhand visits no document without a layer (6.1, 6.2).
             let Some(rank) = self.layers.rank(parent) else { continue };

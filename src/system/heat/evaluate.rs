@@ -227,7 +227,7 @@ impl DataWalk<'_> {
         let groups = self.groups;
         let of = &groups.blocks[block];
         for group in of.groups.iter().filter(|group| group.is_usable) {
-            let mut one = One {
+            let mut one = GroupCheck {
                 block: of,
                 group,
                 active: &self.active[block],
@@ -266,7 +266,7 @@ struct PathMatch<'d> {
 }
 
 /// One group at one mapping.
-struct One<'a> {
+struct GroupCheck<'a> {
     block: &'a Block,
     group: &'a PropertyGroup,
     active: &'a [bool],
@@ -277,7 +277,7 @@ struct One<'a> {
     left: &'a mut u64,
 }
 
-impl<'a> One<'a> {
+impl<'a> GroupCheck<'a> {
     fn look(&mut self) -> WithinLimit<()> {
         *self.left = self.left.checked_sub(1)?;
         Some(())

@@ -79,7 +79,7 @@ pub(super) enum PropertyStep {
 }
 
 /// Through how many lists a value leads to what it lists.
-pub(super) struct Unwrapped {
+pub(super) struct UnwrappedList {
     pub(super) lists: usize,
     /// The shape of the items of the innermost list; none where the schema does not say.
     pub(super) inner: Option<ShapeId>,
@@ -135,7 +135,7 @@ impl Shapes {
     }
 
     /// The shape of the items of a value of this shape, through all lists.
-    pub(super) fn unwrapped(&self, shape: ShapeId) -> Unwrapped {
+    pub(super) fn unwrapped(&self, shape: ShapeId) -> UnwrappedList {
         let (mut lists, mut inner, mut seen) = (0, Some(shape), HashSet::new());
         while let Some(id) = inner {
             let of = &self.0[id];
@@ -151,10 +151,10 @@ impl Shapes {
             inner = match of.items {
                 Items::Each(items) => Some(items),
                 Items::Any => None,
-                Items::Tuple => return Unwrapped { lists, inner: None, through_tuple: true },
+                Items::Tuple => return UnwrappedList { lists, inner: None, through_tuple: true },
             };
         }
-        Unwrapped { lists, inner, through_tuple: false }
+        UnwrappedList { lists, inner, through_tuple: false }
     }
 
     /// The shape, and those that are about the same data, always or not.

@@ -19,7 +19,7 @@ use layercake::source::{FileId, MemoryTree, RepoPath, Source as Text, SourceMap,
 use layercake::system::Written;
 use layercake::system::cloud_init::part::CloudPart;
 use layercake::system::cloud_init::read::{Included, read};
-use layercake::system::cloud_init::{Given, OUTPUT, PartSource, Set, Sets, SourceKind};
+use layercake::system::cloud_init::{GivenFile, OUTPUT, PartSource, Set, Sets, SourceKind};
 use layercake::system::deckhand::known::KnownTexts;
 use layercake::system::deckhand::layout::Layout;
 use layercake::system::edits::{Edits, Located, Membership, SitePair, edits};
@@ -410,7 +410,7 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
     }
     [Dialect::Current, Dialect::Documented].map(|dialect| {
         let at = Span::point(FileId::default(), 0);
-        let given = files.values().map(|parts| Given { at, parts: parts.clone(), read: None });
+        let given = files.values().map(|parts| GivenFile { at, parts: parts.clone(), read: None });
         let source = PartSource { kind: SourceKind::UserData, files: given.collect() };
         let mut graph = Graph {
             recipes: Vec::new(),

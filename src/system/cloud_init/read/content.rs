@@ -14,7 +14,7 @@ use crate::system::cloud_init::part::{
 use crate::yaml::{self, Comment, Loader, Node, Parsed, Value, YamlProblem};
 
 /// The one mapping of a YAML text.
-pub(super) struct Single {
+pub(super) struct SingleMapping {
     pub(super) root: Option<Node>,
     pub(super) problems: Vec<YamlProblem>,
     pub(super) comments: Vec<Comment>,
@@ -162,7 +162,8 @@ fn judge_headers(part: &mut CloudPart) {
 fn read_content(part: &mut CloudPart, sources: &SourceMap) {
     match part.kind {
         PartKind::CloudConfig => {
-            let Single { root, problems, comments, fault } = mapping(sources, part.span, part.at);
+            let SingleMapping { root, problems, comments, fault } =
+                mapping(sources, part.span, part.at);
             part.faults.extend(fault);
             (part.problems, part.comments) = (problems, comments);
             if let Some(root) = root {
@@ -184,7 +185,7 @@ fn read_content(part: &mut CloudPart, sources: &SourceMap) {
 
 /// Reads YAML that has to be one mapping; what is wrong with it as a whole is
 /// wrong at `at`.
-fn mapping(sources: &SourceMap, text: Span, at: Span) -> Single {
+fn mapping(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
     let mut read = single(sources, text, at);
     if let Some(root) = &read.root
         && root.as_mapping().is_none()
@@ -203,7 +204,7 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> Single {
 }
 
 /// Reads YAML that has to be one document.
-pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> Single {
+pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
     let file = sources.get(text.file);
     let Parsed { documents, comments, problems } =
         yaml::parse_stretch(text.file, file.text(), text.range(), Loader::Python);
@@ -214,5 +215,5 @@ pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> Single {
     });
     let is_sound = !is_broken && fault.is_none();
     let root = documents.into_iter().next().filter(|_| is_sound).map(|it| it.root);
-    Single { root, problems, comments, fault }
+    SingleMapping { root, problems, comments, fault }
 }
