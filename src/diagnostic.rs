@@ -158,7 +158,7 @@ pub struct Absent {
     /// The fault, as a headline: "`pod-scale-profile` is not there".
     pub message: String,
     /// Text that says what needs it, in each finding.
-    pub needed_by: NeededBy,
+    pub(crate) needed_by: NeededBy,
 }
 
 /// The part of a repository that needs an [`Absent`] thing.
@@ -394,7 +394,7 @@ impl Diagnostic {
 
     /// The finding with an [unsafe](Safety::Unsafe) fix.
     #[must_use]
-    pub fn unsafe_fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+    pub(crate) fn unsafe_fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         self.fix = Some(Fix { safety: Safety::Unsafe, message: message.into(), edits });
         self
     }
@@ -402,11 +402,6 @@ impl Diagnostic {
     /// Whether a report lists it: one that follows from another only where `each` is listed.
     pub fn is_listed(&self, each: bool) -> bool {
         each || self.because_of.is_none()
-    }
-
-    /// Whether `--fix` removes it without `--unsafe-fixes`.
-    pub fn has_safe_fix(&self) -> bool {
-        self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)
     }
 
     /// The finding with one more document concerned.

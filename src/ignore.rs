@@ -19,7 +19,7 @@ pub struct Comments {
     /// The valid comments, in the order of the text.
     pub ignores: Vec<Ignore>,
     /// The comments that look like one and are not valid, in the order of the text.
-    pub malformed: Vec<(Span, Malformed)>,
+    pub(crate) malformed: Vec<(Span, Malformed)>,
 }
 
 /// One comment that says what is not to be reported.
@@ -77,7 +77,7 @@ impl IgnoreExtent {
 
 /// Reason why words that look like an [`Ignore`] are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Malformed {
+pub(crate) enum Malformed {
     /// It does not begin with `# layercake:`, but nearly so.
     Misspelt,
     /// There is no such word behind `layercake:`.

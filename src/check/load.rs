@@ -596,7 +596,6 @@ impl LoadedFile {
             documents: &self.documents,
             others: &self.others,
             secrets: &self.secrets,
-            comments: &self.comments,
             ignores: &self.ignores,
             holds: FileContents::Documents,
             place: None,

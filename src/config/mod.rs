@@ -16,7 +16,8 @@ use std::sync::Arc;
 use globset::Glob;
 
 pub use self::read::{Vocabulary, read};
-pub use self::show::{Setting, SettingOrigin, settings};
+pub(crate) use self::show::SettingOrigin;
+pub use self::show::settings;
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::source::{RepoPath, Source, SourceMap, Span, Spanned, Tree};
@@ -153,11 +154,11 @@ pub struct Rules {
     /// These too.
     pub extend_select: Vec<Arc<str>>,
     /// Levels that hold everywhere.
-    pub general: RuleSettings,
+    pub(crate) general: RuleSettings,
     /// Whether suppressions have to say why.
     pub require_reason: bool,
     /// Levels for some files.
-    pub per_path: Vec<(GlobPattern, RuleSettings)>,
+    pub(crate) per_path: Vec<(GlobPattern, RuleSettings)>,
 }
 
 /// Levels of rules; each rule is named by any word that selects rules.
@@ -292,7 +293,7 @@ impl File {
 
 impl Config {
     /// `KEY in FILE:LINE`, to say where something was set.
-    pub fn describe_setting(&self, key: &str, span: Span) -> String {
+    pub(crate) fn describe_setting(&self, key: &str, span: Span) -> String {
         match &self.file {
             Some(file) => format!("{key} in {}", file.line(span)),
             None => key.to_owned(),

@@ -20,7 +20,7 @@ pub struct Impact {
     /// The file and line, as they were asked for.
     pub place: String,
     /// Whether a line was asked for.
-    pub has_line: bool,
+    pub(crate) has_line: bool,
     /// The texts there.
     pub texts: Vec<ImpactText>,
     /// The outputs it reaches.
@@ -30,9 +30,9 @@ pub struct Impact {
     /// Number of outputs that it reaches, over all sites.
     pub outputs_reached: usize,
     /// Number of sites of these outputs.
-    pub sites_reached: usize,
+    pub(crate) sites_reached: usize,
     /// Number of sites that read the file.
-    pub sites_reading: usize,
+    pub(crate) sites_reading: usize,
     /// All sites.
     pub sites: Vec<SiteName>,
     /// Whether it reaches more than was followed.

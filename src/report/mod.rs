@@ -64,7 +64,7 @@ mod text;
 pub mod timing;
 mod view;
 
-pub use baseline::BaselineRow;
+pub(crate) use baseline::BaselineRow;
 pub use form::canonical;
 pub use formats::{Format, FormatOptions, ReportFormat};
 pub use links::Links;
@@ -86,7 +86,7 @@ use crate::yaml::Node;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
     /// Columns; texts are wrapped and source lines cut to them. Fewer than
-    /// [`TerminalStyle::NARROWEST`] count as that many.
+    /// `TerminalStyle::NARROWEST` count as that many.
     pub width: usize,
     /// Whether colours are used.
     pub color: bool,
@@ -98,7 +98,7 @@ pub struct TerminalStyle {
 
 impl TerminalStyle {
     /// Below this many columns nothing readable fits.
-    pub const NARROWEST: usize = 40;
+    pub(crate) const NARROWEST: usize = 40;
 
     /// The columns to use.
     fn columns(&self) -> usize {

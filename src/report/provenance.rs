@@ -31,7 +31,7 @@ pub struct ExplainedValue {
     /// The value there; none where there is none.
     pub value: Option<Node>,
     /// The document that a secret value is from.
-    pub secret_of: Option<DocKey>,
+    pub(crate) secret_of: Option<DocKey>,
     /// The text that wrote the value.
     pub set_at: Option<Span>,
     /// The way, from the text that wrote the value to the document asked for.
@@ -41,12 +41,12 @@ pub struct ExplainedValue {
     /// Authors of the leaves of a mapping or list.
     pub leaves: Vec<LeafWriter>,
     /// Whether there are more leaves than these.
-    pub more_leaves: bool,
+    pub(crate) more_leaves: bool,
 }
 
 impl ExplainedValue {
     /// Whether another way has the same steps, wherever they are written.
-    pub fn is_like(&self, other: &ExplainedValue) -> bool {
+    pub(crate) fn is_like(&self, other: &ExplainedValue) -> bool {
         let step = |row: &WayRow| (row.document.clone(), row.step.clone(), row.standing);
         let steps = |way: &ExplainedValue| way.rows.iter().map(step).collect::<Vec<_>>();
         steps(self) == steps(other)

@@ -149,7 +149,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether a part of a secret is in `span`, or may be.
-    pub fn touches_secret(&self, span: Span) -> bool {
+    pub(crate) fn touches_secret(&self, span: Span) -> bool {
         let met = self.first_ending_after(span.file, span.start);
         self.is_opaque(span.file) || met.is_some_and(|secret| secret.start < span.end)
     }

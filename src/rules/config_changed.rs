@@ -11,7 +11,7 @@ super::rule!(
 
 /// The finding for a configuration file of the head that is not the one of the
 /// base.
-pub fn word_changed_configuration(file: FileId) -> Diagnostic {
+pub(crate) fn word_changed_configuration(file: FileId) -> Diagnostic {
     let label = Label::new(Span::point(file, 0), "not what this run went by");
     Diagnostic::new(&RULE, "the configuration is not the one of the base", label)
         .note("with `--config-from-base` a change is judged by the configuration before it")

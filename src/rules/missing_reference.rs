@@ -45,7 +45,7 @@ impl Reference {
     ];
 
     /// The references that need no configuration.
-    pub fn built_in() -> Vec<Self> {
+    pub(crate) fn built_in() -> Vec<Self> {
         let built_in = Self::BUILT_IN.into_iter().map(|[schema, path, target]| Self {
             schema: schema.into(),
             path: Query::parse(path).expect("the built-in paths are paths"),

@@ -3,7 +3,7 @@
 //! A rule is a pair side by side: `missing_parent.rs` says when and in which
 //! words, `missing-parent.md` is its page for users, whose examples are its
 //! test. Faults that the engine meets come as problems, facts without prose;
-//! [`word_file`], [`word_layout`] and [`word_site`] match them, exhaustively,
+//! `word_file`, `word_layout` and `word_site` match them, exhaustively,
 //! to the rules that put them into words. The other rules look at what was
 //! rendered themselves, and declare at what (`CheckKind`).
 
@@ -185,14 +185,15 @@ mod cloud_init;
 mod plain_scalars;
 mod reach;
 
-pub use cloud_init::{UserDataFacts, word_user_data};
-pub use config_changed::word_changed_configuration;
+pub(crate) use cloud_init::{UserDataFacts, word_user_data};
+pub(crate) use config_changed::word_changed_configuration;
 pub use foreign::folded;
-pub use missing_reference::Reference;
-pub use reach::{ExpectedUnchanged, Gates, ReachedEdit, word_reach};
+pub(crate) use missing_reference::Reference;
+pub(crate) use reach::ReachedEdit;
+pub use reach::{ExpectedUnchanged, Gates, word_reach};
 pub use schema_violation::MAX_VIOLATIONS;
 
-pub use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
+pub(crate) use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
 
 /// The words of every finding by which Deckhand cannot render a site, whether its code raises an
 /// error of its own or crashes.
@@ -454,7 +455,7 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
 
 /// The rules that a comment names which says that they are to be ignored: by
 /// name or alias, never by group. None of what is no fault of a file.
-pub fn ignorable(name: &str) -> Vec<&'static Rule> {
+pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
     const NEVER: [&Rule; 5] = [
         &internal_error::RULE,
         &reach_over_limit::RULE,
@@ -474,7 +475,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// Facts about one file by itself.
 #[derive(Clone, Copy)]
-pub struct FileFacts<'a> {
+pub(crate) struct FileFacts<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
     /// The file.
@@ -487,8 +488,6 @@ pub struct FileFacts<'a> {
     pub others: &'a [DocumentFault],
     /// The places of secrets in it, as far as they can be determined.
     pub secrets: &'a [Span],
-    /// Its comments.
-    pub comments: &'a [yaml::Comment],
     /// Its comments that suppress findings.
     pub ignores: &'a ignore::Comments,
     /// Its contents.
@@ -503,7 +502,7 @@ pub struct FileFacts<'a> {
 
 /// Contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FileContents {
+pub(crate) enum FileContents {
     /// Documents of Deckhand's.
     Documents,
     /// Parts of cloud-init's, of which more is known in the sets they are in.
@@ -512,7 +511,7 @@ pub enum FileContents {
 
 /// Facts about one site, rendered.
 #[derive(Clone, Copy)]
-pub struct SiteFacts<'a> {
+pub(crate) struct SiteFacts<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
     /// The site's documents and how they are related.
@@ -534,7 +533,7 @@ pub struct SiteFacts<'a> {
 
 /// A rendering that was judged before.
 #[derive(Clone, Copy)]
-pub struct JudgedSite<'a> {
+pub(crate) struct JudgedSite<'a> {
     /// Its documents.
     pub site: &'a Site<'a>,
     /// Its recipes.
@@ -562,18 +561,18 @@ impl JudgedSite<'_> {
 
 impl SiteFacts<'_> {
     /// A document of the site.
-    pub fn document(&self, doc: DocId) -> &Document {
+    pub(crate) fn document(&self, doc: DocId) -> &Document {
         self.site.document(doc)
     }
 
     /// Name of a document, for headlines.
-    pub fn name(&self, doc: DocId) -> &str {
+    pub(crate) fn name(&self, doc: DocId) -> &str {
         title(&self.graph.recipe(doc).key)
     }
 
     /// The meaning that is rendered, for findings about places where Deckhand's documentation and
     /// its code give two results.
-    pub fn rendered_meaning(&self) -> &'static str {
+    pub(crate) fn rendered_meaning(&self) -> &'static str {
         match self.graph.semantics {
             Semantics::Documented => {
                 "layercake renders what the documentation says; `--semantics deckhand` renders \
@@ -587,7 +586,7 @@ impl SiteFacts<'_> {
     }
 
     /// The substitution that wrote; none where a layering action did.
-    pub fn substitution(&self, doc: DocId, write: &Write) -> Option<Substitution<'_>> {
+    pub(crate) fn substitution(&self, doc: DocId, write: &Write) -> Option<Substitution<'_>> {
         match self.graph.recipe(doc).step(write.step).op {
             Op::Substitute(substitution) => Some(substitution),
             Op::Merge { .. } | Op::Lay(_) => None,
@@ -596,7 +595,7 @@ impl SiteFacts<'_> {
 
     /// The path of a substitution's destination, as it is written; `at` is the
     /// place of the path, or of the pattern beside it.
-    pub fn destination_path(&self, doc: DocId, at: Span) -> &str {
+    pub(crate) fn destination_path(&self, doc: DocId, at: Span) -> &str {
         let steps = self.graph.recipe(doc).steps.iter();
         let mut destinations = steps.flat_map(|step| match step.op {
             Op::Substitute(substitution) => &substitution.writing.to[..],
@@ -611,7 +610,7 @@ impl SiteFacts<'_> {
     }
 
     /// The whole value that a substitution reads, if it reads a whole one.
-    pub fn source_value(&self, substitution: &Substitution<'_>) -> Option<Cow<'_, Node>> {
+    pub(crate) fn source_value(&self, substitution: &Substitution<'_>) -> Option<Cow<'_, Node>> {
         let source = self.rendered.data(substitution.source)?;
         if substitution.writing.extract.is_some() {
             return None;
@@ -623,7 +622,7 @@ impl SiteFacts<'_> {
     }
 
     /// The place as text, unless one of its keys is in a secret mapping.
-    pub fn shown_place(&self, data: &Node, place: &Location) -> Option<String> {
+    pub(crate) fn shown_place(&self, data: &Node, place: &Location) -> Option<String> {
         let mut around = place.parent();
         while let Some(place) = around {
             if place.get(data).is_some_and(|node| node.secret) {
@@ -635,7 +634,7 @@ impl SiteFacts<'_> {
     }
 
     /// The first line of the text at `span`.
-    pub fn first_line(&self, span: Span) -> Span {
+    pub(crate) fn first_line(&self, span: Span) -> Span {
         self.sources.first_line(span)
     }
 
@@ -652,7 +651,7 @@ impl SiteFacts<'_> {
 
 impl FileFacts<'_> {
     /// Whether a span is part of a secret.
-    pub fn is_secret(&self, span: Span) -> bool {
+    pub(crate) fn is_secret(&self, span: Span) -> bool {
         self.secrets.iter().any(|secret| secret.contains(span))
     }
 
@@ -668,14 +667,14 @@ impl FileFacts<'_> {
     }
 
     /// Name of the document at a place, for headlines.
-    pub fn name_at(&self, at: Span) -> &str {
+    pub(crate) fn name_at(&self, at: Span) -> &str {
         let document = self.documents.iter().find(|document| document.span.contains(at));
         document.map_or("", |document| title(&document.key))
     }
 
     /// The text of a span for a message: shortened to one line of at most 60
     /// characters, and hidden where it is part of a secret.
-    pub fn quote(&self, span: Span) -> String {
+    pub(crate) fn quote(&self, span: Span) -> String {
         if self.is_secret(span) {
             return "(hidden)".into();
         }
@@ -713,7 +712,7 @@ fn without_quotes(finding: Diagnostic) -> Diagnostic {
 }
 
 /// All findings of one file by itself.
-pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
+pub(crate) fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(fault) = facts.sources.get(facts.file).fault() {
         found.extend(word_text(facts, fault));
@@ -768,7 +767,7 @@ pub fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
 
 /// The findings of a site: of how its documents are related, and of what they
 /// render to.
-pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+pub(crate) fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let docs: Vec<DocId> = facts.site.iter().map(|(doc, _)| doc).collect();
     let mut found = word_problems(facts);
     found.extend(check_documents(facts, &docs).into_iter().map(|(_, finding)| finding));
@@ -777,7 +776,7 @@ pub fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 
 /// The problems that the engine met in a site, in words, and what the rules
 /// find that look at a site as a whole.
-pub fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+pub(crate) fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let mut found = near::within(|| word_engine_problems(facts));
     found.extend(check_site(facts));
     counterpart::add(facts, &mut found);
@@ -807,7 +806,7 @@ fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 }
 
 /// Findings in the sets of parts of a site.
-pub fn word_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+pub(crate) fn word_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     cloud_init::word(facts)
 }
 
@@ -839,7 +838,7 @@ fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 }
 
 /// A finding of a rendered document.
-pub type DocumentFinding = (DocId, Diagnostic);
+pub(crate) type DocumentFinding = (DocId, Diagnostic);
 
 /// Chunk size for document rules: all rules run on a chunk before the next, so its data stays in
 /// cache.
@@ -847,7 +846,7 @@ const DOCUMENTS_PER_CHUNK: usize = 64;
 
 /// Findings of the other rules in these documents. They depend on a document and its inputs, and on
 /// nothing else.
-pub fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
+pub(crate) fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
     let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };
     let checks = wanted(facts.settings, looks);
     let split = stopwatch::split();
@@ -1019,7 +1018,7 @@ fn subject_of(fault: &DocumentFault) -> String {
 
 /// The finding for a comment that suppresses nothing, or not all it names:
 /// `names` are those of which nothing was found.
-pub fn word_unused_ignore(
+pub(crate) fn word_unused_ignore(
     sources: &SourceMap,
     ignore: &ignore::Ignore,
     names: &[&ignore::RuleName],
@@ -1028,13 +1027,13 @@ pub fn word_unused_ignore(
 }
 
 /// The finding for a line of the baseline of which `gone` findings are gone.
-pub fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
+pub(crate) fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
     stale_baseline::word(at, rule, file, gone)
 }
 
 /// A step that failed for a whole site because of a fault of layercake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailedStep {
+pub(crate) enum FailedStep {
     /// It is not checked.
     Checking,
     /// The requested part of its result is not taken.
@@ -1047,12 +1046,12 @@ pub enum FailedStep {
 
 /// The finding for a fault of layercake itself, met in the set of documents
 /// that `file` begins.
-pub fn word_internal(file: FileId, undone: FailedStep) -> Diagnostic {
+pub(crate) fn word_internal(file: FileId, undone: FailedStep) -> Diagnostic {
     internal_error::word(file, undone)
 }
 
 /// Whether a finding reports a fault of layercake itself.
-pub fn is_internal(finding: &Diagnostic) -> bool {
+pub(crate) fn is_internal(finding: &Diagnostic) -> bool {
     finding.rule.name == internal_error::RULE.name
 }
 
@@ -1128,7 +1127,7 @@ fn word_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Diag
 }
 
 /// The finding for a fault of the layout.
-pub fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
+pub(crate) fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
     use layout::Problem;
     let (diagnostic, site) = match problem {
         Problem::Odd { file, oddity } => return Some(unread_file::word(*file, *oddity)),

@@ -15,11 +15,11 @@ pub struct Gates {
     /// Sites in which it may change outputs.
     pub max_sites: Option<usize>,
     /// Where that was set, if not for this run alone.
-    pub sites_set: Option<String>,
+    pub(crate) sites_set: Option<String>,
     /// Outputs it may change.
     pub max_outputs: Option<usize>,
     /// Where that was set, if not for this run alone.
-    pub outputs_set: Option<String>,
+    pub(crate) outputs_set: Option<String>,
     /// The outputs it may not change.
     pub unchanged: Option<ExpectedUnchanged>,
 }
@@ -38,7 +38,7 @@ impl ExpectedUnchanged {
 }
 
 /// One edit and what it reached.
-pub struct ReachedEdit<'a> {
+pub(crate) struct ReachedEdit<'a> {
     /// The edit.
     pub reach: &'a EditReach,
     /// The comparison with the edit.

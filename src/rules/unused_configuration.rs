@@ -11,7 +11,7 @@ super::rule!(
 );
 
 /// A glob or name of the configuration that matches nothing.
-pub struct UnusedEntry<'a> {
+pub(crate) struct UnusedEntry<'a> {
     /// Its place.
     pub at: Span,
     /// The glob or name.
@@ -22,7 +22,7 @@ pub struct UnusedEntry<'a> {
 
 /// The kind of thing that a glob of the configuration should match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnusedKind {
+pub(crate) enum UnusedKind {
     /// A file.
     Path,
     /// A site.
@@ -34,7 +34,7 @@ pub enum UnusedKind {
 }
 
 /// The finding for a glob that matches nothing.
-pub fn word_unused(entry: &UnusedEntry<'_>) -> Diagnostic {
+pub(crate) fn word_unused(entry: &UnusedEntry<'_>) -> Diagnostic {
     let (what, label) = match entry.kind {
         UnusedKind::Path => ("no file", "no file that is read has such a path"),
         UnusedKind::Site => ("no site", "no site has such a name"),

@@ -17,7 +17,8 @@ mod violation;
 pub use self::json::{JsonFault, json_fault};
 pub(crate) use self::reading::reference_target;
 pub use self::reading::{SchemaFault, SchemaProblem};
-pub use self::violation::{Alternative, Bound, Violation, Wrong};
+pub(crate) use self::violation::{Alternative, Bound};
+pub use self::violation::{Violation, Wrong};
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -58,7 +59,10 @@ impl Schema {
     }
 
     /// Compiles a schema as [`Schema::compile`] does, with patterns that other schemas may share.
-    pub fn compile_with(root: &Node, patterns: &Arc<Patterns>) -> (Self, Vec<SchemaProblem>) {
+    pub(crate) fn compile_with(
+        root: &Node,
+        patterns: &Arc<Patterns>,
+    ) -> (Self, Vec<SchemaProblem>) {
         if limits::is_too_large(root) {
             let anything = Json::Object(serde_json::Map::new());
             let validator =
@@ -101,7 +105,7 @@ impl Schema {
     }
 
     /// Violations as [`Schema::violations`] gives them, where patterns may take this effort.
-    pub fn violations_within(&self, value: &Node, effort: Effort) -> Vec<Violation> {
+    pub(crate) fn violations_within(&self, value: &Node, effort: Effort) -> Vec<Violation> {
         // Nearly everything is valid, which costs less to see than what is wrong.
         let violations = limits::within(effort, || {
             let is_valid = self.validator.is_valid(value);

@@ -58,7 +58,7 @@ pub enum Wrong {
     KeyNoText,
     /// None of the values that are allowed.
     NotOneOf {
-        /// The first of these, shortened; [`Violation::MAX_OPTIONS`] at most.
+        /// The first of these, shortened; `Violation::MAX_OPTIONS` at most.
         options: Vec<String>,
         /// Their number.
         count: usize,
@@ -154,7 +154,7 @@ pub struct Alternative {
 
 impl Violation {
     /// Maximum number of allowed values that a violation holds.
-    pub const MAX_OPTIONS: usize = 8;
+    pub(crate) const MAX_OPTIONS: usize = 8;
     /// Maximum number of violations by the nearest alternative that one holds.
     pub const MAX_NEAREST: usize = 20;
 

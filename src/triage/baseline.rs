@@ -112,7 +112,7 @@ impl Baseline {
 
     /// Whether a text begins as [`to_text`](Self::to_text) writes it: also one that a merge
     /// left with conflicts.
-    pub fn is_recognized(text: &[u8]) -> bool {
+    pub(crate) fn is_recognized(text: &[u8]) -> bool {
         let begin = format!("{{\"schema\":\"{SCHEMA}\",\"findings\":[");
         let dense = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
         dense.take(begin.len()).eq(begin.bytes())
@@ -155,7 +155,7 @@ impl Baseline {
 
     /// The baseline with `count` findings of each entry, and no more than there are.
     #[must_use]
-    pub fn keeping(&self, count: impl Fn(&BaselineEntry) -> usize) -> Self {
+    pub(crate) fn keeping(&self, count: impl Fn(&BaselineEntry) -> usize) -> Self {
         let entries = self.entries.iter().map(|entry| {
             let count = count(entry).min(entry.count);
             BaselineEntry { count, ..entry.clone() }

@@ -13,13 +13,13 @@ use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
 /// Maximum number of findings of one rule in one file that are listed.
-pub const MAX_OF_RULE_IN_FILE: usize = 1_000;
+pub(crate) const MAX_OF_RULE_IN_FILE: usize = 1_000;
 
 /// Maximum number of findings that are listed in all, of each state.
-pub const MAX_LISTED: usize = 10_000;
+pub(crate) const MAX_LISTED: usize = 10_000;
 
 /// Maximum number of characters of a text of a finding.
-pub const MAX_TEXT: usize = 1_000;
+pub(crate) const MAX_TEXT: usize = 1_000;
 
 impl Findings {
     /// The findings that reports list: those that are alike as one, unless `each` is listed, and one for each kind of those that are too many.

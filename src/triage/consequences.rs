@@ -17,7 +17,7 @@ const MAX_SEARCHED: usize = 20;
 impl Findings {
     /// Marks the findings of what may be among documents that were not read.
     #[must_use]
-    pub fn with_consequences(mut self, sources: &SourceMap) -> Self {
+    pub(crate) fn with_consequences(mut self, sources: &SourceMap) -> Self {
         let roots = {
             let unread = UnreadErrors::new(&self.diagnostics, sources);
             self.diagnostics.iter().map(|finding| unread.root_of(finding)).collect()
@@ -31,7 +31,7 @@ impl ComparedFindings {
     /// Marks the findings that nothing but edits of files that are not read caused, where an
     /// error says so of the first of these, and those of what may be among documents that were
     /// not read. `unread` gives the file of such an edit.
-    pub fn mark_consequences(
+    pub(crate) fn mark_consequences(
         &mut self,
         unread: &dyn Fn(EditId) -> Option<FileId>,
         sources: &SourceMap,

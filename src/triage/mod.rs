@@ -10,9 +10,9 @@ mod joined;
 mod policy;
 
 pub use baseline::{Baseline, Damage};
-pub use comments::UnusedIgnore;
 pub use fingerprint::fingerprint;
-pub use policy::{Findable, Levels, SitesOfFiles, TriagePolicy, TriagedFindings};
+pub(crate) use policy::{Findable, SitesOfFiles, TriagedFindings};
+pub use policy::{Levels, TriagePolicy};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl ComparedFindings {
 
     /// The wanted ones of the new and the unchanged findings.
     #[must_use]
-    pub fn retained(&self, is_wanted: impl Fn(&Diagnostic) -> bool) -> Self {
+    pub(crate) fn retained(&self, is_wanted: impl Fn(&Diagnostic) -> bool) -> Self {
         let new = self.new.diagnostics.iter().zip(&self.causes);
         let (new, causes) = new
             .filter(|(diagnostic, _)| is_wanted(diagnostic))
@@ -118,7 +118,7 @@ impl ComparedFindings {
 
     /// Gives the causes other numbers, where only some of the edits are left:
     /// `numbers` has for each edit there was the one it has now.
-    pub fn renumber(&mut self, numbers: &[Option<EditId>]) {
+    pub(crate) fn renumber(&mut self, numbers: &[Option<EditId>]) {
         for causes in &mut self.causes {
             *causes = causes.iter().filter_map(|edit| numbers[edit.index()]).collect();
         }

@@ -26,9 +26,9 @@ pub struct TriagePolicy {
 pub struct Levels {
     /// The level of a rule wherever nothing else is said; its default for
     /// those that are not here.
-    pub general: BTreeMap<&'static str, Level>,
+    pub(crate) general: BTreeMap<&'static str, Level>,
     /// For the files whose paths match; a later one has precedence over an earlier.
-    pub per_path: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
+    pub(crate) per_path: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
     /// For the sites whose names match; a later one has precedence over an earlier.
     pub per_site: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
 }
@@ -51,7 +51,7 @@ impl Levels {
     }
 
     /// Whether findings of `rule` can count anywhere.
-    pub fn can_count(&self, rule: &Rule) -> bool {
+    pub(crate) fn can_count(&self, rule: &Rule) -> bool {
         let general = self.general.get(rule.name).copied().unwrap_or(rule.level());
         let mut special = self.per_path.iter().chain(&self.per_site);
         let raises = |levels: &BTreeMap<&'static str, Level>| {
@@ -62,7 +62,7 @@ impl Levels {
 
     /// Whether findings of `rule` can count in the file at `path`, in whatever
     /// site.
-    pub fn can_count_at(&self, rule: &Rule, path: &str) -> bool {
+    pub(crate) fn can_count_at(&self, rule: &Rule, path: &str) -> bool {
         let raises = |(_, levels): &(GlobSet, BTreeMap<&'static str, Level>)| {
             levels.get(rule.name).is_some_and(|level| *level != Level::Off)
         };
@@ -140,7 +140,11 @@ impl TriagePolicy {
     }
 
     /// The findings that count, each that of one site with its severity.
-    pub fn levelled_all(&self, found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
+    pub(crate) fn levelled_all(
+        &self,
+        found: Vec<Diagnostic>,
+        side: &Findable<'_>,
+    ) -> Vec<Diagnostic> {
         let levelled = |finding: Diagnostic| {
             let path = side.sources.path_of(finding.primary.span);
             let site = finding.sites.first().cloned();
@@ -151,7 +155,7 @@ impl TriagePolicy {
 
     /// A finding in the file at `path` with the severity that it has there, in
     /// `site`; none where it does not count.
-    pub fn levelled(
+    pub(crate) fn levelled(
         &self,
         finding: Diagnostic,
         path: &str,

@@ -235,17 +235,17 @@ pub struct ReportedShield {
 impl ReportedShield {
     /// The place that stopped it in the site at this index of its sites; none where that is not
     /// listed.
-    pub fn place_at(&self, index: usize) -> Option<&FilePlace> {
+    pub(crate) fn place_at(&self, index: usize) -> Option<&FilePlace> {
         if self.by.len() == 1 { self.by.first() } else { self.by.get(index) }
     }
 
     /// Maximum number of places that are listed of one.
-    pub const MAX_PLACES: usize = 50;
+    pub(crate) const MAX_PLACES: usize = 50;
 }
 
 impl ReportedEdit {
     /// Whether it is known to change no output.
-    pub fn is_inert(&self) -> bool {
+    pub(crate) fn is_inert(&self) -> bool {
         self.reach.outputs == 0 && !self.kind.is_unknown()
     }
 }

@@ -138,7 +138,7 @@ impl Finding {
     }
 
     /// Whether `--fix` removes it.
-    pub fn has_safe_fix(&self) -> bool {
+    pub(crate) fn has_safe_fix(&self) -> bool {
         self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)
     }
 }
@@ -285,13 +285,13 @@ impl TextFix {
 
 /// Fingerprints that are in one file once: findings with the same one are numbered.
 #[derive(Default)]
-pub struct Fingerprints<'a> {
+pub(crate) struct Fingerprints<'a> {
     met: HashMap<&'a str, usize>,
 }
 
 impl<'a> Fingerprints<'a> {
     /// The fingerprint of the next finding.
-    pub fn next(&mut self, finding: &'a Finding) -> String {
+    pub(crate) fn next(&mut self, finding: &'a Finding) -> String {
         let met = self.met.entry(&finding.fingerprint).or_default();
         *met += 1;
         match *met {

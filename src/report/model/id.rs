@@ -10,15 +10,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Id<const LETTER: char>(u32);
 
 /// An edit.
-pub type EditRef = Id<'e'>;
+pub(crate) type EditRef = Id<'e'>;
 /// A group of outputs that changed alike.
-pub type GroupRef = Id<'g'>;
+pub(crate) type GroupRef = Id<'g'>;
 /// A route from an edit to an output.
-pub type RouteRef = Id<'r'>;
+pub(crate) type RouteRef = Id<'r'>;
 /// A set of sites.
-pub type SetRef = Id<'s'>;
+pub(crate) type SetRef = Id<'s'>;
 /// A text of which lines are kept.
-pub type TextRef = Id<'t'>;
+pub(crate) type TextRef = Id<'t'>;
 
 impl<const LETTER: char> Id<LETTER> {
     /// The name of the part at this index.

@@ -32,7 +32,7 @@ pub struct FileLines {
     pub decoded: Option<String>,
     /// Whether none of it may be shown, since it may hold secrets in unknown places.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub withheld: bool,
+    pub(crate) withheld: bool,
     /// By number, parts of one line by column.
     pub lines: Vec<SourceLine>,
 }
@@ -56,7 +56,7 @@ pub struct SourceLine {
     pub cut: bool,
     /// Whether the line begins inside of a secret.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub continues: bool,
+    pub(crate) continues: bool,
 }
 
 fn one() -> usize {

@@ -20,23 +20,23 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::change::{
-    OnSides, OutputChange, OutputGroup, OutputPart, Reach, ReportedCause, ReportedEdit,
-    ReportedOutput, ReportedShield, Route, RouteStep,
+pub(crate) use self::change::{
+    OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause, ReportedEdit, ReportedOutput,
+    ReportedShield, Route, RouteStep,
 };
-pub use self::finding::{
-    Finding, Fingerprints, State, SuppressedBy, SuppressionKind, TextFix, TextReplacement,
-};
-pub use self::id::{EditRef, GroupRef, Id, RouteRef, SetRef, TextRef};
+pub use self::finding::Finding;
+pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
+pub use self::id::Id;
+pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
 pub(super) use self::json::{VERSION, write_json};
 pub use self::json::{rendered, site_rows, write};
-pub use self::lines::{FileLines, SourceLine};
-pub use self::place::{DecodedPlace, DecodedStretch, FilePlace, LabelledPlace};
+pub(crate) use self::lines::{FileLines, SourceLine};
+pub(crate) use self::place::{FilePlace, LabelledPlace};
 pub use self::read::{ReportReadError, read};
-pub use self::repositories::RepositoryUse;
-pub use self::sites::{ReportedSite, SiteCounts, SiteSet};
-pub use self::timing::{RuleTiming, StageTiming, Timing};
-pub use self::value::ShownValue;
+pub(crate) use self::repositories::RepositoryUse;
+pub(crate) use self::sites::{ReportedSite, SiteCounts, SiteSet};
+pub use self::timing::Timing;
+pub(crate) use self::value::ShownValue;
 
 use self::change::ReportedChanges;
 use self::finding::ComparedFinding;
@@ -451,7 +451,7 @@ impl Report {
     }
 
     /// The sites of a set.
-    pub fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &ReportedSite> {
+    pub(crate) fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &ReportedSite> {
         let sites = set.of(&self.site_sets).map_or(&[][..], |set| &set.sites);
         sites.iter().map(|at| &self.sites[*at])
     }
@@ -463,7 +463,7 @@ impl Report {
 
     /// The lines that a label is on, with one more on both sides. None where no text may be
     /// shown.
-    pub fn lines_around(&self, label: &LabelledPlace) -> Vec<&SourceLine> {
+    pub(crate) fn lines_around(&self, label: &LabelledPlace) -> Vec<&SourceLine> {
         let [(first, column), (last, _)] = label.ends();
         let Some(text) = self.text_of(label) else { return Vec::new() };
         text.between(first.saturating_sub(1), last.min(first) + 1, (first, column))
@@ -575,7 +575,7 @@ impl SiteCounts {
     }
 
     /// Whether an output changed, came or went.
-    pub fn has_changed(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         self.changed + self.added + self.removed > 0
     }
 }

@@ -64,7 +64,7 @@ pub struct LabelledPlace {
     pub decoded: Option<DecodedStretch>,
     /// Whether it goes on over a secret that begins where it is said to end.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub covers_hidden: bool,
+    pub(crate) covers_hidden: bool,
     /// Text of the label; empty where the message of the finding is enough.
     pub label: String,
     /// The text that it is in, among the `lines` of the report.

@@ -112,7 +112,7 @@ fn option_at(settings: &Settings, option: &str) -> Option<Span> {
 }
 
 /// Facts about the parts that one file gives cloud-init.
-pub struct UserDataFacts<'a> {
+pub(crate) struct UserDataFacts<'a> {
     /// All texts.
     pub sources: &'a SourceMap,
     /// All that was read of it.
@@ -136,7 +136,7 @@ impl UserDataFacts<'_> {
 
 /// Findings about the contents of a file for cloud-init, before any of it is merged; without those
 /// about its YAML.
-pub fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
+pub(crate) fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     let read = facts.read;
     let of_parts = read.parts.iter().flat_map(causes);
     let used = read.faults.iter().chain(of_parts);

@@ -22,7 +22,7 @@ use crate::merge::cloud_init::{Default, Dialect, Incoming, Laying, stack, stack_
 use crate::source::{DocKey, Span};
 use crate::yaml::{Mapping, Node, Value};
 
-pub use self::vendor::UnusedVendorData;
+pub(crate) use self::vendor::UnusedVendorData;
 
 /// The schema by which outputs are asked for.
 pub const OUTPUT: &str = "cloud-config";
@@ -145,7 +145,7 @@ impl<'a> Set<'a> {
     }
 
     /// The sources that are there, and that cloud-init reads.
-    pub fn read_sources(&self) -> impl Iterator<Item = &PartSource<'a>> {
+    pub(crate) fn read_sources(&self) -> impl Iterator<Item = &PartSource<'a>> {
         let reads_conf_d = self.conf_d() == ConfD::Read;
         let is_read = move |it: &&PartSource<'a>| {
             !it.files.is_empty() && (reads_conf_d || it.kind != SourceKind::ConfD)

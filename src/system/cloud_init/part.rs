@@ -283,7 +283,7 @@ impl CloudPart {
     }
 
     /// Whether it is something to merge, and no script or template.
-    pub fn is_merged(&self) -> bool {
+    pub(crate) fn is_merged(&self) -> bool {
         match self.kind {
             PartKind::CloudConfig | PartKind::JsonPatch(_) => true,
             PartKind::Template | PartKind::Other(_) => false,
@@ -292,7 +292,7 @@ impl CloudPart {
 
     /// The keys `merge_type` and `merge_how` of a part that has both: cloud-init reads and takes
     /// out the second, and leaves the first in the data.
-    pub fn leaked_merge_type(&self) -> Option<(&Key, &Key)> {
+    pub(crate) fn leaked_merge_type(&self) -> Option<(&Key, &Key)> {
         let mapping = self.data.as_mapping()?;
         let (leaked, _) = mapping.get_entry("merge_type")?;
         let (read, _) = mapping.get_entry("merge_how").filter(|(_, how)| !how.is_null())?;

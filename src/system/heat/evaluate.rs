@@ -27,7 +27,7 @@ pub struct GroupViolation {
     /// The operands that are concerned; see [`Breach`].
     pub operands: Vec<ShownOperand>,
     /// Whether it reveals which keys a secret mapping has.
-    pub reveals_secret: bool,
+    pub(crate) reveals_secret: bool,
 }
 
 /// An operand of a finding.

@@ -5,7 +5,7 @@
 //!
 //! [`Groups::of_schema`] reads the keyword `property_groups` wherever it is in a JSON Schema,
 //! [`Groups::beside_schema`] a block that is elsewhere and is about the top of the same data. Both
-//! never fail: an unusable group is a [`GroupProblem`] at its place, and is switched off together with
+//! never fail: an unusable group is a `GroupProblem` at its place, and is switched off together with
 //! those that rest on it. [`Groups::findings`] returns the violations of data, as data; which data
 //! that is, and how violations are described, is not known here.
 
@@ -17,8 +17,8 @@ mod version;
 
 use std::sync::Arc;
 
-pub use self::definition::{GroupFault, GroupProblem};
-pub use self::evaluate::{Breach, GroupViolation, ShownOperand};
+pub(crate) use self::definition::{GroupFault, GroupProblem};
+pub(crate) use self::evaluate::{Breach, GroupViolation, ShownOperand};
 pub use self::version::{ComponentVersion, Versions};
 
 use self::definition::{Block, read_block};
@@ -28,7 +28,7 @@ use crate::yaml::Node;
 use crate::yaml::path::{Location, inside};
 
 /// The word that begins a block in a schema.
-pub const KEYWORD: &str = "property_groups";
+pub(crate) const KEYWORD: &str = "property_groups";
 
 /// The blocks of a schema, or one beside it, ready to be used.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ fn has_keyword(schema: &Node) -> bool {
 
 /// An operator (D2, D4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupOperator {
+pub(crate) enum GroupOperator {
     /// All operands.
     And,
     /// At least one.
@@ -156,10 +156,10 @@ pub enum GroupOperator {
 
 impl GroupOperator {
     /// The words, as they are written in definitions.
-    pub const WORDS: [&str; 5] = ["and", "or", "xor", "at_most_one", "depends_on"];
+    pub(crate) const WORDS: [&str; 5] = ["and", "or", "xor", "at_most_one", "depends_on"];
 
     /// The word, in lower case.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             GroupOperator::And => "and",
             GroupOperator::Or => "or",

@@ -53,7 +53,7 @@ pub enum Included {
 pub type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 'a;
 
 /// Whether bytes begin as gzip does.
-pub fn is_gzip(bytes: &[u8]) -> bool {
+pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1F, 0x8B])
 }
 
