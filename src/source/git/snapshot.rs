@@ -10,7 +10,7 @@ use gix::objs::tree::EntryKind as Mode;
 
 use super::index::{IndexCheck, open_index, refuse_locked};
 use super::listing::MAX_PATH_BYTES;
-use super::stored::{StoredOrigin, Paths};
+use super::stored::{Paths, StoredOrigin};
 use super::{Repository, StoredTree};
 use crate::source::RepoPath;
 
