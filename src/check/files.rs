@@ -43,8 +43,8 @@ pub(super) struct Files<'t, T> {
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t, T>,
     reads: Reads<'t>,
-    /// Whether it is the base that is being read.
-    reads_base: bool,
+    /// The side that is being read.
+    which: Which,
 }
 
 /// Which files a run reads.
@@ -121,13 +121,13 @@ impl<'t, T: Default + Send> Files<'t, T> {
             user_data: HashMap::new(),
             keep,
             reads,
-            reads_base: false,
+            which: Which::Head,
         };
         files.fill();
-        files.head = files.side(plan, plan.tree, plan.layout(), Which::Head)?;
+        files.head = files.side(plan, plan.tree, plan.layout())?;
         if let Some(base) = &plan.base {
-            files.reads_base = true;
-            files.base = Some(files.side(plan, base.tree, base.layout, Which::Base)?);
+            files.which = Which::Base;
+            files.base = Some(files.side(plan, base.tree, base.layout)?);
         }
         Ok(files)
     }
@@ -137,11 +137,10 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         tree: &dyn Tree,
         layout: Option<&Layout>,
-        which: Which,
     ) -> Result<SideFiles, Error> {
         let side = match &plan.scope {
             Scope::Repository { .. } => match layout {
-                Some(layout) => self.repository(plan, tree, layout, which)?,
+                Some(layout) => self.repository(plan, tree, layout)?,
                 None => return Ok(SideFiles::default()),
             },
             Scope::Set(paths) => self.set(plan, tree, paths)?,
@@ -191,7 +190,6 @@ impl<'t, T: Default + Send> Files<'t, T> {
         plan: &Plan<'_>,
         tree: &dyn Tree,
         layout: &Layout,
-        which: Which,
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
@@ -213,7 +211,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
-        for index in used_by(plan.uses(which), &layout) {
+        for index in used_by(plan.uses(self.which), &layout) {
             layout.add_repository(index, further[index].tree, &further[index].root)?;
         }
         did(Stage::List, || layout.files.len());
@@ -321,7 +319,8 @@ impl<'t, T: Default + Send> Files<'t, T> {
         let first = self.kept.len();
         self.kept.reserve_exact(files.len());
         self.kept.resize_with(first + files.len(), T::default);
-        let (sources, keep, is_of_base) = (&self.sources, self.keep, self.reads_base);
+        let is_of_base = self.which == Which::Base;
+        let (sources, keep) = (&self.sources, self.keep);
         let split = split_for(Stage::Read);
         let read: Vec<Result<Read, Error>> = files
             .par_iter()
