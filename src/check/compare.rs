@@ -181,7 +181,7 @@ pub fn compare_with<T: Send>(
     }
     did(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(pairs.len(), Relaxed);
-    // What is left out does not change how much is followed of the others.
+    // Limits stay as if all sites were compared.
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(pairs.len() + left_out);
     let unedited = &sources.unedited[..];

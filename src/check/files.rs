@@ -32,8 +32,7 @@ pub(super) struct Files<'t, T> {
     pub(super) kept: Vec<T>,
     pub(super) head: SideFiles,
     pub(super) base: Option<SideFiles>,
-    /// What is known of the contents of files, by which the base shares those of the head, and a
-    /// session those that it has read.
+    /// Contents that were read: the base shares those of the head, a session those it has read.
     pub(super) known: KnownFiles,
     /// Which files are cloud-init's.
     pub(super) part_globs: Arc<PartGlobs>,
@@ -47,15 +46,15 @@ pub(super) struct Files<'t, T> {
     which: Which,
 }
 
-/// Which files a run reads.
+/// Files that a run reads.
 #[derive(Clone, Copy)]
 pub(super) struct Reads<'t> {
     pub(super) work: Work,
-    /// The only sites of which more than the definition is read.
+    /// Sites that are read whole; of others the definition is. All are read whole where none.
     pub(super) sites: Option<&'t (dyn Fn(&str) -> bool + Sync)>,
 }
 
-/// What was read before.
+/// Files that an earlier reading left.
 #[derive(Default)]
 pub(super) struct FilesSoFar<T> {
     pub(super) sources: SourceMap,
@@ -204,7 +203,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 layout.keep_types_of(tree, &is_asked);
             }
         }
-        // What is a part of a set, any site may say.
+        // A file of any site may be a part of a declared set.
         if let Some(wanted) = self.reads.sites.filter(|_| self.part_globs.is_empty()) {
             layout.keep_files_of(wanted);
             layout.keep_types_of(tree, wanted);

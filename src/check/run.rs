@@ -141,7 +141,7 @@ fn sites_of<T: Send>(
     (sites, found.into_iter().flatten().collect())
 }
 
-/// What comes of a run that found this.
+/// The result of a run with these sites and findings.
 fn checked<T>(
     plan: &Plan<'_>,
     mut loaded: Loaded,

@@ -19,7 +19,7 @@ use super::arguments::{
 use super::environment::environment;
 use super::streams::{Failure, complain, print};
 use super::terminal::Terminal;
-use super::view::{problems, told, view};
+use super::view::{exit_code_of_answer, problems, view};
 
 pub(super) fn render(
     selection: &Selection,
@@ -160,7 +160,7 @@ pub(super) fn explain_in(
             report::provenance::write_ways_json(&[value], &view, out)
         }
     })?;
-    Ok(told(&checked))
+    Ok(exit_code_of_answer(&checked))
 }
 
 pub(super) fn explain_since(
@@ -180,7 +180,7 @@ pub(super) fn explain_since(
         }),
         TextFormat::Json => report::since::write_way_since_json(&since, &view, out),
     })?;
-    Ok(told(&checked))
+    Ok(exit_code_of_answer(&checked))
 }
 
 pub(super) fn explain_in_all(
@@ -198,7 +198,7 @@ pub(super) fn explain_in_all(
         }),
         TextFormat::Json => report::provenance::write_ways_json(&values, &view, out),
     })?;
-    Ok(told(&checked))
+    Ok(exit_code_of_answer(&checked))
 }
 
 pub(super) fn explain_why_not(
@@ -219,7 +219,7 @@ pub(super) fn explain_why_not(
         }),
         TextFormat::Json => report::provenance::write_why_not_json(&texts, &view, out),
     })?;
-    Ok(told(&checked))
+    Ok(exit_code_of_answer(&checked))
 }
 
 /// The site and the value that the arguments name; the schema may be left out.
@@ -292,7 +292,7 @@ pub(super) fn impact(
         }
         TextFormat::Json => report::impact::write_impact_json(&impact, &view, out),
     })?;
-    Ok(told(&checked))
+    Ok(exit_code_of_answer(&checked))
 }
 
 pub(super) fn graph(
@@ -312,5 +312,5 @@ pub(super) fn graph(
         GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
     })?;
     complain(&problems(&checked));
-    Ok(told(&checked))
+    Ok(exit_code_of_answer(&checked))
 }

@@ -1,4 +1,4 @@
-//! What of a run is shown, and what its exit code is.
+//! The view of a run, and its exit codes.
 
 use std::process::ExitCode;
 
@@ -27,7 +27,7 @@ pub(super) fn problems<T>(checked: &Checked<T>) -> String {
     format!("{}; `layercake lint` shows them\n", report::counts_words(counts))
 }
 
-/// 0 where a question was answered, 2 where layercake itself failed.
-pub(super) fn told<T>(checked: &Checked<T>) -> ExitCode {
+/// 0 if a question was answered, 2 if layercake itself failed.
+pub(super) fn exit_code_of_answer<T>(checked: &Checked<T>) -> ExitCode {
     ExitCode::from(if checked.internal_error { 2 } else { 0 })
 }
