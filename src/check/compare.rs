@@ -140,24 +140,27 @@ pub struct BothSides<'a> {
     pub head: Option<RenderedSite<'a>>,
 }
 
+/// Looks at both sides of a site.
+type PerPair<'f> = dyn Fn(&BothSides<'_>) + Sync + 'f;
+
 /// Compares the head of `plan` with its base.
 ///
 /// # Errors
 /// As [`check`](super::check).
 pub fn compare(plan: &Plan<'_>, settings: &Settings) -> Result<Compared, Error> {
-    Ok(compare_with(plan, settings, |_| ())?.0)
+    compare_with(plan, settings, &|_| ())
 }
 
 /// As [`compare`]; `per_site` takes from each site what the caller wants of
-/// its two sides, by the sites' names.
+/// its two sides.
 ///
 /// # Errors
 /// As [`check`](super::check).
-pub fn compare_with<T: Send>(
+pub fn compare_with(
     plan: &Plan<'_>,
     settings: &Settings,
-    per_site: impl Fn(&BothSides<'_>) -> T + Sync,
-) -> Result<(Compared, Vec<T>), Error> {
+    per_site: &PerPair<'_>,
+) -> Result<Compared, Error> {
     let mut loaded = Loaded::new(plan, settings.work)?;
     loaded.ensure_sites(plan)?;
     let base = loaded.base.as_ref().unwrap_or(&loaded.head);
@@ -188,11 +191,8 @@ pub fn compare_with<T: Send>(
     let site_type = |pair: &SetPair<'_>| pair.site_type();
     let sites = after_its_like(&pairs, site_type, |pair, like| {
         let run = SiteRun { sides: &sides, pair, edits: &edits, unedited, like, limits };
-        let (compared, taken, head) = sides.site(&run, &per_site);
-        ((compared, taken), head)
+        sides.site(&run, per_site)
     });
-    let (sites, taken): (Vec<ComparedSite>, Vec<Option<T>>) = sites.into_iter().unzip();
-
     let (mut findings, has_failed) = lap(Stage::Judge, || sides.findings(&sites, &edits.edits));
     let internal_error = loaded.has_failed() || has_failed;
     did(Stage::Judge, || {
@@ -234,9 +234,7 @@ pub fn compare_with<T: Send>(
     let gated = Findings::default();
     let damaged_baseline = loaded.damaged_baseline.take();
     give_back(loaded);
-    let compared =
-        Compared { checked, comparison, findings, gated, edited_files, damaged_baseline };
-    Ok((compared, taken.into_iter().flatten().collect()))
+    Ok(Compared { checked, comparison, findings, gated, edited_files, damaged_baseline })
 }
 
 impl Compared {
@@ -546,11 +544,11 @@ impl<'a> Sides<'a> {
 
     /// Renders, judges and compares one site. A fault in layercake itself
     /// costs this site and says so.
-    fn site<T>(
+    fn site(
         &self,
         run: &SiteRun<'_, 'a>,
-        per_site: &(impl Fn(&BothSides<'_>) -> T + Sync),
-    ) -> (ComparedSite, Option<T>, Option<OneSide<'a>>) {
+        per_site: &PerPair<'_>,
+    ) -> (ComparedSite, Option<OneSide<'a>>) {
         let pair = run.pair;
         let name = pair.name.as_deref().unwrap_or_default();
         let outcome = guarded(Guarded::Site(name), || run.run(per_site));
@@ -565,7 +563,7 @@ impl<'a> Sides<'a> {
                 caused: BTreeMap::new(),
                 concerned: Vec::new(),
             };
-            (compared, None, None)
+            (compared, None)
         })
     }
 
@@ -711,24 +709,21 @@ struct SiteRun<'r, 'a> {
 }
 
 impl<'a> SiteRun<'_, 'a> {
-    fn run<T>(
-        &self,
-        per_site: impl Fn(&BothSides<'_>) -> T,
-    ) -> (ComparedSite, Option<T>, Option<OneSide<'a>>) {
+    fn run(&self, per_site: &PerPair<'_>) -> (ComparedSite, Option<OneSide<'a>>) {
         let name = self.pair.name.as_deref().unwrap_or_default();
         let take = |sides: &BothSides<'_>| guarded(Guarded::Taking(name), || per_site(sides));
         let (mut compared, taken, head) = self.compared_and(&take);
         if taken.is_none() {
             compared.head_findings.extend(self.pair.word_internal(FailedStep::Taking));
         }
-        (compared, taken, head)
+        (compared, head)
     }
 
-    /// The site compared, what `take` takes from it, and the head.
-    fn compared_and<T>(
+    /// The site compared, whether `take` came to its end, and the head.
+    fn compared_and(
         &self,
-        take: &dyn Fn(&BothSides<'_>) -> T,
-    ) -> (ComparedSite, T, Option<OneSide<'a>>) {
+        take: &dyn Fn(&BothSides<'_>) -> Option<()>,
+    ) -> (ComparedSite, Option<()>, Option<OneSide<'a>>) {
         let like = self.like.map(|like| (like, Alike::Text));
         let sources = &self.sides.loaded.sources;
         if let (Before::Nothing, Some(head)) = (self.sides.settings.before, self.pair.head) {

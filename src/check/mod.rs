@@ -16,10 +16,10 @@ mod run;
 mod sets;
 mod side;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
 
@@ -312,20 +312,25 @@ impl<T> Checked<T> {
     /// What was found, and apart from it what the caller took of the sites, in
     /// their order.
     pub fn without_taken(self) -> (Checked<()>, Vec<T>) {
-        let mut taken = Vec::new();
-        let sites = self.sites.into_iter().map(|site| {
-            let was_taken = site.taken.is_some();
-            taken.extend(site.taken);
-            CheckedSite {
-                name: site.name,
-                site_type: site.site_type,
-                files: site.files,
-                documents: site.documents,
-                outputs: site.outputs,
-                taken: was_taken.then_some(()),
-            }
+        let mut all = Vec::new();
+        let checked = self.taking(|_, taken| taken.map(|taken| all.push(taken)));
+        (checked, all)
+    }
+
+    /// The same with something else taken from each site, by its name and what was taken before.
+    fn taking<U>(
+        self,
+        mut other: impl FnMut(&Option<Arc<str>>, Option<T>) -> Option<U>,
+    ) -> Checked<U> {
+        let sites = self.sites.into_iter().map(|site| CheckedSite {
+            taken: other(&site.name, site.taken),
+            name: site.name,
+            site_type: site.site_type,
+            files: site.files,
+            documents: site.documents,
+            outputs: site.outputs,
         });
-        let checked = Checked {
+        Checked {
             sites: sites.collect(),
             sources: self.sources,
             repositories: self.repositories,
@@ -336,8 +341,26 @@ impl<T> Checked<T> {
             undefined: self.undefined,
             unread: self.unread,
             internal_error: self.internal_error,
-        };
-        (checked, taken)
+        }
+    }
+}
+
+/// What a caller takes from rendered sites, by their names. The run itself knows no type of it:
+/// the pipeline is compiled once, and not for each verb.
+struct Taken<T>(Mutex<BTreeMap<Option<Arc<str>>, T>>);
+
+impl<T> Taken<T> {
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    fn add(&self, site: &RenderedSite<'_>, taken: T) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(site.site.name.clone(), taken);
+    }
+
+    fn into_sites(self) -> BTreeMap<Option<Arc<str>>, T> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -345,45 +368,32 @@ impl<T> Checked<T> {
 /// rendered site what the caller wants of it.
 ///
 /// # Errors
-/// Where there is no such site, or a tree that cannot be listed. Faults of
-/// documents are findings.
+/// As [`work_on_sites`].
 pub fn check<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Judge, &|site| Answer::Is(per_site(site)))
+    work_on_sites(plan, Work::Judge, per_site)
 }
 
-/// Reads and renders what `plan` says, for a caller that runs no rules: the findings are what
-/// rendering itself met.
+/// Reads what `plan` says and does the work on its sites; `per_site` takes from each of them what
+/// the caller wants of it.
 ///
 /// # Errors
-/// As [`check`].
-pub fn render_sites<T: Send>(
+/// Where there is no such site, or a tree that cannot be listed. Faults of
+/// documents are findings.
+pub fn work_on_sites<T: Send>(
     plan: &Plan<'_>,
+    work: Work,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    run(plan, Work::Render, &|site| Answer::Is(per_site(site)))
-}
-
-/// Reads what `plan` says, and renders and judges what cloud-init is given in each site; Deckhand's
-/// documents are neither rendered nor judged.
-///
-/// # Errors
-/// As [`check`].
-pub fn merge_sets<T: Send>(
-    plan: &Plan<'_>,
-    per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
-) -> Result<Checked<T>, Error> {
-    run(plan, Work::Merge, &|site| Answer::Is(per_site(site)))
-}
-
-/// Reads what `plan` says and relates the documents of each site, without rendering them.
-///
-/// # Errors
-/// As [`check`].
-pub fn relate_sites(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
-    run(plan, Work::Relate, &|_| Answer::Is(()))
+    let taken = Taken::new();
+    let checked = run(plan, work, &|site| {
+        taken.add(site, per_site(site));
+        Vec::new()
+    })?;
+    let mut taken = taken.into_sites();
+    Ok(checked.taking(|site, _| taken.remove(site)))
 }
 
 /// How much a run read.

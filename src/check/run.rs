@@ -13,10 +13,11 @@ use rayon::prelude::*;
 use super::load::{Loaded, SetFiles};
 use super::repositories::used_repositories;
 use super::side::{Asked, OneSide};
-use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, Work};
+use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, Taken, Work};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
+use crate::graph::DocId;
 use crate::guard::{Place, guarded};
 use crate::render::Alike;
 use crate::rules::{self, FailedStep};
@@ -87,12 +88,23 @@ impl<'p> Session<'p> {
         &mut self,
         only: Option<&str>,
         per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
-    ) -> Vec<(Option<Arc<str>>, T)> {
+    ) -> BTreeMap<Option<Arc<str>>, T> {
+        let answers = Taken::new();
+        self.render_for(only, &|site| match per_site(site) {
+            Answer::Needs(docs) => docs,
+            Answer::Is(answer) => {
+                answers.add(site, answer);
+                Vec::new()
+            }
+        });
+        answers.into_sites()
+    }
+
+    fn render_for(&mut self, only: Option<&str>, per_site: &PerSite<'_>) {
         let mut wanted = self.loaded.head.wanted(self.plan);
         wanted.retain(|set| only.is_none() || set.name.is_none() || set.name.as_deref() == only);
-        let (sites, found) = sites_of(self.plan, &self.loaded, &wanted, &per_site);
+        let (_, found) = sites_of(self.plan, &self.loaded, &wanted, per_site);
         self.failures.extend(found);
-        sites.into_iter().filter_map(|site| Some((site.name, site.taken?))).collect()
     }
 
     /// The texts, to show places in.
@@ -101,12 +113,16 @@ impl<'p> Session<'p> {
     }
 }
 
+/// Looks at a rendered site, and returns the documents that have to be rendered before it can be
+/// looked at whole.
+pub(super) type PerSite<'f> = dyn Fn(&RenderedSite<'_>) -> Vec<DocId> + Sync + 'f;
+
 /// Reads what the plan says, and does the work on each site.
-pub(super) fn run<T: Send>(
+pub(super) fn run(
     plan: &Plan<'_>,
     work: Work,
-    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
-) -> Result<Checked<T>, Error> {
+    per_site: &PerSite<'_>,
+) -> Result<Checked<()>, Error> {
     let loaded = Loaded::new(plan, work)?;
     loaded.ensure_sites(plan)?;
     let mut diagnostics = if work.has_findings() {
@@ -125,12 +141,12 @@ pub(super) fn run<T: Send>(
 }
 
 /// The sites of these files, and what was found in them.
-fn sites_of<T: Send>(
+fn sites_of(
     plan: &Plan<'_>,
     loaded: &Loaded,
     wanted: &[&SetFiles],
-    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
-) -> (Vec<CheckedSite<T>>, Vec<Diagnostic>) {
+    per_site: &PerSite<'_>,
+) -> (Vec<CheckedSite<()>>, Vec<Diagnostic>) {
     plan.progress.sites.store(wanted.len(), Relaxed);
     let sites = after_its_like(
         wanted,
@@ -142,12 +158,12 @@ fn sites_of<T: Send>(
 }
 
 /// The result of a run with these sites and findings.
-fn checked<T>(
+fn checked(
     plan: &Plan<'_>,
     mut loaded: Loaded,
-    sites: Vec<CheckedSite<T>>,
+    sites: Vec<CheckedSite<()>>,
     diagnostics: Vec<Diagnostic>,
-) -> Checked<T> {
+) -> Checked<()> {
     let internal_error = loaded.has_failed() || diagnostics.iter().any(rules::is_internal);
     did(Stage::Judge, || diagnostics.len());
     let findings = lap(Stage::Judge, || {
@@ -186,13 +202,13 @@ pub(super) fn counts_for(diagnostic: &mut Diagnostic, sites: &GlobSet) -> bool {
 }
 
 /// Renders and judges one site, and gives it back for those that are `like` it.
-fn site<'l, T>(
+fn site<'l>(
     plan: &Plan<'_>,
     loaded: &'l Loaded,
     files: &SetFiles,
     like: Option<&OneSide<'l>>,
-    per_site: &(impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync),
-) -> ((CheckedSite<T>, Vec<Diagnostic>), Option<OneSide<'l>>) {
+    per_site: &PerSite<'_>,
+) -> ((CheckedSite<()>, Vec<Diagnostic>), Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();
     let like = like.map(|like| (like, Alike::Text));
     let (mut docs, mut before) = (Vec::new(), None);
@@ -205,9 +221,8 @@ fn site<'l, T>(
         });
         let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
         match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
-            Some(Answer::Needs(more)) => docs.extend(more),
-            Some(Answer::Is(taken)) => break (side, Some(taken)),
-            None => break (side, None),
+            Some(more) if !more.is_empty() => docs.extend(more),
+            taken => break (side, taken.map(drop)),
         }
         before = side;
     };
@@ -216,7 +231,7 @@ fn site<'l, T>(
         (None, _) => Some(FailedStep::Checking),
         (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(FailedStep::Checking),
         (Some(_), None) => Some(FailedStep::Taking),
-        (Some(_), Some(_)) => None,
+        (Some(_), Some(())) => None,
     };
     // Sites that are like this one ask what was found here.
     let mut found = side.as_ref().map(|side| side.findings.clone()).unwrap_or_default();
@@ -229,7 +244,7 @@ fn site<'l, T>(
     ((checked, found), side)
 }
 
-impl<T> CheckedSite<T> {
+impl CheckedSite<()> {
     /// A site at which layercake itself failed.
     fn failed(loaded: &Loaded, files: &SetFiles) -> Self {
         let documents = files.files.iter().map(|file| loaded.file(*file).documents.len());

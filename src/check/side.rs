@@ -163,7 +163,7 @@ impl<'a> OneSide<'a> {
     }
 
     /// What is told of it; `taken` is what the caller took.
-    pub(super) fn checked<T>(&self, set: &SetFiles, taken: Option<T>) -> CheckedSite<T> {
+    pub(super) fn checked(&self, set: &SetFiles, taken: Option<()>) -> CheckedSite<()> {
         CheckedSite {
             name: set.name.clone(),
             site_type: set.site_type.clone(),

@@ -13,7 +13,7 @@ use globset::GlobSet;
 use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
 use crate::check::{
     AcceptedBy, Checked, Configuration, DeclaredSet, GivenHeader, Plan, Progress,
-    RenderedSite as SiteAtHand, Scope, SecretFiles, merge_sets,
+    RenderedSite as SiteAtHand, Scope, SecretFiles, Work, work_on_sites,
 };
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
@@ -111,7 +111,7 @@ pub fn merge(
         },
         progress,
     };
-    merge_sets(&plan, |site| outputs(site, None))
+    work_on_sites(&plan, Work::Merge, |site| outputs(site, None))
 }
 
 /// Merges the sets that are declared, of the sites that the selection names;
@@ -148,7 +148,7 @@ pub fn merge_declared(
         return Err(Error::new(ErrorKind::Usage, message)
             .with_help(format!("there is {}", names.join(", "))));
     }
-    merge_sets(&plan, |site| outputs(site, wanted.as_ref()))
+    work_on_sites(&plan, Work::Merge, |site| outputs(site, wanted.as_ref()))
 }
 
 fn is_wanted(wanted: Option<&GlobSet>, name: &str) -> bool {

@@ -2,6 +2,8 @@
 //! value came then beside the way it comes now, and which edits made the
 //! difference.
 
+use std::sync::OnceLock;
+
 use super::provenance::{self, Question};
 use super::sides::{Environment, MergeBase, Side, Wanted};
 use super::{Selection, compare};
@@ -34,16 +36,18 @@ pub fn run(
         return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
     };
     let settings = Settings { alike: Alike::Text, work: Work::Render, ..Settings::default() };
+    let answers = OnceLock::new();
     let ask = |both: &BothSides<'_>| {
         let is_it = |side: &RenderedSite<'_>| super::explain_value::is_called(side, site);
-        let asked = both.base.iter().chain(&both.head).any(is_it);
-        asked.then(|| {
-            [&both.base, &both.head]
-                .map(|side| side.as_ref().map(|side| Answer::of(side, question)))
-        })
+        if both.base.iter().chain(&both.head).any(is_it) {
+            answers.get_or_init(|| {
+                [&both.base, &both.head]
+                    .map(|side| side.as_ref().map(|side| Answer::of(side, question)))
+            });
+        }
     };
-    let (compared, answers) = compare_with(&workspace.plan(progress), &settings, ask)?;
-    let Some([base, head]) = answers.into_iter().flatten().next() else {
+    let compared = compare_with(&workspace.plan(progress), &settings, &ask)?;
+    let Some([base, head]) = answers.into_inner() else {
         let sites = compared.checked.sites.iter();
         let sites: Vec<_> = sites.map(|it| (it.name.clone(), it.site_type.clone())).collect();
         return Err(super::explain_value::no_site(&sites, site));

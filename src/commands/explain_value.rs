@@ -47,7 +47,7 @@ pub fn one(
         let way = provenance::way(at_hand, question);
         Answer::Is(Some(way.and_then(|way| Ok((way, candidates(at_hand, question)?)))))
     });
-    let answer = answers.into_iter().find_map(|(_, answer)| answer);
+    let answer = answers.into_values().find_map(|answer| answer);
     let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
     let files = candidates.iter().map(|candidate| &candidate.document.path);
     let is_alone = candidates.is_empty() || workspace.site_of(files).as_deref() == Some(site);
@@ -55,7 +55,7 @@ pub fn one(
         session = session.read_others()?;
     }
     let only = is_alone.then_some(site);
-    let reaches = session.ask(only, |site| reaches(site, &candidates)).into_iter().collect();
+    let reaches = session.ask(only, |site| reaches(site, &candidates));
     way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
     Ok((session.close(), way))
 }
@@ -125,7 +125,7 @@ pub fn why_not(
         }
     };
     let mut session = Session::of_site(&plan, site)?;
-    let answer = session.ask(Some(site), asked).into_iter().find_map(|(_, answer)| answer);
+    let answer = session.ask(Some(site), asked).into_values().find_map(|answer| answer);
     let texts = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
     Ok((session.close(), texts))
 }

@@ -1,6 +1,6 @@
 //! `layercake graph`: the documents of each site, and which is made of which.
 
-use crate::check::{Checked, Progress, RenderedSite, render_sites};
+use crate::check::{Checked, Progress, RenderedSite, Work, work_on_sites};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 use crate::graph::{Op, Recipe};
@@ -15,7 +15,7 @@ use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<DocumentGraph>, Error> {
     let workspace = Workspace::open_asked(selection)?;
     let plan = workspace.plan(progress);
-    render_sites(&plan, |site| {
+    work_on_sites(&plan, Work::Render, |site| {
         let graph = of_site(site);
         let is_meant =
             |node: &GraphNode| plan.concerns(site.sources.path_of(site.sources.written(node.at)));

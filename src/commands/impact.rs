@@ -46,7 +46,7 @@ pub fn run(
         docs if docs.is_empty() => Answer::Is(of_site(site, &given, line)),
         docs => Answer::Needs(docs),
     });
-    let sites = answers.into_iter().map(|(_, answer)| answer).collect();
+    let sites = answers.into_values().collect();
     let impact = Impact { sites: site_names(&session), ..gather(place, line, sites) };
     if impact.sites_reading == 0 {
         return Err(Error::new(ErrorKind::Usage, format!("no site reads `{place}`")));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, check, render_sites};
+use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, Work, work_on_sites};
 use crate::commands::{Selection, Workspace, globs};
 use crate::error::Error;
 use crate::graph::DocId;
@@ -64,9 +64,8 @@ pub fn run(
     let per_site = |site: &SiteAtHand<'_>| {
         outputs(site, &|key, file| filter.takes(key) && plan.concerns(file))
     };
-    let checked =
-        if wanted.is_judged { check(&plan, per_site) } else { render_sites(&plan, per_site) };
-    let (checked, taken) = checked?.without_taken();
+    let work = if wanted.is_judged { Work::Judge } else { Work::Render };
+    let (checked, taken) = work_on_sites(&plan, work, per_site)?.without_taken();
     let (mut sites, mut missing) = (Vec::new(), Vec::new());
     for Outputs { site, documents, unmade } in taken {
         missing.extend(unmade.into_iter().map(|key| (site.clone(), key)));

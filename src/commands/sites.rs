@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::check::{CheckedSite, Progress, relate_sites};
+use crate::check::{CheckedSite, Progress, Work, work_on_sites};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 use crate::report::SiteRow;
@@ -24,7 +24,7 @@ pub struct Listed {
 /// Where the work cannot be done.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Listed, Error> {
     let workspace = Workspace::open(selection)?;
-    let checked = relate_sites(&workspace.plan(progress))?;
+    let checked = work_on_sites(&workspace.plan(progress), Work::Relate, |_| ())?;
     Ok(Listed {
         rows: checked.sites.iter().map(row).collect(),
         undefined: checked.undefined,

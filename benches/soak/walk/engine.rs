@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Mutex;
 
 use layercake::check::{
     Base, BothSides, Compared, Plan, Progress, RenderedSite, Settings, check, compare_with,
@@ -137,14 +138,15 @@ pub fn see_both(
         Plan { baseline: None, ..settled.plan(&after, of_head.as_ref(), Some(base), &progress) };
     let settings = Settings { attribution, ..Settings::default() };
     let of_side = |side: Option<&RenderedSite<'_>>| side.map(outputs_of).unwrap_or_default();
-    let of_site = |both: &BothSides<'_>| (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
-    let (compared, taken) = compare_with(&plan, &settings, of_site)?;
-    let mut both = BothSeen { compared, base: Outputs::new(), head: Outputs::new() };
-    for (base, head) in taken {
-        both.base.extend(base);
-        both.head.extend(head);
-    }
-    Ok(both)
+    let outputs = Mutex::new((Outputs::new(), Outputs::new()));
+    let compared = compare_with(&plan, &settings, &|both: &BothSides<'_>| {
+        let (base, head) = (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
+        let mut outputs = outputs.lock().expect("nothing fails while it is locked");
+        outputs.0.extend(base);
+        outputs.1.extend(head);
+    })?;
+    let (base, head) = outputs.into_inner().expect("nothing failed while it was locked");
+    Ok(BothSeen { compared, base, head })
 }
 
 impl BothSeen {
