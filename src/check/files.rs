@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use globset::GlobSet;
 use rayon::prelude::*;
 
 use super::parts::PartFile;
@@ -41,17 +42,91 @@ pub(super) struct Files<'t, T> {
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t, T>,
-    reads: Reads<'t>,
+    work: Work,
+    sites: SitesRead<'t>,
     /// The side that is being read.
     which: Which,
 }
 
-/// Files that a run reads.
+/// Names of sites.
+pub type SiteNames = BTreeSet<Arc<str>>;
+
+/// The sites of which a run reads all files. Of the others it reads the definitions, which say
+/// what sites and types there are.
 #[derive(Clone, Copy)]
-pub(super) struct Reads<'t> {
-    pub(super) work: Work,
-    /// Sites that are read whole; of others the definition is. All are read whole where none.
-    pub(super) sites: Option<&'t (dyn Fn(&str) -> bool + Sync)>,
+pub(super) enum SitesRead<'p> {
+    All,
+    /// Those that the user asks for.
+    Asked(&'p GlobSet),
+    Named(&'p SiteNames),
+}
+
+impl<'p> SitesRead<'p> {
+    /// The sites that the work needs. Findings in a site can depend on files of others: a baseline
+    /// counts what all have in common, a part of a declared set can be anywhere, and folders of
+    /// other sites can clash with its own.
+    pub(super) fn of(plan: &'p Plan<'_>, work: Work, has_baseline: bool) -> Self {
+        let is_judged_alone = || {
+            plan.base.is_none()
+                && plan.is_by_site()
+                && !has_baseline
+                && !plan.layout().is_some_and(Layout::has_clashing_sites)
+        };
+        match &plan.sites {
+            Some(globs) if work != Work::Judge || is_judged_alone() => Self::Asked(globs),
+            Some(_) | None => Self::All,
+        }
+    }
+
+    /// These sites, or all where the files of one cannot be told from those of others.
+    pub(super) fn named(plan: &Plan<'_>, names: &'p SiteNames) -> Self {
+        if plan.is_by_site() { Self::Named(names) } else { Self::All }
+    }
+
+    fn has(self, site: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Asked(globs) => globs.is_match(site),
+            Self::Named(names) => names.contains(site),
+        }
+    }
+
+    pub(super) fn are_all(self) -> bool {
+        matches!(self, Self::All)
+    }
+}
+
+/// The sites that read one of these files, on one of the sides at least: in a site's folder it is
+/// that site, in a type's folder the sites of the type. None where these may be all sites: a file
+/// is global or in no layer, it is a definition, which relates its site to others, or a definition
+/// cannot be used.
+pub fn sites_reading<'f>(
+    files: impl IntoIterator<Item = &'f RepoPath>,
+    sides: &[(&dyn Tree, &Layout)],
+) -> Option<SiteNames> {
+    let (_, layout) = sides.last()?;
+    let (mut sites, mut types) = (SiteNames::new(), BTreeSet::new());
+    for file in files {
+        match layout.place_of(file)? {
+            Place::Global => return None,
+            Place::Type(name) => types.insert(name),
+            Place::Site(name) if *file == layout.definition_of(&name) => return None,
+            Place::Site(name) => sites.insert(name),
+        };
+    }
+    for (tree, layout) in sides.iter().filter(|_| !types.is_empty()) {
+        for (site, path) in layout.definitions() {
+            if types.contains(&type_of(*tree, &path)?) {
+                sites.insert(site.clone());
+            }
+        }
+    }
+    Some(sites)
+}
+
+/// The site type in the definition at a path; none where it cannot be used.
+fn type_of(tree: &dyn Tree, definition: &RepoPath) -> Option<Arc<str>> {
+    Layout::type_of(&first_document(tree, definition)?).map(Arc::from)
 }
 
 /// Files that an earlier reading left.
@@ -103,7 +178,7 @@ pub(super) struct AsRead<'f> {
 impl<'t, T: Default + Send> Files<'t, T> {
     pub(super) fn new(
         plan: &Plan<'_>,
-        reads: Reads<'t>,
+        (work, sites): (Work, SitesRead<'t>),
         earlier: FilesSoFar<T>,
         keep: &'t Keep<'t, T>,
     ) -> Result<Self, Error> {
@@ -119,7 +194,8 @@ impl<'t, T: Default + Send> Files<'t, T> {
                 .and(&plan.configuration.secret_files),
             user_data: HashMap::new(),
             keep,
-            reads,
+            work,
+            sites,
             which: Which::Head,
         };
         files.fill();
@@ -192,25 +268,19 @@ impl<'t, T: Default + Send> Files<'t, T> {
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.configuration.has_site(site));
-        if let (Work::Merge | Work::Render | Work::Answer | Work::Relate, Some(globs)) =
-            (self.reads.work, &plan.sites)
-        {
-            // Nothing is asked of the files of other sites.
-            let is_asked = |site: &str| globs.is_match(site);
-            // Where no site is asked for, the error names those that there are.
-            if layout.has_site(&is_asked) {
-                layout.keep_sites(&is_asked);
-                layout.keep_types_of(tree, &is_asked);
+        if !self.sites.are_all() {
+            layout.keep_files_of(&|site| self.sites.has(site));
+            let read = layout.definitions().filter(|(site, _)| self.sites.has(site));
+            let types: Option<BTreeSet<Arc<str>>> =
+                read.map(|(_, definition)| type_of(tree, &definition)).collect();
+            // Where the type of one is not known, it can be any.
+            if let Some(types) = types {
+                layout.keep_types(&|name| types.contains(name));
             }
-        }
-        // A file of any site may be a part of a declared set.
-        if let Some(wanted) = self.reads.sites.filter(|_| self.part_globs.is_empty()) {
-            layout.keep_files_of(wanted);
-            layout.keep_types_of(tree, wanted);
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
-        for index in used_by(plan.uses(self.which), &layout) {
+        for index in self.used_by(plan.uses(self.which), &layout) {
             layout.add_repository(index, further[index].tree, &further[index].root)?;
         }
         did(Stage::List, || layout.files.len());
@@ -258,7 +328,14 @@ impl<'t, T: Default + Send> Files<'t, T> {
 
     /// Whether more of the files may be read later.
     fn is_session(&self) -> bool {
-        self.reads.work == Work::Answer
+        self.work == Work::Answer
+    }
+
+    /// The further repositories that the sites which are read are made of.
+    fn used_by(&self, uses: Option<&Uses>, layout: &Layout) -> BTreeSet<usize> {
+        let read = layout.definitions().filter(|(site, _)| self.sites.has(site));
+        let of_sites = read.filter_map(|(site, _)| uses?.get(site)).flatten();
+        of_sites.filter_map(|it| it.found.clone().ok()).collect()
     }
 
     /// Reads and parses those of `files` that are not known yet.
@@ -371,27 +448,6 @@ impl<'t, T: Default + Send> Files<'t, T> {
     /// Texts that were decoded are no files of documents.
     pub(super) fn fill(&mut self) {
         self.kept.resize_with(self.sources.upcoming().0 as usize, T::default);
-    }
-}
-
-/// The further repositories that the sites of a layout are made of.
-fn used_by(uses: Option<&Uses>, layout: &Layout) -> BTreeSet<usize> {
-    let of_sites = layout.definitions().filter_map(|(site, _)| uses?.get(site)).flatten();
-    of_sites.filter_map(|it| it.found.clone().ok()).collect()
-}
-
-impl Layout {
-    /// Leaves out the files of types that no wanted site has, where the types of all of these are
-    /// known.
-    fn keep_types_of(&mut self, tree: &dyn Tree, wanted: &dyn Fn(&str) -> bool) {
-        let definitions = self.definitions().filter(|(site, _)| wanted(site));
-        let type_of = |(_, path): (&Arc<str>, RepoPath)| {
-            Layout::type_of(&first_document(tree, &path)?).map(str::to_owned)
-        };
-        let types: Option<BTreeSet<String>> = definitions.map(type_of).collect();
-        if let Some(types) = types {
-            self.keep_types(&|name| types.contains(name));
-        }
     }
 }
 

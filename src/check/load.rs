@@ -8,7 +8,9 @@ use globset::GlobSet;
 use rayon::prelude::*;
 
 use super::configuration::Configured;
-use super::files::{AsRead, Files, FilesSoFar, KnownFiles, Reads, SideFile, SideFiles, failure};
+use super::files::{
+    AsRead, Files, FilesSoFar, KnownFiles, SideFile, SideFiles, SitesRead, failure,
+};
 use super::parts::PartFile;
 use super::repositories::Which;
 use super::run::counts_for;
@@ -19,7 +21,9 @@ use crate::guard::{Place as Guarded, guarded};
 use crate::ignore::{self, Ignore};
 use crate::merge::pattern::Patterns;
 use crate::rules::{self, FileContents, FileFacts, RuleOptions, UserDataFacts};
-use crate::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset};
+use crate::source::{
+    DocKey, FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
+};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init;
 use crate::system::cloud_init::part::CloudPart;
@@ -136,33 +140,35 @@ pub(super) struct Side {
 }
 
 impl Loaded {
+    /// Reads what the work needs.
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
-        let asked = plan.sites.as_ref().filter(|_| work == Work::Judge && is_judged_by_site(plan));
-        let wanted = |site: &str| asked.is_none_or(|globs| globs.is_match(site));
-        let sites = asked.map(|_| &wanted as &(dyn Fn(&str) -> bool + Sync));
-        Self::read(plan, Reads { work, sites }, FilesSoFar::default())
+        let baselines = match work {
+            Work::Judge | Work::Merge => BaselineFiles::of(plan),
+            Work::Render | Work::Answer | Work::Relate => BaselineFiles::default(),
+        };
+        let sites = SitesRead::of(plan, work, baselines.is_there());
+        Self::read(plan, (work, sites), baselines, FilesSoFar::default())
     }
 
-    /// The files of one site, those that all sites can read, and the definitions of the others.
-    pub(super) fn of_site(plan: &Plan<'_>, site: &str) -> Result<Self, Error> {
-        let wanted = |name: &str| name == site;
-        let reads = Reads { work: Work::Answer, sites: Some(&wanted) };
-        Self::read(plan, reads, FilesSoFar::default())
-    }
-
-    /// Reads the files that were not read yet; those that were keep their ids.
-    pub(super) fn read_others(self, plan: &Plan<'_>) -> Result<Self, Error> {
-        let Self { sources, files, known, work, .. } = self;
-        let so_far = FilesSoFar { sources, kept: files, known };
-        Self::read(plan, Reads { work, sites: None }, so_far)
+    /// Reads the files of these sites that were not read yet, to answer questions; those that were
+    /// keep their ids.
+    pub(super) fn of_sites(
+        plan: &Plan<'_>,
+        sites: SitesRead<'_>,
+        earlier: Option<Self>,
+    ) -> Result<Self, Error> {
+        let earlier =
+            earlier.map(|it| FilesSoFar { sources: it.sources, kept: it.files, known: it.known });
+        let baselines = BaselineFiles::default();
+        Self::read(plan, (Work::Answer, sites), baselines, earlier.unwrap_or_default())
     }
 
     fn read(
         plan: &Plan<'_>,
-        reads: Reads<'_>,
+        (work, sites): (Work, SitesRead<'_>),
+        baselines: BaselineFiles<'_>,
         earlier: FilesSoFar<LoadedFile>,
     ) -> Result<Self, Error> {
-        let work = reads.work;
         let (schemas, known) = (Schemas::default(), KnownToThreads::default());
         let secrets = &plan.configuration.secrets;
         let reader = Reader { schemas: &schemas, known: &known, secrets, work };
@@ -184,7 +190,7 @@ impl Loaded {
             }
             loaded
         };
-        let read = Files::new(plan, reads, earlier, &keep)?;
+        let read = Files::new(plan, (work, sites), earlier, &keep)?;
         let Files { mut sources, kept: mut files, head, base, known: read_files, .. } = read;
         let (mut head, mut base) = (Side::of(head), base.map(Side::of));
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
@@ -206,10 +212,8 @@ impl Loaded {
         if let Some(base) = &base {
             hide_later_secrets(&mut files, &sources, &head, base);
         }
-        let damaged_baseline = match work {
-            Work::Judge | Work::Merge => read_baselines(plan, &mut head, &mut base, &mut sources)?,
-            Work::Render | Work::Answer | Work::Relate => None,
-        };
+        let damaged_baseline =
+            baselines.read(plan.accepted_by, &mut head, &mut base, &mut sources)?;
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
         let configured = Configured::new(&plan.configuration, &mut sources);
         let schemas = schemas.with_groups(configured.groups(&plan.configuration));
@@ -520,18 +524,6 @@ impl Loaded {
         let files = (0..self.files.len()).map(|index| FileId(offset(index)));
         files.filter(|file| self.file(*file).is_opaque).collect()
     }
-}
-
-/// Whether what is found in some sites does not depend on the files of others: a baseline counts
-/// what all have in common, and folders of other sites can clash with theirs.
-fn is_judged_by_site(plan: &Plan<'_>) -> bool {
-    let has_baseline = |path: &RepoPath| match plan.tree.read(path) {
-        Ok(_) => true,
-        Err(error) => !error.is_missing(),
-    };
-    plan.base.is_none()
-        && !plan.baseline.as_ref().is_some_and(has_baseline)
-        && !plan.layout().is_some_and(Layout::has_clashing_sites)
 }
 
 /// Hides what is public in the base and secret in the head, where a file was edited.
@@ -886,83 +878,101 @@ fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedF
 /// # Errors
 /// Where it cannot be read: what it accepts is not known then.
 pub fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Error> {
-    read_baseline(path, tree, &mut SourceMap::new())
+    let file = BaselineFile::at(tree, path);
+    file.map(|file| file.read(&mut SourceMap::new())).transpose()
 }
 
-/// Reads what was accepted before on each side, and gives what is wrong with
-/// the file of the base, if it cannot be used: the base is then taken as it is
-/// without one, for a change that mends the file could not be checked otherwise.
-fn read_baselines(
-    plan: &Plan<'_>,
-    head: &mut Side,
-    base: &mut Option<Side>,
-    sources: &mut SourceMap,
-) -> Result<Option<String>, Error> {
-    let own = baseline_of(plan, plan.tree, sources)?;
-    let (Some(base_side), Some(tree)) = (base, &plan.base) else {
-        head.baseline = own;
-        return Ok(None);
-    };
-    let mut damage = None;
-    base_side.baseline = match baseline_of(plan, tree.tree, sources) {
-        Err(error) if error.kind() == ErrorKind::Baseline => {
-            damage = Some(error.to_string());
-            None
+/// The files that say what was accepted before.
+#[derive(Default)]
+struct BaselineFiles<'t> {
+    /// None where it is not there.
+    head: Option<BaselineFile<'t>>,
+    base: Option<BaselineFile<'t>>,
+}
+
+/// A file that says what was accepted before, as it was read.
+struct BaselineFile<'t> {
+    tree: &'t dyn Tree,
+    path: &'t RepoPath,
+    bytes: Result<Vec<u8>, ReadError>,
+}
+
+impl<'t> BaselineFiles<'t> {
+    fn of(plan: &'t Plan<'_>) -> Self {
+        let Some(path) = &plan.baseline else { return Self::default() };
+        let base = plan.base.as_ref().and_then(|base| BaselineFile::at(base.tree, path));
+        Self { head: BaselineFile::at(plan.tree, path), base }
+    }
+
+    fn is_there(&self) -> bool {
+        self.head.is_some()
+    }
+
+    /// Reads what was accepted before on each side, and gives what is wrong with
+    /// the file of the base, if it cannot be used: the base is then taken as it is
+    /// without one, for a change that mends the file could not be checked otherwise.
+    fn read(
+        self,
+        accepted_by: AcceptedBy,
+        head: &mut Side,
+        base: &mut Option<Side>,
+        sources: &mut SourceMap,
+    ) -> Result<Option<String>, Error> {
+        let own = self.head.map(|file| file.read(sources)).transpose()?;
+        let Some(base) = base else {
+            head.baseline = own;
+            return Ok(None);
+        };
+        let mut damage = None;
+        base.baseline = match self.base.map(|file| file.read(sources)).transpose() {
+            Err(error) if error.kind() == ErrorKind::Baseline => {
+                damage = Some(error.to_string());
+                None
+            }
+            read => read?,
+        };
+        match accepted_by {
+            AcceptedBy::Itself => head.baseline = own,
+            AcceptedBy::Base => {
+                head.baseline = Some(base.baseline.clone().unwrap_or_default());
+                head.own_baseline = own;
+            }
         }
-        read => read?,
-    };
-    match plan.accepted_by {
-        AcceptedBy::Itself => head.baseline = own,
-        AcceptedBy::Base => {
-            head.baseline = Some(base_side.baseline.clone().unwrap_or_default());
-            head.own_baseline = own;
+        Ok(damage)
+    }
+}
+
+impl<'t> BaselineFile<'t> {
+    fn at(tree: &'t dyn Tree, path: &'t RepoPath) -> Option<Self> {
+        match tree.read(path) {
+            Err(error) if error.is_missing() => None,
+            bytes => Some(Self { tree, path, bytes }),
         }
     }
-    Ok(damage)
-}
 
-/// What of a side's findings was accepted before, if there is a file that says
-/// so.
-fn baseline_of(
-    plan: &Plan<'_>,
-    tree: &dyn Tree,
-    sources: &mut SourceMap,
-) -> Result<Option<Baseline>, Error> {
-    match &plan.baseline {
-        Some(path) => read_baseline(path, tree, sources),
-        None => Ok(None),
+    fn read(self, sources: &mut SourceMap) -> Result<Baseline, Error> {
+        let Self { tree, path, bytes } = self;
+        if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(path)) {
+            return Err(error);
+        }
+        let file = sources.add(Source::new(path.clone(), bytes));
+        let source = sources.get(file);
+        let unusable = |message: String| {
+            Error::new(ErrorKind::Baseline, message).with_help(
+                "mend it, or take back its last change; `layercake baseline write` writes a new \
+                 one, which accepts all that is found now; `--no-baseline` goes on without",
+            )
+        };
+        if source.fault().is_some() {
+            return Err(unusable(format!("the baseline `{path}` cannot be read")));
+        }
+        let folder = Folder::in_tree(tree, path);
+        let is_secret = folder.hides(&SecretKinds::default(), source.text());
+        Baseline::read(file, source.text()).map_err(|Damage { line, message }| {
+            let why = if is_secret { secrecy::NOT_SHOWN } else { &message };
+            unusable(format!("the baseline is damaged: {path}:{line}: {why}"))
+        })
     }
-}
-
-fn read_baseline(
-    path: &RepoPath,
-    tree: &dyn Tree,
-    sources: &mut SourceMap,
-) -> Result<Option<Baseline>, Error> {
-    let bytes = match tree.read(path) {
-        Err(error) if error.is_missing() => return Ok(None),
-        bytes => bytes,
-    };
-    if let Some(error) = bytes.as_ref().err().and_then(|error| error.fatal(path)) {
-        return Err(error);
-    }
-    let file = sources.add(Source::new(path.clone(), bytes));
-    let source = sources.get(file);
-    let unusable = |message: String| {
-        Error::new(ErrorKind::Baseline, message).with_help(
-            "mend it, or take back its last change; `layercake baseline write` writes a new one, \
-             which accepts all that is found now; `--no-baseline` goes on without",
-        )
-    };
-    if source.fault().is_some() {
-        return Err(unusable(format!("the baseline `{path}` cannot be read")));
-    }
-    let folder = Folder::in_tree(tree, path);
-    let is_secret = folder.hides(&SecretKinds::default(), source.text());
-    Baseline::read(file, source.text()).map(Some).map_err(|Damage { line, message }| {
-        let why = if is_secret { secrecy::NOT_SHOWN } else { &message };
-        unusable(format!("the baseline is damaged: {path}:{line}: {why}"))
-    })
 }
 
 /// What reads the Deckhand documents of parsed files.

@@ -16,7 +16,7 @@ mod run;
 mod sets;
 mod side;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,8 +25,8 @@ use globset::GlobSet;
 
 pub use self::compare::{Before, BothSides, Compared, Settings, compare, compare_with};
 pub use self::configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
-pub use self::files::first_document;
-use self::files::{Files, FilesSoFar, Reads};
+use self::files::{Files, FilesSoFar, SitesRead};
+pub use self::files::{SiteNames, first_document, sites_reading};
 pub use self::load::baseline;
 use self::repositories::Which;
 use self::run::run;
@@ -131,7 +131,7 @@ pub struct Base<'a> {
     pub uses: Uses,
     /// The sites that are compared, where the files of the others were left out but for their
     /// definitions; all where it is not said.
-    pub reached: Option<BTreeSet<Arc<str>>>,
+    pub reached: Option<SiteNames>,
 }
 
 impl<'a> Base<'a> {
@@ -186,6 +186,12 @@ impl Plan<'_> {
             (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| &base.uses),
             (Scope::Set(_), _) => None,
         }
+    }
+
+    /// Whether the layers of a site are all that it is made of: a part of a declared set can be
+    /// anywhere.
+    fn is_by_site(&self) -> bool {
+        self.layout().is_some() && self.configuration.sets.is_empty()
     }
 
     /// Whether a site is compared, or is the only side.
@@ -412,7 +418,7 @@ pub struct ParseTotals {
 /// # Errors
 /// As [`check`].
 pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
-    let reads = Reads { work: Work::Judge, sites: None };
+    let reads = (Work::Judge, SitesRead::All);
     let files = Files::new(plan, reads, FilesSoFar::default(), &|_, _, parsed| parsed)?;
     let totals = ParseTotals {
         files: files.kept.len(),

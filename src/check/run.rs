@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use globset::GlobSet;
 use rayon::prelude::*;
 
+use super::files::{SiteNames, SitesRead};
 use super::load::{Loaded, SetFiles};
 use super::repositories::used_repositories;
 use super::side::{Asked, OneSide};
@@ -32,46 +33,45 @@ pub type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 pub struct Session<'p> {
     plan: &'p Plan<'p>,
     loaded: Loaded,
-    /// Whether all files were read.
-    is_whole: bool,
+    /// The sites of which all files were read; all where none.
+    read: Option<SiteNames>,
     /// Where layercake itself failed.
     failures: Vec<Diagnostic>,
 }
 
 impl<'p> Session<'p> {
-    /// Reads all files of the plan.
+    /// Reads the files of these sites and the definitions of all; the files of all sites of the
+    /// plan where none are named. Where sites may share more than layers, as in a set of files
+    /// without layout, reads all.
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub fn new(plan: &'p Plan<'p>) -> Result<Self, Error> {
-        Self::of(plan, Loaded::new(plan, Work::Answer)?, true)
-    }
-
-    /// Reads the files of one site and the definitions of all. Where others may share more with it
-    /// than layers, as in a set of files without layout, reads all.
-    ///
-    /// # Errors
-    /// As [`check`](super::check).
-    pub fn of_site(plan: &'p Plan<'p>, site: &str) -> Result<Self, Error> {
-        let is_by_site = plan.layout().is_some() && plan.configuration.sets.is_empty();
-        Self::of(plan, Loaded::of_site(plan, site)?, !is_by_site)
-    }
-
-    fn of(plan: &'p Plan<'p>, loaded: Loaded, is_whole: bool) -> Result<Self, Error> {
+    pub fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
+        let loaded = Loaded::of_sites(plan, Self::sites_read(plan, sites.as_ref()), None)?;
         loaded.ensure_sites(plan)?;
-        Ok(Self { plan, loaded, is_whole, failures: Vec::new() })
+        Ok(Self { plan, loaded, read: sites, failures: Vec::new() })
     }
 
-    /// Reads the files of the plan that were not read yet.
+    /// As [`Session::new`], of the files that were not read yet.
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub fn read_others(self) -> Result<Self, Error> {
-        if self.is_whole {
-            return Ok(self);
+    pub fn read(self, sites: Option<SiteNames>) -> Result<Self, Error> {
+        let read = match (&self.read, sites) {
+            (None, _) => return Ok(self),
+            (Some(read), Some(more)) if more.is_subset(read) => return Ok(self),
+            (Some(read), more) => more.map(|more| more.union(read).cloned().collect()),
+        };
+        let sites = Self::sites_read(self.plan, read.as_ref());
+        let loaded = Loaded::of_sites(self.plan, sites, Some(self.loaded))?;
+        Ok(Self { loaded, read, ..self })
+    }
+
+    fn sites_read<'s>(plan: &'s Plan<'_>, sites: Option<&'s SiteNames>) -> SitesRead<'s> {
+        match sites {
+            Some(names) => SitesRead::named(plan, names),
+            None => SitesRead::of(plan, Work::Answer, false),
         }
-        let loaded = self.loaded.read_others(self.plan)?;
-        Ok(Self { loaded, is_whole: true, ..self })
     }
 
     /// The sites, by name.
@@ -80,13 +80,13 @@ impl<'p> Session<'p> {
         sites.map(|set| (set.name.clone(), set.site_type.clone())).collect()
     }
 
-    /// Asks all sites, or the one called `only` and what is not a site. Renders of each the
+    /// Asks all sites, or those of the names in `only` and what is not a site. Renders of each the
     /// documents that `per_site` needs, which it says of the site as far as it is rendered: at
     /// first nothing is. Returns the answers by the sites' names, none of sites where layercake
     /// itself failed.
     pub fn ask<T: Send>(
         &mut self,
-        only: Option<&str>,
+        only: Option<&SiteNames>,
         per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
     ) -> BTreeMap<Option<Arc<str>>, T> {
         let answers = Taken::new();
@@ -100,9 +100,12 @@ impl<'p> Session<'p> {
         answers.into_sites()
     }
 
-    fn render_for(&mut self, only: Option<&str>, per_site: &PerSite<'_>) {
+    fn render_for(&mut self, only: Option<&SiteNames>, per_site: &PerSite<'_>) {
         let mut wanted = self.loaded.head.wanted(self.plan);
-        wanted.retain(|set| only.is_none() || set.name.is_none() || set.name.as_deref() == only);
+        wanted.retain(|set| match (only, &set.name) {
+            (Some(names), Some(name)) => names.contains(name),
+            (None, _) | (_, None) => true,
+        });
         let (_, found) = sites_of(self.plan, &self.loaded, &wanted, per_site);
         self.failures.extend(found);
     }

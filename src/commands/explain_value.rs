@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::provenance::{self, Line, Question};
 use super::{Selection, Workspace};
-use crate::check::{Answer, Checked, NameAndType, Progress, RenderedSite, Session};
+use crate::check::{Answer, Checked, NameAndType, Progress, RenderedSite, Session, SiteNames};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
@@ -35,8 +35,9 @@ pub fn one(
 ) -> Result<(Checked<()>, ExplainedValue), Error> {
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(progress);
-    let mut session = Session::of_site(&plan, site)?;
-    let answers = session.ask(Some(site), |at_hand| {
+    let asked = SiteNames::from([site.into()]);
+    let mut session = Session::new(&plan, Some(asked.clone()))?;
+    let answers = session.ask(Some(&asked), |at_hand| {
         if !is_called(at_hand, site) {
             return Answer::Is(None);
         }
@@ -50,12 +51,9 @@ pub fn one(
     let answer = answers.into_values().find_map(|answer| answer);
     let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
     let files = candidates.iter().map(|candidate| &candidate.document.path);
-    let is_alone = candidates.is_empty() || workspace.site_of(files).as_deref() == Some(site);
-    if !is_alone {
-        session = session.read_others()?;
-    }
-    let only = is_alone.then_some(site);
-    let reaches = session.ask(only, |site| reaches(site, &candidates));
+    let reading = workspace.sites_reading(files);
+    session = session.read(reading.clone())?;
+    let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates));
     way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
     Ok((session.close(), way))
 }
@@ -78,7 +76,7 @@ pub fn all(
         Answer::Is(provenance::way(at_hand, question))
     };
     let plan = workspace.plan(progress);
-    let mut session = Session::new(&plan)?;
+    let mut session = Session::new(&plan, None)?;
     let (mut values, mut first_error) = (Vec::new(), None);
     for (site, answer) in session.ask(None, way) {
         let way = answer.map_err(|error| first_error.get_or_insert(error).kind()).ok();
@@ -124,8 +122,9 @@ pub fn why_not(
             docs => Answer::Needs(docs),
         }
     };
-    let mut session = Session::of_site(&plan, site)?;
-    let answer = session.ask(Some(site), asked).into_values().find_map(|answer| answer);
+    let only = SiteNames::from([site.into()]);
+    let mut session = Session::new(&plan, Some(only.clone()))?;
+    let answer = session.ask(Some(&only), asked).into_values().find_map(|answer| answer);
     let texts = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
     Ok((session.close(), texts))
 }

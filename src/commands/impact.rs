@@ -37,12 +37,9 @@ pub fn run(
         super::WorkspaceScope::Set(files) => files.clone(),
     };
     let plan = workspace.plan(progress);
-    let only = workspace.site_of(&given);
-    let mut session = match &only {
-        Some(site) => Session::of_site(&plan, site)?,
-        None => Session::new(&plan)?,
-    };
-    let answers = session.ask(only.as_deref(), |site| match needed(site, &given, line) {
+    let reading = workspace.sites_reading(&given);
+    let mut session = Session::new(&plan, reading.clone())?;
+    let answers = session.ask(reading.as_ref(), |site| match needed(site, &given, line) {
         docs if docs.is_empty() => Answer::Is(of_site(site, &given, line)),
         docs => Answer::Needs(docs),
     });

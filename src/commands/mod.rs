@@ -1,4 +1,4 @@
-//! The verbs: one file each, saying what it asks of [`check`](crate::check)
+//! The verbs: one file each, saying what it asks of [`check`]
 //! and what it hands to the report; and [`sides`], the two states that a verb
 //! compares. Nothing here prints or reads the environment; writers, folders
 //! and variables are given.
@@ -37,11 +37,11 @@ use self::configuration::{Around, Found, Meaning, Settled};
 use self::policy::Selectors;
 use self::repositories::{Clones, Opened};
 use self::sides::{Reached, Side, Sides};
-use crate::check::{AcceptedBy, Base, Further, Plan, Progress, Scope};
+use crate::check::{self, AcceptedBy, Base, Further, Plan, Progress, Scope, SiteNames};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
-use crate::system::deckhand::layout::{Layout, Place};
+use crate::system::deckhand::layout::Layout;
 
 /// What every verb that reads documents is told.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ pub struct Workspace {
     only: Vec<RepoPath>,
     sites: Option<GlobSet>,
     /// The sites that are compared; all where it is not said.
-    reached: Option<BTreeSet<Arc<str>>>,
+    reached: Option<SiteNames>,
     /// The file of what was accepted before.
     baseline: Option<RepoPath>,
     accepted_by: AcceptedBy,
@@ -277,15 +277,17 @@ impl Workspace {
         })
     }
 
-    /// The site in whose folder all these files are, so that no other reads them.
-    fn site_of<'f>(&self, files: impl IntoIterator<Item = &'f RepoPath>) -> Option<Arc<str>> {
+    /// The sites that read one of these files; none where these may be all, as where a file may
+    /// be a part of a declared set.
+    fn sites_reading<'f>(
+        &self,
+        files: impl IntoIterator<Item = &'f RepoPath>,
+    ) -> Option<SiteNames> {
         let WorkspaceScope::Repository(layout) = &self.scope else { return None };
-        let sites = files.into_iter().map(|file| match layout.place_of(file) {
-            Some(Place::Site(name)) => Some(name),
-            Some(Place::Global | Place::Type(_)) | None => None,
-        });
-        let sites: Option<BTreeSet<Arc<str>>> = sites.collect();
-        sites.filter(|sites| sites.len() == 1)?.pop_first()
+        if !self.settled.configuration.sets.is_empty() {
+            return None;
+        }
+        check::sites_reading(files, &[(&self.tree, layout)])
     }
 
     /// Whether only some sites or files are asked for.

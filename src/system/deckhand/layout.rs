@@ -378,11 +378,6 @@ impl Layout {
         Ok(())
     }
 
-    /// Whether one of the sites is `wanted`.
-    pub fn has_site(&self, wanted: &dyn Fn(&str) -> bool) -> bool {
-        self.sites.iter().any(|site| wanted(site))
-    }
-
     /// Leaves out the sites that are not wanted, with their files.
     pub fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.sites.retain(|site| wanted(site));
@@ -402,10 +397,12 @@ impl Layout {
 
     /// Leaves out the files of sites that are not wanted, but for their definitions.
     pub fn keep_files_of(&mut self, wanted: &dyn Fn(&str) -> bool) {
-        self.files.retain(|file| match &file.place {
+        let is_wanted = |file: &LayerFile| match &file.place {
             Place::Site(name) => wanted(name) || Self::may_be_definition(&file.path),
             Place::Global | Place::Type(_) => true,
-        });
+        };
+        self.files.retain(is_wanted);
+        self.nested.retain(is_wanted);
     }
 
     /// Leaves out the files of types that are not wanted.
