@@ -26,6 +26,10 @@ impl Reached {
             return None;
         };
         let staged = repository.staged_sides(id)?;
+        let edited = staged.edited()?;
+        if edited.iter().any(Layout::may_be_definition) {
+            return None;
+        }
         let is_around = |root: &RepoPath| root == from || from.below(root).is_some();
         let definitions = trees(&staged, &is_around, &SiteNames::new())?;
         let layouts = [0, 1].map(|side| Layout::discover(&definitions[side], from).ok().flatten());
@@ -34,7 +38,7 @@ impl Reached {
             return None;
         }
         let [of_base, of_head] = &definitions;
-        let sites = sites_reading(&staged.edited()?, &[(of_base, &base), (of_head, &head)])?;
+        let sites = sites_reading(&edited, &[(of_base, &base), (of_head, &head)])?;
         let root = head.root;
         let trees = trees(&staged, &|other| *other == root, &sites)?;
         Some(Self { root, sites, trees })
@@ -48,8 +52,10 @@ fn trees(
     is_root: &dyn Fn(&RepoPath) -> bool,
     sites: &SiteNames,
 ) -> Option<[StoredTree; 2]> {
-    staged.trees(&|folder, has_file| {
+    staged.trees(&|folder| {
         let Some((root, site)) = Layout::site_of_folder(folder) else { return true };
-        !is_root(&root) || !has_file(Layout::DEFINITION) || sites.contains(site)
+        // Both sides have the same definitions, for none is edited.
+        let has_definition = || staged.has_file(&RepoPath::new(folder).join(Layout::DEFINITION));
+        !is_root(&root) || sites.contains(site) || !has_definition()
     })
 }

@@ -165,10 +165,10 @@ fn abort_of(repository: &gix::Repository) -> Option<&'static str> {
 }
 
 /// What stands at the paths of the entries that count.
-fn paths_of(
+pub(super) fn paths_of(
     repository: &gix::Repository,
     index: &gix::index::File,
-    is_meant: impl Fn(&gix::index::Entry) -> bool,
+    mut is_meant: impl FnMut(&gix::index::Entry) -> bool,
 ) -> gix::Result<Paths> {
     let mut paths = Paths::new();
     for entry in index.entries().iter().filter(|entry| is_meant(entry)) {
@@ -179,7 +179,7 @@ fn paths_of(
         if entry.mode.is_sparse() {
             // a folder that a sparse index keeps as one entry
             let folder = path.strip_suffix(b"/").unwrap_or(path).as_bstr();
-            for (below, (mode, id)) in files_below(repository, entry.id)? {
+            for (below, (mode, id)) in files_below(repository, entry.id, &mut |_, _| true)? {
                 let mut path = BString::from(folder);
                 path.push(b'/');
                 path.extend_from_slice(&below);

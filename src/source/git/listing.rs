@@ -13,9 +13,13 @@ use super::StoredTree;
 use super::stored::Paths;
 
 /// Bytes of a path, as on Linux.
-pub(super) const MAX_PATH_BYTES: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
-/// What stands at each path below a folder, which is stored under this id.
+/// Whether a folder is listed, by its path from the first one and its id.
+pub(super) type IsListed<'f> = dyn FnMut(&BStr, gix::ObjectId) -> bool + 'f;
+
+/// What stands at each path below a folder, which is stored under this id; without the folders
+/// that are not listed.
 ///
 /// # Errors
 /// Where a folder is not here or damaged, and where there is more in them than
@@ -23,8 +27,10 @@ pub(super) const MAX_PATH_BYTES: usize = 4096;
 pub(super) fn files_below(
     repository: &gix::Repository,
     folder: gix::ObjectId,
+    is_listed: &mut IsListed<'_>,
 ) -> gix::Result<Paths> {
-    let mut listing = BoundedRecorder { recorder: Recorder::default(), exceeds: false };
+    let recorder = Recorder::default();
+    let mut listing = BoundedRecorder { recorder, is_listed, exceeds: false };
     let listed = repository.find_tree(folder)?.traverse().breadthfirst(&mut listing);
     if listing.exceeds {
         let most = StoredTree::MAX_PATHS;
@@ -39,12 +45,13 @@ pub(super) fn files_below(
 }
 
 /// Keeps what it is shown, as long as that is not too much.
-struct BoundedRecorder {
+struct BoundedRecorder<'f, 'l> {
     recorder: Recorder,
+    is_listed: &'l mut IsListed<'f>,
     exceeds: bool,
 }
 
-impl BoundedRecorder {
+impl BoundedRecorder<'_, '_> {
     fn within(&mut self, visit: impl FnOnce(&mut Recorder) -> Action) -> Action {
         self.exceeds = self.recorder.records.len() >= StoredTree::MAX_PATHS
             || self.recorder.path().len() > MAX_PATH_BYTES;
@@ -52,7 +59,7 @@ impl BoundedRecorder {
     }
 }
 
-impl Visit for BoundedRecorder {
+impl Visit for BoundedRecorder<'_, '_> {
     fn pop_back_tracked_path_and_set_current(&mut self) {
         self.recorder.pop_back_tracked_path_and_set_current();
     }
@@ -74,6 +81,9 @@ impl Visit for BoundedRecorder {
     }
 
     fn visit_tree(&mut self, entry: &EntryRef<'_>) -> Action {
+        if !(self.is_listed)(self.recorder.path(), entry.oid.to_owned()) {
+            return Action::Continue(false);
+        }
         self.within(|recorder| recorder.visit_tree(entry))
     }
 

@@ -324,5 +324,5 @@ fn damaged(repository: &gix::Repository, id: gix::ObjectId) -> ReadError {
 /// What stands at each path of a commit.
 pub(super) fn paths_of(repository: &gix::Repository, commit: gix::ObjectId) -> gix::Result<Paths> {
     let tree = repository.find_commit(commit)?.tree_id()?.detach();
-    files_below(repository, tree)
+    files_below(repository, tree, &mut |_, _| true)
 }

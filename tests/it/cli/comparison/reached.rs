@@ -111,3 +111,26 @@ fn check_quiet(sandbox: &Sandbox, edit: &str) {
     assert_eq!((quiet.code, &quiet.stderr), (whole.code, &whole.stderr), "{edit}");
     assert_eq!(quiet.stdout, if is_silent { "" } else { &whole.stdout }, "{edit}");
 }
+
+/// The nearest site repository counts, in a site of another one too.
+#[test]
+fn a_quiet_run_in_a_site_that_holds_a_repository_is_about_that_repository() {
+    let sandbox = repository();
+    sandbox.write("site/prod/nowhere.yaml", document("nowhere", "site", "{}"));
+    let inner = "site/prod/inner";
+    sandbox.write(&format!("{inner}/global/policy.yaml"), crate::cli::POLICY);
+    sandbox.write(&format!("{inner}/type/small/dns.yaml"), document("dns2", "type", "{}"));
+    for site in ["deep", "other"] {
+        let definition = definition(site, "");
+        sandbox.write(&format!("{inner}/site/{site}/site-definition.yaml"), definition);
+    }
+    sandbox.commit();
+    // The outer site has the source that this lacks.
+    sandbox.write(&format!("{inner}/site/deep/broken.yaml"), broken());
+    sandbox.git(&["add", "--all"]);
+    let inner = sandbox.path(inner);
+    let whole = sandbox.run_in(&inner, &["lint", "--staged"]);
+    let quiet = sandbox.run_in(&inner, &["lint", "--staged", "--quiet"]);
+    assert_eq!(whole.code, 1, "{}", whole.stdout);
+    assert_eq!(quiet.code, 1, "{}", quiet.stdout);
+}
