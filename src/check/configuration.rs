@@ -8,13 +8,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use globset::{GlobMatcher, GlobSet};
 
-use super::{DeclaredSet, Plan, SecretFiles};
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Graph, MissingSource};
+use crate::graph::MissingSource;
 use crate::rules::{self, UnusedEntry, UnusedKind};
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
-use crate::system::cloud_init::{Set, Sets};
-use crate::system::deckhand::document::Document;
+use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles};
 use crate::system::deckhand::schema::GroupsBeside;
 use crate::system::deckhand::secrecy::SecretKinds;
 use crate::system::deckhand::{DeckhandOptions, Site, SiteProblem};
@@ -207,7 +205,7 @@ impl Configured {
     }
 
     /// Leaves out what is known to be missing.
-    fn without_known(&self, configuration: &Configuration, site: &mut Site<'_>) {
+    pub(super) fn without_known(&self, configuration: &Configuration, site: &mut Site<'_>) {
         let name = site.name.clone();
         let documents = &site.documents;
         site.problems.retain(|problem| {
@@ -231,34 +229,4 @@ impl Configured {
             !is_known
         });
     }
-}
-
-/// The documents of a site, of every system, and the graph they are lowered to.
-pub(super) struct Related<'a> {
-    pub(super) site: Site<'a>,
-    pub(super) sets: Sets<'a>,
-    pub(super) graph: Graph,
-}
-
-/// Relates the documents of a site as the plan has it, and lowers them; `earlier` are
-/// sites that were, of which the same site may be nearly the same.
-pub(super) fn related<'a, 's, 'e: 'a + 's>(
-    plan: &Plan<'_>,
-    configured: &Configured,
-    name: Option<Arc<str>>,
-    documents: Vec<&'a Document>,
-    sets: Vec<Set<'a>>,
-    earlier: impl IntoIterator<Item = (&'s Site<'e>, &'s Graph)>,
-) -> Related<'a> {
-    let options = plan.configuration.options(&plan.options, name.as_deref());
-    let mut same_site = earlier.into_iter().filter(|(site, _)| site.name == name);
-    let again = same_site.find_map(|(site, graph)| site.again(graph, &documents, &options));
-    let (site, mut graph) = again.unwrap_or_else(|| {
-        let mut site = Site::new(name, documents, &options);
-        let graph = site.to_graph(&options);
-        configured.without_known(&plan.configuration, &mut site);
-        (site, graph)
-    });
-    let sets = Sets::add_to(sets, &mut graph);
-    Related { site, sets, graph }
 }

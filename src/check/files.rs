@@ -3,6 +3,8 @@
 //! near at hand: a large repository is many times larger than the caches of a
 //! processor.
 
+mod parts;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,16 +12,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use globset::GlobSet;
 use rayon::prelude::*;
 
-use super::parts::PartFile;
-use super::repositories::Which;
-use super::sets::{PartGlobs, SecretFiles};
-use super::{Plan, Progress, Scope, Work};
+pub(super) use self::parts::PartFile;
+use super::{Plan, Progress, Scope, Which, Work};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
     ContentId, Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
 };
 use crate::stopwatch::{Stage, did, lap, split_for};
+use crate::system::cloud_init::declared::{PartGlobs, SecretFiles};
 use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::layout::{Layout, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;

@@ -1,43 +1,35 @@
-//! The files of a run with their documents, and which of them make a site. What
-//! is wrong with a file by itself is told from here.
+//! The files of a run with their documents, on each side, and which of them make a site.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use globset::GlobSet;
-use rayon::prelude::*;
 
 use super::configuration::Configured;
+use super::file::{LoadedFile, Reader, add_part_file};
 use super::files::{
-    AsRead, Files, FilesSoFar, KnownFiles, SideFile, SideFiles, SitesRead, failure,
+    AsRead, Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles, SitesRead,
 };
-use super::parts::PartFile;
-use super::repositories::Which;
-use super::run::counts_for;
-use super::{AcceptedBy, Plan, Scope, Work};
+use super::{AcceptedBy, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::guard::{Place as Guarded, guarded};
-use crate::ignore::{self, Ignore};
-use crate::merge::pattern::Patterns;
-use crate::rules::{self, FileContents, FileFacts, RuleOptions, UserDataFacts};
+use crate::rules::{self, FailedStep, RuleOptions};
 use crate::source::{
-    DocKey, FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
+    FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
 };
-use crate::stopwatch::{Stage, did, lap, split};
-use crate::system::cloud_init;
-use crate::system::cloud_init::part::CloudPart;
-use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind};
-use crate::system::deckhand::known::KnownTexts;
+use crate::stopwatch::{Stage, did, lap};
+use crate::system::cloud_init::declared::sets_of_site;
+use crate::system::cloud_init::read::UserData;
+use crate::system::cloud_init::{GivenFile, Set};
+use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::layout::{
     Layout, NamedRepository, Place, Problem as LayoutProblem, SiteFiles, Uses, clashes,
 };
-use crate::system::deckhand::read::{Reading, Surroundings, read};
-use crate::system::deckhand::schema::{Schemas, is_data_schema};
+use crate::system::deckhand::schema::Schemas;
 use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, PlacedDocument};
 use crate::system::deckhand::secrecy::{self, Folder, SecretKinds};
 use crate::system::edits::Membership;
-use crate::triage::{Baseline, Damage, Findable, SitesOfFiles, TriagedFindings};
+use crate::triage::{Baseline, Damage, SitesOfFiles};
 use crate::yaml::{self, Node, Parsed};
 
 /// The files that are rendered together.
@@ -63,6 +55,12 @@ impl SetFiles {
         }
     }
 
+    /// The finding for what layercake failed to do with it.
+    pub(super) fn word_internal(&self, undone: FailedStep) -> Diagnostic {
+        let sites = self.name.iter().cloned().collect();
+        Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
+    }
+
     /// The file that the set begins with; the first of all where it has none.
     pub(super) fn first_file(&self) -> FileId {
         self.files.first().or(self.parts.first()).copied().unwrap_or_default()
@@ -76,27 +74,6 @@ impl From<SiteFiles> for SetFiles {
         let (name, site_type) = (Some(name), Some(site_type));
         Self { name, site_type, files, repositories, parts, part_paths }
     }
-}
-
-/// What one file holds.
-#[derive(Debug, Default)]
-pub(super) struct LoadedFile {
-    problems: Vec<yaml::YamlProblem>,
-    pub(super) documents: Vec<Document>,
-    others: Vec<DocumentFault>,
-    /// Places of secrets; the whole file if they cannot be located.
-    secrets: Vec<Span>,
-    /// Whether no line of it may be shown.
-    is_opaque: bool,
-    comments: Vec<yaml::Comment>,
-    /// What these say of findings.
-    ignores: ignore::Comments,
-    /// Whether it is one of cloud-init's.
-    has_parts: bool,
-    /// Its first document as it is written, where that may define a site.
-    definition: Option<Node>,
-    /// What was found in it, and at which place it was taken to be.
-    found: Option<(Option<Place>, Vec<Diagnostic>)>,
 }
 
 /// All files of a run, read and parsed.
@@ -132,9 +109,9 @@ pub(super) struct Side {
     layout: Option<Layout>,
     pub(super) layout_problems: Vec<LayoutProblem>,
     /// What of its findings was accepted before.
-    baseline: Option<Baseline>,
+    pub(super) baseline: Option<Baseline>,
     /// What its own file accepts, where that of the other side counts.
-    own_baseline: Option<Baseline>,
+    pub(super) own_baseline: Option<Baseline>,
     /// The sites that each file counts for, as soon as somebody asks.
     sites: OnceLock<SitesOfFiles>,
 }
@@ -281,14 +258,36 @@ impl Loaded {
         std::iter::once(&self.head).chain(&self.base)
     }
 
+    /// The sets of one site, as one of the sides has them.
+    pub(super) fn sets<'a>(
+        &self,
+        plan: &Plan<'_>,
+        side: &'a Side,
+        files: &SetFiles,
+    ) -> Vec<Set<'a>> {
+        let site = (files.name.as_deref(), files.site_type.as_deref());
+        self.sets_of(plan, site, &side.parts_by_path())
+    }
+
+    /// The sets of one site, by its name and type, of these parts.
+    pub(super) fn sets_of<'a>(
+        &self,
+        plan: &Plan<'_>,
+        site: (Option<&str>, Option<&str>),
+        parts: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
+    ) -> Vec<Set<'a>> {
+        let at = |at| self.configured.place(at);
+        sets_of_site(&plan.configuration.sets, site, at, parts)
+    }
+
     /// That the plan asks for sites that there are.
     pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
         let Some(globs) = &plan.sites else { return Ok(()) };
-        let is_broken = |mut finding: Diagnostic| counts_for(&mut finding, globs);
-        let mut findings = self.sides().flat_map(Side::layout_findings);
+        let mut broken: Vec<Diagnostic> = self.sides().flat_map(Side::layout_findings).collect();
+        plan.keep_asked(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
         let mut unread = self.sides().flat_map(Side::unread_definitions);
-        if found || findings.any(is_broken) || unread.any(|(site, _)| globs.is_match(&**site)) {
+        if found || !broken.is_empty() || unread.any(|(site, _)| globs.is_match(&**site)) {
             return Ok(());
         }
         let sets = self.sides().flat_map(|side| &side.sets);
@@ -340,175 +339,6 @@ impl Loaded {
         files.into_iter().map(|file| self.file(file).documents.len()).sum()
     }
 
-    /// The findings of a side's files by themselves, with the sites they count
-    /// for.
-    pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
-        let documents = if self.work == Work::Merge { &[] } else { &side.files[..] }.iter();
-        let documents =
-            documents.map(|file| (file.id, FileContents::Documents, file.place.as_ref()));
-        let parts = side.files_of_parts().into_iter().map(|file| (file, FileContents::Parts, None));
-        let (mut found, mut unjudged) = (Vec::new(), Vec::new());
-        // A file that is the same in two revisions of a repository is judged once.
-        let mut met = HashSet::new();
-        for (id, holds, place) in documents.chain(parts) {
-            if !met.insert((id, holds)) {
-                continue;
-            }
-            let file = self.file(id);
-            match &file.found {
-                Some((judged_at, known)) if judged_at.as_ref() == place => {
-                    found.extend(known.iter().cloned());
-                }
-                Some(_) | None => {
-                    let file_facts = file.facts(&self.sources, id, &self.schemas, &self.settings);
-                    unjudged.push(FileFacts { holds, place, ..file_facts });
-                }
-            }
-        }
-        let split = split();
-        let judged: Vec<Vec<Diagnostic>> = unjudged
-            .par_iter()
-            .map(|facts| {
-                let _part = split.part();
-                rules::word_file(facts)
-            })
-            .collect();
-        drop(split);
-        found.extend(judged.into_iter().flatten());
-        let sites = side.sites_of_files();
-        for diagnostic in &mut found {
-            diagnostic.sites = sites.of(diagnostic.primary.span.file).cloned().collect();
-        }
-        let mut found = rules::folded(found);
-        found.extend(side.parts.iter().flat_map(|file| self.part_findings(side, file)));
-        found
-    }
-
-    /// What is wrong with what a file gives cloud-init, with the sites that use
-    /// the file.
-    fn part_findings(&self, side: &Side, file: &PartFile) -> Vec<Diagnostic> {
-        let files: BTreeSet<FileId> = file.files().collect();
-        let secrets = files.into_iter().flat_map(|file| &self.file(file).secrets);
-        let facts = UserDataFacts {
-            sources: &self.sources,
-            read: &file.read,
-            secrets: secrets.copied().collect(),
-        };
-        let mut found = rules::word_user_data(&facts);
-        let using = side.sets.iter().filter(|set| set.part_paths.contains(&file.path));
-        let sites: Vec<Arc<str>> = using.filter_map(|set| set.name.clone()).collect();
-        for finding in &mut found {
-            finding.sites.clone_from(&sites);
-        }
-        found
-    }
-
-    /// What the configuration says of a side and nothing of it heeds.
-    pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
-        if self.work != Work::Judge {
-            return Vec::new();
-        }
-        let files = side.all_files().into_iter();
-        let paths = files.map(|file| self.sources.path_of(Span::point(file, 0)).as_str());
-        let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
-        let documents = side.files.iter().flat_map(|file| &self.file(file.id).documents);
-        let documents = documents.map(|document| &*document.key.schema);
-        let sets = (!side.parts.is_empty()).then_some(cloud_init::OUTPUT);
-        let schemas = documents.chain(sets);
-        self.configured.findings(&plan.configuration, paths, sites, schemas)
-    }
-
-    /// The findings of a side that count, those that are suppressed among them.
-    pub(super) fn judge(
-        &self,
-        plan: &Plan<'_>,
-        side: &Side,
-        found: Vec<Diagnostic>,
-    ) -> Vec<Diagnostic> {
-        let sites = side.sites_of_files();
-        let findable = Findable {
-            sources: &self.sources,
-            sites,
-            ignores: self.ignores(side).collect(),
-            baseline: side.baseline.as_ref(),
-            held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
-        };
-        let judged = plan.policy.judge(found, &findable, side.own_baseline.as_ref());
-        // Who looks at a part, or by no rule, does not see what is found elsewhere.
-        let is_whole = !plan.is_limited() && self.work == Work::Judge;
-        let in_vain = if is_whole { self.in_vain(plan, &judged) } else { Vec::new() };
-        let in_vain = in_vain.into_iter().map(|finding| {
-            let sites = sites.of(finding.primary.span.file).cloned().collect();
-            Diagnostic { sites, ..finding }
-        });
-        let mut findings = plan.policy.levelled_all(in_vain.collect(), &findable);
-        findings.extend(judged.findings);
-        findings
-    }
-
-    /// The comments of a side that say what is not to be reported.
-    fn ignores<'a>(&'a self, side: &'a Side) -> impl Iterator<Item = &'a Ignore> {
-        side.all_files().into_iter().flat_map(|file| &self.file(file).ignores.ignores)
-    }
-
-    /// The files of a side, and the documents in each.
-    fn held<'a>(&'a self, side: &'a Side) -> BTreeSet<(&'a RepoPath, Option<&'a DocKey>)> {
-        let files = side.files.iter().flat_map(|file| {
-            let path = self.sources.get(file.id).path();
-            let documents = self.file(file.id).documents.iter();
-            let keys = documents.map(|document| Some(&document.key));
-            keys.chain([None]).map(move |key| (path, key))
-        });
-        let parts = side.files_of_parts().into_iter();
-        files.chain(parts.map(|file| (self.sources.get(file).path(), None))).collect()
-    }
-
-    /// The findings for what was said of findings in vain. Nothing is said of
-    /// a rule that was not asked for, nor of a file that was not read whole.
-    fn in_vain(&self, plan: &Plan<'_>, judged: &TriagedFindings<'_>) -> Vec<Diagnostic> {
-        let levels = &plan.policy.levels;
-        let path_of = |ignore: &Ignore| self.sources.path_of(ignore.span).as_str();
-        let unused = judged.unused.iter().filter_map(|unused| {
-            let file = self.file(unused.ignore.span.file);
-            let is_whole = !file.problems.iter().any(|problem| problem.kind.is_fatal());
-            let is_on = |name: &&ignore::RuleName| {
-                name.rules.iter().any(|it| levels.can_count_at(it, path_of(unused.ignore)))
-            };
-            let names: Vec<&ignore::RuleName> =
-                unused.names.iter().copied().filter(is_on).collect();
-            (is_whole && !names.is_empty())
-                .then(|| rules::word_unused_ignore(&self.sources, unused.ignore, &names))
-        });
-        let stale = judged.stale.iter().filter_map(|stale| {
-            let (at, entry) = (stale.entry.span?, stale.entry);
-            let is_on =
-                |rule: &crate::diagnostic::Rule| levels.can_count_at(rule, entry.file.as_str());
-            rules::find(&entry.rule).is_none_or(is_on).then(|| {
-                rules::word_stale_baseline(at, &entry.rule, entry.file.as_str(), stale.gone)
-            })
-        });
-        unused.chain(stale).collect()
-    }
-
-    /// How many comments that say what is not to be reported the head has more
-    /// than the base.
-    pub(super) fn added_ignores(&self) -> usize {
-        let Some(base) = &self.base else { return 0 };
-        let counted = |side| {
-            let mut counted: BTreeMap<(&RepoPath, &str), usize> = BTreeMap::new();
-            for ignore in self.ignores(side) {
-                let path = self.sources.path_of(ignore.span);
-                *counted.entry((path, &*ignore.words)).or_default() += 1;
-            }
-            counted
-        };
-        let known = counted(base);
-        let more = counted(&self.head)
-            .into_iter()
-            .map(|(key, count)| count.saturating_sub(known.get(&key).copied().unwrap_or_default()));
-        more.sum()
-    }
-
     /// Whether layercake itself failed while it read a file.
     pub(super) fn has_failed(&self) -> bool {
         let mut problems = self.files.iter().flat_map(|file| &file.problems);
@@ -557,140 +387,6 @@ fn hide_later_secrets(files: &mut [LoadedFile], sources: &SourceMap, head: &Side
     }
 }
 
-/// Hides all text of a file, and of those that it is decoded from.
-fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
-    let mut next = Some(file);
-    while let Some(file) = next {
-        let source = sources.get(file);
-        let all = Span::new(file, 0, offset(source.text().len()));
-        let secrets = &mut files[file.0 as usize].secrets;
-        if !secrets.contains(&all) {
-            secrets.push(all);
-        }
-        next = source.decoded_from().map(|from| from.file);
-    }
-}
-
-impl LoadedFile {
-    /// What the rules are told of it, as of one with documents that counts for
-    /// no site.
-    fn facts<'a>(
-        &'a self,
-        sources: &'a SourceMap,
-        file: FileId,
-        schemas: &'a Schemas,
-        settings: &'a RuleOptions,
-    ) -> FileFacts<'a> {
-        FileFacts {
-            sources,
-            file,
-            problems: &self.problems,
-            documents: &self.documents,
-            others: &self.others,
-            secrets: &self.secrets,
-            ignores: &self.ignores,
-            holds: FileContents::Documents,
-            place: None,
-            schemas,
-            settings,
-        }
-    }
-
-    /// Looks at it with the rules.
-    fn judge(
-        &mut self,
-        sources: &SourceMap,
-        file: AsRead<'_>,
-        schemas: &Schemas,
-        settings: &RuleOptions,
-    ) {
-        let facts = self.facts(sources, file.id, schemas, settings);
-        let found = rules::word_file(&FileFacts { place: file.place, ..facts });
-        self.found = Some((file.place.cloned(), found));
-    }
-
-    /// Lets go of what of its documents can be read again, for the few who ask: of a
-    /// repository like treasuremap it is two fifths of all values that are read.
-    fn let_go(&mut self, sources: &SourceMap, file: AsRead<'_>) {
-        let source = sources.get(file.id);
-        // What cannot be read to its end, or is secret as a whole, is not read again.
-        if source.fault().is_some() || file.is_secret || self.documents.is_empty() {
-            return;
-        }
-        let text = Arc::new(yaml::WholeText::new(file.id, source.text().clone()));
-        for document in &mut self.documents {
-            document.leave_to(&text);
-        }
-    }
-
-    /// A file at which layercake itself failed: nothing of it is known, so that
-    /// all of it may be secret.
-    fn failed(file: FileId, source: &Source) -> Self {
-        let whole = Span::new(file, 0, offset(source.text().len()));
-        let problems = vec![failure(file)];
-        Self { problems, secrets: vec![whole], is_opaque: true, ..Self::default() }
-    }
-
-    /// Keeps what a part that stands in the file says of findings, and where it
-    /// is secret.
-    fn add_part(&mut self, part: &CloudPart) {
-        self.problems.extend(part.problems.iter().cloned());
-        self.comments.extend(&part.comments);
-        if part.data.secret {
-            self.secrets.push(part.span);
-        }
-    }
-
-    /// A text may be read several times: for each side, and for each that
-    /// includes it.
-    fn keep_each_once(&mut self) {
-        self.problems.sort_by_key(|problem| problem.span);
-        self.problems.dedup();
-        self.comments.sort_by_key(|comment| comment.span);
-        self.comments.dedup();
-        let mut known = HashSet::new();
-        self.secrets.retain(|secret| known.insert(*secret));
-    }
-
-    fn read_ignores(&mut self, file: FileId, sources: &SourceMap) {
-        let source = sources.get(file);
-        self.ignores = ignore::read(file, source, &self.comments, &rules::ignorable);
-        self.ignores.hide(&self.secrets);
-    }
-
-    /// Hides a file of parts in which something could not be read, and perhaps a secret.
-    fn hide_lost_parts(&mut self, file: FileId, sources: &SourceMap, kinds: &SecretKinds) {
-        let is_lost = self.problems.iter().any(|problem| problem.kind.is_fatal());
-        if is_lost && kinds.may_be_in(sources.get(file).text()) {
-            self.hide_all(file, sources.get(file));
-        }
-    }
-
-    /// Hides what its documents have that is secret later.
-    fn hide_later(&mut self, later: &[Option<Later>], file: FileId, source: &Source) {
-        if later.iter().all(Option::is_none) {
-            return;
-        }
-        for (document, later) in self.documents.iter_mut().zip(later) {
-            let Some(later) = later else { continue };
-            document.hide(later);
-            match later {
-                Later::Data => {}
-                Later::Scalars(places) => self.secrets.extend(places),
-            }
-        }
-        self.secrets.extend(self.secrets_of_documents(file, source.text()));
-        self.ignores.hide(&self.secrets);
-        // What was found may quote it.
-        self.found = None;
-    }
-
-    fn hide_all(&mut self, file: FileId, source: &Source) {
-        self.secrets = vec![Span::new(file, 0, offset(source.text().len()))];
-        self.is_opaque = true;
-    }
-}
-
 impl Side {
     fn of(files: SideFiles) -> Self {
         let SideFiles { files, layout, parts } = files;
@@ -714,8 +410,38 @@ impl Side {
         all.into_iter().collect()
     }
 
-    fn has_baseline(&self) -> bool {
+    pub(super) fn has_baseline(&self) -> bool {
         self.baseline.is_some() || self.own_baseline.is_some()
+    }
+
+    /// The files of parts that this side has, with what was read of them.
+    pub(super) fn reads(&self) -> HashSet<(&RepoPath, *const UserData)> {
+        self.parts.iter().map(PartFile::identity).collect()
+    }
+
+    /// Says of each set of files which parts are in it.
+    pub(super) fn find_parts(&mut self, plan: &Plan<'_>) {
+        let mut sets = std::mem::take(&mut self.sets);
+        let parts = self.parts_by_path();
+        for files in &mut sets {
+            let site = (files.name.as_deref(), files.site_type.as_deref());
+            let used = sets_of_site(&plan.configuration.sets, site, Some, &parts);
+            let used = used.iter().flat_map(|set| &set.sources).flat_map(|source| &source.files);
+            let used: BTreeSet<FileId> = used.map(|given| given.at.file).collect();
+            let is_used = |file: &&PartFile| used.contains(&file.file);
+            for file in self.parts.iter().filter(is_used) {
+                files.part_paths.insert(file.path.clone());
+                files.parts.extend(file.files());
+            }
+            files.parts.sort_unstable();
+            files.parts.dedup();
+        }
+        self.sets = sets;
+    }
+
+    /// All parts, by the path of their file.
+    pub(super) fn parts_by_path(&self) -> BTreeMap<&RepoPath, GivenFile<'_>> {
+        self.parts.iter().map(|file| (&file.path, file.given())).collect()
     }
 
     /// The sets that the plan asks for.
@@ -729,7 +455,7 @@ impl Side {
     }
 
     /// The sites that each file counts for.
-    fn sites_of_files(&self) -> &SitesOfFiles {
+    pub(super) fn sites_of_files(&self) -> &SitesOfFiles {
         self.sites.get_or_init(|| {
             let named = self.sets.iter().filter_map(|set| Some((set, set.name.as_ref()?)));
             let all = named.clone().map(|(set, _)| set.files.len() + set.parts.len()).sum();
@@ -848,31 +574,6 @@ fn sites_of(
     layout.sites(files, uses, problems).into_iter().map(SetFiles::from).collect()
 }
 
-/// Keeps what a file of parts says where it stands: there, or in a text that it
-/// includes or that was decoded from it.
-fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
-    let read = &part_file.read;
-    for file in part_file.files() {
-        let file = &mut files[file.0 as usize];
-        file.has_parts = true;
-        // More is known of it from now on.
-        file.found = None;
-    }
-    for part in &read.parts {
-        files[part.span.file.0 as usize].add_part(part);
-    }
-    for problem in &read.problems {
-        files[problem.span.file.0 as usize].problems.push(problem.clone());
-    }
-    for comment in &read.comments {
-        files[comment.span.file.0 as usize].comments.push(*comment);
-    }
-    if part_file.is_secret {
-        // What the parts came in shows them too.
-        part_file.files().for_each(|file| hide(files, file, sources));
-    }
-}
-
 /// What the file at `path` of `tree` accepts, if it is there.
 ///
 /// # Errors
@@ -973,173 +674,4 @@ impl<'t> BaselineFile<'t> {
             unusable(format!("the baseline is damaged: {path}:{line}: {why}"))
         })
     }
-}
-
-/// What reads the Deckhand documents of parsed files.
-struct Reader<'r> {
-    schemas: &'r Schemas,
-    known: &'r KnownToThreads,
-    secrets: &'r SecretKinds,
-    work: Work,
-}
-
-impl Reader<'_> {
-    fn file(&self, sources: &SourceMap, file: AsRead<'_>, parsed: Parsed) -> LoadedFile {
-        let source = sources.get(file.id);
-        let parsed = if file.is_secret { hidden(parsed) } else { parsed };
-        let first = parsed.documents.first().filter(|_| Layout::may_be_definition(source.path()));
-        let definition = first.map(|document| document.root.clone());
-        let place = Guarded::Documents(source.path().as_str());
-        let loaded = guarded(place, || self.documents(file, source, parsed));
-        let loaded = loaded.unwrap_or_else(|| LoadedFile::failed(file.id, source));
-        LoadedFile { definition, ..loaded }
-    }
-
-    fn documents(&self, file: AsRead<'_>, source: &Source, parsed: Parsed) -> LoadedFile {
-        let text = source.text();
-        let (problems, comments) = (parsed.problems, parsed.comments);
-        // Most files have one document, for which a list that grows has room for four.
-        let documents = Vec::with_capacity(parsed.documents.len());
-        let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
-        let mut empty = EmptyDocuments::default();
-        for document in &parsed.documents {
-            let (kinds, folder) = (self.secrets, file.folder);
-            let around = Surroundings { kinds, folder, problems: &loaded.problems };
-            let reading = || self.known.lend(|known| read(document, text, known, around));
-            match guarded(Guarded::Reading(source.path().as_str()), reading) {
-                Some(Reading::Document(document)) => loaded.documents.push(*document),
-                Some(Reading::Nothing(fault)) => loaded.others.extend(empty.kept(fault)),
-                None => loaded.problems.push(failure(file.id)),
-            }
-        }
-        empty.count_in(&mut loaded.others);
-        if self.work == Work::Judge {
-            for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
-                // Here it is done in parallel.
-                lap(Stage::Validate, || self.schemas.compiled(&schema.data));
-            }
-        }
-        if file.is_secret {
-            loaded.secrets = vec![Span::new(file.id, 0, offset(text.len()))];
-        } else if loaded.has_secrets_anywhere(source, file.folder, self.secrets) {
-            loaded.hide_all(file.id, source);
-        } else {
-            loaded.secrets = loaded.secrets_of_documents(file.id, text);
-        }
-        if self.work.has_findings() {
-            loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
-        }
-        loaded.ignores.hide(&loaded.secrets);
-        loaded
-    }
-}
-
-impl LoadedFile {
-    /// Whether secrets may be anywhere in the file: part of it was not read as expected and
-    /// may be secret.
-    fn has_secrets_anywhere(&self, source: &Source, folder: Folder, kinds: &SecretKinds) -> bool {
-        let is_lost = source.fault().is_some()
-            || !self.others.is_empty()
-            || self.problems.iter().any(|problem| problem.kind.is_fatal());
-        let is_secret = |document: &Document| document.data.secret;
-        self.documents.iter().any(|document| document.is_doubtful)
-            || is_lost
-                && (folder == Folder::Secrets
-                    || self.documents.iter().any(is_secret)
-                    || kinds.may_be_in(source.text()))
-    }
-
-    /// Hidden parts of the documents that are secret and were read without a mistake: the data
-    /// and everything after its key, such as comments.
-    fn secrets_of_documents(&self, file: FileId, text: &str) -> Vec<Span> {
-        let mut secrets = Vec::new();
-        for (index, document) in self.documents.iter().enumerate() {
-            if document.data.secret {
-                secrets.push(document.data.span);
-                let next = self.documents.get(index + 1).map(|next| next.span.start);
-                let end = document.after_data.or(next).unwrap_or(offset(text.len()));
-                secrets.extend(document.data_key.and_then(|key| behind(key, end, text)));
-            }
-        }
-        secrets.retain(|span| span.file == file);
-        secrets
-    }
-}
-
-/// The text between a key and byte `end`, without the colon and surrounding white space.
-fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
-    let stretch = text.get(key.end as usize..end as usize)?;
-    let stretch = stretch.trim_start();
-    let stretch = stretch.strip_prefix(':').unwrap_or(stretch).trim_start();
-    let start = end - offset(stretch.len());
-    Some(Span::new(key.file, start, start + offset(stretch.trim_end().len())))
-}
-
-/// The documents of a file that are empty. A file can be nothing but millions of `---`: the
-/// first few are reported one by one, the others as a number.
-#[derive(Default)]
-struct EmptyDocuments {
-    kept: usize,
-    more: usize,
-}
-
-impl EmptyDocuments {
-    /// Maximum number of empty documents of a file that are reported one by one.
-    const MAX_KEPT: usize = 20;
-
-    /// The fault, unless it is one of too many empty documents.
-    fn kept(&mut self, fault: DocumentFault) -> Option<DocumentFault> {
-        if !matches!(fault.kind, DocumentFaultKind::Empty { .. }) {
-            return Some(fault);
-        }
-        if self.kept == Self::MAX_KEPT {
-            self.more += 1;
-            return None;
-        }
-        self.kept += 1;
-        Some(fault)
-    }
-
-    /// Notes at the last of the faults that were kept how many were not.
-    fn count_in(&self, faults: &mut [DocumentFault]) {
-        let mut kinds = faults.iter_mut().rev().map(|fault| &mut fault.kind);
-        let last = kinds.find_map(|kind| match kind {
-            DocumentFaultKind::Empty { more } => Some(more),
-            _ => None,
-        });
-        if let Some(more) = last {
-            *more = self.more;
-        }
-    }
-}
-
-/// What threads that work at the same thing have read before: each has one while it
-/// reads, and waits for no other.
-#[derive(Default)]
-pub(super) struct KnownToThreads {
-    patterns: Arc<Patterns>,
-    /// Those that no thread has.
-    idle: Mutex<Vec<KnownTexts>>,
-}
-
-impl KnownToThreads {
-    /// What `work` gives, with something known. What a fault may have left half
-    /// done is not used again.
-    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut KnownTexts) -> T) -> T {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = idle().pop();
-        let mut known = known.unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
-        let made = work(&mut known);
-        idle().push(known);
-        made
-    }
-}
-
-/// What was parsed of a file that is secret as a whole.
-fn hidden(parsed: Parsed) -> Parsed {
-    let hide = |document: yaml::YamlDocument| yaml::YamlDocument {
-        root: document.root.into_secret(),
-        ..document
-    };
-    Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
 }

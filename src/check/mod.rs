@@ -8,13 +8,14 @@
 
 mod compare;
 mod configuration;
+mod edited;
+mod file;
 mod files;
+mod judge;
 mod load;
-mod parts;
 mod repositories;
 mod run;
-mod sets;
-mod side;
+mod site;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -23,15 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
 
-pub use self::compare::{Before, BothSides, Compared, Settings, compare, compare_with};
+pub use self::compare::{Before, BothSides, Compared, Settings};
 pub use self::configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
 use self::files::{Files, FilesSoFar, SitesRead};
 pub use self::files::{SiteNames, first_document, sites_reading};
 pub use self::load::baseline;
-use self::repositories::Which;
 use self::run::run;
-pub use self::run::{NameAndType, Session};
-pub use self::sets::{DeclaredSet, SecretFiles};
+pub use self::run::{NameAndType, Session, compare, compare_with};
+use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::{DocId, Graph};
@@ -141,6 +141,22 @@ impl<'a> Base<'a> {
     }
 }
 
+/// One of the two sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Base,
+    Head,
+}
+
+impl Which {
+    fn other(self) -> Self {
+        match self {
+            Which::Base => Which::Head,
+            Which::Head => Which::Base,
+        }
+    }
+}
+
 /// How far a run is, to be looked at from another thread.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -186,6 +202,16 @@ impl Plan<'_> {
             (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| &base.uses),
             (Scope::Set(_), _) => None,
         }
+    }
+
+    /// Leaves the findings that count for one of the sites asked for; the others are left out of
+    /// them.
+    fn keep_asked(&self, findings: &mut Vec<Diagnostic>) {
+        let Some(globs) = &self.sites else { return };
+        findings.retain_mut(|finding| {
+            finding.sites.retain(|site| globs.is_match(&**site));
+            !finding.sites.is_empty()
+        });
     }
 
     /// Whether the layers of a site are all that it is made of: a part of a declared set can be

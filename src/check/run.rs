@@ -1,29 +1,36 @@
-//! A run over one side, and sessions: files are read, and each site is related, rendered, judged
-//! or asked by itself.
+//! Runs over all sites, in parallel and in their order: of one side, of two sides, and sessions.
+//! Files are read, and each site is rendered, judged, compared or asked by itself.
 
-use std::collections::BTreeMap;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use globset::GlobSet;
 use rayon::prelude::*;
 
+use super::compare::{Before, Compared, ComparedSite, PerPair, Settings, SiteRun};
+use super::edited::{Documents, SetPair, Sides};
 use super::files::{SiteNames, SitesRead};
-use super::load::{Loaded, SetFiles};
+use super::load::{Loaded, SetFiles, Side as LoadedSide};
 use super::repositories::used_repositories;
-use super::side::{Asked, OneSide};
+use super::site::{Asked, OneSide};
 use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, Taken, Work};
+use crate::compare::reach::{Comparison, gather};
+use crate::compare::{Limits, Texts, edits_meeting};
 use crate::diagnostic::Diagnostic;
+use crate::edit::{Edit, EditId, EditKind};
 use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::DocId;
 use crate::guard::{Place, guarded};
 use crate::render::Alike;
 use crate::rules::{self, FailedStep};
+use crate::source::{RepoPath, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap, split};
-use crate::triage::Findings;
+use crate::system::edits::edits;
+use crate::triage::{self, Findings};
 
 /// A site's name and type; none for a set without layout.
 pub type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
@@ -171,9 +178,7 @@ fn checked(
     did(Stage::Judge, || diagnostics.len());
     let findings = lap(Stage::Judge, || {
         let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
-        if let Some(globs) = &plan.sites {
-            diagnostics.retain_mut(|diagnostic| counts_for(diagnostic, globs));
-        }
+        plan.keep_asked(&mut diagnostics);
         Findings::new(diagnostics, &loaded.sources, &plan.only).with_consequences(&loaded.sources)
     });
     let wanted = loaded.head.wanted(plan);
@@ -195,13 +200,6 @@ fn checked(
         unread,
         internal_error,
     }
-}
-
-/// Whether a finding counts for one of the sites asked for; the others are
-/// left out of it.
-pub(super) fn counts_for(diagnostic: &mut Diagnostic, sites: &GlobSet) -> bool {
-    diagnostic.sites.retain(|site| sites.is_match(&**site));
-    !diagnostic.sites.is_empty()
 }
 
 /// Renders and judges one site, and gives it back for those that are `like` it.
@@ -262,11 +260,229 @@ impl CheckedSite<()> {
     }
 }
 
-impl SetFiles {
-    /// The finding for what layercake failed to do with it.
-    pub(super) fn word_internal(&self, undone: FailedStep) -> Diagnostic {
-        let sites = self.name.iter().cloned().collect();
-        Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
+/// Compares the head of `plan` with its base.
+///
+/// # Errors
+/// As [`check`](super::check).
+pub fn compare(plan: &Plan<'_>, settings: &Settings) -> Result<Compared, Error> {
+    compare_with(plan, settings, &|_| ())
+}
+
+/// As [`compare`]; `per_site` takes from each site what the caller wants of
+/// its two sides.
+///
+/// # Errors
+/// As [`check`](super::check).
+pub fn compare_with(
+    plan: &Plan<'_>,
+    settings: &Settings,
+    per_site: &PerPair<'_>,
+) -> Result<Compared, Error> {
+    let mut loaded = Loaded::new(plan, settings.work)?;
+    loaded.ensure_sites(plan)?;
+    let sides = Sides::of(plan, &loaded);
+    let repositories = used_repositories(plan, &loaded);
+    let documents = lap(Stage::Pair, || Documents::of(&sides));
+    let mut edits = lap(Stage::Pair, || {
+        let keys = settings.keys.clone();
+        match settings.before {
+            Before::Base => {
+                let files = sides.file_edits(&documents.edited);
+                edits(documents.base, documents.head, &documents.unedited, files, keys)
+            }
+            Before::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
+        }
+    });
+    let reported = sides.revisions.reported(plan.further(), &repositories);
+    for number in edits.edits.iter_mut().filter_map(|edit| edit.repository.as_mut()) {
+        *number = reported[*number];
+    }
+    did(Stage::Pair, || edits.edits.len());
+    plan.progress.sites.store(sides.pairs.len(), Relaxed);
+    // Limits stay as if all sites were compared.
+    let left_out = sides.head.all_sets - sides.head.sets.len();
+    let limits = Limits::of_each(sides.pairs.len() + left_out);
+    let unedited = &documents.unedited[..];
+    let site_type = |pair: &SetPair<'_>| pair.site_type();
+    let sites = after_its_like(&sides.pairs, site_type, |pair, like| {
+        let run = SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, like, limits };
+        let compared = run.guarded(per_site);
+        plan.progress.sites_rendered.fetch_add(1, Relaxed);
+        compared
+    });
+    let (mut findings, has_failed) =
+        lap(Stage::Judge, || compared_findings(&sides, settings, &sites, &edits.edits));
+    let internal_error = loaded.has_failed() || has_failed;
+    did(Stage::Judge, || {
+        sites.iter().map(|site| site.base_findings.len() + site.head_findings.len()).sum()
+    });
+    let mut found = Vec::new();
+    let mut checked = Vec::new();
+    let mut concerned = BTreeSet::new();
+    for site in sites {
+        checked.extend(site.checked);
+        found.push(site.found);
+        concerned.extend(site.concerned);
+    }
+    let edited = &documents.edited;
+    let is_edited = |site: Option<&Arc<str>>, file| {
+        let file = loaded.sources.written(Span::point(file, 0)).file;
+        let mut edited = edited.range((file, None)..=(file, Some(usize::MAX)));
+        edited.any(|(_, number)| sides.revisions.are_of_site(*number, site))
+    };
+    let mut comparison = lap(Stage::Route, || gather(edits.edits, found, &is_edited));
+    limit(&sides, &mut comparison, &mut findings, &concerned);
+    let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
+    let real = files.filter(|file| file.decoded_from().is_none());
+    let edited_files = real.map(|file| file.path().clone()).collect();
+    let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
+    let documents = loaded.documents(plan, &loaded.head.wanted(plan));
+    let checked = Checked {
+        sites: checked,
+        repositories,
+        findings: Findings::default(),
+        secrets,
+        opaque,
+        documents,
+        undefined: Vec::new(),
+        unread: Vec::new(),
+        internal_error,
+        sources: mem::take(&mut loaded.sources),
+    };
+    let gated = Findings::default();
+    let damaged_baseline = loaded.damaged_baseline.take();
+    give_back(loaded);
+    Ok(Compared { checked, comparison, findings, gated, edited_files, damaged_baseline })
+}
+
+/// Leaves what the plan asks for: the edits of the files that are given,
+/// as far as they concern the sites that are wanted, and those that caused
+/// a finding there is to report.
+fn limit(
+    sides: &Sides<'_>,
+    comparison: &mut Comparison,
+    findings: &mut triage::ComparedFindings,
+    concerned: &BTreeSet<EditId>,
+) {
+    if sides.plan.only.is_empty() && sides.plan.sites.is_none() {
+        return;
+    }
+    let reported: BTreeSet<EditId> = findings.causes.iter().flatten().copied().collect();
+    let is_given = |edit: &Edit| {
+        let texts = edit.base.iter().chain(&edit.head);
+        let mut places = texts.flat_map(|text| std::iter::once(&text.at).chain(&text.covers));
+        places.any(|place| sides.plan.concerns(sides.loaded.sources.path_of(*place)))
+    };
+    let in_site = |id: EditId| sides.plan.sites.is_none() || concerned.contains(&id);
+    let numbers =
+        comparison.keep(&|id, edit| reported.contains(&id) || (in_site(id) && is_given(edit)));
+    findings.renumber(&numbers);
+}
+
+/// The findings of both sides, told apart, and whether one of them tells a
+/// fault of layercake itsides. Such a one is new whichever side it is on: it
+/// says that this run found less than there is.
+fn compared_findings(
+    sides: &Sides<'_>,
+    settings: &Settings,
+    sites: &[ComparedSite],
+    edits: &[Edit],
+) -> (triage::ComparedFindings, bool) {
+    let loaded = sides.loaded;
+    let of_files = |side: &LoadedSide| {
+        let found = lap(Stage::Rules, || loaded.file_findings(side));
+        did(Stage::Rules, || found.len());
+        found
+    };
+    let (mut head, mut base) = (of_files(sides.head), of_files(sides.base));
+    base.extend(sides.base.layout_findings());
+    head.extend(sides.head.layout_findings());
+    let mut caused: BTreeMap<Told<'_>, &[EditId]> = BTreeMap::new();
+    for site in sites {
+        base.extend(site.base_findings.iter().cloned());
+        head.extend(site.head_findings.iter().cloned());
+        for (index, edits) in &site.caused {
+            caused.insert(told(&site.head_findings[*index]), edits);
+        }
+    }
+    base.extend(loaded.configuration_findings(sides.plan, sides.base));
+    if settings.before == Before::Nothing {
+        // What is found in an empty folder was not there before.
+        base.clear();
+    }
+    head.extend(loaded.configuration_findings(sides.plan, sides.head));
+    head.extend(loaded.configured.change());
+    let (internal, base): (Vec<_>, Vec<_>) = base.into_iter().partition(rules::is_internal);
+    head.extend(internal);
+    let has_failed = head.iter().any(rules::is_internal);
+    let mut base = loaded.judge(sides.plan, sides.base, base);
+    let mut head = loaded.judge(sides.plan, sides.head, head);
+    sides.plan.keep_asked(&mut base);
+    sides.plan.keep_asked(&mut head);
+    let sources = &loaded.sources;
+    let in_files = LazyCell::new(|| EditsInFiles::of(edits, sources));
+    let causes = |finding: &Diagnostic| match caused.get(&told(finding)) {
+        Some(edits) => edits.to_vec(),
+        None => in_files.causes(finding),
+    };
+    let only = &sides.plan.only;
+    let of_side =
+        |findings, side: &LoadedSide| triage::SideFindings { findings, sites: side.site_names() };
+    let (base, head) = (of_side(base, sides.base), of_side(head, sides.head));
+    let mut compared = triage::ComparedFindings::new(base, head, sources, only, &causes);
+    let unread = |id: EditId| {
+        let edit = &edits[id.index()];
+        edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
+    };
+    compared.mark_consequences(&unread, sources);
+    let added_ignores = match settings.before {
+        Before::Base => loaded.added_ignores(),
+        Before::Nothing => 0,
+    };
+    (triage::ComparedFindings { added_ignores, ..compared }, has_failed)
+}
+
+/// What tells a finding of one site from others.
+type Told<'d> = (Span, &'static str, &'d str, &'d [Arc<str>]);
+
+fn told(finding: &Diagnostic) -> Told<'_> {
+    (finding.primary.span, finding.rule.name, &*finding.message, &*finding.sites)
+}
+
+/// The edits of files, to find those that a finding of a file by itself comes from.
+struct EditsInFiles<'e> {
+    sources: &'e SourceMap,
+    texts: Texts,
+    by_path: BTreeMap<&'e RepoPath, Vec<EditId>>,
+}
+
+impl<'e> EditsInFiles<'e> {
+    fn of(edits: &[Edit], sources: &'e SourceMap) -> Self {
+        let ids: Vec<EditId> = (0..edits.len()).map(EditId::at).collect();
+        let texts = Texts::of(edits, &ids, |edit| edit.head.as_ref());
+        let mut by_path: BTreeMap<&RepoPath, Vec<EditId>> = BTreeMap::new();
+        for id in ids {
+            let edit = &edits[id.index()];
+            let texts = edit.base.iter().chain(&edit.head);
+            let places = texts.flat_map(|text| std::iter::once(&text.at).chain(&text.covers));
+            let paths = places.map(|place| sources.path_of(*place));
+            for path in paths.collect::<BTreeSet<_>>() {
+                by_path.entry(path).or_default().push(id);
+            }
+        }
+        Self { sources, texts, by_path }
+    }
+
+    /// The edits at the place of a finding, or else the first edits of its file.
+    fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
+        /// Maximum number of edits of its file that are named for a finding.
+        const MAX_EDITS: usize = 10;
+        let there = edits_meeting([(&self.texts, finding.primary.span)]);
+        if !there.is_empty() {
+            return there;
+        }
+        let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
+        in_file.into_iter().flatten().take(MAX_EDITS).copied().collect()
     }
 }
 

@@ -12,8 +12,8 @@ use globset::GlobSet;
 
 use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
 use crate::check::{
-    AcceptedBy, Checked, Configuration, DeclaredSet, GivenHeader, Plan, Progress,
-    RenderedSite as SiteAtHand, Scope, SecretFiles, Work, work_on_sites,
+    AcceptedBy, Checked, Configuration, GivenHeader, Plan, Progress, RenderedSite as SiteAtHand,
+    Scope, Work, work_on_sites,
 };
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
@@ -22,6 +22,7 @@ use crate::source::{
     FileId, ListedFiles, MemoryTree, RepoPath, Span, WorkTree, bytes_at, names_in,
 };
 use crate::system::cloud_init::SourceKind;
+use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles};
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{Key, Mapping, Node, Value};

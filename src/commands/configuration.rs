@@ -6,10 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
-use crate::check::{
-    self, AcceptedBy, Base, DeclaredSet, EntryKind, KnownMissing, Plan, Progress, Scope,
-    SecretFiles,
-};
+use crate::check::{self, AcceptedBy, Base, EntryKind, KnownMissing, Plan, Progress, Scope};
 use crate::config::{self, Config, File, GlobPattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
@@ -19,6 +16,7 @@ use crate::report::{self, ChosenBy, ChosenSemantics, Format, Links};
 use crate::rules::{self, GROUPS, RULES};
 use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
+use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles};
 use crate::system::deckhand::DeckhandOptions;
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};

@@ -160,12 +160,38 @@ const CLI: [&str; 18] = [
     "mod",
 ];
 
+/// The files of `check/`; each may use those before it, and the types of the module itself.
+const CHECK: [&str; 11] = [
+    "configuration",
+    "files",
+    "file",
+    "load",
+    "judge",
+    "repositories",
+    "edited",
+    "site",
+    "compare",
+    "run",
+    "mod",
+];
+
 #[test]
 fn files_of_the_command_line_use_only_those_before_them() {
-    let place = |name: &str| CLI.iter().position(|it| *it == name);
+    check_order("cli/", &CLI);
+}
+
+#[test]
+fn files_of_the_pipeline_use_only_those_before_them() {
+    check_order("check/", &CHECK);
+}
+
+fn check_order(folder: &str, files: &[&str]) {
+    let place = |name: &str| files.iter().position(|it| *it == name);
     let mut wrong = Vec::new();
     for (path, text) in sources() {
-        let Some(file) = path.strip_prefix("cli/") else { continue };
+        let Some(file) = path.strip_prefix(folder).filter(|file| !file.contains('/')) else {
+            continue;
+        };
         let Some(at) = place(file.trim_end_matches(".rs")) else {
             wrong.push(format!("{path} is not in the list"));
             continue;

@@ -6,6 +6,7 @@
 //! what is merged of some of them is another, which begins empty and lays one
 //! after the other over what there is. The last of these is the output.
 
+pub mod declared;
 pub mod part;
 pub mod read;
 mod revision;

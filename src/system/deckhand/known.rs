@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smol_str::SmolStr;
 
@@ -80,5 +80,27 @@ impl<T: Clone> TextTable<T> {
             self.0.insert(text.clone(), made.clone());
         }
         Ok(made)
+    }
+}
+
+/// What threads that work at the same thing have read before: each has one while it
+/// reads, and waits for no other.
+#[derive(Default)]
+pub(crate) struct KnownToThreads {
+    patterns: Arc<Patterns>,
+    /// Those that no thread has.
+    idle: Mutex<Vec<KnownTexts>>,
+}
+
+impl KnownToThreads {
+    /// What `work` gives, with something known. What a fault may have left half
+    /// done is not used again.
+    pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut KnownTexts) -> T) -> T {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let mut known = known.unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
+        let made = work(&mut known);
+        idle().push(known);
+        made
     }
 }

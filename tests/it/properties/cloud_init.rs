@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use layercake::check::{
-    AcceptedBy, Base, Checked, Configuration, DeclaredSet, Plan, Progress, RenderedSite, Scope,
-    Settings, check, compare,
+    AcceptedBy, Base, Checked, Configuration, Plan, Progress, RenderedSite, Scope, Settings, check,
+    compare,
 };
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
 use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, Span, Tree};
 use layercake::system::cloud_init::SourceKind;
+use layercake::system::cloud_init::declared::DeclaredSet;
 use layercake::yaml::Origin;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layercake::check::{
-    AcceptedBy, Base, Compared, Configuration, DeclaredSet, Plan, Progress, Scope, Settings,
-    compare,
+    AcceptedBy, Base, Compared, Configuration, Plan, Progress, Scope, Settings, compare,
 };
 use layercake::compare::{Attribution, Status};
 use layercake::edit::EditId;
@@ -17,6 +16,7 @@ use layercake::render::render;
 use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source as Text, SourceMap, Span};
 use layercake::system::Written;
+use layercake::system::cloud_init::declared::DeclaredSet;
 use layercake::system::cloud_init::part::CloudPart;
 use layercake::system::cloud_init::read::{Included, read};
 use layercake::system::cloud_init::{GivenFile, OUTPUT, PartSource, Set, Sets, SourceKind};

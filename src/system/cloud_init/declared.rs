@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
+use super::{GivenFile, PartSource, Set, SourceKind};
 use crate::merge::cloud_init::Dialect;
 use crate::source::{RepoPath, Span, Tree};
-use crate::system::cloud_init::{GivenFile, PartSource, Set, SourceKind};
 
 /// A set that is declared: for each site an output.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl DeclaredSet {
 
 /// What is a part of some set, whatever the site is.
 #[derive(Debug, Default)]
-pub(super) struct PartGlobs {
+pub(crate) struct PartGlobs {
     user_data: GlobSet,
     configurations: GlobSet,
     /// What the path of every file begins with that a glob matches.
@@ -46,7 +46,7 @@ pub(super) struct PartGlobs {
 }
 
 impl PartGlobs {
-    pub(super) fn of(sets: &[DeclaredSet]) -> Self {
+    pub(crate) fn of(sets: &[DeclaredSet]) -> Self {
         let of = |wanted: &dyn Fn(SourceKind) -> bool| {
             let sources = sets.iter().flat_map(|set| &set.sources);
             let globs = sources.filter(|(kind, _)| wanted(*kind)).flat_map(|(_, globs)| globs);
@@ -62,24 +62,24 @@ impl PartGlobs {
     }
 
     /// Whether files in this folder can be parts, whatever they are called.
-    pub(super) fn can_be_in(&self, folder: &RepoPath) -> bool {
+    pub(crate) fn can_be_in(&self, folder: &RepoPath) -> bool {
         let folder = format!("{folder}/");
         self.prefixes
             .iter()
             .any(|prefix| prefix.starts_with(&folder) || folder.starts_with(prefix.as_str()))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.user_data.is_empty() && self.configurations.is_empty()
     }
 
     /// Whether a file is one of cloud-init's, and none of Deckhand's.
-    pub(super) fn has(&self, path: &RepoPath) -> bool {
+    pub(crate) fn has(&self, path: &RepoPath) -> bool {
         self.is_user_data(path) || self.configurations.is_match(path.as_str())
     }
 
     /// Whether it is read as user-data, or else as a configuration.
-    pub(super) fn is_user_data(&self, path: &RepoPath) -> bool {
+    pub(crate) fn is_user_data(&self, path: &RepoPath) -> bool {
         self.user_data.is_match(path.as_str())
     }
 }
@@ -121,7 +121,7 @@ impl SecretFiles {
     }
 
     /// Whether what `path` of `tree` leads to is one of them.
-    pub(super) fn have_in(&self, tree: &dyn Tree, path: &RepoPath) -> bool {
+    pub(crate) fn have_in(&self, tree: &dyn Tree, path: &RepoPath) -> bool {
         let leads_to_one = || tree.real_path(path).is_some_and(|path| self.have(&path));
         !self.declared.is_empty() && (self.have(path) || leads_to_one())
     }
@@ -129,7 +129,7 @@ impl SecretFiles {
 
 /// The sets of one site, of the parts of the files that there are. Files count
 /// in the order of their paths.
-pub(super) fn sets_of_site<'a>(
+pub(crate) fn sets_of_site<'a>(
     declared: &[DeclaredSet],
     site: (Option<&str>, Option<&str>),
     at: impl Fn(Span) -> Option<Span>,

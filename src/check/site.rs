@@ -1,10 +1,9 @@
-//! A site as it is on one side, rendered and judged. What it has alike with
+//! One site as it is on one side, related, rendered and judged. What it has alike with
 //! another rendering, of the other side or of another site, is taken from there.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::configuration::{Related, related};
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
 use super::{CheckedSite, Plan, RenderedSite, Work};
 use crate::compare::Side;
@@ -15,7 +14,7 @@ use crate::rules::{self, DocumentFinding, JudgedSite, SiteFacts};
 use crate::source::{DocKey, FileId, SourceMap, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
-use crate::system::cloud_init::Sets;
+use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
 use crate::yaml::{Node, Value, Whole};
@@ -24,15 +23,11 @@ type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A site as it is on one side, rendered and judged.
 pub(super) struct OneSide<'a> {
-    pub(super) site: Site<'a>,
-    pub(super) sets: Sets<'a>,
-    pub(super) graph: Graph,
+    pub(super) related: Related<'a>,
     pub(super) rendered: Rendered,
     pub(super) findings: Vec<Diagnostic>,
     /// Those of rendered documents, among the others.
     of_documents: Vec<DocumentFinding>,
-    /// By what each document is known, in their order.
-    identities: Vec<Identity>,
     /// The documents by that, as soon as another rendering takes from this one.
     ids: OnceLock<Lookup<Identity, DocId>>,
     /// What documents have that are none of Deckhand's.
@@ -58,29 +53,25 @@ impl<'a> OneSide<'a> {
         earlier: Option<(&OneSide<'a>, Alike)>,
         asked: Asked<'_, 'a>,
     ) -> Self {
-        let documents: Vec<&'a Document> =
-            set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
+        let documents = set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
         let same_site = asked.before.into_iter().chain(earlier.map(|(side, _)| side));
-        let same_site = same_site.map(|side| (&side.site, &side.graph));
         let related = lap(Stage::Relate, || {
-            related(plan, &loaded.configured, name, documents, sets, same_site)
+            Related::of(plan, loaded, (name, documents, sets), side.all_sets, same_site)
         });
-        let identities = lap(Stage::Relate, || identities(&related));
         did(Stage::Relate, || 1);
-        let Related { site, sets, graph } = related;
-        let graph = Graph { sharers: side.all_sets, ..graph };
+        let graph = &related.graph;
         let (from, rendered) = lap(Stage::Render, || {
-            let from = earlier.map(|(side, alike)| side.earlier(&site, &identities, alike));
+            let from = earlier.map(|(side, alike)| side.earlier(&related, alike));
             let extent = match loaded.work {
                 Work::Judge | Work::Render => Extent::All,
                 Work::Merge => {
-                    let outputs = graph.outputs().map(|(doc, _)| doc);
-                    Extent::Only(outputs.filter(|doc| sets.member(*doc).is_some()).collect())
+                    let is_of_set = |doc: &DocId| related.sets.member(*doc).is_some();
+                    Extent::Only(graph.outputs().map(|(doc, _)| doc).filter(is_of_set).collect())
                 }
                 Work::Answer | Work::Relate => Extent::Only(asked.docs.to_vec()),
             };
-            let rendered = render_again(&graph, from.as_slice(), extent);
+            let rendered = render_again(graph, from.as_slice(), extent);
             (from, rendered)
         });
         did(Stage::Render, || {
@@ -88,22 +79,14 @@ impl<'a> OneSide<'a> {
             let is_made = |doc: DocId| rendered.is_wanted(doc) && rendered.untouched(doc).is_none();
             outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
-        let facts = SiteFacts {
-            sources: &loaded.sources,
-            site: &site,
-            sets: &sets,
-            graph: &graph,
-            rendered: &rendered,
-            schemas: &loaded.schemas,
-            settings: &loaded.settings,
-            earlier: earlier.zip(from.as_ref()).map(|((side, _), from)| JudgedSite {
-                site: &side.site,
-                graph: &side.graph,
-                rendered: &side.rendered,
-                findings: &side.findings,
-                twins: from.twins(),
-            }),
-        };
+        let earlier_site = earlier.zip(from.as_ref()).map(|((side, _), from)| JudgedSite {
+            site: &side.related.site,
+            graph: &side.related.graph,
+            rendered: &side.rendered,
+            findings: &side.findings,
+            twins: from.twins(),
+        });
+        let facts = SiteFacts { earlier: earlier_site, ..related.facts(loaded, &rendered) };
         let other = earlier.map(|(side, _)| side);
         let (of_documents, mut findings) = match loaded.work {
             Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, other)),
@@ -116,50 +99,47 @@ impl<'a> OneSide<'a> {
         }
         let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
         let (ids, no_metadata) = (OnceLock::new(), Whole::Held(nothing));
-        Self { site, sets, graph, rendered, findings, of_documents, identities, ids, no_metadata }
+        Self { related, rendered, findings, of_documents, ids, no_metadata }
     }
 
     /// What is compared of it.
     pub(super) fn side(&self) -> Side<'_> {
-        let written = self.site.documents.iter().map(|document| document.whole());
-        let others = self.sets.iter().map(|_| &self.no_metadata);
-        Side::new(&self.graph, &self.rendered, written.chain(others).collect())
+        let written = self.related.site.documents.iter().map(|document| document.whole());
+        let others = self.related.sets.iter().map(|_| &self.no_metadata);
+        Side::new(&self.related.graph, &self.rendered, written.chain(others).collect())
     }
 
     /// What callers see of it.
     pub(super) fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
-        let Self { site, sets, graph, rendered, .. } = self;
-        RenderedSite { site, sets, graph, rendered, sources }
+        let Related { site, sets, graph, .. } = &self.related;
+        RenderedSite { site, sets, graph, rendered: &self.rendered, sources }
     }
 
-    /// What the documents of `site`, known as `identities`, can take from this.
-    pub(super) fn earlier(
-        &self,
-        site: &Site<'_>,
-        identities: &[Identity],
-        alike: Alike,
-    ) -> Earlier<'_> {
-        let in_place = if site.is_related_as(&self.site) { site.documents.len() } else { 0 };
-        let twin = |(at, identity): (usize, &Identity)| match self.identities.get(at) {
+    /// What other documents can take from this.
+    pub(super) fn earlier(&self, others: &Related<'_>, alike: Alike) -> Earlier<'_> {
+        let here = &self.related;
+        let is_in_place = others.site.is_related_as(&here.site);
+        let in_place = if is_in_place { others.site.documents.len() } else { 0 };
+        let twin = |(at, identity): (usize, &Identity)| match here.identities.get(at) {
             Some(here) if here == identity => Some(DocId::at(at)),
             // Another document than was here, and none that stands elsewhere.
             _ if at < in_place => None,
             _ => self.ids().get(identity).copied(),
         };
-        let twins = identities.iter().enumerate().map(twin).collect();
-        Earlier::new(&self.graph, &self.rendered, twins, alike)
+        let twins = others.identities.iter().enumerate().map(twin).collect();
+        Earlier::new(&here.graph, &self.rendered, twins, alike)
     }
 
     fn ids(&self) -> &Lookup<Identity, DocId> {
         self.ids.get_or_init(|| {
-            let identities = self.identities.iter().cloned().enumerate();
+            let identities = self.related.identities.iter().cloned().enumerate();
             identities.map(|(at, identity)| (identity, DocId::at(at))).collect()
         })
     }
 
     /// How many documents it renders to.
     pub(super) fn outputs(&self) -> usize {
-        self.graph.outputs().count()
+        self.related.graph.outputs().count()
     }
 
     /// What is told of it; `taken` is what the caller took.
@@ -168,7 +148,7 @@ impl<'a> OneSide<'a> {
             name: set.name.clone(),
             site_type: set.site_type.clone(),
             files: set.files.len(),
-            documents: self.site.documents.len(),
+            documents: self.related.site.documents.len(),
             outputs: self.outputs(),
             taken,
         }
@@ -206,7 +186,7 @@ fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<Docum
 
 /// By what a document is known to be the one of another rendering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Identity {
+enum Identity {
     /// By its place in memory: it was read once.
     Document(usize),
     /// Another, of which there are few.
@@ -215,7 +195,7 @@ pub(super) enum Identity {
 
 /// By what a member of a set is known to be the one of another rendering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Member {
+enum Member {
     /// A part, in one of the sets.
     Part(Arc<str>, usize),
     /// What is merged of some, by name, and whether it begins as nothing.
@@ -223,19 +203,69 @@ pub(super) enum Member {
 }
 
 /// The identities of all documents of a site, in their order.
-pub(super) fn identities(related: &Related<'_>) -> Vec<Identity> {
-    let documents = related.site.documents.iter();
+fn identities(site: &Site<'_>, sets: &Sets<'_>, graph: &Graph) -> Vec<Identity> {
+    let documents = site.documents.iter();
     let documents =
         documents.map(|document| Identity::Document(Written::Deckhand(document).address()));
-    let members = related.sets.iter().map(|(doc, member)| match member.part {
+    let members = sets.iter().map(|(doc, member)| match member.part {
         Some(part) => {
-            let set = related.sets.sets[member.set].name.clone();
+            let set = sets.sets[member.set].name.clone();
             Member::Part(set, Written::Part(part).address())
         }
         None => {
-            let recipe = related.graph.recipe(doc);
+            let recipe = graph.recipe(doc);
             Member::Merged(recipe.key.clone(), recipe.data.is_null())
         }
     });
     documents.chain(members.map(|member| Identity::Member(Box::new(member)))).collect()
+}
+
+/// The documents of a site, of every system, and the graph they are lowered to.
+pub(super) struct Related<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) sets: Sets<'a>,
+    pub(super) graph: Graph,
+    /// By what each document is known, in their order.
+    identities: Vec<Identity>,
+}
+
+impl<'a> Related<'a> {
+    /// Relates the documents of the site of this name as the plan has it, and lowers them, for one
+    /// of so many sites; `earlier` are sites that were, of which the same site may be nearly the
+    /// same.
+    pub(super) fn of<'s, 'e: 'a + 's>(
+        plan: &Plan<'_>,
+        loaded: &Loaded,
+        (name, documents, sets): (Option<Arc<str>>, Vec<&'a Document>, Vec<Set<'a>>),
+        sharers: usize,
+        earlier: impl IntoIterator<Item = &'s OneSide<'e>>,
+    ) -> Self {
+        let options = plan.configuration.options(&plan.options, name.as_deref());
+        let earlier = earlier.into_iter().map(|side| (&side.related.site, &side.related.graph));
+        let mut same_site = earlier.filter(|(site, _)| site.name == name);
+        let again = same_site.find_map(|(site, graph)| site.again(graph, &documents, &options));
+        let (site, mut graph) = again.unwrap_or_else(|| {
+            let mut site = Site::new(name, documents, &options);
+            let graph = site.to_graph(&options);
+            loaded.configured.without_known(&plan.configuration, &mut site);
+            (site, graph)
+        });
+        let sets = Sets::add_to(sets, &mut graph);
+        let identities = identities(&site, &sets, &graph);
+        Self { site, sets, graph: Graph { sharers, ..graph }, identities }
+    }
+
+    /// What the rules are told where nothing was rendered before.
+    pub(super) fn facts<'s>(&'s self, loaded: &'s Loaded, rendered: &'s Rendered) -> SiteFacts<'s> {
+        SiteFacts {
+            sources: &loaded.sources,
+            site: &self.site,
+            sets: &self.sets,
+            graph: &self.graph,
+            rendered,
+            schemas: &loaded.schemas,
+            settings: &loaded.settings,
+            earlier: None,
+        }
+    }
 }

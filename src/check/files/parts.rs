@@ -1,40 +1,39 @@
 //! The files that cloud-init is given: read once, like all others.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::files::{Files, ToRead, failure};
-use super::load::{Loaded, SetFiles, Side};
-use super::sets::{PartGlobs, sets_of_site};
-use super::{GivenHeader, Plan};
+use super::{Files, ToRead, failure};
+use crate::check::{GivenHeader, Plan};
 use crate::error::Error;
 use crate::guard::{Place, guarded};
 use crate::source::{
     Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, Spanned, Tree, offset,
 };
 use crate::system::Written;
+use crate::system::cloud_init::GivenFile;
+use crate::system::cloud_init::declared::PartGlobs;
 use crate::system::cloud_init::part::{CloudPart, Header};
 use crate::system::cloud_init::read::{Included, UserData, read_configuration, read_with};
-use crate::system::cloud_init::{GivenFile, Set};
 use crate::system::deckhand::secrecy::Folder;
 use crate::system::edits::Located;
 
 /// A file of parts.
 #[derive(Debug)]
-pub(super) struct PartFile {
-    pub(super) path: RepoPath,
-    pub(super) file: FileId,
+pub(in crate::check) struct PartFile {
+    pub(in crate::check) path: RepoPath,
+    pub(in crate::check) file: FileId,
     /// What it gives, files that it includes among it.
-    pub(super) read: Arc<UserData>,
+    pub(in crate::check) read: Arc<UserData>,
     /// What stands for it where it gives nothing.
     nothing: CloudPart,
     /// Whether all of it is secret.
-    pub(super) is_secret: bool,
+    pub(in crate::check) is_secret: bool,
 }
 
 impl PartFile {
     /// Every file that its parts stand in, decoded ones among them.
-    pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
+    pub(in crate::check) fn files(&self) -> impl Iterator<Item = FileId> {
         let parts = self.read.parts.iter().map(|part| part.span.file);
         let faults = self.read.faults.iter().chain(&self.read.aborted).map(|it| it.at.file);
         let problems = self.read.problems.iter().map(|it| it.span.file);
@@ -44,7 +43,7 @@ impl PartFile {
 
 impl<T: Default + Send> Files<'_, T> {
     /// The files of `tree` that are parts of declared sets, by path; `entries` are all of it.
-    pub(super) fn parts(
+    pub(in crate::check) fn parts(
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
@@ -205,7 +204,7 @@ impl GivenHeader {
 
 impl PartFile {
     /// What is the same on both sides where the file is.
-    pub(super) fn identity(&self) -> (&RepoPath, *const UserData) {
+    pub(in crate::check) fn identity(&self) -> (&RepoPath, *const UserData) {
         (&self.path, Arc::as_ptr(&self.read))
     }
 
@@ -214,13 +213,13 @@ impl PartFile {
         if self.read.aborted.is_some() { &[] } else { &self.read.parts }
     }
 
-    fn given(&self) -> GivenFile<'_> {
+    pub(in crate::check) fn given(&self) -> GivenFile<'_> {
         let parts = self.parts().iter().collect();
         GivenFile { at: Span::point(self.file, 0), parts, read: Some(&*self.read) }
     }
 
     /// Its parts, as what somebody may have edited.
-    pub(super) fn located(&self) -> impl Iterator<Item = Located<'_>> {
+    pub(in crate::check) fn located(&self) -> impl Iterator<Item = Located<'_>> {
         let nothing = self.parts().is_empty().then_some(&self.nothing);
         self.parts().iter().chain(nothing).enumerate().map(|(index, part)| Located {
             repository: None,
@@ -229,61 +228,5 @@ impl PartFile {
             index,
             document: Written::Part(part),
         })
-    }
-}
-
-impl Side {
-    /// The files of parts that this side has, with what was read of them.
-    pub(super) fn reads(&self) -> HashSet<(&RepoPath, *const UserData)> {
-        self.parts.iter().map(PartFile::identity).collect()
-    }
-
-    /// Says of each set of files which parts are in it.
-    pub(super) fn find_parts(&mut self, plan: &Plan<'_>) {
-        let mut sets = std::mem::take(&mut self.sets);
-        let parts = self.parts_by_path();
-        for files in &mut sets {
-            let site = (files.name.as_deref(), files.site_type.as_deref());
-            let used = sets_of_site(&plan.configuration.sets, site, Some, &parts);
-            let used = used.iter().flat_map(|set| &set.sources).flat_map(|source| &source.files);
-            let used: BTreeSet<FileId> = used.map(|given| given.at.file).collect();
-            let is_used = |file: &&PartFile| used.contains(&file.file);
-            for file in self.parts.iter().filter(is_used) {
-                files.part_paths.insert(file.path.clone());
-                files.parts.extend(file.files());
-            }
-            files.parts.sort_unstable();
-            files.parts.dedup();
-        }
-        self.sets = sets;
-    }
-
-    /// All parts, by the path of their file.
-    pub(super) fn parts_by_path(&self) -> BTreeMap<&RepoPath, GivenFile<'_>> {
-        self.parts.iter().map(|file| (&file.path, file.given())).collect()
-    }
-}
-
-impl Loaded {
-    /// The sets of one site, as one of the sides has them.
-    pub(super) fn sets<'a>(
-        &self,
-        plan: &Plan<'_>,
-        side: &'a Side,
-        files: &SetFiles,
-    ) -> Vec<Set<'a>> {
-        let site = (files.name.as_deref(), files.site_type.as_deref());
-        self.sets_of(plan, site, &side.parts_by_path())
-    }
-
-    /// The sets of one site, by its name and type, of these parts.
-    pub(super) fn sets_of<'a>(
-        &self,
-        plan: &Plan<'_>,
-        site: (Option<&str>, Option<&str>),
-        parts: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
-    ) -> Vec<Set<'a>> {
-        let at = |at| self.configured.place(at);
-        sets_of_site(&plan.configuration.sets, site, at, parts)
     }
 }

@@ -1,0 +1,401 @@
+//! Both sides of a run as they were read: their sites in pairs, and what was edited between them.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::files::{PartFile, SideFile};
+use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::{Further, Plan, Which};
+use crate::compare::reach::SiteReach;
+use crate::diagnostic::Diagnostic;
+use crate::rules::FailedStep;
+use crate::source::{FileId, RepoPath, UsedRepository};
+use crate::system::Written;
+use crate::system::deckhand::layout::Place;
+use crate::system::edits::{FileEdit, FileEditCause, Located, Membership, SitePlaces};
+
+/// Both sides of a run.
+pub(super) struct Sides<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) loaded: &'a Loaded,
+    pub(super) base: &'a LoadedSide,
+    pub(super) head: &'a LoadedSide,
+    /// The sites that are wanted, by name.
+    pub(super) pairs: Vec<SetPair<'a>>,
+    /// The further repositories that they are made of.
+    pub(super) revisions: AllRevisions,
+}
+
+/// The documents of both sides, by whether their files are the same.
+pub(super) struct Documents<'a> {
+    pub(super) unedited: Vec<Located<'a>>,
+    pub(super) base: Vec<Located<'a>>,
+    pub(super) head: Vec<Located<'a>>,
+    /// The files that are not the same.
+    pub(super) edited: BTreeSet<LocatedFile>,
+}
+
+impl<'a> Documents<'a> {
+    pub(super) fn of(sides: &Sides<'a>) -> Self {
+        let [base, head] = [Which::Base, Which::Head].map(|which| -> BTreeSet<LocatedFile> {
+            sides.files(which).map(|(file, _)| file).collect()
+        });
+        let shared: BTreeSet<LocatedFile> = base.intersection(&head).copied().collect();
+        let of = |which: Which, is_shared: bool| {
+            let wanted = |file: LocatedFile| shared.contains(&file) == is_shared;
+            let mut located = sides.located(which, &wanted);
+            let other = sides.side(which.other());
+            let others = other.reads();
+            let is_wanted = |file: &&PartFile| others.contains(&file.identity()) == is_shared;
+            let parts = sides.side(which).parts.iter().filter(is_wanted);
+            located.extend(parts.flat_map(PartFile::located));
+            located
+        };
+        Self {
+            unedited: of(Which::Head, true),
+            base: of(Which::Base, false),
+            head: of(Which::Head, false),
+            edited: base.symmetric_difference(&head).copied().collect(),
+        }
+    }
+}
+
+/// A file that was edited and perhaps not read.
+#[derive(Default)]
+struct UnreadFile<'a> {
+    sides: [Option<FileId>; 2],
+    places: Vec<Option<&'a Place>>,
+}
+
+/// One site on the sides where it is there.
+pub(super) struct SetPair<'a> {
+    pub(super) name: Option<Arc<str>>,
+    pub(super) base: Option<&'a SetFiles>,
+    pub(super) head: Option<&'a SetFiles>,
+    /// The further repositories of each side, by the numbers of their revisions.
+    repositories: [Vec<usize>; 2],
+}
+
+impl SetPair<'_> {
+    /// Whether the same kinds of files make the site on both sides.
+    fn is_made_alike(&self) -> bool {
+        match (self.base, self.head) {
+            (Some(base), Some(head)) => {
+                let [on_base, on_head] = &self.repositories;
+                base.site_type == head.site_type && on_base == on_head
+            }
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// Which files make it on the base side and on the head side, without parts.
+    pub(super) fn memberships(&self) -> [Option<Membership>; 2] {
+        let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
+            set.map(|set| set.membership(repositories.clone()))
+        };
+        let [base, head] = &self.repositories;
+        [of(self.base, base), of(self.head, head)]
+    }
+
+    /// Its type, on the head side if it is there.
+    pub(super) fn site_type(&self) -> Option<Arc<str>> {
+        self.head.or(self.base)?.site_type.clone()
+    }
+
+    /// The site with its number of outputs on the base side and on the head side.
+    pub(super) fn reach(&self, [base, head]: [Option<usize>; 2]) -> SiteReach {
+        SiteReach { site: self.name.clone(), site_type: self.site_type(), base, head }
+    }
+
+    /// What tells that layercake itself failed at the site.
+    pub(super) fn word_internal(&self, undone: FailedStep) -> Option<Diagnostic> {
+        Some(self.head.or(self.base)?.word_internal(undone))
+    }
+}
+
+/// Which sites read which files, on both sides together.
+struct Readers<'a> {
+    sites: BTreeSet<&'a str>,
+    by_type: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    by_part: BTreeMap<&'a RepoPath, BTreeSet<&'a str>>,
+    /// Whether there are sites of which it is not known what they read.
+    are_unknown: bool,
+}
+
+impl<'a> Readers<'a> {
+    fn of(sides: [&'a LoadedSide; 2]) -> Self {
+        let are_unknown = sides.iter().any(|side| side.unread_definitions().next().is_some());
+        let (sites, by_type, by_part) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        let mut readers = Self { sites, by_type, by_part, are_unknown };
+        for set in sides.into_iter().flat_map(|side| &side.sets) {
+            let Some(name) = set.name.as_deref() else { continue };
+            readers.sites.insert(name);
+            let site_type = set.site_type.as_deref().unwrap_or_default();
+            readers.by_type.entry(site_type).or_default().insert(name);
+            for path in &set.part_paths {
+                readers.by_part.entry(path).or_default().insert(name);
+            }
+        }
+        readers
+    }
+
+    /// The files that only the site of `set` reads.
+    fn alone(&self, set: &SetFiles) -> SitePlaces {
+        let is_alone = |readers: Option<&BTreeSet<&str>>| {
+            !self.are_unknown && readers.is_some_and(|readers| readers.len() == 1)
+        };
+        let own = set.name.clone().map(Place::Site);
+        let of_type = set.site_type.clone().filter(|name| is_alone(self.by_type.get(&**name)));
+        let global = is_alone(Some(&self.sites)).then_some(Place::Global);
+        let places = own.into_iter().chain(of_type.map(Place::Type)).chain(global);
+        let parts = set.part_paths.iter().filter(|path| is_alone(self.by_part.get(path)));
+        SitePlaces { places: places.collect(), parts: parts.cloned().collect() }
+    }
+}
+
+impl<'a> Sides<'a> {
+    pub(super) fn of(plan: &'a Plan<'a>, loaded: &'a Loaded) -> Self {
+        let (base, head) = (loaded.base.as_ref().unwrap_or(&loaded.head), &loaded.head);
+        let (pairs, revisions) = pairs(plan, [base, head]);
+        Self { plan, loaded, base, head, pairs, revisions }
+    }
+
+    fn side(&self, which: Which) -> &'a LoadedSide {
+        match which {
+            Which::Base => self.base,
+            Which::Head => self.head,
+        }
+    }
+
+    /// The files of a side; those that parts stand in are in no layer.
+    fn files(&self, which: Which) -> impl Iterator<Item = (LocatedFile, Option<&'a SideFile>)> {
+        let side = self.side(which);
+        let documents = side.files.iter().flat_map(move |file| {
+            let numbers = self.revisions.numbers_of(file.repository, which).iter();
+            numbers.map(move |number| ((file.id, *number), Some(file)))
+        });
+        documents.chain(side.files_of_parts().into_iter().map(|file| ((file, None), None)))
+    }
+
+    fn located(&self, which: Which, wanted: &dyn Fn(LocatedFile) -> bool) -> Vec<Located<'a>> {
+        self.files(which)
+            .filter(|(file, _)| wanted(*file))
+            .filter_map(|((id, repository), file)| Some((id, repository, file?)))
+            .flat_map(|(id, repository, file)| {
+                let path = self.loaded.sources.get(id).path();
+                let documents = self.loaded.file(id).documents.iter().enumerate();
+                documents.map(move |(index, document)| Located {
+                    repository,
+                    path,
+                    place: file.place.as_ref(),
+                    index,
+                    document: Written::Deckhand(document),
+                })
+            })
+            .collect()
+    }
+
+    /// Edits that no document shows: of site definitions whose sites are made of other files
+    /// on each side, and of files that cannot be read.
+    pub(super) fn file_edits(&self, edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
+        let readers = LazyCell::new(|| Readers::of([self.base, self.head]));
+        let defined = self.pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
+            let name = pair.name.as_deref()?;
+            let [base, head] = [self.base, self.head]
+                .map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
+            let (cause, alone) = match (pair.base, pair.head, base, head) {
+                (None, Some(set), None, Some(_)) => (FileEditCause::SiteAdded, readers.alone(set)),
+                (Some(set), None, Some(_), None) => {
+                    (FileEditCause::SiteRemoved, readers.alone(set))
+                }
+                _ => (FileEditCause::Definition, SitePlaces::default()),
+            };
+            let path = self.loaded.sources.get(head.or(base)?).path();
+            let edit = FileEdit { alone, ..FileEdit::new(path, cause, [base, head]) };
+            (base != head).then_some(edit)
+        });
+        let unread = self.unread(edited);
+        let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
+        let unknown = self.pairs.iter().filter_map(|pair| self.unknown_repositories(pair));
+        let unknown: Vec<FileEdit<'a>> =
+            unknown.filter(|file| !known.contains(file.path)).collect();
+        defined.chain(unread).chain(unknown).collect()
+    }
+
+    /// The edit of the definition of a site of which other repositories, or other revisions, are
+    /// not read on each side.
+    fn unknown_repositories(&self, pair: &SetPair<'a>) -> Option<FileEdit<'a>> {
+        let name = pair.name.as_deref()?;
+        let sides = [self.base, self.head];
+        let unknown = sides.map(|side| side.unknown_repositories(name));
+        if pair.base.is_none() || pair.head.is_none() || unknown[0] == unknown[1] {
+            return None;
+        }
+        let [base, head] = sides.map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
+        let path = self.loaded.sources.get(head.or(base)?).path();
+        let (is_unread, places) =
+            (unknown.map(|unknown| !unknown.is_empty()), vec![self.head.place_of(head?)]);
+        let edit = FileEdit::new(path, FileEditCause::Repository, [base, head]);
+        Some(FileEdit { is_unread, places, ..edit })
+    }
+
+    /// Edits of files that cannot be read.
+    fn unread(&self, edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
+        let mut found: BTreeMap<(Option<usize>, &RepoPath), UnreadFile<'a>> = BTreeMap::new();
+        for (at, which) in [Which::Base, Which::Head].into_iter().enumerate() {
+            for ((id, repository), file) in self.files(which).filter(|(it, _)| edited.contains(it))
+            {
+                let source = self.loaded.sources.get(id);
+                if source.decoded_from().is_none() {
+                    let found = found.entry((repository, source.path())).or_default();
+                    found.sides[at] = Some(id);
+                    found.places.extend(file.map(|file| file.place.as_ref()));
+                }
+            }
+        }
+        let unread = found.into_iter().filter_map(|((repository, path), file)| {
+            let UnreadFile { sides, places } = file;
+            let is_unread = self.loaded.unread_sides(sides)?;
+            let edit = FileEdit::new(path, FileEditCause::Unread, sides);
+            Some(FileEdit { repository, is_unread, places, ..edit })
+        });
+        unread.collect()
+    }
+}
+
+/// The sites that are wanted on both sides, by name, and the further repositories that they are
+/// made of.
+fn pairs<'a>(
+    plan: &Plan<'_>,
+    [base, head]: [&'a LoadedSide; 2],
+) -> (Vec<SetPair<'a>>, AllRevisions) {
+    let mut pairs: BTreeMap<Option<Arc<str>>, SetPair<'a>> = BTreeMap::new();
+    let empty = |name: &Option<Arc<str>>| SetPair {
+        name: name.clone(),
+        base: None,
+        head: None,
+        repositories: [Vec::new(), Vec::new()],
+    };
+    for set in base.wanted(plan) {
+        pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).base = Some(set);
+    }
+    for set in head.wanted(plan) {
+        pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).head = Some(set);
+    }
+    let mut revisions = AllRevisions::default();
+    for pair in pairs.values_mut() {
+        let of = |set: Option<&'a SetFiles>| set.map_or(&[][..], |set| &set.repositories);
+        let sides = [of(pair.base), of(pair.head)];
+        pair.repositories = revisions.add_site(plan.further(), pair.name.as_ref(), sides);
+    }
+    (pairs.into_values().collect(), revisions)
+}
+
+/// A further repository as some sites are made of it: what is read of it on each side, by the
+/// numbers of the further repositories of the run.
+struct Revisions {
+    /// None where the sites do not use it there.
+    base: Option<usize>,
+    /// None where the sites do not use it there.
+    head: Option<usize>,
+    sites: BTreeSet<Arc<str>>,
+}
+
+/// The further repositories of all sites, on both sides.
+#[derive(Default)]
+pub(super) struct AllRevisions {
+    all: Vec<Revisions>,
+    /// By further repository, the numbers of the revisions that it is on the base side of.
+    on_base: BTreeMap<usize, Vec<Option<usize>>>,
+    /// The same on the head side.
+    on_head: BTreeMap<usize, Vec<Option<usize>>>,
+}
+
+/// A file, and the further repository that it is in, by the number of its revisions.
+pub(super) type LocatedFile = (FileId, Option<usize>);
+
+impl AllRevisions {
+    /// Pairs the further repositories that a site reads on the base side and on the head side: of
+    /// one name, in their order. Gives the numbers of their revisions, for each side.
+    fn add_site(
+        &mut self,
+        further: &[Further<'_>],
+        site: Option<&Arc<str>>,
+        [base, head]: [&[usize]; 2],
+    ) -> [Vec<usize>; 2] {
+        let mut open: Vec<Option<usize>> = head.iter().copied().map(Some).collect();
+        let mut on_head: Vec<Option<usize>> = vec![None; head.len()];
+        let mut on_base = Vec::new();
+        for index in base {
+            let is_it = |other: &Option<usize>| {
+                other.is_some_and(|it| further[it].name == further[*index].name)
+            };
+            let at = open.iter().position(is_it);
+            let number = self.number(Some(*index), at.and_then(|at| open[at].take()), site);
+            on_base.push(number);
+            if let Some(at) = at {
+                on_head[at] = Some(number);
+            }
+        }
+        let on_head = on_head.into_iter().zip(head);
+        let on_head = on_head
+            .map(|(known, index)| known.unwrap_or_else(|| self.number(None, Some(*index), site)));
+        let on_head = on_head.collect();
+        [on_base, on_head]
+    }
+
+    /// The number of these revisions, of which `site` is made, too.
+    fn number(
+        &mut self,
+        base: Option<usize>,
+        head: Option<usize>,
+        site: Option<&Arc<str>>,
+    ) -> usize {
+        let known = self.all.iter().position(|it| (it.base, it.head) == (base, head));
+        let number = known.unwrap_or_else(|| {
+            let number = self.all.len();
+            self.all.push(Revisions { base, head, sites: BTreeSet::new() });
+            // Where sites use it on one side alone, its files count as the same on both.
+            let (of_base, of_head) = (base.or(head), head.or(base));
+            self.on_base.entry(of_base.expect("a side")).or_default().push(Some(number));
+            self.on_head.entry(of_head.expect("a side")).or_default().push(Some(number));
+            number
+        });
+        self.all[number].sites.extend(site.cloned());
+        number
+    }
+
+    /// The numbers of the revisions that a repository is on this side of; the repository itself
+    /// has none.
+    fn numbers_of(&self, repository: Option<usize>, which: Which) -> &[Option<usize>] {
+        let numbers = match which {
+            Which::Base => &self.on_base,
+            Which::Head => &self.on_head,
+        };
+        match repository {
+            None => &[None],
+            Some(index) => numbers.get(&index).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// Whether a site is made of these revisions, as each is of the repository itself.
+    pub(super) fn are_of_site(&self, number: Option<usize>, site: Option<&Arc<str>>) -> bool {
+        number.is_none_or(|number| site.is_some_and(|it| self.all[number].sites.contains(it)))
+    }
+
+    /// For each of these its number among the repositories that are reported, of which a site is
+    /// in one of each name.
+    pub(super) fn reported(&self, further: &[Further<'_>], used: &[UsedRepository]) -> Vec<usize> {
+        let reported = self.all.iter().map(|it| {
+            let name = it.head.or(it.base).map(|index| &further[index].name);
+            let site = it.sites.first();
+            let is_it = |used: &UsedRepository| {
+                Some(&used.name) == name && site.is_some_and(|site| used.sites.contains(site))
+            };
+            used.iter().position(is_it).unwrap_or_default()
+        });
+        reported.collect()
+    }
+}

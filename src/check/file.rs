@@ -1,0 +1,355 @@
+//! One file as it was read: its documents, what the rules say of it by itself, and which of its
+//! text may not be shown.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::Work;
+use super::files::{AsRead, PartFile, failure};
+use crate::diagnostic::Diagnostic;
+use crate::guard::{Place as Guarded, guarded};
+use crate::ignore;
+use crate::rules::{self, FileContents, FileFacts, RuleOptions};
+use crate::source::{FileId, Source, SourceMap, Span, offset};
+use crate::stopwatch::{Stage, lap};
+use crate::system::cloud_init::part::CloudPart;
+use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind};
+use crate::system::deckhand::known::KnownToThreads;
+use crate::system::deckhand::layout::{Layout, Place};
+use crate::system::deckhand::read::{Reading, Surroundings, read};
+use crate::system::deckhand::schema::{Schemas, is_data_schema};
+use crate::system::deckhand::secrecy::later::Later;
+use crate::system::deckhand::secrecy::{Folder, SecretKinds};
+use crate::yaml::{self, Node, Parsed};
+
+/// What one file holds.
+#[derive(Debug, Default)]
+pub(super) struct LoadedFile {
+    pub(super) problems: Vec<yaml::YamlProblem>,
+    pub(super) documents: Vec<Document>,
+    pub(super) others: Vec<DocumentFault>,
+    /// Places of secrets; the whole file if they cannot be located.
+    pub(super) secrets: Vec<Span>,
+    /// Whether no line of it may be shown.
+    pub(super) is_opaque: bool,
+    comments: Vec<yaml::Comment>,
+    /// What these say of findings.
+    pub(super) ignores: ignore::Comments,
+    /// Whether it is one of cloud-init's.
+    pub(super) has_parts: bool,
+    /// Its first document as it is written, where that may define a site.
+    pub(super) definition: Option<Node>,
+    /// What was found in it, and at which place it was taken to be.
+    pub(super) found: Option<(Option<Place>, Vec<Diagnostic>)>,
+}
+
+/// What reads the Deckhand documents of parsed files.
+pub(super) struct Reader<'r> {
+    pub(super) schemas: &'r Schemas,
+    pub(super) known: &'r KnownToThreads,
+    pub(super) secrets: &'r SecretKinds,
+    pub(super) work: Work,
+}
+
+impl Reader<'_> {
+    pub(super) fn file(&self, sources: &SourceMap, file: AsRead<'_>, parsed: Parsed) -> LoadedFile {
+        let source = sources.get(file.id);
+        let parsed = if file.is_secret { hidden(parsed) } else { parsed };
+        let first = parsed.documents.first().filter(|_| Layout::may_be_definition(source.path()));
+        let definition = first.map(|document| document.root.clone());
+        let place = Guarded::Documents(source.path().as_str());
+        let loaded = guarded(place, || self.documents(file, source, parsed));
+        let loaded = loaded.unwrap_or_else(|| LoadedFile::failed(file.id, source));
+        LoadedFile { definition, ..loaded }
+    }
+
+    fn documents(&self, file: AsRead<'_>, source: &Source, parsed: Parsed) -> LoadedFile {
+        let text = source.text();
+        let (problems, comments) = (parsed.problems, parsed.comments);
+        // Most files have one document, for which a list that grows has room for four.
+        let documents = Vec::with_capacity(parsed.documents.len());
+        let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
+        let mut empty = EmptyDocuments::default();
+        for document in &parsed.documents {
+            let (kinds, folder) = (self.secrets, file.folder);
+            let around = Surroundings { kinds, folder, problems: &loaded.problems };
+            let reading = || self.known.lend(|known| read(document, text, known, around));
+            match guarded(Guarded::Reading(source.path().as_str()), reading) {
+                Some(Reading::Document(document)) => loaded.documents.push(*document),
+                Some(Reading::Nothing(fault)) => loaded.others.extend(empty.kept(fault)),
+                None => loaded.problems.push(failure(file.id)),
+            }
+        }
+        empty.count_in(&mut loaded.others);
+        if self.work == Work::Judge {
+            for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
+                // Here it is done in parallel.
+                lap(Stage::Validate, || self.schemas.compiled(&schema.data));
+            }
+        }
+        if file.is_secret {
+            loaded.secrets = vec![Span::new(file.id, 0, offset(text.len()))];
+        } else if loaded.has_secrets_anywhere(source, file.folder, self.secrets) {
+            loaded.hide_all(file.id, source);
+        } else {
+            loaded.secrets = loaded.secrets_of_documents(file.id, text);
+        }
+        if self.work.has_findings() {
+            loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
+        }
+        loaded.ignores.hide(&loaded.secrets);
+        loaded
+    }
+}
+
+impl LoadedFile {
+    /// Whether secrets may be anywhere in the file: part of it was not read as expected and
+    /// may be secret.
+    fn has_secrets_anywhere(&self, source: &Source, folder: Folder, kinds: &SecretKinds) -> bool {
+        let is_lost = source.fault().is_some()
+            || !self.others.is_empty()
+            || self.problems.iter().any(|problem| problem.kind.is_fatal());
+        let is_secret = |document: &Document| document.data.secret;
+        self.documents.iter().any(|document| document.is_doubtful)
+            || is_lost
+                && (folder == Folder::Secrets
+                    || self.documents.iter().any(is_secret)
+                    || kinds.may_be_in(source.text()))
+    }
+
+    /// Hidden parts of the documents that are secret and were read without a mistake: the data
+    /// and everything after its key, such as comments.
+    fn secrets_of_documents(&self, file: FileId, text: &str) -> Vec<Span> {
+        let mut secrets = Vec::new();
+        for (index, document) in self.documents.iter().enumerate() {
+            if document.data.secret {
+                secrets.push(document.data.span);
+                let next = self.documents.get(index + 1).map(|next| next.span.start);
+                let end = document.after_data.or(next).unwrap_or(offset(text.len()));
+                secrets.extend(document.data_key.and_then(|key| behind(key, end, text)));
+            }
+        }
+        secrets.retain(|span| span.file == file);
+        secrets
+    }
+}
+
+/// The text between a key and byte `end`, without the colon and surrounding white space.
+fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
+    let stretch = text.get(key.end as usize..end as usize)?;
+    let stretch = stretch.trim_start();
+    let stretch = stretch.strip_prefix(':').unwrap_or(stretch).trim_start();
+    let start = end - offset(stretch.len());
+    Some(Span::new(key.file, start, start + offset(stretch.trim_end().len())))
+}
+
+/// The documents of a file that are empty. A file can be nothing but millions of `---`: the
+/// first few are reported one by one, the others as a number.
+#[derive(Default)]
+struct EmptyDocuments {
+    kept: usize,
+    more: usize,
+}
+
+impl EmptyDocuments {
+    /// Maximum number of empty documents of a file that are reported one by one.
+    const MAX_KEPT: usize = 20;
+
+    /// The fault, unless it is one of too many empty documents.
+    fn kept(&mut self, fault: DocumentFault) -> Option<DocumentFault> {
+        if !matches!(fault.kind, DocumentFaultKind::Empty { .. }) {
+            return Some(fault);
+        }
+        if self.kept == Self::MAX_KEPT {
+            self.more += 1;
+            return None;
+        }
+        self.kept += 1;
+        Some(fault)
+    }
+
+    /// Notes at the last of the faults that were kept how many were not.
+    fn count_in(&self, faults: &mut [DocumentFault]) {
+        let mut kinds = faults.iter_mut().rev().map(|fault| &mut fault.kind);
+        let last = kinds.find_map(|kind| match kind {
+            DocumentFaultKind::Empty { more } => Some(more),
+            _ => None,
+        });
+        if let Some(more) = last {
+            *more = self.more;
+        }
+    }
+}
+
+impl LoadedFile {
+    /// What the rules are told of it, as of one with documents that counts for
+    /// no site.
+    pub(super) fn facts<'a>(
+        &'a self,
+        sources: &'a SourceMap,
+        file: FileId,
+        schemas: &'a Schemas,
+        settings: &'a RuleOptions,
+    ) -> FileFacts<'a> {
+        FileFacts {
+            sources,
+            file,
+            problems: &self.problems,
+            documents: &self.documents,
+            others: &self.others,
+            secrets: &self.secrets,
+            ignores: &self.ignores,
+            holds: FileContents::Documents,
+            place: None,
+            schemas,
+            settings,
+        }
+    }
+
+    /// Looks at it with the rules.
+    pub(super) fn judge(
+        &mut self,
+        sources: &SourceMap,
+        file: AsRead<'_>,
+        schemas: &Schemas,
+        settings: &RuleOptions,
+    ) {
+        let facts = self.facts(sources, file.id, schemas, settings);
+        let found = rules::word_file(&FileFacts { place: file.place, ..facts });
+        self.found = Some((file.place.cloned(), found));
+    }
+
+    /// Lets go of what of its documents can be read again, for the few who ask: of a
+    /// repository like treasuremap it is two fifths of all values that are read.
+    pub(super) fn let_go(&mut self, sources: &SourceMap, file: AsRead<'_>) {
+        let source = sources.get(file.id);
+        // What cannot be read to its end, or is secret as a whole, is not read again.
+        if source.fault().is_some() || file.is_secret || self.documents.is_empty() {
+            return;
+        }
+        let text = Arc::new(yaml::WholeText::new(file.id, source.text().clone()));
+        for document in &mut self.documents {
+            document.leave_to(&text);
+        }
+    }
+
+    /// A file at which layercake itself failed: nothing of it is known, so that
+    /// all of it may be secret.
+    fn failed(file: FileId, source: &Source) -> Self {
+        let whole = Span::new(file, 0, offset(source.text().len()));
+        let problems = vec![failure(file)];
+        Self { problems, secrets: vec![whole], is_opaque: true, ..Self::default() }
+    }
+
+    /// Keeps what a part that stands in the file says of findings, and where it
+    /// is secret.
+    fn add_part(&mut self, part: &CloudPart) {
+        self.problems.extend(part.problems.iter().cloned());
+        self.comments.extend(&part.comments);
+        if part.data.secret {
+            self.secrets.push(part.span);
+        }
+    }
+
+    /// A text may be read several times: for each side, and for each that
+    /// includes it.
+    pub(super) fn keep_each_once(&mut self) {
+        self.problems.sort_by_key(|problem| problem.span);
+        self.problems.dedup();
+        self.comments.sort_by_key(|comment| comment.span);
+        self.comments.dedup();
+        let mut known = HashSet::new();
+        self.secrets.retain(|secret| known.insert(*secret));
+    }
+
+    pub(super) fn read_ignores(&mut self, file: FileId, sources: &SourceMap) {
+        let source = sources.get(file);
+        self.ignores = ignore::read(file, source, &self.comments, &rules::ignorable);
+        self.ignores.hide(&self.secrets);
+    }
+
+    /// Hides a file of parts in which something could not be read, and perhaps a secret.
+    pub(super) fn hide_lost_parts(
+        &mut self,
+        file: FileId,
+        sources: &SourceMap,
+        kinds: &SecretKinds,
+    ) {
+        let is_lost = self.problems.iter().any(|problem| problem.kind.is_fatal());
+        if is_lost && kinds.may_be_in(sources.get(file).text()) {
+            self.hide_all(file, sources.get(file));
+        }
+    }
+
+    /// Hides what its documents have that is secret later.
+    pub(super) fn hide_later(&mut self, later: &[Option<Later>], file: FileId, source: &Source) {
+        if later.iter().all(Option::is_none) {
+            return;
+        }
+        for (document, later) in self.documents.iter_mut().zip(later) {
+            let Some(later) = later else { continue };
+            document.hide(later);
+            match later {
+                Later::Data => {}
+                Later::Scalars(places) => self.secrets.extend(places),
+            }
+        }
+        self.secrets.extend(self.secrets_of_documents(file, source.text()));
+        self.ignores.hide(&self.secrets);
+        // What was found may quote it.
+        self.found = None;
+    }
+
+    fn hide_all(&mut self, file: FileId, source: &Source) {
+        self.secrets = vec![Span::new(file, 0, offset(source.text().len()))];
+        self.is_opaque = true;
+    }
+}
+
+/// Keeps what a file of parts says where it stands: there, or in a text that it
+/// includes or that was decoded from it.
+pub(super) fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
+    let read = &part_file.read;
+    for file in part_file.files() {
+        let file = &mut files[file.0 as usize];
+        file.has_parts = true;
+        // More is known of it from now on.
+        file.found = None;
+    }
+    for part in &read.parts {
+        files[part.span.file.0 as usize].add_part(part);
+    }
+    for problem in &read.problems {
+        files[problem.span.file.0 as usize].problems.push(problem.clone());
+    }
+    for comment in &read.comments {
+        files[comment.span.file.0 as usize].comments.push(*comment);
+    }
+    if part_file.is_secret {
+        // What the parts came in shows them too.
+        part_file.files().for_each(|file| hide(files, file, sources));
+    }
+}
+
+/// Hides all text of a file, and of those that it is decoded from.
+fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
+    let mut next = Some(file);
+    while let Some(file) = next {
+        let source = sources.get(file);
+        let all = Span::new(file, 0, offset(source.text().len()));
+        let secrets = &mut files[file.0 as usize].secrets;
+        if !secrets.contains(&all) {
+            secrets.push(all);
+        }
+        next = source.decoded_from().map(|from| from.file);
+    }
+}
+
+/// What was parsed of a file that is secret as a whole.
+fn hidden(parsed: Parsed) -> Parsed {
+    let hide = |document: yaml::YamlDocument| yaml::YamlDocument {
+        root: document.root.into_secret(),
+        ..document
+    };
+    Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
+}
