@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use layercake::check::{Checked, CheckedSite};
-use layercake::commands::compare::{Outcome, Request, Verify};
+use layercake::commands::compare::{Outcome, Reading, Request, Verify};
 use layercake::commands::configuration::{self, Found};
 use layercake::commands::lint::Linted;
 use layercake::commands::mend::Writing;
@@ -360,7 +360,9 @@ pub(super) fn lint(
 /// stands in the way of that is met again, and reported, where all are looked at.
 fn has_nothing_new(selection: &Selection, asked: &Asked, terminal: &Terminal) -> bool {
     let start = Instant::now();
-    let run = |progress: &_| commands::compare::run_reached(selection, &asked.request, progress);
+    let run = |progress: &_| {
+        commands::compare::run(selection, &asked.request, Reading::Reached, progress)
+    };
     let Ok(Some(outcome)) = terminal.watch(run) else { return false };
     let writes_for_people = outcome.configured.config.outputs.is_empty();
     let linted = Linted::Two(Box::new(outcome));
@@ -531,8 +533,8 @@ pub(super) fn diff(
     };
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     let start = Instant::now();
-    let outcome =
-        terminal.watch(|progress| commands::compare::run(&selection, &request, progress))?;
+    let outcome = terminal
+        .watch(|progress| commands::compare::run(&selection, &request, Reading::All, progress))?;
     let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
     let (report, verdict) =
         report_of_changes(&outcome, (judge, &request), &selection, start.elapsed());

@@ -1,6 +1,7 @@
 //! What the verbs print that answer a question: `render`, `sites`, `graph`,
 //! `explain-value`, `impact` and `debug side`.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,8 +11,8 @@ use layercake::commands::render::Rendering;
 use layercake::commands::sides::{MergeBase, Side, Sides, Wanted};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
-use layercake::report;
 use layercake::report::provenance::SiteValue;
+use layercake::report::{self, View};
 
 use super::arguments::{
     ExplainValueArgs, FailOn, GraphFormat, RenderFormat, SitesFormat, TextFormat,
@@ -127,99 +128,58 @@ pub(super) fn explain_value(
         configuration: arguments.config.place(),
         ..arguments.clones.selection(directory)
     };
+    let (format, style) = (arguments.format, &terminal.style);
     if arguments.since.is_some() {
         let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
         let wanted = Wanted { since: arguments.since, merge_base, ..Wanted::default() };
-        return explain_since(&selection, &wanted, (&site, &question), arguments.format, terminal);
+        let (checked, since) = terminal.watch(|progress| {
+            commands::explain_since::run(&selection, &wanted, &site, &question, progress)
+        })?;
+        return answer(&checked, format, |view, out| match format {
+            TextFormat::Text => report::since::write_way_since(&since, view, style, out),
+            TextFormat::Json => report::since::write_way_since_json(&since, view, out),
+        });
     }
-    match (&arguments.why_not, arguments.all_sites) {
-        (Some(place), _) => {
-            explain_why_not(&selection, &site, &question, place, arguments.format, terminal)
-        }
-        (None, true) => explain_in_all(&selection, &question, arguments.format, terminal),
-        (None, false) => explain_in(&selection, &site, &question, arguments.format, terminal),
+    if let Some(place) = &arguments.why_not {
+        let (checked, texts) = terminal.watch(|progress| {
+            commands::explain_value::why_not(&selection, &site, &question, place, progress)
+        })?;
+        return answer(&checked, format, |view, out| match format {
+            TextFormat::Text => report::provenance::write_why_not(&texts, view, style, out),
+            TextFormat::Json => report::provenance::write_why_not_json(&texts, view, out),
+        });
     }
-}
-
-pub(super) fn explain_in(
-    selection: &Selection,
-    site: &str,
-    question: &Question,
-    format: TextFormat,
-    terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+    if arguments.all_sites {
+        let (checked, values) = terminal
+            .watch(|progress| commands::explain_value::all(&selection, &question, progress))?;
+        return answer(&checked, format, |view, out| match format {
+            TextFormat::Text => report::provenance::write_values(&values, view, out),
+            TextFormat::Json => report::provenance::write_ways_json(&values, view, out),
+        });
+    }
     let (checked, way) = terminal
-        .watch(|progress| commands::explain_value::one(selection, site, question, progress))?;
-    let view = view(&checked);
-    print(|out| match format {
-        TextFormat::Text => report::write_for_people(out, |out| {
-            report::provenance::write_way(&way, &view, &terminal.style, out)
-        }),
+        .watch(|progress| commands::explain_value::one(&selection, &site, &question, progress))?;
+    answer(&checked, format, |view, out| match format {
+        TextFormat::Text => report::provenance::write_way(&way, view, style, out),
         TextFormat::Json => {
             let value = SiteValue { site: way.site.clone(), way: Some(way) };
-            report::provenance::write_ways_json(&[value], &view, out)
+            report::provenance::write_ways_json(&[value], view, out)
         }
-    })?;
-    Ok(exit_code_of_answer(&checked))
+    })
 }
 
-pub(super) fn explain_since(
-    selection: &Selection,
-    wanted: &Wanted,
-    (site, question): (&str, &Question),
+/// Prints the answer to a question.
+fn answer(
+    checked: &Checked<()>,
     format: TextFormat,
-    terminal: &Terminal,
+    write: impl FnOnce(&View<'_>, &mut dyn Write) -> io::Result<()>,
 ) -> Result<ExitCode, Failure> {
-    let (checked, since) = terminal.watch(|progress| {
-        commands::explain_since::run(selection, wanted, site, question, progress)
-    })?;
-    let (view, style) = (view(&checked), &terminal.style);
+    let view = view(checked);
     print(|out| match format {
-        TextFormat::Text => report::write_for_people(out, |out| {
-            report::since::write_way_since(&since, &view, style, out)
-        }),
-        TextFormat::Json => report::since::write_way_since_json(&since, &view, out),
+        TextFormat::Text => report::write_for_people(out, |out| write(&view, out)),
+        TextFormat::Json => write(&view, out),
     })?;
-    Ok(exit_code_of_answer(&checked))
-}
-
-pub(super) fn explain_in_all(
-    selection: &Selection,
-    question: &Question,
-    format: TextFormat,
-    terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
-    let (checked, values) =
-        terminal.watch(|progress| commands::explain_value::all(selection, question, progress))?;
-    let view = view(&checked);
-    print(|out| match format {
-        TextFormat::Text => report::write_for_people(out, |out| {
-            report::provenance::write_values(&values, &view, out)
-        }),
-        TextFormat::Json => report::provenance::write_ways_json(&values, &view, out),
-    })?;
-    Ok(exit_code_of_answer(&checked))
-}
-
-pub(super) fn explain_why_not(
-    selection: &Selection,
-    site: &str,
-    question: &Question,
-    place: &str,
-    format: TextFormat,
-    terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
-    let (checked, texts) = terminal.watch(|progress| {
-        commands::explain_value::why_not(selection, site, question, place, progress)
-    })?;
-    let (view, style) = (view(&checked), &terminal.style);
-    print(|out| match format {
-        TextFormat::Text => report::write_for_people(out, |out| {
-            report::provenance::write_why_not(&texts, &view, style, out)
-        }),
-        TextFormat::Json => report::provenance::write_why_not_json(&texts, &view, out),
-    })?;
-    Ok(exit_code_of_answer(&checked))
+    Ok(exit_code_of_answer(checked))
 }
 
 /// The site and the value that the arguments name; the schema may be left out.
@@ -285,14 +245,10 @@ pub(super) fn impact(
 ) -> Result<ExitCode, Failure> {
     let (checked, impact) =
         terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
-    let (view, style) = (view(&checked), &terminal.style);
-    print(|out| match format {
-        TextFormat::Text => {
-            report::write_for_people(out, |out| report::impact::write(&impact, &view, style, out))
-        }
-        TextFormat::Json => report::impact::write_impact_json(&impact, &view, out),
-    })?;
-    Ok(exit_code_of_answer(&checked))
+    answer(&checked, format, |view, out| match format {
+        TextFormat::Text => report::impact::write(&impact, view, &terminal.style, out),
+        TextFormat::Json => report::impact::write_impact_json(&impact, view, out),
+    })
 }
 
 pub(super) fn graph(

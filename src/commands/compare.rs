@@ -61,19 +61,35 @@ pub struct Outcome {
     pub configured: Found,
 }
 
+/// Which sites a comparison reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// All that are asked for.
+    All,
+    /// Those that the edits can reach: no other site has new findings, but what is said of all
+    /// sites is not known.
+    Reached,
+}
+
 /// Compares what the selection names; none where nothing asks for a
-/// comparison, or the surroundings give no two sides.
+/// comparison, or the surroundings give no two sides, or more sites have to be read.
 ///
 /// # Errors
 /// Where the sides cannot be chosen or read, or other work cannot be done.
 pub fn run(
     selection: &Selection,
     request: &Request,
+    reading: Reading,
     progress: &Progress,
 ) -> Result<Option<Outcome>, Error> {
-    let repository = lap(Stage::Start, || repository(&selection.directory, &request.wanted))?;
-    let Some(repository) = repository else { return Ok(None) };
-    run_in(&repository, selection, request, progress)
+    let wanted = &request.wanted;
+    // Only the index knows the folders of a commit.
+    let may_be_index = wanted.staged || wanted.auto || wanted.to.as_deref() == Some("index");
+    if reading == Reading::Reached && !may_be_index {
+        return Ok(None);
+    }
+    let opened = open(selection, wanted, &request.environment, reading)?;
+    opened.map(|opened| compared(opened, request, progress)).transpose()
 }
 
 /// As [`run`], in a repository that is already known, whichever one the
@@ -82,48 +98,19 @@ pub fn run(
 /// # Errors
 /// As [`run`].
 pub fn run_in(
-    repository: &Repository,
+    repository: Repository,
     selection: &Selection,
     request: &Request,
     progress: &Progress,
 ) -> Result<Option<Outcome>, Error> {
     let (wanted, environment) = (&request.wanted, &request.environment);
-    let opened = lap(Stage::Start, || open_in(repository, selection, wanted, environment))?;
-    opened.map(|opened| compared(repository, opened, request, progress)).transpose()
-}
-
-/// As [`run`], of the sites that the edits can reach alone: no other site has new findings, but
-/// what is said of all sites is not known. None where all sites have to be read.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_reached(
-    selection: &Selection,
-    request: &Request,
-    progress: &Progress,
-) -> Result<Option<Outcome>, Error> {
-    let wanted = &request.wanted;
-    // Only the index knows the folders of a commit.
-    if !wanted.staged && !wanted.auto && wanted.to.as_deref() != Some("index") {
-        return Ok(None);
-    }
-    let repository = lap(Stage::Start, || repository(&selection.directory, wanted))?;
-    let Some(repository) = repository else { return Ok(None) };
-    let Some(chosen) = choose(&repository, selection, wanted, &request.environment)? else {
-        return Ok(None);
-    };
-    let workspace = Workspace::open_reached(selection, &repository, &chosen)?;
-    let opened = workspace.map(|workspace| (chosen, workspace));
-    opened.map(|opened| compared(&repository, opened, request, progress)).transpose()
+    let opened = open_in(repository, selection, wanted, environment, Reading::All)?;
+    opened.map(|opened| compared(opened, request, progress)).transpose()
 }
 
 /// What comes of two sides that were opened.
-fn compared(
-    repository: &Repository,
-    (chosen, workspace): (sides::Sides, Workspace),
-    request: &Request,
-    progress: &Progress,
-) -> Result<Outcome, Error> {
+fn compared(opened: Opened, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+    let Opened { repository, chosen, workspace } = opened;
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
     let plan = workspace.plan(progress);
@@ -141,8 +128,8 @@ fn compared(
         }
     }
     let sides = model::ReportedComparison {
-        base: side(repository, &chosen.from, pins(&chosen.bumps, |bump| bump.base.as_deref()))?,
-        head: side(repository, &chosen.to, pins(&chosen.bumps, |bump| Some(&bump.head)))?,
+        base: side(&repository, &chosen.from, pins(&chosen.bumps, |bump| bump.base.as_deref()))?,
+        head: side(&repository, &chosen.to, pins(&chosen.bumps, |bump| Some(&bump.head)))?,
         chosen_by: chosen.chosen.code.to_owned(),
         reason: chosen.chosen.sentence.clone(),
         shallow: repository.is_shallow(),
@@ -151,45 +138,51 @@ fn compared(
         linted: true,
         added_ignores: compared.findings.added_ignores,
     };
-    let described = describe_repository(repository);
+    let described = describe_repository(&repository);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = workspace.configured;
     Ok(Outcome { compared, repository: described, sides, outputs, configured })
 }
 
+/// Two sides that were opened.
+pub(super) struct Opened {
+    repository: Repository,
+    pub(super) chosen: sides::Sides,
+    pub(super) workspace: Workspace,
+}
+
 /// Opens the two sides that are asked for; none where nothing asks for a
-/// comparison, or the surroundings give no two sides.
+/// comparison, or the surroundings give no two sides, or more sites have to be read.
 pub(super) fn open(
     selection: &Selection,
     wanted: &Wanted,
     environment: &Environment,
-) -> Result<Option<(Repository, sides::Sides, Workspace)>, Error> {
-    let Some(repository) = repository(&selection.directory, wanted)? else { return Ok(None) };
-    let opened = open_in(&repository, selection, wanted, environment)?;
-    Ok(opened.map(|(chosen, workspace)| (repository, chosen, workspace)))
+    reading: Reading,
+) -> Result<Option<Opened>, Error> {
+    match lap(Stage::Start, || repository(&selection.directory, wanted))? {
+        Some(repository) => open_in(repository, selection, wanted, environment, reading),
+        None => Ok(None),
+    }
 }
 
 fn open_in(
-    repository: &Repository,
+    repository: Repository,
     selection: &Selection,
     wanted: &Wanted,
     environment: &Environment,
-) -> Result<Option<(sides::Sides, Workspace)>, Error> {
-    let Some(chosen) = choose(repository, selection, wanted, environment)? else {
-        return Ok(None);
-    };
-    let workspace = Workspace::open_sides(selection, repository, &chosen)?;
-    Ok(Some((chosen, workspace)))
-}
-
-fn choose(
-    repository: &Repository,
-    selection: &Selection,
-    wanted: &Wanted,
-    environment: &Environment,
-) -> Result<Option<sides::Sides>, Error> {
-    let environment = with_base(repository, selection, wanted, environment)?;
-    sides::choose(repository, wanted, &environment)
+    reading: Reading,
+) -> Result<Option<Opened>, Error> {
+    lap(Stage::Start, || {
+        let environment = with_base(&repository, selection, wanted, environment)?;
+        let Some(chosen) = sides::choose(&repository, wanted, &environment)? else {
+            return Ok(None);
+        };
+        let workspace = match reading {
+            Reading::All => Some(Workspace::open_sides(selection, &repository, &chosen)?),
+            Reading::Reached => Workspace::open_reached(selection, &repository, &chosen)?,
+        };
+        Ok(workspace.map(|workspace| Opened { repository, chosen, workspace }))
+    })
 }
 
 /// The surroundings, with the base that the configuration names. Where the base

@@ -146,7 +146,7 @@ pub fn compare(
         }
     };
     let request = Request { wanted, ..Request::default() };
-    compare::run_in(&demo.repository, selection, &request, progress)
+    compare::run_in(demo.repository.clone(), selection, &request, progress)
 }
 
 fn files_of(folders: &[&str]) -> Files {

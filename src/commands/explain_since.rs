@@ -4,9 +4,10 @@
 
 use std::sync::OnceLock;
 
+use super::Selection;
+use super::compare::{self, Opened, Reading};
 use super::provenance::{self, Question};
 use super::sides::{Environment, MergeBase, Side, Wanted};
-use super::{Selection, compare};
 use crate::check::{
     BothSides, Checked, Compared, Progress, RenderedSite, Settings, Work, compare_with,
 };
@@ -31,8 +32,8 @@ pub fn run(
     question: &Question,
     progress: &Progress,
 ) -> Result<(Checked<()>, WaySince), Error> {
-    let opened = compare::open(selection, wanted, &Environment::default())?;
-    let Some((_, chosen, workspace)) = opened else {
+    let opened = compare::open(selection, wanted, &Environment::default(), Reading::All)?;
+    let Some(Opened { chosen, workspace, .. }) = opened else {
         return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
     };
     let settings = Settings { alike: Alike::Text, work: Work::Render, ..Settings::default() };

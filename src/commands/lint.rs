@@ -2,7 +2,7 @@
 //! too, and what is wrong since.
 
 use crate::check::{Checked, Progress, check};
-use crate::commands::compare::{self, Outcome, Request};
+use crate::commands::compare::{self, Outcome, Reading, Request};
 use crate::commands::configuration::Found;
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub enum Linted {
 /// # Errors
 /// Where the work cannot be done; faults of documents are findings.
 pub fn run(selection: &Selection, request: &Request, progress: &Progress) -> Result<Linted, Error> {
-    if let Some(outcome) = compare::run(selection, request, progress)? {
+    if let Some(outcome) = compare::run(selection, request, Reading::All, progress)? {
         return Ok(Linted::Two(Box::new(outcome)));
     }
     let workspace = Workspace::open(selection)?;
