@@ -7,8 +7,10 @@
 
 use std::path::Path;
 
-use layercake::check::{Base, Checked, Compared, Progress, RenderedSite, Settings, check, compare};
-use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
+use layercake::check::{
+    Base, Checked, Compared, Options, Progress, RenderedSite, Settings, check, compare,
+};
+use layercake::commands::configuration::{Around, Meaning, Place, find, settle};
 use layercake::commands::policy::Selectors;
 use layercake::compare::Attribution;
 use layercake::error::{Error, ErrorKind};
@@ -58,13 +60,13 @@ pub fn compared(
     Some(compared)
 }
 
-fn settled(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Option<Settled> {
+fn settled(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Option<Options> {
     let around = Around { tree, base, root: None };
     let found = allowed(find(Path::new(""), &Place::Root, &around))?;
     let settled = allowed(settle(&found, Meaning::default(), &Selectors::default()))?;
     match found.config.file {
         Some(_) => Some(settled),
-        None => Some(Settled { options: options(semantics), ..settled }),
+        None => Some(Options { deckhand: options(semantics), ..settled }),
     }
 }
 

@@ -73,7 +73,7 @@ impl<'p> SitesRead<'p> {
                 && !has_baseline
                 && !plan.layout().is_some_and(Layout::has_clashing_sites)
         };
-        match &plan.sites {
+        match &plan.options.sites {
             Some(globs) if work != Work::Judge || is_judged_alone() => Self::Asked(globs),
             Some(_) | None => Self::All,
         }
@@ -190,9 +190,9 @@ impl<'t, T: Default + Send> Files<'t, T> {
             head: SideFiles::default(),
             base: None,
             known,
-            part_globs: Arc::new(PartGlobs::of(&plan.configuration.sets)),
-            secret: SecretFiles::of(&plan.configuration.sets, RepoPath::new(""))
-                .and(&plan.configuration.secret_files),
+            part_globs: Arc::new(PartGlobs::of(&plan.options.configuration.sets)),
+            secret: SecretFiles::of(&plan.options.configuration.sets, RepoPath::new(""))
+                .and(&plan.options.configuration.secret_files),
             user_data: HashMap::new(),
             keep,
             work,
@@ -268,7 +268,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         layout: &Layout,
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
-        layout.keep_sites(&|site| plan.configuration.has_site(site));
+        layout.keep_sites(&|site| plan.options.configuration.has_site(site));
         if !self.sites.are_all() {
             layout.keep_files_of(&|site| self.sites.has(site));
             let read = layout.definitions().filter(|(site, _)| self.sites.has(site));
@@ -318,7 +318,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         paths: &[RepoPath],
     ) -> Result<SideFiles, Error> {
         let mut files = files_of_set(plan, tree, paths)?;
-        files.retain(|path| !self.part_globs.has(path) && !plan.configuration.is_at(path));
+        files.retain(|path| !self.part_globs.has(path) && !plan.options.configuration.is_at(path));
         did(Stage::List, || files.len());
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();

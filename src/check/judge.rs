@@ -92,7 +92,7 @@ impl Loaded {
         let documents = documents.map(|document| &*document.key.schema);
         let sets = (!side.parts.is_empty()).then_some(cloud_init::OUTPUT);
         let schemas = documents.chain(sets);
-        self.configured.findings(&plan.configuration, paths, sites, schemas)
+        self.configured.findings(&plan.options.configuration, paths, sites, schemas)
     }
 
     /// The findings of a side that count, those that are suppressed among them.
@@ -110,7 +110,7 @@ impl Loaded {
             baseline: side.baseline.as_ref(),
             held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
         };
-        let judged = plan.policy.judge(found, &findable, side.own_baseline.as_ref());
+        let judged = plan.options.policy.judge(found, &findable, side.own_baseline.as_ref());
         // Who looks at a part, or by no rule, does not see what is found elsewhere.
         let is_whole = !plan.is_limited() && self.work == Work::Judge;
         let in_vain = if is_whole { self.in_vain(plan, &judged) } else { Vec::new() };
@@ -118,7 +118,7 @@ impl Loaded {
             let sites = sites.of(finding.primary.span.file).cloned().collect();
             Diagnostic { sites, ..finding }
         });
-        let mut findings = plan.policy.levelled_all(in_vain.collect(), &findable);
+        let mut findings = plan.options.policy.levelled_all(in_vain.collect(), &findable);
         findings.extend(judged.findings);
         findings
     }
@@ -143,7 +143,7 @@ impl Loaded {
     /// The findings for what was said of findings in vain. Nothing is said of
     /// a rule that was not asked for, nor of a file that was not read whole.
     fn in_vain(&self, plan: &Plan<'_>, judged: &TriagedFindings<'_>) -> Vec<Diagnostic> {
-        let levels = &plan.policy.levels;
+        let levels = &plan.options.policy.levels;
         let path_of = |ignore: &Ignore| self.sources.path_of(ignore.span).as_str();
         let unused = judged.unused.iter().filter_map(|unused| {
             let file = self.file(unused.ignore.span.file);

@@ -147,12 +147,12 @@ impl Loaded {
         earlier: FilesSoFar<LoadedFile>,
     ) -> Result<Self, Error> {
         let (schemas, known) = (Schemas::default(), KnownToThreads::default());
-        let secrets = &plan.configuration.secrets;
+        let secrets = &plan.options.configuration.secrets;
         let reader = Reader { schemas: &schemas, known: &known, secrets, work };
         let settings = match work {
-            Work::Judge | Work::Merge => plan.rules.clone(),
+            Work::Judge | Work::Merge => plan.options.rules.clone(),
             Work::Render | Work::Answer | Work::Relate => {
-                RuleOptions { wanted: HashSet::default(), ..plan.rules.clone() }
+                RuleOptions { wanted: HashSet::default(), ..plan.options.rules.clone() }
             }
         };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
@@ -190,10 +190,10 @@ impl Loaded {
             hide_later_secrets(&mut files, &sources, &head, base);
         }
         let damaged_baseline =
-            baselines.read(plan.accepted_by, &mut head, &mut base, &mut sources)?;
+            baselines.read(plan.options.accepted_by, &mut head, &mut base, &mut sources)?;
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
-        let configured = Configured::new(&plan.configuration, &mut sources);
-        let schemas = schemas.with_groups(configured.groups(&plan.configuration));
+        let configured = Configured::new(&plan.options.configuration, &mut sources);
+        let schemas = schemas.with_groups(configured.groups(&plan.options.configuration));
         Ok(Self {
             sources,
             files,
@@ -277,12 +277,12 @@ impl Loaded {
         parts: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
     ) -> Vec<Set<'a>> {
         let at = |at| self.configured.place(at);
-        sets_of_site(&plan.configuration.sets, site, at, parts)
+        sets_of_site(&plan.options.configuration.sets, site, at, parts)
     }
 
     /// That the plan asks for sites that there are.
     pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
-        let Some(globs) = &plan.sites else { return Ok(()) };
+        let Some(globs) = &plan.options.sites else { return Ok(()) };
         let mut broken: Vec<Diagnostic> = self.sides().flat_map(Side::layout_findings).collect();
         plan.keep_asked(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
@@ -304,9 +304,11 @@ impl Loaded {
     /// The sites that the plan asks for and that have no usable definition, on the head's side.
     pub(super) fn undefined(&self, plan: &Plan<'_>) -> Vec<Arc<str>> {
         let defined = self.head.site_names();
-        let is_named =
-            |site: &Arc<str>| plan.sites.as_ref().is_none_or(|globs| globs.is_match(&**site));
-        let is_asked = |site: &Arc<str>| is_named(site) && self.head.may_read_one(site, &plan.only);
+        let is_named = |site: &Arc<str>| {
+            plan.options.sites.as_ref().is_none_or(|globs| globs.is_match(&**site))
+        };
+        let is_asked =
+            |site: &Arc<str>| is_named(site) && self.head.may_read_one(site, &plan.options.only);
         let findings = self.head.layout_findings().into_iter();
         let unread = self.head.unread_definitions().map(|(site, _)| site.clone());
         let named: BTreeSet<Arc<str>> =
@@ -332,7 +334,7 @@ impl Loaded {
 
     /// How many documents the head's files hold that the plan asks for.
     pub(super) fn documents(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> usize {
-        let files: BTreeSet<FileId> = match &plan.sites {
+        let files: BTreeSet<FileId> = match &plan.options.sites {
             None => self.head.files.iter().map(|file| file.id).collect(),
             Some(_) => wanted.iter().flat_map(|set| &set.files).copied().collect(),
         };
@@ -425,7 +427,7 @@ impl Side {
         let parts = self.parts_by_path();
         for files in &mut sets {
             let site = (files.name.as_deref(), files.site_type.as_deref());
-            let used = sets_of_site(&plan.configuration.sets, site, Some, &parts);
+            let used = sets_of_site(&plan.options.configuration.sets, site, Some, &parts);
             let used = used.iter().flat_map(|set| &set.sources).flat_map(|source| &source.files);
             let used: BTreeSet<FileId> = used.map(|given| given.at.file).collect();
             let is_used = |file: &&PartFile| used.contains(&file.file);
@@ -449,7 +451,7 @@ impl Side {
         let is_wanted = |set: &&SetFiles| {
             let named =
                 |globs: &GlobSet| set.name.as_ref().is_some_and(|name| globs.is_match(&**name));
-            plan.sites.as_ref().is_none_or(named)
+            plan.options.sites.as_ref().is_none_or(named)
         };
         self.sets.iter().filter(is_wanted).collect()
     }
@@ -600,7 +602,7 @@ struct BaselineFile<'t> {
 
 impl<'t> BaselineFiles<'t> {
     fn of(plan: &'t Plan<'_>) -> Self {
-        let Some(path) = &plan.baseline else { return Self::default() };
+        let Some(path) = &plan.options.baseline else { return Self::default() };
         let base = plan.base.as_ref().and_then(|base| BaselineFile::at(base.tree, path));
         Self { head: BaselineFile::at(plan.tree, path), base }
     }

@@ -88,9 +88,18 @@ pub struct Plan<'a> {
     pub scope: Scope<'a>,
     /// What they are compared with; nothing where only one side is checked.
     pub base: Option<Base<'a>>,
-    /// How they are understood, where the configuration says nothing else of a
+    /// What flags and the configuration ask for.
+    pub options: Options,
+    /// Told how far the run is.
+    pub progress: &'a Progress,
+}
+
+/// What flags and the configuration ask of a run, whatever files it reads.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How documents are understood, where the configuration says nothing else of a
     /// site.
-    pub options: DeckhandOptions,
+    pub deckhand: DeckhandOptions,
     /// Names of the sites wanted; all where none is given.
     pub sites: Option<GlobSet>,
     /// Files and folders to which findings are limited; all where none is
@@ -107,8 +116,38 @@ pub struct Plan<'a> {
     pub accepted_by: AcceptedBy,
     /// What else the repository's configuration asks for.
     pub configuration: Configuration,
-    /// Told how far the run is.
-    pub progress: &'a Progress,
+}
+
+impl Options {
+    /// All sites and files, by the rules that count where nothing is configured.
+    pub fn of(deckhand: DeckhandOptions) -> Self {
+        Self {
+            deckhand,
+            sites: None,
+            only: Vec::new(),
+            rules: rules::RuleOptions::default(),
+            policy: TriagePolicy::default(),
+            baseline: None,
+            accepted_by: AcceptedBy::Itself,
+            configuration: Configuration::default(),
+        }
+    }
+
+    /// The plan to look at all files of a tree: those of its sites, or all as one
+    /// set where it has no layout. `base` is what they are compared with.
+    pub fn plan<'a>(
+        self,
+        tree: &'a dyn Tree,
+        layout: Option<&'a Layout>,
+        base: Option<Base<'a>>,
+        progress: &'a Progress,
+    ) -> Plan<'a> {
+        let scope = match layout {
+            Some(layout) => Scope::of_repository(layout),
+            None => Scope::Set(vec![RepoPath::new("")]),
+        };
+        Plan { tree, scope, base, options: self, progress }
+    }
 }
 
 /// Which side says what was accepted before.
@@ -207,7 +246,7 @@ impl Plan<'_> {
     /// Leaves the findings that count for one of the sites asked for; the others are left out of
     /// them.
     fn keep_asked(&self, findings: &mut Vec<Diagnostic>) {
-        let Some(globs) = &self.sites else { return };
+        let Some(globs) = &self.options.sites else { return };
         findings.retain_mut(|finding| {
             finding.sites.retain(|site| globs.is_match(&**site));
             !finding.sites.is_empty()
@@ -217,7 +256,7 @@ impl Plan<'_> {
     /// Whether the layers of a site are all that it is made of: a part of a declared set can be
     /// anywhere.
     fn is_by_site(&self) -> bool {
-        self.layout().is_some() && self.configuration.sets.is_empty()
+        self.layout().is_some() && self.options.configuration.sets.is_empty()
     }
 
     /// Whether a site is compared, or is the only side.
@@ -232,12 +271,12 @@ impl Plan<'_> {
             Scope::Repository { .. } => false,
             Scope::Set(paths) => !paths.iter().all(RepoPath::is_root),
         };
-        is_part || self.sites.is_some() || !self.only.is_empty()
+        is_part || self.options.sites.is_some() || !self.options.only.is_empty()
     }
 
     /// Whether `file` is among those to which the run is limited.
     pub fn concerns(&self, path: &RepoPath) -> bool {
-        triage::concerns(&self.only, path)
+        triage::concerns(&self.options.only, path)
     }
 }
 

@@ -179,7 +179,8 @@ fn checked(
     let findings = lap(Stage::Judge, || {
         let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
         plan.keep_asked(&mut diagnostics);
-        Findings::new(diagnostics, &loaded.sources, &plan.only).with_consequences(&loaded.sources)
+        Findings::new(diagnostics, &loaded.sources, &plan.options.only)
+            .with_consequences(&loaded.sources)
     });
     let wanted = loaded.head.wanted(plan);
     let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
@@ -364,7 +365,7 @@ fn limit(
     findings: &mut triage::ComparedFindings,
     concerned: &BTreeSet<EditId>,
 ) {
-    if sides.plan.only.is_empty() && sides.plan.sites.is_none() {
+    if sides.plan.options.only.is_empty() && sides.plan.options.sites.is_none() {
         return;
     }
     let reported: BTreeSet<EditId> = findings.causes.iter().flatten().copied().collect();
@@ -373,7 +374,7 @@ fn limit(
         let mut places = texts.flat_map(|text| std::iter::once(&text.at).chain(&text.covers));
         places.any(|place| sides.plan.concerns(sides.loaded.sources.path_of(*place)))
     };
-    let in_site = |id: EditId| sides.plan.sites.is_none() || concerned.contains(&id);
+    let in_site = |id: EditId| sides.plan.options.sites.is_none() || concerned.contains(&id);
     let numbers =
         comparison.keep(&|id, edit| reported.contains(&id) || (in_site(id) && is_given(edit)));
     findings.renumber(&numbers);
@@ -425,7 +426,7 @@ fn compared_findings(
         Some(edits) => edits.to_vec(),
         None => in_files.causes(finding),
     };
-    let only = &sides.plan.only;
+    let only = &sides.plan.options.only;
     let of_side =
         |findings, side: &LoadedSide| triage::SideFindings { findings, sites: side.site_names() };
     let (base, head) = (of_side(base, sides.base), of_side(head, sides.head));

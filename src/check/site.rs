@@ -240,14 +240,14 @@ impl<'a> Related<'a> {
         sharers: usize,
         earlier: impl IntoIterator<Item = &'s OneSide<'e>>,
     ) -> Self {
-        let options = plan.configuration.options(&plan.options, name.as_deref());
+        let options = plan.options.configuration.options(&plan.options.deckhand, name.as_deref());
         let earlier = earlier.into_iter().map(|side| (&side.related.site, &side.related.graph));
         let mut same_site = earlier.filter(|(site, _)| site.name == name);
         let again = same_site.find_map(|(site, graph)| site.again(graph, &documents, &options));
         let (site, mut graph) = again.unwrap_or_else(|| {
             let mut site = Site::new(name, documents, &options);
             let graph = site.to_graph(&options);
-            loaded.configured.without_known(&plan.configuration, &mut site);
+            loaded.configured.without_known(&plan.options.configuration, &mut site);
             (site, graph)
         });
         let sets = Sets::add_to(sets, &mut graph);

@@ -56,7 +56,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
     let checked = check_whole(&plan)?;
     let is_off = |entry: &BaselineEntry| {
         let rule = rules::find(&entry.rule);
-        rule.is_some_and(|rule| !plan.policy.levels.can_count_at(rule, entry.file.as_str()))
+        rule.is_some_and(|rule| !plan.options.policy.levels.can_count_at(rule, entry.file.as_str()))
     };
     let kept = old.keeping(|entry| {
         if is_off(entry) {

@@ -12,7 +12,7 @@ use globset::GlobSet;
 
 use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
 use crate::check::{
-    AcceptedBy, Checked, Configuration, GivenHeader, Plan, Progress, RenderedSite as SiteAtHand,
+    Checked, Configuration, GivenHeader, Options, Plan, Progress, RenderedSite as SiteAtHand,
     Scope, Work, work_on_sites,
 };
 use crate::error::{Error, ErrorKind};
@@ -90,25 +90,22 @@ pub fn merge(
     let named = NamedFiles::read(&selection.directory, parts)?;
     let around = Around::of(selection)?;
     let set = named.declared(parts.dialect, around.has_secret(&named));
-    let settled = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
+    let options = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
     let folder = WorkTree::in_folder(selection.directory.clone())?;
     let plan = Plan {
         tree: &ListedFiles::new(named.files, folder),
         scope: Scope::Set(Vec::new()),
         base: None,
-        options: settled.options,
-        sites: None,
-        only: Vec::new(),
-        rules: settled.rules,
-        policy: settled.policy,
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: Configuration {
-            sets: vec![set],
-            headers: named.headers,
-            secrets: settled.configuration.secrets,
-            secret_files: around.secret_files_below(&selection.directory),
-            ..Configuration::default()
+        options: Options {
+            baseline: None,
+            configuration: Configuration {
+                sets: vec![set],
+                headers: named.headers,
+                secrets: options.configuration.secrets,
+                secret_files: around.secret_files_below(&selection.directory),
+                ..Configuration::default()
+            },
+            ..options
         },
         progress,
     };
@@ -135,7 +132,7 @@ pub fn merge_declared(
         // Other files are nobody's documents then.
         plan.scope = Scope::Set(Vec::new());
     }
-    let declared = &plan.configuration.sets;
+    let declared = &plan.options.configuration.sets;
     if declared.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "nothing is named that could be merged")
             .with_help(

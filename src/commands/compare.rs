@@ -123,7 +123,7 @@ fn compared(opened: Opened, request: &Request, progress: &Progress) -> Result<Ou
     workspace.repositories.add_history(&mut compared.checked.repositories);
     for (edit, finding) in word_reach(&compared.comparison, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
-        if let Some(finding) = plan.policy.levelled(finding, path.as_str(), None) {
+        if let Some(finding) = plan.options.policy.levelled(finding, path.as_str(), None) {
             compared.add_gated(finding, edit);
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
-use crate::check::{self, AcceptedBy, Base, EntryKind, KnownMissing, Plan, Progress, Scope};
+use crate::check::{self, EntryKind, KnownMissing, Options};
 use crate::config::{self, Config, File, GlobPattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
@@ -18,9 +18,7 @@ use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
 use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles};
 use crate::system::deckhand::DeckhandOptions;
-use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
-use crate::triage::TriagePolicy;
 use crate::triage::baseline::FILE;
 use crate::yaml::diff::{ListKeys, SpecialKey};
 
@@ -151,65 +149,24 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
     config::read(path, bytes, &vocabulary)
 }
 
-/// What the configuration and the flags above it ask of a run.
-pub struct Settled {
-    /// How documents are understood.
-    pub options: DeckhandOptions,
-    /// What the rules are told.
-    pub rules: rules::RuleOptions,
-    /// What becomes of their findings.
-    pub policy: TriagePolicy,
-    /// All the rest.
-    pub configuration: check::Configuration,
-}
-
-impl Settled {
-    /// The plan to look at all files of a tree: those of its sites, or all as one
-    /// set where it has no layout. `base` is what they are compared with.
-    pub fn plan<'a>(
-        self,
-        tree: &'a dyn Tree,
-        layout: Option<&'a Layout>,
-        base: Option<Base<'a>>,
-        progress: &'a Progress,
-    ) -> Plan<'a> {
-        let scope = match layout {
-            Some(layout) => Scope::of_repository(layout),
-            None => Scope::Set(vec![RepoPath::new("")]),
-        };
-        Plan {
-            tree,
-            scope,
-            base,
-            options: self.options,
-            sites: None,
-            only: Vec::new(),
-            rules: self.rules,
-            policy: self.policy,
-            baseline: Some(RepoPath::new(FILE)),
-            accepted_by: AcceptedBy::Itself,
-            configuration: self.configuration,
-            progress,
-        }
-    }
-}
-
 /// Puts what the flags say above what the configuration says.
 ///
 /// # Errors
 /// Where a flag names a rule that there is not.
-pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<Settled, Error> {
+pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<Options, Error> {
     let config = &found.config;
     let (rules, policy) = configured_policy(selectors, config)?;
     let (semantics, chosen_by) = semantics(found, meaning);
     let rules = rules::RuleOptions { is_undecided: chosen_by == ChosenBy::Default, ..rules };
     let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
-    let options = DeckhandOptions {
+    let deckhand = DeckhandOptions {
         semantics,
         missing_source: missing_source.unwrap_or(MissingSource::Error),
         encryption_sources: std::collections::BTreeMap::new(),
     };
-    Ok(Settled { options, rules, policy, configuration: configuration(found, meaning)? })
+    let configuration = configuration(found, meaning)?;
+    let baseline = Some(RepoPath::new(FILE));
+    Ok(Options { rules, policy, baseline, configuration, ..Options::of(deckhand) })
 }
 
 fn semantics(found: &Found, meaning: Meaning) -> (Semantics, ChosenBy) {

@@ -107,7 +107,7 @@ pub fn why_not(
     })?;
     let files = vec![file];
     let mut workspace = Workspace::open(&Selection { files, ..selection.clone() })?;
-    let given = std::mem::take(&mut workspace.only);
+    let given = std::mem::take(&mut workspace.options.only);
     let plan = workspace.plan(progress);
     let asked = |at_hand: &RenderedSite<'_>| {
         if !is_called(at_hand, site) {

@@ -33,7 +33,7 @@ pub fn run(
     let mut workspace = Workspace::open(&Selection { files, ..selection.clone() })?;
     // The findings are not asked for, and the file may be a whole folder.
     let given = match &workspace.scope {
-        super::WorkspaceScope::Repository(_) => std::mem::take(&mut workspace.only),
+        super::WorkspaceScope::Repository(_) => std::mem::take(&mut workspace.options.only),
         super::WorkspaceScope::Set(files) => files.clone(),
     };
     let plan = workspace.plan(progress);

@@ -33,11 +33,11 @@ use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use self::configuration::{Around, Found, Meaning, Settled};
+use self::configuration::{Around, Found, Meaning};
 use self::policy::Selectors;
 use self::repositories::{Clones, Opened};
 use self::sides::{Reached, Side, Sides};
-use crate::check::{self, AcceptedBy, Base, Further, Plan, Progress, Scope, SiteNames};
+use crate::check::{self, AcceptedBy, Base, Further, Options, Plan, Progress, Scope, SiteNames};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
@@ -115,14 +115,9 @@ pub struct Workspace {
     base: Option<(AnyTree, Option<Layout>)>,
     repositories: Opened,
     scope: WorkspaceScope,
-    only: Vec<RepoPath>,
-    sites: Option<GlobSet>,
     /// The sites that are compared; all where it is not said.
     reached: Option<SiteNames>,
-    /// The file of what was accepted before.
-    baseline: Option<RepoPath>,
-    accepted_by: AcceptedBy,
-    settled: Settled,
+    options: Options,
     /// What is configured.
     pub configured: Found,
     /// What was read: the revision's commit, if it was not the working tree.
@@ -203,21 +198,21 @@ impl Workspace {
         let is_there =
             matches!(&self.scope, WorkspaceScope::Repository(layout) if layout.root == *root);
         let has_baseline = |tree: &AnyTree| {
-            let read = self.baseline.as_ref().map(|path| tree.read(path));
+            let read = self.options.baseline.as_ref().map(|path| tree.read(path));
             read.is_some_and(|read| !read.is_err_and(|error| error.is_missing()))
         };
         let mut trees = std::iter::once(&self.tree).chain(self.base.iter().map(|(tree, _)| tree));
         let is_in_sites = |path: &RepoPath| path.below(&root.join("site")).is_some();
         is_there
-            && self.settled.configuration.sets.is_empty()
-            && !self.baseline.as_ref().is_some_and(is_in_sites)
+            && self.options.configuration.sets.is_empty()
+            && !self.options.baseline.as_ref().is_some_and(is_in_sites)
             && !trees.any(has_baseline)
     }
 
     /// Opens what the selection names, with the sites of these names; with all where there are none.
     fn from(start: Start, selection: &Selection, sites: &[String]) -> Result<Self, Error> {
         let configured = start.configured(selection)?;
-        let settled = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
+        let options = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
         let start = start.without(&configured)?;
         let mut given = Vec::new();
         let clones = Clones::named(selection, &configured)?;
@@ -227,7 +222,7 @@ impl Workspace {
                 None => start.path_of(&selection.directory, file)?,
             });
         }
-        let there_are = |site: &String| settled.configuration.has_site(site);
+        let there_are = |site: &String| options.configuration.has_site(site);
         let sites = if sites.iter().all(there_are) { sites } else { &[] };
         let (layout, base_layout) =
             if selection.set { (None, None) } else { lap(Stage::List, || start.layouts(sites))? };
@@ -257,9 +252,9 @@ impl Workspace {
             | configuration::Place::File(_)
             | configuration::Place::Nowhere => AcceptedBy::Itself,
         };
+        let options =
+            Options { sites: globs(&selection.sites)?, only, baseline, accepted_by, ..options };
         Ok(Self {
-            baseline,
-            accepted_by,
             repositories,
             tree: if selection.texts.is_empty() {
                 start.tree
@@ -268,10 +263,8 @@ impl Workspace {
             },
             base: start.base.map(|tree| (tree, base_layout)),
             scope,
-            only,
-            sites: globs(&selection.sites)?,
             reached: None,
-            settled,
+            options,
             configured,
             commit: start.commit,
         })
@@ -284,7 +277,7 @@ impl Workspace {
         files: impl IntoIterator<Item = &'f RepoPath>,
     ) -> Option<SiteNames> {
         let WorkspaceScope::Repository(layout) = &self.scope else { return None };
-        if !self.settled.configuration.sets.is_empty() {
+        if !self.options.configuration.sets.is_empty() {
             return None;
         }
         check::sites_reading(files, &[(&self.tree, layout)])
@@ -292,7 +285,7 @@ impl Workspace {
 
     /// Whether only some sites or files are asked for.
     fn is_limited(&self) -> bool {
-        self.sites.is_some() || !self.only.is_empty()
+        self.options.sites.is_some() || !self.options.only.is_empty()
     }
 
     /// The plan of a run over what was opened.
@@ -325,14 +318,7 @@ impl Workspace {
                 uses: self.repositories.base.clone(),
                 reached: self.reached.clone(),
             }),
-            options: self.settled.options.clone(),
-            sites: self.sites.clone(),
-            only: self.only.clone(),
-            baseline: self.baseline.clone(),
-            accepted_by: self.accepted_by,
-            rules: self.settled.rules.clone(),
-            policy: self.settled.policy.clone(),
-            configuration: self.settled.configuration.clone(),
+            options: self.options.clone(),
             progress,
         }
     }

@@ -657,14 +657,7 @@ fn a_file_that_is_too_large() {
         tree: &tree,
         scope: layercake::check::Scope::Set(vec![layercake::source::RepoPath::new("")]),
         base: None,
-        options: options(Semantics::Documented),
-        sites: None,
-        only: Vec::new(),
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: layercake::check::AcceptedBy::Itself,
-        configuration: layercake::check::Configuration::default(),
+        options: layercake::check::Options::of(options(Semantics::Documented)),
         progress: &progress,
     };
     let checked = layercake::check::check(&plan, |_| ()).expect("a folder can be checked");

@@ -16,7 +16,7 @@ mod repository;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
 use layercake::report::canonical;
 use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Tree};
@@ -55,14 +55,7 @@ fn checked<T: Send>(
         tree,
         scope: Scope::of_repository(&layout),
         base: None,
-        options: options(semantics),
-        sites: None,
-        only: Vec::new(),
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: layercake::check::Configuration::default(),
+        options: Options::of(options(semantics)),
         progress: &progress,
     };
     let checked = check(&plan, per_site).expect("files in memory can be checked");

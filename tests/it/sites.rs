@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
 use layercake::merge::deckhand::Semantics;
 use layercake::source::{RepoPath, SourceMap, Span, Tree, WorkTree};
 use layercake::system::deckhand::document::Document;
@@ -146,22 +146,8 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
         None => Scope::Set(vec![root]),
     };
     let progress = Progress::default();
-    let (sites, only) = (None, Vec::new());
-    let options = options(Semantics::Documented);
-    let plan = Plan {
-        tree: &tree,
-        scope,
-        base: None,
-        options,
-        sites,
-        only,
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: layercake::check::Configuration::default(),
-        progress: &progress,
-    };
+    let options = Options::of(options(Semantics::Documented));
+    let plan = Plan { tree: &tree, scope, base: None, options, progress: &progress };
     let checked = check(&plan, per_site).expect("a folder can be checked");
     assert!(!checked.internal_error);
     checked

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use layercake::check::{
-    Base, BothSides, Compared, Plan, Progress, RenderedSite, Settings, check, compare_with,
+    Base, BothSides, Compared, Options, Progress, RenderedSite, Settings, check, compare_with,
 };
-use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
+use layercake::commands::configuration::{Around, Meaning, Place, find, settle};
 use layercake::commands::policy::Selectors;
 use layercake::compare::Attribution;
 use layercake::diagnostic::Diagnostic;
@@ -105,7 +105,8 @@ pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
     let settled = settled(&tree, None, manner)?;
     let layout = layout_of(&tree)?;
     let progress = Progress::default();
-    let plan = Plan { baseline: None, ..settled.plan(&tree, layout.as_ref(), None, &progress) };
+    let options = Options { baseline: None, ..settled };
+    let plan = options.plan(&tree, layout.as_ref(), None, &progress);
     let checked = check(&plan, |site| (outputs_of(site), site_seen(site)))?;
     let mut seen = Seen { has_failed: checked.internal_error, ..Seen::default() };
     let sources = &checked.sources;
@@ -134,8 +135,8 @@ pub fn see_both(
     let (of_base, of_head) = (layout_of(&before)?, layout_of(&after)?);
     let progress = Progress::default();
     let base = Base::of_repository(&before, of_base.as_ref());
-    let plan =
-        Plan { baseline: None, ..settled.plan(&after, of_head.as_ref(), Some(base), &progress) };
+    let options = Options { baseline: None, ..settled };
+    let plan = options.plan(&after, of_head.as_ref(), Some(base), &progress);
     let settings = Settings { attribution, ..Settings::default() };
     let of_side = |side: Option<&RenderedSite<'_>>| side.map(outputs_of).unwrap_or_default();
     let outputs = Mutex::new((Outputs::new(), Outputs::new()));
@@ -194,7 +195,7 @@ fn by_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<Finding> {
     }
 }
 
-fn settled(tree: &Listed, base: Option<&Listed>, manner: Manner) -> Result<Settled, Error> {
+fn settled(tree: &Listed, base: Option<&Listed>, manner: Manner) -> Result<Options, Error> {
     let base = base.map(|base| base as &dyn Tree);
     let found = find(Path::new(""), &Place::Root, &Around { tree, base, root: None })?;
     let meaning = Meaning { semantics: Some(manner.semantics), ..Meaning::default() };

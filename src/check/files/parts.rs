@@ -82,14 +82,15 @@ impl<T: Default + Send> Files<'_, T> {
         (path, file): (&RepoPath, FileId),
         known: &mut ByPath,
     ) -> Result<(Arc<UserData>, bool), Error> {
-        let kinds = &plan.configuration.secrets;
+        let kinds = &plan.options.configuration.secrets;
         let mut is_secret = self.secret.have_in(tree, path)
             || Folder::in_tree(tree, path).hides(kinds, self.sources.get(file).text());
         if let Some(known) = self.user_data.get(&file) {
             return Ok((known.clone(), is_secret));
         }
         let mut sources = std::mem::take(&mut self.sources);
-        let headers = plan.configuration.headers.iter().filter(|header| header.path == *path);
+        let headers =
+            plan.options.configuration.headers.iter().filter(|header| header.path == *path);
         let headers = headers.map(|header| header.read(&mut sources)).collect();
         let mut error = None;
         let mut includes = false;

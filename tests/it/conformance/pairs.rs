@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use layercake::check::{AcceptedBy, Base, Compared, Plan, Progress, Scope, Settings, compare};
+use layercake::check::{Base, Compared, Options, Plan, Progress, Scope, Settings, compare};
 use layercake::compare::reach::SiteReach;
 use layercake::compare::{Attribution, Proof, Status};
 use layercake::graph::MissingSource;
@@ -185,18 +185,11 @@ impl Treasuremap {
             tree: &head,
             scope: Scope::of_repository(&of_head),
             base: Some(Base::of_repository(&base, Some(&of_base))),
-            options: DeckhandOptions {
+            options: Options::of(DeckhandOptions {
                 semantics: Semantics::Deckhand,
                 missing_source: MissingSource::Warning,
                 encryption_sources: BTreeMap::new(),
-            },
-            sites: None,
-            only: Vec::new(),
-            rules: layercake::rules::RuleOptions::default(),
-            policy: layercake::triage::TriagePolicy::default(),
-            baseline: None,
-            accepted_by: AcceptedBy::Itself,
-            configuration: layercake::check::Configuration::default(),
+            }),
             progress: &Progress::default(),
         };
         compare(&plan, settings).expect("two commits can be compared")

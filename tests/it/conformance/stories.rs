@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use layercake::check::{
-    AcceptedBy, Base, Compared, Plan, Progress, Scope, Settings, check, compare,
-};
+use layercake::check::{Base, Compared, Options, Plan, Progress, Scope, Settings, check, compare};
 use layercake::compare::reach::{EditReach, Why};
 use layercake::compare::{Attribution, Status, Via};
 use layercake::edit::EditId;
@@ -203,18 +201,11 @@ fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> P
         tree,
         scope: Scope::of_repository(layout),
         base: None,
-        options: DeckhandOptions {
+        options: Options::of(DeckhandOptions {
             semantics: Semantics::Deckhand,
             missing_source: MissingSource::Warning,
             encryption_sources: BTreeMap::new(),
-        },
-        sites: None,
-        only: Vec::new(),
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: layercake::check::Configuration::default(),
+        }),
         progress,
     }
 }

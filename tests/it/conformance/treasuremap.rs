@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 
-use layercake::check::{AcceptedBy, Checked, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
 use layercake::graph::{MissingSource, Recipe};
 use layercake::merge::deckhand::Semantics;
 use layercake::render::flow::{Reached, flow};
@@ -391,14 +391,7 @@ impl Treasuremap {
             tree: &tree,
             scope,
             base: None,
-            options,
-            sites: None,
-            only: Vec::new(),
-            rules: layercake::rules::RuleOptions::default(),
-            policy: layercake::triage::TriagePolicy::default(),
-            baseline: None,
-            accepted_by: AcceptedBy::Itself,
-            configuration: layercake::check::Configuration::default(),
+            options: Options::of(options),
             progress: &progress,
         };
         check(&plan, per_site).expect("the commit can be checked")

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use layercake::check::{
-    AcceptedBy, Base, Checked, Configuration, Plan, Progress, RenderedSite, Scope, Settings, check,
+    Base, Checked, Configuration, Options, Plan, Progress, RenderedSite, Scope, Settings, check,
     compare,
 };
 use layercake::merge::cloud_init::Dialect;
@@ -54,14 +54,10 @@ fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Pla
         tree,
         scope: Scope::Set(Vec::new()),
         base: None,
-        options: options(Semantics::Documented),
-        sites: None,
-        only: Vec::new(),
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: configuration(dialect),
+        options: Options {
+            configuration: configuration(dialect),
+            ..Options::of(options(Semantics::Documented))
+        },
         progress,
     }
 }

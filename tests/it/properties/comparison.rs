@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercake::check::{
-    AcceptedBy, Base, Compared, Plan, Progress, RenderedSite, Scope, Settings, compare,
+    Base, Compared, Options, Plan, Progress, RenderedSite, Scope, Settings, compare,
 };
 use layercake::compare::{Attribution, Status};
 use layercake::graph::{DocId, Graph};
@@ -47,14 +47,7 @@ fn compared(
         tree: head,
         scope: Scope::of_repository(&of_head),
         base: Some(Base::of_repository(base, Some(&of_base))),
-        options: options(semantics),
-        sites: None,
-        only: Vec::new(),
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: layercake::check::Configuration::default(),
+        options: Options::of(options(semantics)),
         progress: &Progress::default(),
     };
     let settings = Settings { attribution: by, ..Settings::default() };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layercake::check::{
-    AcceptedBy, Base, Compared, Configuration, Plan, Progress, Scope, Settings, compare,
+    Base, Compared, Configuration, Options, Plan, Progress, Scope, Settings, compare,
 };
 use layercake::compare::{Attribution, Status};
 use layercake::edit::EditId;
@@ -262,14 +262,10 @@ fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> C
         tree: head,
         scope: Scope::of_repository(&of_head),
         base: Some(Base::of_repository(base, Some(&of_base))),
-        options: options(Semantics::Documented),
-        sites: None,
-        only: Vec::new(),
-        rules: layercake::rules::RuleOptions::default(),
-        policy: layercake::triage::TriagePolicy::default(),
-        baseline: None,
-        accepted_by: AcceptedBy::Itself,
-        configuration: Configuration { sets, ..Configuration::default() },
+        options: Options {
+            configuration: Configuration { sets, ..Configuration::default() },
+            ..Options::of(options(Semantics::Documented))
+        },
         progress: &Progress::default(),
     };
     let settings = Settings { attribution, ..Settings::default() };

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use layercake::check::{
-    AcceptedBy, Base, Checked, Compared, Plan, Progress, RenderedSite, Settings, check, compare,
+    AcceptedBy, Base, Checked, Compared, Options, Progress, RenderedSite, Settings, check, compare,
 };
-use layercake::commands::configuration::{Around, Meaning, Place, Settled, find, settle};
+use layercake::commands::configuration::{Around, Meaning, Place, find, settle};
 use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::graph::MissingSource;
@@ -65,13 +65,12 @@ pub fn compare_files(
     let (of_base, of_head) = (layout_of(base), layout_of(head));
     let (earlier, progress) = (Base::of_repository(base, of_base.as_ref()), Progress::default());
     let settled = settled(head, Some(base), place, options, selectors);
-    let plan = Plan {
-        accepted_by: match place {
-            Place::Base => AcceptedBy::Base,
-            Place::Root | Place::File(_) | Place::Nowhere => AcceptedBy::Itself,
-        },
-        ..settled.plan(head, of_head.as_ref(), Some(earlier), &progress)
+    let accepted_by = match place {
+        Place::Base => AcceptedBy::Base,
+        Place::Root | Place::File(_) | Place::Nowhere => AcceptedBy::Itself,
     };
+    let options = Options { accepted_by, ..settled };
+    let plan = options.plan(head, of_head.as_ref(), Some(earlier), &progress);
     let mut compared =
         compare(&plan, &Settings::default()).expect("files in memory can be compared");
     for (edit, finding) in word_reach(&compared.comparison, gates) {
@@ -88,7 +87,7 @@ fn settled(
     place: &Place,
     options: DeckhandOptions,
     selectors: &Selectors,
-) -> Settled {
+) -> Options {
     let base = base.map(|base| base as &dyn Tree);
     let around = Around { tree, base, root: None };
     let found = find(Path::new(""), place, &around).expect("the configuration can be used");
@@ -97,7 +96,7 @@ fn settled(
         Some(_) => settled,
         None => {
             let rules = layercake::rules::RuleOptions { is_undecided: false, ..settled.rules };
-            Settled { options, rules, ..settled }
+            Options { deckhand: options, rules, ..settled }
         }
     }
 }
