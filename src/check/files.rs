@@ -79,11 +79,6 @@ impl<'p> SitesRead<'p> {
         }
     }
 
-    /// These sites, or all where the files of one cannot be told from those of others.
-    pub(super) fn named(plan: &Plan<'_>, names: &'p SiteNames) -> Self {
-        if plan.is_by_site() { Self::Named(names) } else { Self::All }
-    }
-
     fn has(self, site: &str) -> bool {
         match self {
             Self::All => true,
@@ -98,9 +93,9 @@ impl<'p> SitesRead<'p> {
 }
 
 /// The sites that read one of these files, on one of the sides at least: in a site's folder it is
-/// that site, in a type's folder the sites of the type. None where these may be all sites: a file
-/// is global or in no layer, it is a definition, which relates its site to others, or a definition
-/// cannot be used.
+/// that site, in a type's folder the sites of the type. None where these are or may be all sites:
+/// a file is global or in no layer, it is a definition, which relates its site to others, or a
+/// definition cannot be used.
 pub fn sites_reading<'f>(
     files: impl IntoIterator<Item = &'f RepoPath>,
     sides: &[(&dyn Tree, &Layout)],
@@ -122,7 +117,9 @@ pub fn sites_reading<'f>(
             }
         }
     }
-    Some(sites)
+    let mut all = sides.iter().flat_map(|(_, layout)| layout.definitions());
+    let is_left_out = |(site, _): (&Arc<str>, RepoPath)| !sites.contains(site);
+    all.any(is_left_out).then_some(sites)
 }
 
 /// The site type in the definition at a path; none where it cannot be used.

@@ -54,6 +54,7 @@ impl<'p> Session<'p> {
     /// # Errors
     /// As [`check`](super::check).
     pub fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
+        let sites = sites.filter(|_| plan.is_by_site());
         let loaded = Loaded::of_sites(plan, Self::sites_read(plan, sites.as_ref()), None)?;
         loaded.ensure_sites(plan)?;
         Ok(Self { plan, loaded, read: sites, failures: Vec::new() })
@@ -76,7 +77,7 @@ impl<'p> Session<'p> {
 
     fn sites_read<'s>(plan: &'s Plan<'_>, sites: Option<&'s SiteNames>) -> SitesRead<'s> {
         match sites {
-            Some(names) => SitesRead::named(plan, names),
+            Some(names) => SitesRead::Named(names),
             None => SitesRead::of(plan, Work::Answer, false),
         }
     }

@@ -34,6 +34,15 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
         |it| it.write("type/large/dns.yaml", document("dns", "type", "{}")),
         Some(11),
     ),
+    (
+        "a value of each site",
+        |it| {
+            for site in ["big", "lab", "prod"] {
+                it.write(&format!("site/{site}/own/one.yaml"), edited());
+            }
+        },
+        None,
+    ),
     ("a value of all sites", |it| it.write("global/chart.yaml", edited()), None),
     ("a file outside the layers", |it| it.write("README", "text"), None),
     (
