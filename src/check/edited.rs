@@ -321,7 +321,7 @@ impl AllRevisions {
     /// one name, in their order. Gives the numbers of their revisions, for each side.
     fn add_site(
         &mut self,
-        further: &[Further<'_>],
+        further: &[Further],
         site: Option<&Arc<str>>,
         [base, head]: [&[usize]; 2],
     ) -> [Vec<usize>; 2] {
@@ -387,7 +387,7 @@ impl AllRevisions {
 
     /// For each of these its number among the repositories that are reported, of which a site is
     /// in one of each name.
-    pub(super) fn reported(&self, further: &[Further<'_>], used: &[UsedRepository]) -> Vec<usize> {
+    pub(super) fn reported(&self, further: &[Further], used: &[UsedRepository]) -> Vec<usize> {
         let reported = self.all.iter().map(|it| {
             let name = it.head.or(it.base).map(|index| &further[index].name);
             let site = it.sites.first();

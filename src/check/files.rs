@@ -279,7 +279,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
         for index in self.used_by(plan.uses(self.which), &layout) {
-            layout.add_repository(index, further[index].tree, &further[index].root)?;
+            layout.add_repository(index, &further[index].tree, &further[index].tree.root())?;
         }
         did(Stage::List, || layout.files.len());
         layout.ensure_present(tree)?;
@@ -288,7 +288,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         let files: Vec<ToRead<'_>> = all()
             .zip(is_nested)
             .map(|(file, is_nested)| {
-                let tree = file.repository.map_or(tree, |index| further[index].tree);
+                let tree = file.repository.map_or(tree, |index| &further[index].tree);
                 // A session reads a file once, and both sides read the same files of a further
                 // repository that is no commit.
                 let unchanging =

@@ -37,7 +37,7 @@ use crate::error::Error;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
 use crate::rules;
-use crate::source::{FileId, RepoPath, SourceMap, Span, Tree, UsedRepository};
+use crate::source::{FileId, Labelled, RepoPath, SourceMap, Span, Tree, UsedRepository};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::deckhand::{DeckhandOptions, Site};
@@ -51,29 +51,30 @@ pub enum Scope<'a> {
         /// How its files lie in the tree.
         layout: &'a Layout,
         /// Further repositories that its sites, and those of the base, are made of.
-        further: Vec<Further<'a>>,
+        further: &'a [Further],
         /// Which of them each of its sites is made of.
-        uses: Uses,
+        uses: &'a Uses,
     },
     /// All documents below these paths, as one set without layout.
     Set(Vec<RepoPath>),
 }
 
+/// The further repositories of sites that are made of none.
+static NO_USES: Uses = Uses::new();
+
 impl<'a> Scope<'a> {
     /// The sites of a repository that are made of no other.
     pub fn of_repository(layout: &'a Layout) -> Self {
-        Scope::Repository { layout, further: Vec::new(), uses: Uses::new() }
+        Scope::Repository { layout, further: &[], uses: &NO_USES }
     }
 }
 
 /// A further repository at one revision.
-pub struct Further<'a> {
+pub struct Further {
     /// The name under which it was given: several revisions of it have the same.
     pub name: Arc<str>,
-    /// Its files.
-    pub tree: &'a dyn Tree,
-    /// Where its `global/`, `type/` and `site/` are in the tree.
-    pub root: RepoPath,
+    /// Its files; its `global/`, `type/` and `site/` are at the root.
+    pub tree: Labelled<Box<dyn Tree + Send>>,
     /// The commit that it is at, in full; none where files on disk are read.
     pub commit: Option<Arc<str>>,
     /// The template of links to its lines.
@@ -167,16 +168,16 @@ pub struct Base<'a> {
     /// How they lie; none where it is no site repository.
     pub layout: Option<&'a Layout>,
     /// Which further repositories each of its sites is made of.
-    pub uses: Uses,
+    pub uses: &'a Uses,
     /// The sites that are compared, where the files of the others were left out but for their
     /// definitions; all where it is not said.
-    pub reached: Option<SiteNames>,
+    pub reached: Option<&'a SiteNames>,
 }
 
 impl<'a> Base<'a> {
     /// A side whose sites are made of no other repository.
     pub fn of_repository(tree: &'a dyn Tree, layout: Option<&'a Layout>) -> Self {
-        Self { tree, layout, uses: Uses::new(), reached: None }
+        Self { tree, layout, uses: &NO_USES, reached: None }
     }
 }
 
@@ -227,7 +228,7 @@ impl Plan<'_> {
     }
 
     /// The further repositories.
-    fn further(&self) -> &[Further<'_>] {
+    fn further(&self) -> &[Further] {
         match &self.scope {
             Scope::Repository { further, .. } => further,
             Scope::Set(_) => &[],
@@ -238,7 +239,7 @@ impl Plan<'_> {
     fn uses(&self, which: Which) -> Option<&Uses> {
         match (&self.scope, which) {
             (Scope::Repository { uses, .. }, Which::Head) => Some(uses),
-            (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| &base.uses),
+            (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| base.uses),
             (Scope::Set(_), _) => None,
         }
     }
@@ -261,7 +262,7 @@ impl Plan<'_> {
 
     /// Whether a site is compared, or is the only side.
     fn reaches(&self, site: Option<&Arc<str>>) -> bool {
-        let reached = self.base.as_ref().and_then(|base| base.reached.as_ref());
+        let reached = self.base.as_ref().and_then(|base| base.reached);
         reached.is_none_or(|reached| site.is_some_and(|site| reached.contains(site)))
     }
 

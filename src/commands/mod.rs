@@ -37,7 +37,7 @@ use self::configuration::{Around, Found, Meaning};
 use self::policy::Selectors;
 use self::repositories::{Clones, Opened};
 use self::sides::{Reached, Side, Sides};
-use crate::check::{self, AcceptedBy, Base, Further, Options, Plan, Progress, Scope, SiteNames};
+use crate::check::{self, AcceptedBy, Base, Options, Plan, Progress, Scope, SiteNames};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
@@ -294,19 +294,8 @@ impl Workspace {
             WorkspaceScope::Set(paths) => Scope::Set(paths.clone()),
             WorkspaceScope::Repository(layout) => Scope::Repository {
                 layout,
-                further: self
-                    .repositories
-                    .further
-                    .iter()
-                    .map(|it| Further {
-                        name: it.name.clone(),
-                        tree: &it.tree,
-                        root: it.tree.root(),
-                        commit: it.commit.clone(),
-                        links: it.links.clone(),
-                    })
-                    .collect(),
-                uses: self.repositories.head.clone(),
+                further: &self.repositories.further,
+                uses: &self.repositories.head,
             },
         };
         Plan {
@@ -315,8 +304,8 @@ impl Workspace {
             base: self.base.as_ref().map(|(tree, layout)| Base {
                 tree,
                 layout: layout.as_ref(),
-                uses: self.repositories.base.clone(),
-                reached: self.reached.clone(),
+                uses: &self.repositories.base,
+                reached: self.reached.as_ref(),
             }),
             options: self.options.clone(),
             progress,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::configuration::Found;
 use super::{AnyTree, Selection, canonical};
-use crate::check;
+use crate::check::{self, Further};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{
     FileId, Labelled, Nested, Overlay, RepoPath, Repository, RevisionChoice, Tree, UsedRepository,
@@ -65,23 +65,11 @@ pub(super) type SideFiles<'a> = (&'a dyn Tree, &'a Layout);
 pub(super) struct Opened {
     clones: Clones,
     /// Each at one revision.
-    pub further: Vec<OpenedRepository>,
+    pub further: Vec<Further>,
     /// Which of them each site of the head is made of.
     pub head: Uses,
     /// Which of them each site of the base is made of.
     pub base: Uses,
-}
-
-/// A further repository at one revision.
-pub(super) struct OpenedRepository {
-    /// The name under which it was given.
-    pub name: Arc<str>,
-    /// Its files.
-    pub tree: Labelled<AnyTree>,
-    /// Its commit; none where files on disk are read.
-    pub commit: Option<Arc<str>>,
-    /// The template of links to its lines.
-    pub links: Option<Arc<str>>,
 }
 
 impl Clones {
@@ -310,7 +298,7 @@ impl LocalClone {
     }
 
     /// Its files at a revision, or on disk.
-    fn opened(&self, revision: Option<&str>) -> Result<OpenedRepository, Unreadable> {
+    fn opened(&self, revision: Option<&str>) -> Result<Further, Unreadable> {
         let shown = &self.shown;
         let unreadable = |error: Error| Unreadable {
             reason: error.to_string(),
@@ -351,7 +339,7 @@ impl LocalClone {
                 }
             };
         let (name, links) = (self.name.clone(), self.links.clone());
-        Ok(OpenedRepository { tree: Labelled::new(&name, tree, inside), name, commit, links })
+        Ok(Further { tree: Labelled::new(&name, tree, inside), name, commit, links })
     }
 }
 
@@ -396,7 +384,7 @@ type Revision = (usize, Option<Arc<str>>);
 #[derive(Default)]
 struct Opening<'c> {
     clones: &'c [LocalClone],
-    further: Vec<OpenedRepository>,
+    further: Vec<Further>,
     /// Numbers among these, by commit.
     opened: BTreeMap<Revision, usize>,
     /// The same by revision.
