@@ -250,11 +250,15 @@ impl<'a> SiteRun<'_, 'a> {
         let mut head_findings = findings_of(head);
         head_findings.extend(self.pair.word_internal(FailedStep::Comparing));
         ComparedSite {
-            checked: self.pair.head.zip(head).map(|(set, side)| side.checked(set, Some(()))),
+            checked: self.checked(head),
             base_findings: findings_of(base),
             head_findings,
             ..ComparedSite::nothing(self.reach(base, head))
         }
+    }
+
+    fn checked(&self, head: Option<&OneSide<'a>>) -> Option<CheckedSite<()>> {
+        Some(self.pair.head?.checked(self.sides.loaded, head?.outputs()))
     }
 
     fn reach(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> SiteReach {
@@ -343,7 +347,7 @@ impl<'a> SiteRun<'_, 'a> {
         }
         let reach = self.reach(base, head);
         ComparedSite {
-            checked: self.pair.head.zip(head).map(|(set, side)| side.checked(set, Some(()))),
+            checked: self.checked(head),
             found: SiteChanges { reach, changes, unlisted, shields, proofs },
             base_findings,
             head_findings,
@@ -376,7 +380,7 @@ impl<'a> SiteRun<'_, 'a> {
     /// A site of the same files on both sides.
     fn unchanged(&self, set: &'a SetFiles, side: &OneSide<'a>, reach: SiteReach) -> ComparedSite {
         ComparedSite {
-            checked: Some(side.checked(set, Some(()))),
+            checked: Some(set.checked(self.sides.loaded, side.outputs())),
             base_findings: side.findings.clone(),
             head_findings: side.findings.clone(),
             ..ComparedSite::nothing(reach)

@@ -75,23 +75,14 @@ pub struct KnownMissing {
 /// A glob of the configuration file that is to match something.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it is to match.
-    pub of: EntryKind,
+    /// What it is to match: a path or a site.
+    pub(crate) of: UnusedKind,
     /// The glob.
     pub glob: GlobMatcher,
     /// The glob as it is written.
     pub written: Arc<str>,
     /// Where it stands in the configuration file.
     pub at: Span,
-}
-
-/// What a glob is to match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// The path of a file.
-    Path,
-    /// The name of a site.
-    Site,
 }
 
 impl Configuration {
@@ -173,19 +164,11 @@ impl Configured {
         let schemas: BTreeSet<&str> = schemas.collect();
         let (paths, sites): (Vec<&str>, Vec<&str>) = (paths.collect(), sites.collect());
         let is_unused = |entry: &&Entry| {
-            let names = match entry.of {
-                EntryKind::Path => &paths,
-                EntryKind::Site => &sites,
-            };
+            let names = if entry.of == UnusedKind::Site { &sites } else { &paths };
             !names.iter().any(|name| entry.glob.is_match(name))
         };
-        let unused = configuration.entries.iter().filter(is_unused).map(|entry| {
-            let kind = match entry.of {
-                EntryKind::Path => UnusedKind::Path,
-                EntryKind::Site => UnusedKind::Site,
-            };
-            (entry.at, &*entry.written, kind)
-        });
+        let unused = configuration.entries.iter().filter(is_unused);
+        let unused = unused.map(|entry| (entry.at, &*entry.written, entry.of));
         let known = configuration.known_missing.iter().zip(&self.met);
         let unmet = known
             .filter(|(_, met)| !met.load(Relaxed))

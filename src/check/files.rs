@@ -155,6 +155,12 @@ pub(super) struct SideFile {
     pub(super) place: Option<Place>,
 }
 
+impl SideFile {
+    fn of_set(id: FileId) -> Self {
+        Self { id, repository: None, place: None }
+    }
+}
+
 /// What is kept of a file that has been parsed. It is among the texts; others may
 /// not be there yet.
 pub(super) type Keep<'t, T> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> T + Sync + 't;
@@ -254,8 +260,8 @@ impl<'t, T: Default + Send> Files<'t, T> {
             let (content, is_nested) = (entry.content, true);
             ToRead { content, is_nested, ..ToRead::of(&entry.path, tree) }
         });
-        let ids = self.read(plan, &nested.collect::<Vec<_>>())?.into_iter();
-        Ok(ids.map(|id| SideFile { id, repository: None, place: None }).collect())
+        let ids = self.read(plan, &nested.collect::<Vec<_>>())?;
+        Ok(ids.into_iter().map(SideFile::of_set).collect())
     }
 
     fn repository(
@@ -319,8 +325,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         did(Stage::List, || files.len());
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
-        let ids = self.read(plan, &files)?.into_iter();
-        let files = ids.map(|id| SideFile { id, repository: None, place: None }).collect();
+        let files = self.read(plan, &files)?.into_iter().map(SideFile::of_set).collect();
         Ok(SideFiles { files, ..SideFiles::default() })
     }
 

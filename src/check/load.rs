@@ -10,7 +10,7 @@ use super::file::{LoadedFile, Reader, add_part_file};
 use super::files::{
     AsRead, Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles, SitesRead,
 };
-use super::{AcceptedBy, Plan, Scope, Which, Work};
+use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::rules::{self, FailedStep, RuleOptions};
@@ -59,6 +59,19 @@ impl SetFiles {
     pub(super) fn word_internal(&self, undone: FailedStep) -> Diagnostic {
         let sites = self.name.iter().cloned().collect();
         Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
+    }
+
+    /// What is told of the site.
+    pub(super) fn checked(&self, loaded: &Loaded, outputs: usize) -> CheckedSite<()> {
+        let documents = self.files.iter().map(|file| loaded.file(*file).documents.len());
+        CheckedSite {
+            name: self.name.clone(),
+            site_type: self.site_type.clone(),
+            files: self.files.len(),
+            documents: documents.sum(),
+            outputs,
+            taken: None,
+        }
     }
 
     /// The file that the set begins with; the first of all where it has none.
@@ -120,10 +133,10 @@ impl Loaded {
     /// Reads what the work needs.
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
         let baselines = match work {
-            Work::Judge | Work::Merge => BaselineFiles::of(plan),
-            Work::Render | Work::Answer | Work::Relate => BaselineFiles::default(),
+            Work::Judge | Work::Merge => baseline_files(plan),
+            Work::Render | Work::Answer | Work::Relate => [None, None],
         };
-        let sites = SitesRead::of(plan, work, baselines.is_there());
+        let sites = SitesRead::of(plan, work, baselines[0].is_some());
         Self::read(plan, (work, sites), baselines, FilesSoFar::default())
     }
 
@@ -136,14 +149,13 @@ impl Loaded {
     ) -> Result<Self, Error> {
         let earlier =
             earlier.map(|it| FilesSoFar { sources: it.sources, kept: it.files, known: it.known });
-        let baselines = BaselineFiles::default();
-        Self::read(plan, (Work::Answer, sites), baselines, earlier.unwrap_or_default())
+        Self::read(plan, (Work::Answer, sites), [None, None], earlier.unwrap_or_default())
     }
 
     fn read(
         plan: &Plan<'_>,
         (work, sites): (Work, SitesRead<'_>),
-        baselines: BaselineFiles<'_>,
+        baselines: [Option<BaselineFile<'_>>; 2],
         earlier: FilesSoFar<LoadedFile>,
     ) -> Result<Self, Error> {
         let (schemas, known) = (Schemas::default(), KnownToThreads::default());
@@ -189,8 +201,9 @@ impl Loaded {
         if let Some(base) = &base {
             hide_later_secrets(&mut files, &sources, &head, base);
         }
-        let damaged_baseline =
-            baselines.read(plan.options.accepted_by, &mut head, &mut base, &mut sources)?;
+        let sides = (&mut head, &mut base);
+        let accepted_by = plan.options.accepted_by;
+        let damaged_baseline = read_baselines(baselines, accepted_by, sides, &mut sources)?;
         let in_repository = matches!(plan.scope, Scope::Repository { .. });
         let configured = Configured::new(&plan.options.configuration, &mut sources);
         let schemas = schemas.with_groups(configured.groups(&plan.options.configuration));
@@ -585,14 +598,6 @@ pub fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Er
     file.map(|file| file.read(&mut SourceMap::new())).transpose()
 }
 
-/// The files that say what was accepted before.
-#[derive(Default)]
-struct BaselineFiles<'t> {
-    /// None where it is not there.
-    head: Option<BaselineFile<'t>>,
-    base: Option<BaselineFile<'t>>,
-}
-
 /// A file that says what was accepted before, as it was read.
 struct BaselineFile<'t> {
     tree: &'t dyn Tree,
@@ -600,49 +605,43 @@ struct BaselineFile<'t> {
     bytes: Result<Vec<u8>, ReadError>,
 }
 
-impl<'t> BaselineFiles<'t> {
-    fn of(plan: &'t Plan<'_>) -> Self {
-        let Some(path) = &plan.options.baseline else { return Self::default() };
-        let base = plan.base.as_ref().and_then(|base| BaselineFile::at(base.tree, path));
-        Self { head: BaselineFile::at(plan.tree, path), base }
-    }
+/// The files that say what was accepted before on the head's side and on the base's; none where
+/// there is none.
+fn baseline_files<'t>(plan: &'t Plan<'_>) -> [Option<BaselineFile<'t>>; 2] {
+    let trees = [Some(plan.tree), plan.base.as_ref().map(|base| base.tree)];
+    trees.map(|tree| BaselineFile::at(tree?, plan.options.baseline.as_ref()?))
+}
 
-    fn is_there(&self) -> bool {
-        self.head.is_some()
-    }
-
-    /// Reads what was accepted before on each side, and gives what is wrong with
-    /// the file of the base, if it cannot be used: the base is then taken as it is
-    /// without one, for a change that mends the file could not be checked otherwise.
-    fn read(
-        self,
-        accepted_by: AcceptedBy,
-        head: &mut Side,
-        base: &mut Option<Side>,
-        sources: &mut SourceMap,
-    ) -> Result<Option<String>, Error> {
-        let own = self.head.map(|file| file.read(sources)).transpose()?;
-        let Some(base) = base else {
-            head.baseline = own;
-            return Ok(None);
-        };
-        let mut damage = None;
-        base.baseline = match self.base.map(|file| file.read(sources)).transpose() {
-            Err(error) if error.kind() == ErrorKind::Baseline => {
-                damage = Some(error.to_string());
-                None
-            }
-            read => read?,
-        };
-        match accepted_by {
-            AcceptedBy::Itself => head.baseline = own,
-            AcceptedBy::Base => {
-                head.baseline = Some(base.baseline.clone().unwrap_or_default());
-                head.own_baseline = own;
-            }
+/// Reads what was accepted before on each side, and gives what is wrong with
+/// the file of the base, if it cannot be used: the base is then taken as it is
+/// without one, for a change that mends the file could not be checked otherwise.
+fn read_baselines(
+    [of_head, of_base]: [Option<BaselineFile<'_>>; 2],
+    accepted_by: AcceptedBy,
+    (head, base): (&mut Side, &mut Option<Side>),
+    sources: &mut SourceMap,
+) -> Result<Option<String>, Error> {
+    let own = of_head.map(|file| file.read(sources)).transpose()?;
+    let Some(base) = base else {
+        head.baseline = own;
+        return Ok(None);
+    };
+    let mut damage = None;
+    base.baseline = match of_base.map(|file| file.read(sources)).transpose() {
+        Err(error) if error.kind() == ErrorKind::Baseline => {
+            damage = Some(error.to_string());
+            None
         }
-        Ok(damage)
+        read => read?,
+    };
+    match accepted_by {
+        AcceptedBy::Itself => head.baseline = own,
+        AcceptedBy::Base => {
+            head.baseline = Some(base.baseline.clone().unwrap_or_default());
+            head.own_baseline = own;
+        }
     }
+    Ok(damage)
 }
 
 impl<'t> BaselineFile<'t> {

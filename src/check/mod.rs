@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use globset::GlobSet;
 
 pub use self::compare::{Before, BothSides, Compared, Settings};
-pub use self::configuration::{Configuration, Entry, EntryKind, GivenHeader, KnownMissing};
+pub use self::configuration::{Configuration, Entry, GivenHeader, KnownMissing};
 use self::files::{Files, FilesSoFar, SitesRead};
 pub use self::files::{SiteNames, first_document, sites_reading};
 pub use self::load::baseline;

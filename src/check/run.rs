@@ -27,7 +27,7 @@ use crate::graph::DocId;
 use crate::guard::{Place, guarded};
 use crate::render::Alike;
 use crate::rules::{self, FailedStep};
-use crate::source::{RepoPath, SourceMap, Span};
+use crate::source::{RepoPath, SourceMap, Span, UsedRepository};
 use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::edits::edits;
 use crate::triage::{self, Findings};
@@ -86,6 +86,11 @@ impl<'p> Session<'p> {
     pub fn sites(&self) -> Vec<NameAndType> {
         let sites = self.loaded.head.wanted(self.plan).into_iter();
         sites.map(|set| (set.name.clone(), set.site_type.clone())).collect()
+    }
+
+    /// The path of the file that a text is in.
+    pub fn path_of(&self, text: Span) -> &RepoPath {
+        self.loaded.sources.path_of(text)
     }
 
     /// Asks all sites, or those of the names in `only` and what is not a site. Renders of each the
@@ -168,10 +173,10 @@ fn sites_of(
     (sites, found.into_iter().flatten().collect())
 }
 
-/// The result of a run with these sites and findings.
+/// The result of a run over one side with these sites and findings.
 fn checked(
     plan: &Plan<'_>,
-    mut loaded: Loaded,
+    loaded: Loaded,
     sites: Vec<CheckedSite<()>>,
     diagnostics: Vec<Diagnostic>,
 ) -> Checked<()> {
@@ -184,24 +189,33 @@ fn checked(
             .with_consequences(&loaded.sources)
     });
     let wanted = loaded.head.wanted(plan);
-    let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
-    let documents = loaded.documents(plan, &wanted);
     let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
     let repositories = used_repositories(plan, &loaded);
-    let sources = mem::take(&mut loaded.sources);
-    give_back(loaded);
-    Checked {
-        sources,
+    let checked = closed(plan, loaded, sites, repositories);
+    Checked { findings, undefined, unread, internal_error, ..checked }
+}
+
+/// What is left of a run for reports; without findings.
+fn closed(
+    plan: &Plan<'_>,
+    mut loaded: Loaded,
+    sites: Vec<CheckedSite<()>>,
+    repositories: Vec<UsedRepository>,
+) -> Checked<()> {
+    let checked = Checked {
         sites,
         repositories,
-        findings,
-        secrets,
-        opaque,
-        documents,
-        undefined,
-        unread,
-        internal_error,
-    }
+        findings: Findings::default(),
+        secrets: loaded.secrets(),
+        opaque: loaded.opaque(),
+        documents: loaded.documents(plan, &loaded.head.wanted(plan)),
+        undefined: Vec::new(),
+        unread: Vec::new(),
+        internal_error: false,
+        sources: mem::take(&mut loaded.sources),
+    };
+    give_back(loaded);
+    checked
 }
 
 /// Renders and judges one site, and gives it back for those that are `like` it.
@@ -217,7 +231,7 @@ fn site<'l>(
     let (mut docs, mut before) = (Vec::new(), None);
     // A fault in layercake itself costs this site, or what was to be taken from
     // it, and says so; the others go on.
-    let (side, taken) = loop {
+    let (side, is_taken) = loop {
         let asked = Asked { docs: &docs, before: before.as_ref() };
         let side = guarded(Place::Site(name), || {
             OneSide::of(plan, loaded, (&loaded.head, files), like, asked)
@@ -225,41 +239,23 @@ fn site<'l>(
         let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
         match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
             Some(more) if !more.is_empty() => docs.extend(more),
-            taken => break (side, taken.map(drop)),
+            taken => break (side, taken.is_some()),
         }
         before = side;
     };
     let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
-    let undone = match (&side, &taken) {
+    let undone = match (&side, is_taken) {
         (None, _) => Some(FailedStep::Checking),
         (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(FailedStep::Checking),
-        (Some(_), None) => Some(FailedStep::Taking),
-        (Some(_), Some(())) => None,
+        (Some(_), false) => Some(FailedStep::Taking),
+        (Some(_), true) => None,
     };
     // Sites that are like this one ask what was found here.
     let mut found = side.as_ref().map(|side| side.findings.clone()).unwrap_or_default();
     found.extend(undone.map(|undone| files.word_internal(undone)));
-    let checked = match &side {
-        Some(side) => side.checked(files, taken),
-        None => CheckedSite::failed(loaded, files),
-    };
+    let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
     plan.progress.sites_rendered.fetch_add(1, Relaxed);
     ((checked, found), side)
-}
-
-impl CheckedSite<()> {
-    /// A site at which layercake itself failed.
-    fn failed(loaded: &Loaded, files: &SetFiles) -> Self {
-        let documents = files.files.iter().map(|file| loaded.file(*file).documents.len());
-        Self {
-            name: files.name.clone(),
-            site_type: files.site_type.clone(),
-            files: files.files.len(),
-            documents: documents.sum(),
-            outputs: 0,
-            taken: None,
-        }
-    }
 }
 
 /// Compares the head of `plan` with its base.
@@ -337,23 +333,9 @@ pub fn compare_with(
     let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
     let real = files.filter(|file| file.decoded_from().is_none());
     let edited_files = real.map(|file| file.path().clone()).collect();
-    let (secrets, opaque) = (loaded.secrets(), loaded.opaque());
-    let documents = loaded.documents(plan, &loaded.head.wanted(plan));
-    let checked = Checked {
-        sites: checked,
-        repositories,
-        findings: Findings::default(),
-        secrets,
-        opaque,
-        documents,
-        undefined: Vec::new(),
-        unread: Vec::new(),
-        internal_error,
-        sources: mem::take(&mut loaded.sources),
-    };
-    let gated = Findings::default();
     let damaged_baseline = loaded.damaged_baseline.take();
-    give_back(loaded);
+    let checked = Checked { internal_error, ..closed(plan, loaded, checked, repositories) };
+    let gated = Findings::default();
     Ok(Compared { checked, comparison, findings, gated, edited_files, damaged_baseline })
 }
 

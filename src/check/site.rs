@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
-use super::{CheckedSite, Plan, RenderedSite, Work};
+use super::{Plan, RenderedSite, Work};
 use crate::compare::Side;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
@@ -140,18 +140,6 @@ impl<'a> OneSide<'a> {
     /// How many documents it renders to.
     pub(super) fn outputs(&self) -> usize {
         self.related.graph.outputs().count()
-    }
-
-    /// What is told of it; `taken` is what the caller took.
-    pub(super) fn checked(&self, set: &SetFiles, taken: Option<()>) -> CheckedSite<()> {
-        CheckedSite {
-            name: set.name.clone(),
-            site_type: set.site_type.clone(),
-            files: set.files.len(),
-            documents: self.related.site.documents.len(),
-            outputs: self.outputs(),
-            taken,
-        }
     }
 }
 

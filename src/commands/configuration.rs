@@ -6,14 +6,14 @@ use std::path::{Component, Path, PathBuf};
 use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
-use crate::check::{self, EntryKind, KnownMissing, Options};
+use crate::check::{self, KnownMissing, Options};
 use crate::config::{self, Config, File, GlobPattern, Vocabulary};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
 use crate::merge::deckhand::Semantics;
 use crate::report::{self, ChosenBy, ChosenSemantics, Format, Links};
-use crate::rules::{self, GROUPS, RULES};
+use crate::rules::{self, GROUPS, RULES, UnusedKind};
 use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
 use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles};
@@ -228,13 +228,13 @@ fn known_missing(config: &Config) -> Vec<KnownMissing> {
 }
 
 fn entries(config: &Config) -> Vec<check::Entry> {
-    let entry = |of: EntryKind, pattern: &GlobPattern| check::Entry {
+    let entry = |of: UnusedKind, pattern: &GlobPattern| check::Entry {
         of,
         glob: pattern.glob.compile_matcher(),
         written: pattern.glob.glob().into(),
         at: pattern.span,
     };
-    let paths = config.rules.per_path.iter().map(|(paths, _)| entry(EntryKind::Path, paths));
+    let paths = config.rules.per_path.iter().map(|(paths, _)| entry(UnusedKind::Path, paths));
     let of_sites = config.sites.iter().map(|site| &site.sites).chain(&config.discover.sites);
     let sets = config.cloud_config.iter();
     let of_sites = of_sites.chain(sets.clone().filter_map(|set| set.sites.as_ref()));
@@ -242,9 +242,9 @@ fn entries(config: &Config) -> Vec<check::Entry> {
     let parts = globs.filter_map(|glob| {
         let glob_of_all = DeclaredSet::in_any_site(&glob.value)?;
         let written = glob.value.clone();
-        Some(check::Entry { of: EntryKind::Path, glob: glob_of_all, written, at: glob.span })
+        Some(check::Entry { of: UnusedKind::Path, glob: glob_of_all, written, at: glob.span })
     });
-    let entries = paths.chain(of_sites.map(|sites| entry(EntryKind::Site, sites)));
+    let entries = paths.chain(of_sites.map(|sites| entry(UnusedKind::Site, sites)));
     entries.chain(parts).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::render::flow::{flow, may_enter};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::impact::SiteName;
 use crate::report::provenance::{ExplainedValue, SiteValue, TextReach, TextTrace, WayChange};
-use crate::source::{RepoPath, SourceMap, Span};
+use crate::source::{RepoPath, Span};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Path, children};
 
@@ -50,7 +50,7 @@ pub fn one(
     });
     let answer = answers.into_values().find_map(|answer| answer);
     let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
-    let files = candidates.iter().map(|candidate| &candidate.document.path);
+    let files = candidates.iter().map(|candidate| session.path_of(candidate.document));
     let reading = workspace.sites_reading(files);
     session = session.read(reading.clone())?;
     let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates));
@@ -149,34 +149,13 @@ pub(super) fn no_site(sites: &[NameAndType], site: &str) -> Error {
     }
 }
 
-/// A text that can be found again in another run: a file and a stretch of it.
-#[derive(Clone, Debug, PartialEq)]
-struct Place {
-    path: RepoPath,
-    start: u32,
-    end: u32,
-}
-
-impl Place {
-    fn of(span: Span, sources: &SourceMap) -> Self {
-        let path = sources.get(span.file).path().clone();
-        Self { path, start: span.start, end: span.end }
-    }
-
-    fn is(&self, span: Span, sources: &SourceMap) -> bool {
-        self.start == span.start
-            && self.end == span.end
-            && *sources.get(span.file).path() == self.path
-    }
-}
-
 /// A document on the way of a value in which it could be set.
 struct Candidate {
     /// The number of its row, from one.
     row: usize,
-    document: Place,
+    document: Span,
     /// The text that sets it there now.
-    literal: Option<Place>,
+    literal: Option<Span>,
 }
 
 /// The documents on the way in which the value could be set: those of the texts
@@ -195,12 +174,9 @@ fn candidates(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Candid
     };
     let mut candidates = Vec::new();
     let mut add = |doc: DocId, literal: Option<Span>| {
-        let document = Place::of(site.graph.recipe(doc).span, site.sources);
-        candidates.extend(row_of(doc, literal).map(|row| Candidate {
-            row: row + 1,
-            document,
-            literal: literal.map(|span| Place::of(span, site.sources)),
-        }));
+        let document = site.graph.recipe(doc).span;
+        let row = row_of(doc, literal);
+        candidates.extend(row.map(|row| Candidate { row: row + 1, document, literal }));
     };
     let mut here = &hop;
     loop {
@@ -247,15 +223,16 @@ fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Answer<Vec<(boo
     let (mut reaches, mut needed) = (Vec::new(), Vec::new());
     for candidate in candidates {
         let mut documents = site.graph.iter();
-        let found = documents.find(|(_, it)| candidate.document.is(it.span, site.sources));
-        let literal = found.zip(candidate.literal.as_ref());
+        // All sites share a file that they read, and with it its spans.
+        let found = documents.find(|(_, it)| candidate.document == it.span);
+        let literal = found.zip(candidate.literal);
         let Some(((doc, recipe), literal)) = literal else {
             reaches.push((found.is_some(), 0));
             continue;
         };
         // An anchored text stands at several places.
         let mut places = Vec::new();
-        add_places_of(literal, &recipe.data, &mut Location::root(), site.sources, &mut places);
+        add_places_of(literal, &recipe.data, &mut Location::root(), &mut places);
         let unasked = site.unasked(may_enter(&replay, doc, &places));
         if unasked.is_empty() {
             let flows = places.iter().map(|place| flow(&replay, doc, place));
@@ -270,19 +247,13 @@ fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Answer<Vec<(boo
 }
 
 /// Adds the places in `node`, which is at `here`, of the values that are written at `text`.
-fn add_places_of(
-    text: &Place,
-    node: &Node,
-    here: &mut Location,
-    sources: &SourceMap,
-    places: &mut Vec<Location>,
-) {
-    if text.is(node.span, sources) {
+fn add_places_of(text: Span, node: &Node, here: &mut Location, places: &mut Vec<Location>) {
+    if text == node.span {
         places.push(here.clone());
     }
     for (piece, child) in children(node) {
         here.0.push(piece);
-        add_places_of(text, child, here, sources, places);
+        add_places_of(text, child, here, places);
         here.0.pop();
     }
 }
@@ -300,7 +271,7 @@ fn changes(
         let of = |site: usize| reaches.get(&sites[site].name).map_or((false, 0), |it| it[index]);
         let reading: Vec<usize> = (0..sites.len()).filter(|site| of(*site).0).collect();
         let name = |site: &usize| sites[*site].name.clone();
-        let reach = candidate.literal.as_ref().map(|_| TextReach {
+        let reach = candidate.literal.map(|_| TextReach {
             outputs: reading.iter().map(|site| of(*site).1).sum(),
             sites: reading.iter().filter(|site| of(**site).1 > 0).filter_map(name).collect(),
             shielded: reading.iter().filter(|site| of(**site).1 == 0).filter_map(name).collect(),

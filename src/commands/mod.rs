@@ -44,7 +44,7 @@ use crate::stopwatch::{Stage, lap};
 use crate::system::deckhand::layout::Layout;
 
 /// What every verb that reads documents is told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// The folder it works in; everything is found from there.
     pub directory: PathBuf,
@@ -76,20 +76,7 @@ pub struct Selection {
 impl Selection {
     /// All that is around `directory`, where nothing else is asked for.
     pub fn of(directory: PathBuf) -> Self {
-        Self {
-            directory,
-            revision: None,
-            sites: Vec::new(),
-            files: Vec::new(),
-            set: false,
-            repositories: Vec::new(),
-            more_repositories: Vec::new(),
-            meaning: Meaning::default(),
-            configuration: configuration::Place::Root,
-            selectors: Selectors::default(),
-            baseline: BaselineChoice::Usual,
-            texts: BTreeMap::new(),
-        }
+        Self { directory, ..Self::default() }
     }
 }
 
