@@ -73,6 +73,9 @@ impl<'p> SitesRead<'p> {
                 && !has_baseline
                 && !plan.layout().is_some_and(Layout::has_clashing_sites)
         };
+        if let Some(reached) = plan.base.as_ref().and_then(|base| base.reached) {
+            return Self::Named(reached);
+        }
         match &plan.options.sites {
             Some(globs) if work != Work::Judge || is_judged_alone() => Self::Asked(globs),
             Some(_) | None => Self::All,

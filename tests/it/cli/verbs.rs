@@ -440,3 +440,14 @@ fn a_question_reads_the_files_of_other_sites_where_they_matter() {
     assert_eq!(reads(&["impact", "site/lab/only.yaml:8"]), 6);
     assert_eq!(reads(&["impact", "global/chart.yaml:8"]), 8);
 }
+
+/// Its glob says which sites use a part, not the folder that it is in.
+#[test]
+fn a_part_in_the_folder_of_a_site_has_an_impact_on_all_that_use_it() {
+    let sandbox = Sandbox::with_sites();
+    let sets = "cloud-config:\n  - name: genesis\n    parts: [site/lab/parts/*.yaml]\n";
+    sandbox.write("layercake.yaml", sets);
+    sandbox.write("site/lab/parts/one.yaml", "#cloud-config\npackages: [a]\n");
+    let told = sandbox.run(&["impact", "site/lab/parts/one.yaml:2"]).stdout;
+    assert!(told.contains("\nreaches 2 outputs in all 2 sites\n"), "{told}");
+}
