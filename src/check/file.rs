@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Work;
-use super::files::{AsRead, PartFile, failure};
 use crate::diagnostic::Diagnostic;
 use crate::guard::{Place as Guarded, guarded};
 use crate::ignore;
@@ -22,6 +21,20 @@ use crate::system::deckhand::secrecy::later::Later;
 use crate::system::deckhand::secrecy::{Folder, SecretKinds};
 use crate::yaml::{self, Node, Parsed};
 
+/// A file that has been read.
+#[derive(Clone, Copy)]
+pub(super) struct AsRead<'f> {
+    pub(super) id: FileId,
+    /// Which sites it counts for; none for a file of a set.
+    pub(super) place: Option<&'f Place>,
+    /// Whether all of it is secret, whatever it holds.
+    pub(super) is_secret: bool,
+    /// Where it is, or what it is a link to.
+    pub(super) folder: Folder,
+    /// Whether only the base has it so.
+    pub(super) is_of_base: bool,
+}
+
 /// What one file holds.
 #[derive(Debug, Default)]
 pub(super) struct LoadedFile {
@@ -32,7 +45,7 @@ pub(super) struct LoadedFile {
     pub(super) secrets: Vec<Span>,
     /// Whether no line of it may be shown.
     pub(super) is_opaque: bool,
-    comments: Vec<yaml::Comment>,
+    pub(super) comments: Vec<yaml::Comment>,
     /// What these say of findings.
     pub(super) ignores: ignore::Comments,
     /// Whether it is one of cloud-init's.
@@ -243,7 +256,7 @@ impl LoadedFile {
 
     /// Keeps what a part that stands in the file says of findings, and where it
     /// is secret.
-    fn add_part(&mut self, part: &CloudPart) {
+    pub(super) fn add_part(&mut self, part: &CloudPart) {
         self.problems.extend(part.problems.iter().cloned());
         self.comments.extend(&part.comments);
         if part.data.secret {
@@ -306,45 +319,6 @@ impl LoadedFile {
     }
 }
 
-/// Keeps what a file of parts says where it stands: there, or in a text that it
-/// includes or that was decoded from it.
-pub(super) fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
-    let read = &part_file.read;
-    for file in part_file.files() {
-        let file = &mut files[file.0 as usize];
-        file.has_parts = true;
-        // More is known of it from now on.
-        file.found = None;
-    }
-    for part in &read.parts {
-        files[part.span.file.0 as usize].add_part(part);
-    }
-    for problem in &read.problems {
-        files[problem.span.file.0 as usize].problems.push(problem.clone());
-    }
-    for comment in &read.comments {
-        files[comment.span.file.0 as usize].comments.push(*comment);
-    }
-    if part_file.is_secret {
-        // What the parts came in shows them too.
-        part_file.files().for_each(|file| hide(files, file, sources));
-    }
-}
-
-/// Hides all text of a file, and of those that it is decoded from.
-fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
-    let mut next = Some(file);
-    while let Some(file) = next {
-        let source = sources.get(file);
-        let all = Span::new(file, 0, offset(source.text().len()));
-        let secrets = &mut files[file.0 as usize].secrets;
-        if !secrets.contains(&all) {
-            secrets.push(all);
-        }
-        next = source.decoded_from().map(|from| from.file);
-    }
-}
-
 /// What was parsed of a file that is secret as a whole.
 fn hidden(parsed: Parsed) -> Parsed {
     let hide = |document: yaml::YamlDocument| yaml::YamlDocument {
@@ -352,4 +326,9 @@ fn hidden(parsed: Parsed) -> Parsed {
         ..document
     };
     Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
+}
+
+/// That layercake itself failed at a file.
+pub(super) fn failure(file: FileId) -> yaml::YamlProblem {
+    yaml::YamlProblem { span: Span::point(file, 0), kind: yaml::YamlProblemKind::Internal }
 }

@@ -13,11 +13,12 @@ use globset::GlobSet;
 use rayon::prelude::*;
 
 pub(super) use self::parts::PartFile;
+use super::file::{AsRead, LoadedFile, failure};
 use super::{Plan, Progress, Scope, Which, Work};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
-    ContentId, Entry, EntryKind, FileId, RepoPath, Source, SourceMap, Span, TextFault, Tree,
+    ContentId, Entry, EntryKind, FileId, RepoPath, Source, SourceMap, TextFault, Tree,
 };
 use crate::stopwatch::{Stage, did, lap, split_for};
 use crate::system::cloud_init::declared::{PartGlobs, SecretFiles};
@@ -26,12 +27,12 @@ use crate::system::deckhand::layout::{Layout, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Node, Parsed};
 
-/// All files of a run, read and parsed, and how they lie. `T` is what is kept of
-/// each, which is nothing where its text is no YAML for Deckhand.
-pub(super) struct Files<'t, T> {
+/// All files of a run, read and parsed, and how they lie. Nothing is kept of a file whose text is
+/// no YAML for Deckhand.
+pub(super) struct Files<'t> {
     pub(super) sources: SourceMap,
     /// By id.
-    pub(super) kept: Vec<T>,
+    pub(super) kept: Vec<LoadedFile>,
     pub(super) head: SideFiles,
     pub(super) base: Option<SideFiles>,
     /// Contents that were read: the base shares those of the head, a session those it has read.
@@ -42,7 +43,7 @@ pub(super) struct Files<'t, T> {
     pub(super) secret: SecretFiles,
     /// What files give cloud-init that include no others.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
-    keep: &'t Keep<'t, T>,
+    keep: &'t Keep<'t>,
     work: Work,
     sites: SitesRead<'t>,
     /// The side that is being read.
@@ -132,9 +133,9 @@ fn type_of(tree: &dyn Tree, definition: &RepoPath) -> Option<Arc<str>> {
 
 /// Files that an earlier reading left.
 #[derive(Default)]
-pub(super) struct FilesSoFar<T> {
+pub(super) struct FilesSoFar {
     pub(super) sources: SourceMap,
-    pub(super) kept: Vec<T>,
+    pub(super) kept: Vec<LoadedFile>,
     pub(super) known: KnownFiles,
 }
 
@@ -166,28 +167,14 @@ impl SideFile {
 
 /// What is kept of a file that has been parsed. It is among the texts; others may
 /// not be there yet.
-pub(super) type Keep<'t, T> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> T + Sync + 't;
+pub(super) type Keep<'t> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> LoadedFile + Sync + 't;
 
-/// A file that has been read.
-#[derive(Clone, Copy)]
-pub(super) struct AsRead<'f> {
-    pub(super) id: FileId,
-    /// Which sites it counts for; none for a file of a set.
-    pub(super) place: Option<&'f Place>,
-    /// Whether all of it is secret, whatever it holds.
-    pub(super) is_secret: bool,
-    /// Where it is, or what it is a link to.
-    pub(super) folder: Folder,
-    /// Whether only the base has it so.
-    pub(super) is_of_base: bool,
-}
-
-impl<'t, T: Default + Send> Files<'t, T> {
+impl<'t> Files<'t> {
     pub(super) fn new(
         plan: &Plan<'_>,
         (work, sites): (Work, SitesRead<'t>),
-        earlier: FilesSoFar<T>,
-        keep: &'t Keep<'t, T>,
+        earlier: FilesSoFar,
+        keep: &'t Keep<'t>,
     ) -> Result<Self, Error> {
         let FilesSoFar { sources, kept, known } = earlier;
         let mut files = Self {
@@ -400,7 +387,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
         // What is kept is put where it stays: of many files it is much to move.
         let first = self.kept.len();
         self.kept.reserve_exact(files.len());
-        self.kept.resize_with(first + files.len(), T::default);
+        self.kept.resize_with(first + files.len(), LoadedFile::default);
         let is_of_base = self.which == Which::Base;
         let (sources, keep) = (&self.sources, self.keep);
         let split = split_for(Stage::Read);
@@ -453,7 +440,7 @@ impl<'t, T: Default + Send> Files<'t, T> {
 
     /// Texts that were decoded are no files of documents.
     pub(super) fn fill(&mut self) {
-        self.kept.resize_with(self.sources.upcoming().0 as usize, T::default);
+        self.kept.resize_with(self.sources.upcoming().0 as usize, LoadedFile::default);
     }
 }
 
@@ -566,10 +553,6 @@ fn parse_guarded(file: FileId, source: &Source) -> Parsed {
     let parse = || yaml::parse(file, whole_documents(source));
     guarded(Guarded::File(source.path().as_str()), parse)
         .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
-}
-
-pub(super) fn failure(file: FileId) -> yaml::YamlProblem {
-    yaml::YamlProblem { span: Span::point(file, 0), kind: yaml::YamlProblemKind::Internal }
 }
 
 /// The text of a file as far as it can be trusted: where it breaks off, the

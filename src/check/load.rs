@@ -6,10 +6,8 @@ use std::sync::{Arc, OnceLock};
 use globset::GlobSet;
 
 use super::configuration::Configured;
-use super::file::{LoadedFile, Reader, add_part_file};
-use super::files::{
-    AsRead, Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles, SitesRead,
-};
+use super::file::{AsRead, LoadedFile, Reader};
+use super::files::{Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles, SitesRead};
 use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -156,7 +154,7 @@ impl Loaded {
         plan: &Plan<'_>,
         (work, sites): (Work, SitesRead<'_>),
         baselines: [Option<BaselineFile<'_>>; 2],
-        earlier: FilesSoFar<LoadedFile>,
+        earlier: FilesSoFar,
     ) -> Result<Self, Error> {
         let (schemas, known) = (Schemas::default(), KnownToThreads::default());
         let secrets = &plan.options.configuration.secrets;
@@ -587,6 +585,45 @@ fn sites_of(
         problems.push(LayoutProblem::MissingDefinition { file, site });
     }
     layout.sites(files, uses, problems).into_iter().map(SetFiles::from).collect()
+}
+
+/// Keeps what a file of parts says where it stands: there, or in a text that it
+/// includes or that was decoded from it.
+fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
+    let read = &part_file.read;
+    for file in part_file.files() {
+        let file = &mut files[file.0 as usize];
+        file.has_parts = true;
+        // More is known of it from now on.
+        file.found = None;
+    }
+    for part in &read.parts {
+        files[part.span.file.0 as usize].add_part(part);
+    }
+    for problem in &read.problems {
+        files[problem.span.file.0 as usize].problems.push(problem.clone());
+    }
+    for comment in &read.comments {
+        files[comment.span.file.0 as usize].comments.push(*comment);
+    }
+    if part_file.is_secret {
+        // What the parts came in shows them too.
+        part_file.files().for_each(|file| hide(files, file, sources));
+    }
+}
+
+/// Hides all text of a file, and of those that it is decoded from.
+fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
+    let mut next = Some(file);
+    while let Some(file) = next {
+        let source = sources.get(file);
+        let all = Span::new(file, 0, offset(source.text().len()));
+        let secrets = &mut files[file.0 as usize].secrets;
+        if !secrets.contains(&all) {
+            secrets.push(all);
+        }
+        next = source.decoded_from().map(|from| from.file);
+    }
 }
 
 /// What the file at `path` of `tree` accepts, if it is there.

@@ -163,8 +163,8 @@ const CLI: [&str; 18] = [
 /// The files of `check/`; each may use those before it, and the types of the module itself.
 const CHECK: [&str; 11] = [
     "configuration",
-    "files",
     "file",
+    "files",
     "load",
     "judge",
     "repositories",

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Files, ToRead, failure};
+use super::{Files, ToRead};
+use crate::check::file::failure;
 use crate::check::{GivenHeader, Plan};
 use crate::error::Error;
 use crate::guard::{Place, guarded};
@@ -41,7 +42,7 @@ impl PartFile {
     }
 }
 
-impl<T: Default + Send> Files<'_, T> {
+impl Files<'_> {
     /// The files of `tree` that are parts of declared sets, by path; `entries` are all of it.
     pub(in crate::check) fn parts(
         &mut self,
