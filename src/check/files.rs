@@ -53,8 +53,8 @@ pub(super) struct Files<'t> {
 /// Names of sites.
 pub type SiteNames = BTreeSet<Arc<str>>;
 
-/// The sites of which a run reads all files. Of the others it reads the definitions, which say
-/// what sites and types there are.
+/// The sites of which a run reads all files. Of the others it reads the definitions, if these count:
+/// they say what sites and types there are.
 #[derive(Clone, Copy)]
 pub(super) enum SitesRead<'p> {
     All,
@@ -262,9 +262,15 @@ impl<'t> Files<'t> {
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.options.configuration.has_site(site));
+        let is_read = |site: &str| self.sites.has(site);
+        let is_asked = matches!(self.sites, SitesRead::Asked(_)) && self.work != Work::Judge;
+        // Where no site is asked for, the error names those that there are.
+        if is_asked && layout.definitions().any(|(site, _)| is_read(site)) {
+            layout.keep_sites(&is_read);
+        }
         if !self.sites.are_all() {
-            layout.keep_files_of(&|site| self.sites.has(site));
-            let read = layout.definitions().filter(|(site, _)| self.sites.has(site));
+            layout.keep_files_of(&is_read);
+            let read = layout.definitions().filter(|(site, _)| is_read(site));
             let types: Option<BTreeSet<Arc<str>>> =
                 read.map(|(_, definition)| type_of(tree, &definition)).collect();
             // Where the type of one is not known, it can be any.
