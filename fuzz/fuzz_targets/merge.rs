@@ -7,15 +7,17 @@
 
 #![no_main]
 
+use std::rc::Rc;
 use std::sync::Arc;
 
+use layercake::merge::Strategy;
 use layercake::merge::cloud_init::{
     Default as ByDefault, Dialect, Incoming, Laying, Specification, stack, stack_of_many,
 };
-use layercake::merge::deckhand::{Method, Semantics, apply, laid_flat, laid_over, side_laid_over};
+use layercake::merge::deckhand::{Method, Semantics, apply, laid_flat, laid_over};
+use layercake::merge::numbers::{From, Numbered, Numbers};
 use layercake::merge::patch::Patch;
-use layercake::merge::{Side, Strategy};
-use layercake::source::{Source, Span, Spanned};
+use layercake::source::{NumberedInput, Source, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
 use layercake::yaml::{Mapping, Node, Value};
 use layercake_fuzz::laws::merging::{places, untrue, untrue_deletions, untrue_goings};
@@ -61,8 +63,12 @@ fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
     let empty = Node::made(Value::Mapping(Arc::default()), base.span);
     assert!(same(&laid_over(&empty, over).value, &over.value));
     known(&laid_flat(base, over), [base, over], at);
+    let before = Numbered::of(base, NumberedInput::Before);
+    let own = Rc::new(Numbered::of(over, NumberedInput::Own));
+    let after = laid_over(before.node(), own.node());
+    let numbers = Numbers::new(before, Some(own), None, after);
     for place in places(&merged).into_iter().take(FOLLOWED) {
-        is_of_side(base, over, &merged, &place);
+        is_of_side(&numbers, [base, over], &merged, &place);
     }
     let Ok(path) = Path::parse(path) else { return };
     for semantics in [Semantics::Documented, Semantics::Deckhand] {
@@ -78,14 +84,12 @@ fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
     }
 }
 
-/// The side that is told to have decided a place has the same there.
-fn is_of_side(base: &Node, over: &Node, merged: &Node, place: &Location) {
+/// Where a value is told to be from, it stands.
+fn is_of_side(numbers: &Numbers, [base, over]: [&Node; 2], merged: &Node, place: &Location) {
     let node = place.get(merged).expect("the place is one of the result");
-    let side = match side_laid_over(base, over, place) {
-        Side::Base => base,
-        Side::Over => over,
-    };
-    let source = place.get(side).expect("it was there");
+    let Some(From::Moved(input, from)) = numbers.from(place) else { panic!("{place} is moved") };
+    let side = if input == NumberedInput::Before { base } else { over };
+    let source = from.get(side).expect("it was there");
     assert!(node.is_collection() || same(&source.value, &node.value), "{place}");
     assert_eq!(source.span, node.span, "{place}");
 }
@@ -158,7 +162,7 @@ fn explained(strategy: &Strategy, base: &Node, over: &Node, result: &Node) {
     let wrong = match strategy {
         Strategy::CloudInit(_) => [
             untrue(strategy, base, over, result),
-            untrue_deletions(strategy, base, over, result),
+            untrue_deletions(base, over, result),
             untrue_goings(strategy, base, over, result),
         ]
         .concat(),

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::merge::Side;
 use crate::source::Span;
 use crate::yaml::path::{
     ListWrite, Location, Path, PathError, Piece, Segment, WalkError, first_inside, inside,
@@ -374,27 +373,6 @@ pub fn laid_over(base: &Node, over: &Node) -> Node {
     }
 }
 
-/// From which side the node at `place` of [`laid_over`]'s result is; where
-/// nothing is there, the side that decides it.
-pub fn side_laid_over(base: &Node, over: &Node, place: &Location) -> Side {
-    let (mut base, mut over) = (base, over);
-    for piece in &place.0 {
-        let (Value::Mapping(below), Value::Mapping(above)) = (&base.value, &over.value) else {
-            return Side::Over;
-        };
-        let Piece::Key(key) = piece else { return Side::Over };
-        let Some(node) = above.get(key) else { return Side::Base };
-        match below.get(key) {
-            Some(lower) if lower.as_mapping().is_some() && node.as_mapping().is_some() => {
-                (base, over) = (lower, node);
-            }
-            Some(_) | None => return Side::Over,
-        }
-    }
-    let is_empty = over.as_mapping().is_some_and(Mapping::is_empty);
-    if is_empty && base.as_mapping().is_some() { Side::Base } else { Side::Over }
-}
-
 /// `over`'s entries put into `base`, both mappings, one level deep
 /// (`deckhand.md` 12.4: a mapping substituted at the root).
 pub fn laid_flat(base: &Node, over: &Node) -> Node {
@@ -426,13 +404,6 @@ fn write(
 /// storing it (10.5): a list written at an index or at every element.
 pub fn pops(path: &Path, value: &Node) -> bool {
     value.as_sequence().is_some() && path.ends_in_elements()
-}
-
-/// Whether each place written gets the next element from the front of `value`,
-/// in this meaning (10.5).
-pub fn list_is_popped(path: &Path, value: &Node, semantics: Semantics) -> bool {
-    let has_elements = matches!(value.value, Value::Sequence(_) | Value::Pairs(_));
-    has_elements && path.ends_in_elements() && semantics.list_write() == ListWrite::Popped
 }
 
 fn delete(

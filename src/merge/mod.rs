@@ -1,11 +1,11 @@
 //! How one node is laid over another, system by system.
 //!
-//! A [`Strategy`] lays a whole document over what there is. For each it can
-//! be asked, of any place, from which of the two its value came, and the other
-//! way round: what explains results is read off the same rules that made them.
+//! A [`Strategy`] lays a whole document over what there is. What it moves keeps its span, so that
+//! [`numbers`] can say from where each value of a result came.
 
 pub mod cloud_init;
 pub mod deckhand;
+pub mod numbers;
 pub mod patch;
 pub mod pattern;
 
@@ -22,33 +22,6 @@ pub enum Strategy {
     CloudInit(cloud_init::Laying),
     /// As a list of operations (RFC 6902): the document is the patch.
     JsonPatch(Arc<patch::Patch>),
-}
-
-/// One of the two nodes of which a third is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The one below: what there was.
-    Base,
-    /// The one above: what was laid over it.
-    Over,
-}
-
-/// From where a place of the result has its value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Origin {
-    /// From this place of one of the two.
-    From(Side, Location),
-    /// A text made of both: what stood at `base`, and what `over` has.
-    Joined {
-        /// The place of the text below.
-        base: Location,
-        /// The place of what was put to it.
-        over: Location,
-    },
-    /// Neither has it: a mapping or list on the way to a place.
-    Made,
-    /// Nothing is there: it was taken away by what stands at this place above.
-    Deleted(Location),
 }
 
 /// Why a document could not be laid over another; nothing of it was.
@@ -110,22 +83,12 @@ impl Strategy {
         }
     }
 
-    /// From where `place` of what [`Strategy::lay`] makes of the two has its
-    /// value, or why nothing is there.
-    pub fn came(&self, base: &Node, over: &Node, place: &Location) -> Origin {
+    /// The place of `over` at which stands what took the node with the span `taken` out of `base`;
+    /// none where what does so stands at the place of the node.
+    pub fn taken_by(&self, base: &Node, over: &Node, taken: Span) -> Option<Location> {
         match self {
-            Strategy::CloudInit(laying) => laying.came(base, over, place),
-            Strategy::JsonPatch(patch) => patch.came(base, over, place),
-        }
-    }
-
-    /// The places of the result at which stands what one of the two has at
-    /// `place`, texts included that were made of it. There may be places among
-    /// them for which [`Strategy::came`] says something else; none is missing.
-    pub fn went(&self, base: &Node, over: &Node, side: Side, place: &Location) -> Vec<Location> {
-        match self {
-            Strategy::CloudInit(laying) => laying.went(base, over, side, place),
-            Strategy::JsonPatch(patch) => patch.went(base, over, side, place),
+            Strategy::CloudInit(_) => None,
+            Strategy::JsonPatch(patch) => patch.taken_by(base, over, taken),
         }
     }
 }

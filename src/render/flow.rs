@@ -365,13 +365,13 @@ impl<'r, 'a> Stream<'r, 'a> {
         let mut carried = self.at_start(doc, &states);
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
         let mut data = states.start.clone();
-        for stroke in &states.strokes {
+        for (index, stroke) in states.strokes.iter().enumerate() {
             let places = carried.iter().map(|value| &value.location);
             if !self.may_bring(doc, stroke) && stroke.redo_elsewhere(places, &mut data) {
                 continue;
             }
             let after = stroke.delta.redone(&data);
-            let change = self.replay.change(doc, stroke, data, after);
+            let change = self.replay.change(doc, (index, stroke), data, after);
             let mut carrying = Carrying::of(self.through(doc, &change, carried));
             if doc == self.doc {
                 self.add_own(&change, &mut carrying, &mut is_taken);

@@ -11,6 +11,7 @@ mod delta;
 pub mod effect;
 pub mod flow;
 mod limits;
+mod numbering;
 pub mod replay;
 mod stroke;
 mod substitute;
@@ -26,7 +27,7 @@ pub use limits::{MAX_COPIES, MAX_DEPTH, MAX_WORK};
 use self::again::Stock;
 use self::limits::{Allowance, Cost};
 use self::stroke::{Author, Strokes};
-use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe};
+use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe, Step};
 use crate::guard::{self, Place};
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
 use crate::merge::pattern::PatternFailure;
@@ -513,6 +514,8 @@ struct Making<'a> {
     graph: &'a Graph,
     doc: DocId,
     data: Node,
+    /// The document's own data.
+    own: &'a Node,
     writes: Vec<Write>,
     problems: Vec<Problem>,
     step: usize,
@@ -536,9 +539,14 @@ impl<'a> Making<'a> {
             Some(base) if recipe.starts_as_base() => ready(base.doc).clone(),
             _ => recipe.data.clone(),
         };
-        let (writes, problems) = (Vec::new(), Vec::new());
-        let left_out = BTreeSet::new();
-        Self { graph, doc, data, writes, problems, step: 0, allowance, strokes: None, left_out }
+        Self::at(graph, doc, data, &recipe.data, allowance)
+    }
+
+    /// A document whose data has become `data`, and whose own data is `own`.
+    fn at(graph: &'a Graph, doc: DocId, data: Node, own: &'a Node, allowance: Allowance) -> Self {
+        let (writes, problems, left_out) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let (step, strokes) = (0, None);
+        Self { graph, doc, data, own, writes, problems, step, allowance, strokes, left_out }
     }
 
     /// Does all that the recipe says.
@@ -552,20 +560,28 @@ impl<'a> Making<'a> {
             if self.left_out.contains(&step.index) {
                 continue;
             }
-            self.step = step.index;
             if let Some(strokes) = &mut self.strokes {
                 strokes.before(step.index, &self.data);
             }
-            match &step.op {
-                Op::Merge { method, path } => self.act(*method, path, step.at),
-                Op::Substitute(substitution) => {
-                    self.substitute(substitution, ready(substitution.source));
-                }
-                Op::Lay(lay) => self.lay(lay, ready(lay.source), step.at),
-            }
+            let source = step.op.source().map(ready);
+            self.follow(step, source, None);
         }
         self.within_limits(recipe, ready);
         self
+    }
+
+    /// Does one step, of a substitution perhaps for one destination only. `source` is the
+    /// rendered data of the document that it reads.
+    fn follow(&mut self, step: Step<'_>, source: Option<&Node>, destination: Option<usize>) {
+        self.step = step.index;
+        match (&step.op, source) {
+            (Op::Merge { method, path }, _) => self.act(*method, path, step.at),
+            (Op::Substitute(substitution), Some(source)) => {
+                self.substitute(substitution, source, destination);
+            }
+            (Op::Lay(lay), Some(source)) => self.lay(lay, source, step.at),
+            (Op::Substitute(_) | Op::Lay(_), None) => unreachable!("what it reads is given"),
+        }
     }
 
     /// The document, and what went wrong.
@@ -628,7 +644,7 @@ impl<'a> Making<'a> {
 
     fn merge(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
         let semantics = self.graph.semantics;
-        let own = &self.graph.recipe(self.doc).data;
+        let own = self.own;
         if path.value.is_unwritten_root() && !self.goes_on_at_root(method, path.span, own) {
             return;
         }

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::flow::Readers;
+use super::numbering::Numbering;
 use super::stroke::{Came, Change, States, Stroke, settled};
 use super::{Outcome, Rendered};
 use crate::graph::{DocId, Graph, Op, Recipe};
@@ -27,6 +28,7 @@ pub struct Replay<'a> {
     graph: &'a Graph,
     rendered: &'a Rendered,
     states: RefCell<HashMap<DocId, Option<Rc<States>>, foldhash::fast::RandomState>>,
+    numbering: Numbering<'a>,
     readers: OnceCell<Readers>,
 }
 
@@ -113,7 +115,9 @@ impl<'a> Replay<'a> {
 
     /// The replay of `rendered`, which was rendered from `graph`.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
-        Self { graph, rendered, states: RefCell::default(), readers: OnceCell::new() }
+        let numbering = Numbering::new(graph, rendered);
+        let (states, readers) = (RefCell::default(), OnceCell::new());
+        Self { graph, rendered, states, numbering, readers }
     }
 
     /// The recipes.
@@ -195,19 +199,21 @@ impl<'a> Replay<'a> {
         states
     }
 
-    /// A stroke between two states, with all that it depends on.
+    /// The stroke of a document that comes after so many others, between two states, with all
+    /// that it depends on.
     pub(super) fn change<'s>(
         &'s self,
         doc: DocId,
-        stroke: &'s Stroke,
+        (index, stroke): (usize, &'s Stroke),
         before: Node,
         after: Node,
     ) -> Change<'s> {
-        let (recipe, semantics) = (self.graph.recipe(doc), self.graph.semantics);
-        let mut change = Change { recipe, semantics, stroke, before, after, source: None };
+        let (recipe, numbering) = (self.graph.recipe(doc), &self.numbering);
+        let (source, numbers) = (None, OnceCell::new());
+        let change =
+            Change { numbering, doc, recipe, stroke, index, before, after, source, numbers };
         let source = change.step().and_then(|step| step.op.source());
-        change.source = source.and_then(|source| self.rendered.data(source));
-        change
+        Change { source: source.and_then(|source| self.rendered.data(source)), ..change }
     }
 }
 
@@ -305,7 +311,8 @@ impl Trail<'_, '_> {
             if stroke.undo_elsewhere(&here, &mut data) {
                 continue;
             }
-            let change = self.replay.change(doc, stroke, stroke.delta.undone(&data), data);
+            let before = stroke.delta.undone(&data);
+            let change = self.replay.change(doc, (number, stroke), before, data);
             match change.came(&here) {
                 Came::Kept(before) => (here, data) = (before, change.before),
                 came => {

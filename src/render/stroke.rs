@@ -6,16 +6,18 @@
 //! made the change, never guessed from equal values: two steps may write the
 //! same value.
 
+use std::cell::OnceCell;
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 use super::delta::Delta;
+use super::numbering::Numbering;
 use super::{Making, Rendered};
-use crate::graph::{Destination, DocId, Graph, Lay, Op, Part, Recipe, Step, Substitution};
-use crate::merge::deckhand::{Method, Semantics, extended_list, list_is_popped, side_laid_over};
-use crate::merge::{self, Side};
-use crate::source::Span;
-use crate::yaml::path::{Location, Path, Piece, child};
-use crate::yaml::{Mapping, Node, Value};
+use crate::graph::{Destination, DocId, Graph, Lay, Op, Recipe, Step, Substitution};
+use crate::merge::numbers::{From, Numbers};
+use crate::source::{NumberedInput, Span};
+use crate::yaml::path::{Location, Piece};
+use crate::yaml::{Mapping, Node};
 
 /// One change of a document's data.
 #[derive(Clone, Debug)]
@@ -239,15 +241,20 @@ impl States {
 
 /// One stroke with all that it depends on.
 pub(super) struct Change<'a> {
+    pub(super) numbering: &'a Numbering<'a>,
+    pub(super) doc: DocId,
     pub(super) recipe: &'a Recipe,
-    pub(super) semantics: Semantics,
     pub(super) stroke: &'a Stroke,
+    /// How many strokes of the document come before it.
+    pub(super) index: usize,
     /// The data before it.
     pub(super) before: Node,
     /// The data afterwards.
     pub(super) after: Node,
     /// The data of the document that is read from, where one is.
     pub(super) source: Option<&'a Node>,
+    /// Found when they are asked for.
+    pub(super) numbers: OnceCell<Rc<Numbers>>,
 }
 
 impl<'a> Change<'a> {
@@ -296,68 +303,76 @@ impl<'a> Change<'a> {
     /// Where the value at `location` after the stroke came from; or what
     /// settles that nothing is there.
     pub(super) fn came(&self, location: &Location) -> Came {
-        let came = match (self.stroke.author, self.step().map(|step| step.op)) {
-            (Author::Limit, _) | (_, None) => Came::Own(location.clone()),
-            (_, Some(Op::Merge { method, path })) => {
-                match path.value.effective(method, self.semantics) {
-                    Some(path) => self.came_by_action(method, path, location),
-                    None => Came::Kept(location.clone()),
-                }
-            }
-            (_, Some(Op::Substitute(_))) => self.came_by_substitution(location),
-            (_, Some(Op::Lay(_))) => self.came_by_laying(location),
-        };
-        self.settled(came, location)
-    }
-
-    /// Takes into account what is there: before the stroke, after it, and where
-    /// it was read from.
-    fn settled(&self, came: Came, location: &Location) -> Came {
-        let was_there = |place: &Location| place.get(&self.before).is_some();
-        let is_there = location.get(&self.after).is_some();
-        match came {
-            Came::Kept(place) => match (was_there(&place), is_there) {
-                (false, true) => Came::Made,
-                (true, false) => Came::Deleted { place, writing: None },
-                (true, true) | (false, false) => Came::Kept(place),
-            },
-            Came::Own(_) | Came::Source(_) | Came::Put { .. }
-                if !is_there && was_there(location) =>
-            {
-                Came::Deleted { place: location.clone(), writing: Some(Box::new(came)) }
-            }
-            Came::Own(place) if is_there => Came::Own(settled(&place, &self.recipe.data)),
-            Came::Source(place) if is_there => Came::Source(self.settled_in_source(&place)),
-            Came::Put { text, value } => Came::Put {
-                text: settled(&text, &self.before),
-                value: self.settled_in_source(&value),
-            },
-            Came::Own(_) | Came::Source(_) | Came::Made | Came::Deleted { .. } => came,
+        match self.numbers().from(location) {
+            Some(from) => came(from),
+            None => self.came_of_nothing(location),
         }
     }
 
-    fn settled_in_source(&self, place: &Location) -> Location {
-        self.source.map_or_else(|| place.clone(), |source| settled(place, source))
+    /// What settles that nothing is at `location`: what the stroke put around the place without
+    /// it, or what was there before.
+    fn came_of_nothing(&self, location: &Location) -> Came {
+        let numbers = self.numbers();
+        let around = settled(location, &self.after);
+        let rest = location.below(&around).expect("it is around the place");
+        let from = numbers.from(&around).expect("a node is there");
+        let was_there = |place: &Location| place.get(&self.before).is_some();
+        match came(from) {
+            Came::Kept(place) => {
+                let place = self.before_the_rest(&place, &around, rest);
+                if was_there(&place) { self.deleted(place) } else { Came::Kept(place) }
+            }
+            Came::Own(place) if numbers.is_moved_whole(&around) => {
+                self.left_out(Came::Own(place.joined(&rest)), location)
+            }
+            Came::Source(place) if numbers.is_moved_whole(&around) => {
+                self.left_out(Came::Source(place.joined(&rest)), location)
+            }
+            _ if was_there(location) => self.deleted(location.clone()),
+            _ => Came::Kept(location.clone()),
+        }
+    }
+
+    /// Where before the stroke stood what is `rest` below a place. An index beyond a list of which
+    /// items were taken is as far beyond the list as it was.
+    fn before_the_rest(&self, before: &Location, after: &Location, rest: Location) -> Location {
+        let length = |place: &Location, data| {
+            place.get(data).and_then(Node::as_sequence).map_or(0, <[Node]>::len)
+        };
+        let taken = length(before, &self.before).saturating_sub(length(after, &self.after));
+        let mut rest = rest;
+        if let Some(Piece::Index(index)) = rest.0.first_mut() {
+            *index += taken;
+        }
+        before.joined(&rest)
+    }
+
+    /// Of a place at which what the stroke wrote has nothing.
+    fn left_out(&self, writing: Came, location: &Location) -> Came {
+        match location.get(&self.before) {
+            Some(_) => Came::Deleted { place: location.clone(), writing: Some(Box::new(writing)) },
+            None => writing,
+        }
+    }
+
+    /// Of a place that the stroke took away. What is laid says so by what it has there itself, or
+    /// around the place.
+    fn deleted(&self, place: Location) -> Came {
+        let laid = self.laid();
+        let writing = laid.map(|(lay, over)| {
+            let numbers = self.numbers();
+            let before = numbers.before().node();
+            let taken = place.get(before).map(|node| node.span);
+            let by = taken.and_then(|taken| lay.strategy.taken_by(before, over, taken));
+            Box::new(Came::Source(by.unwrap_or_else(|| settled(&place, over))))
+        });
+        Came::Deleted { place, writing }
     }
 
     /// The places at which, after the stroke, stands what stood at `place`
     /// before it, texts included of which the stroke replaced a part.
     pub(super) fn kept_at(&self, place: &Location) -> Vec<Location> {
-        let mut candidates = vec![place.clone()];
-        match self.step().map(|step| step.op) {
-            Some(Op::Merge { method: Method::Delete, .. }) => {
-                candidates = self.moved_by_delete(place).into_iter().collect();
-            }
-            Some(Op::Merge { path, method }) => {
-                let path = path.value.effective(method, self.semantics);
-                let read = path.and_then(|path| first(path, &self.before));
-                candidates.extend(self.copies(read, place));
-            }
-            Some(Op::Substitute(_)) => candidates.extend_from_slice(&self.stroke.written),
-            Some(Op::Lay(_)) => candidates.extend(self.went(Side::Base, place)),
-            None => {}
-        }
-        self.those(candidates, |came| match came {
+        self.those(NumberedInput::Before, place, |came| match came {
             Came::Kept(kept) => kept == place,
             Came::Put { text, .. } => text == place,
             Came::Own(_) | Came::Source(_) | Came::Made | Came::Deleted { .. } => false,
@@ -367,287 +382,65 @@ impl<'a> Change<'a> {
     /// The places at which, after the stroke, stands what the document's own
     /// data has at `place`, because of this stroke.
     pub(super) fn own_at(&self, place: &Location) -> Vec<Location> {
-        let candidates = match self.step().map(|step| step.op) {
-            Some(Op::Merge { path, method }) => {
-                let path = path.value.effective(method, self.semantics);
-                let list = path.and_then(|path| extended_list(path, self.semantics));
-                let read = list.as_ref().or(path).and_then(|path| first(path, &self.recipe.data));
-                let below = list.and_then(|list| first(&list, &self.before));
-                let length = below.and_then(|(_, base)| base.as_sequence().map(<[Node]>::len));
-                let copies = self.copies(read, place);
-                let shifted = copies.iter().filter_map(|copy| self.shifted(copy, length?));
-                [shifted.collect(), copies.clone()].concat()
-            }
-            Some(Op::Substitute(_) | Op::Lay(_)) => Vec::new(),
-            None => vec![place.clone()],
-        };
-        self.those(candidates, |came| *came == Came::Own(place.clone()))
+        self.those(NumberedInput::Own, place, |came| *came == Came::Own(place.clone()))
     }
 
     /// The places at which, after the stroke, stands what the source document
     /// has at `place`, because of this stroke; or a text into which it was put.
     pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
-        let Some((substitution, destination)) = self.destination() else {
-            return self.laid_at(place);
-        };
-        let read = self.source.and_then(|source| source_value(&substitution, source));
-        let mut candidates = self.stroke.written.clone();
-        if let Some((from, _)) = read.as_ref().filter(|_| destination.path.value.is_root()) {
-            candidates.extend(place.below(from));
-        }
-        candidates.extend(self.copies(read, place));
-        self.those(candidates, |came| match came {
+        self.those(NumberedInput::Source, place, |came| match came {
             Came::Source(source) => source == place,
             Came::Put { value, .. } => place.starts_with(value),
             Came::Kept(_) | Came::Own(_) | Came::Made | Came::Deleted { .. } => false,
         })
     }
 
-    /// The places at which, after the stroke, stands what the document that was
-    /// laid has at `place`.
-    fn laid_at(&self, place: &Location) -> Vec<Location> {
-        self.those(self.went(Side::Over, place), |came| match came {
-            Came::Source(source) => source == place,
-            Came::Put { value, .. } => value == place,
-            Came::Kept(_) | Came::Own(_) | Came::Made | Came::Deleted { .. } => false,
+    fn those(
+        &self,
+        input: NumberedInput,
+        place: &Location,
+        holds: impl Fn(&Came) -> bool,
+    ) -> Vec<Location> {
+        let numbers = self.numbers();
+        let mut places =
+            if numbers.are_exact() { numbers.went(input, place) } else { self.candidates(place) };
+        places.retain(|place| holds(&self.came(place)));
+        places
+    }
+
+    /// The places at which what stood at `place` may stand now, if it was kept there or put to
+    /// where the stroke wrote.
+    fn candidates(&self, place: &Location) -> Vec<Location> {
+        let rests = (0..=place.0.len()).map(|length| Location(place.0[length..].to_vec()));
+        let rests: Vec<Location> = rests.collect();
+        let written = self.stroke.written.iter();
+        let moved = written.flat_map(|written| rests.iter().map(|rest| written.joined(rest)));
+        let mut seen: HashSet<Location, foldhash::fast::RandomState> = HashSet::default();
+        let candidates = std::iter::once(place.clone()).chain(moved);
+        let is_there = |place: &Location| place.get(&self.after).is_some();
+        candidates.filter(|place| is_there(place) && seen.insert(place.clone())).collect()
+    }
+
+    fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| {
+            self.numbering.stroke(
+                self.doc,
+                self.index,
+                self.stroke.author,
+                [&self.before, &self.after],
+            )
         })
     }
-
-    fn went(&self, side: Side, place: &Location) -> Vec<Location> {
-        let laid = self.laid();
-        laid.map(|(lay, over)| lay.strategy.went(&self.before, over, side, place))
-            .unwrap_or_default()
-    }
-
-    fn came_by_laying(&self, location: &Location) -> Came {
-        let Some((lay, over)) = self.laid() else { return kept(location) };
-        match lay.strategy.came(&self.before, over, location) {
-            merge::Origin::From(Side::Base, place) => Came::Kept(place),
-            merge::Origin::From(Side::Over, place) => Came::Source(place),
-            merge::Origin::Joined { base, over } => Came::Put { text: base, value: over },
-            merge::Origin::Made => Came::Made,
-            merge::Origin::Deleted(by) => {
-                Came::Deleted { place: location.clone(), writing: Some(Box::new(Came::Source(by))) }
-            }
-        }
-    }
-
-    fn those(&self, mut candidates: Vec<Location>, holds: impl Fn(&Came) -> bool) -> Vec<Location> {
-        let mut seen: HashSet<Location, foldhash::fast::RandomState> = HashSet::default();
-        candidates.retain(|candidate| {
-            let is_new = seen.insert(candidate.clone());
-            is_new && candidate.get(&self.after).is_some() && holds(&self.came(candidate))
-        });
-        candidates
-    }
-
-    /// Where `place` went if what was read at its beginning was written: whole,
-    /// or element by element. A piece of a text or of a pair may have been read.
-    fn copies(&self, read: Option<(Location, Node)>, place: &Location) -> Vec<Location> {
-        let Some((from, _)) = read else { return Vec::new() };
-        let rest = match place.below(&from) {
-            Some(rest) => rest,
-            None if from.starts_with(place) => Location::root(),
-            None => return Vec::new(),
-        };
-        let element = rest.0.split_first().map(|(_, inside)| Location(inside.to_vec()));
-        let rests: Vec<Location> = std::iter::once(rest).chain(element).collect();
-        let written = self.stroke.written.iter();
-        written.flat_map(|place| rests.iter().map(|rest| place.joined(rest))).collect()
-    }
-
-    /// The place of an item of a written list with so many before it.
-    fn shifted(&self, item: &Location, before: usize) -> Option<Location> {
-        let (number, rest) = self.written(item)?;
-        let (Piece::Index(index), inside) = rest.0.split_first()? else { return None };
-        let item = self.stroke.written[number].join(Piece::Index(before + index));
-        Some(item.joined(&Location(inside.to_vec())))
-    }
-
-    fn moved_by_delete(&self, place: &Location) -> Option<Location> {
-        let mut after = place.clone();
-        for removed in self.stroke.written.iter().rev() {
-            if after.starts_with(removed) {
-                return None;
-            }
-            let Some((Piece::Index(gone), list)) = removed.0.split_last() else { continue };
-            if after.0.starts_with(list)
-                && let Some(Piece::Index(index)) = after.0.get_mut(list.len())
-                && *index > *gone
-            {
-                *index -= 1;
-            }
-        }
-        Some(after)
-    }
-
-    /// The written place that holds `location`, with its number among them, and
-    /// the way from there. Of several the last counts: what it wrote covered
-    /// the others.
-    fn written(&self, location: &Location) -> Option<(usize, Location)> {
-        let written = self.stroke.written.iter().enumerate().rev();
-        let mut holding = written.filter(|(_, place)| location.starts_with(place));
-        let (number, place) = holding.next()?;
-        Some((number, location.below(place)?))
-    }
-
-    fn came_by_action(&self, method: Method, path: &Path, location: &Location) -> Came {
-        match method {
-            Method::Delete => self.came_by_delete(path, location),
-            Method::Merge => self.came_by_merge(path, location),
-            Method::Replace => match self.written(location) {
-                Some((number, rest)) => self.came_by_replace(path, number, &rest),
-                None => Came::Kept(location.clone()),
-            },
-        }
-    }
-
-    /// What was taken out of a list moved those behind it to the front.
-    fn came_by_delete(&self, path: &Path, location: &Location) -> Came {
-        if path.is_root() {
-            let made = location.is_root() && !self.stroke.written.is_empty();
-            return if made { Came::Made } else { Came::Kept(location.clone()) };
-        }
-        let mut before = location.clone();
-        // They were removed from the last to the first.
-        for removed in &self.stroke.written {
-            let Some((Piece::Index(gone), list)) = removed.0.split_last() else { continue };
-            if before.0.starts_with(list)
-                && let Some(Piece::Index(index)) = before.0.get_mut(list.len())
-                && *index >= *gone
-            {
-                *index += 1;
-            }
-        }
-        Came::Kept(before)
-    }
-
-    fn came_by_replace(&self, path: &Path, number: usize, rest: &Location) -> Came {
-        match first(path, &self.recipe.data) {
-            Some((place, value)) => {
-                Came::Own(place.joined(&self.popped(path, &value, number, rest)))
-            }
-            None => Came::Made,
-        }
-    }
-
-    fn came_by_merge(&self, path: &Path, location: &Location) -> Came {
-        let Some((number, rest)) = self.written(location) else {
-            return Came::Kept(location.clone());
-        };
-        if let Some(list) = extended_list(path, self.semantics) {
-            return self.came_by_extension(&list, &rest);
-        }
-        let Some((own, over)) = first(path, &self.recipe.data) else { return Came::Made };
-        let below = first(path, &self.before);
-        match below {
-            Some((place, base)) if side_laid_over(&base, &over, &rest) == Side::Base => {
-                Came::Kept(place.joined(&rest))
-            }
-            Some(_) | None => Came::Own(own.joined(&self.popped(path, &over, number, &rest))),
-        }
-    }
-
-    /// The parent's items stand before the child's (D01).
-    fn came_by_extension(&self, list: &Path, rest: &Location) -> Came {
-        let Some((own, over)) = first(list, &self.recipe.data) else { return Came::Made };
-        let below = first(list, &self.before);
-        let lists = below.filter(|(_, base)| base.as_sequence().is_some());
-        let lists = lists.filter(|_| over.as_sequence().is_some());
-        let (Some((place, base)), Some((Piece::Index(index), inside))) =
-            (lists, rest.0.split_first())
-        else {
-            return Came::Own(own.joined(rest));
-        };
-        match index.checked_sub(base.as_sequence().unwrap_or_default().len()) {
-            None => Came::Kept(place.joined(rest)),
-            Some(added) => {
-                let item = own.join(Piece::Index(added));
-                Came::Own(item.joined(&Location(inside.to_vec())))
-            }
-        }
-    }
-
-    fn came_by_substitution(&self, location: &Location) -> Came {
-        let (Some((substitution, destination)), Some(source)) = (self.destination(), self.source)
-        else {
-            return Came::Kept(location.clone());
-        };
-        let Some((number, rest)) = self.written(location) else {
-            return Came::Kept(location.clone());
-        };
-        let Some((from, value)) = source_value(&substitution, source) else { return Came::Made };
-        let path = &destination.path.value;
-        if let Some(part) = &destination.part {
-            return self.came_by_pattern(path, part, location, &rest, from);
-        }
-        let is_mapping = value.as_mapping().is_some() && substitution.writing.extract.is_none();
-        if path.is_root() && is_mapping && self.before.as_mapping().is_some() {
-            // `laid_flat`: key by key into the mapping that is there.
-            let is_put = rest.0.first().is_some_and(|key| child(&value, key).is_some());
-            return if is_put { Came::Source(from.joined(location)) } else { kept(location) };
-        }
-        if substitution.writing.extract.is_some() && !rest.is_root() {
-            return kept(location);
-        }
-        Came::Source(from.joined(&self.popped(path, &value, number, &rest)))
-    }
-
-    fn came_by_pattern(
-        &self,
-        path: &Path,
-        part: &Part,
-        location: &Location,
-        rest: &Location,
-        value: Location,
-    ) -> Came {
-        if !rest.is_root() {
-            return kept(location);
-        }
-        match first(path, &self.before) {
-            Some((_, target)) if is_searched_below(&target, part) => {
-                Came::Put { text: location.clone(), value }
-            }
-            Some((text, _)) => Came::Put { text, value },
-            None => Came::Made,
-        }
-    }
-
-    /// Where in the value `rest` of a written place stands: a list that is
-    /// taken apart gives each place one element (10.5).
-    fn popped(&self, path: &Path, value: &Node, number: usize, rest: &Location) -> Location {
-        if !list_is_popped(path, value, self.semantics) {
-            return rest.clone();
-        }
-        Location(vec![Piece::Index(number)]).joined(rest)
-    }
 }
 
-fn kept(location: &Location) -> Came {
-    Came::Kept(location.clone())
-}
-
-/// The first match of a path that was followed when the stroke was made.
-fn first(path: &Path, data: &Node) -> Option<(Location, Node)> {
-    let found = path.first(data).ok()??;
-    Some((found.location, found.node.into_owned()))
-}
-
-fn is_searched_below(target: &Node, part: &Part) -> bool {
-    part.depth.is_some() && matches!(target.value, Value::Mapping(_) | Value::Sequence(_))
-}
-
-/// The value that a substitution reads, and where; none where it reads none,
-/// or null.
-pub(super) fn source_value(
-    substitution: &Substitution<'_>,
-    source: &Node,
-) -> Option<(Location, Node)> {
-    let found = match source.as_mapping() {
-        Some(_) => first(&substitution.writing.from.value, source),
-        None => Some((Location::root(), source.clone())),
-    };
-    found.filter(|(_, value)| !value.is_null())
+fn came(from: From) -> Came {
+    match from {
+        From::Moved(NumberedInput::Before, place) => Came::Kept(place),
+        From::Moved(NumberedInput::Own, place) => Came::Own(place),
+        From::Moved(NumberedInput::Source, place) => Came::Source(place),
+        From::Built { text, part: Some(value) } => Came::Put { text, value },
+        From::Built { part: None, .. } | From::Made => Came::Made,
+    }
 }
 
 /// The place itself, or the nearest around it at which `data` holds a node: a

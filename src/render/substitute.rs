@@ -16,8 +16,13 @@ use crate::yaml::{Node, Origin, Value, emit};
 
 impl Making<'_> {
     /// Applies one substitution, reading from `source`, the rendered data of
-    /// its source document.
-    pub(super) fn substitute(&mut self, substitution: &Substitution<'_>, source: &Node) {
+    /// its source document, for all destinations or the one of an index.
+    pub(super) fn substitute(
+        &mut self,
+        substitution: &Substitution<'_>,
+        source: &Node,
+        only: Option<usize>,
+    ) {
         let Some(value) = self.source_value(substitution, source) else { return };
         let value = match &substitution.writing.extract {
             Some(extract) => match self.extracted(extract, value) {
@@ -26,7 +31,9 @@ impl Making<'_> {
             },
             None => value,
         };
-        for (index, destination) in substitution.writing.to.iter().enumerate() {
+        let destinations = substitution.writing.to.iter().enumerate();
+        let is_wanted = |(index, _): &(usize, _)| only.is_none_or(|only| only == *index);
+        for (index, destination) in destinations.filter(is_wanted) {
             let before = self.writes.len();
             // Deckhand's code looks at the text of the path before anything else (10.6).
             if let Err(error) = destination.path.value.require_rooted() {
@@ -252,7 +259,8 @@ impl Making<'_> {
             Semantics::Documented => documented,
             Semantics::Deckhand => deckhand,
         };
-        PutIn { text, secret, as_template: self.graph.semantics == Semantics::Deckhand }
+        let as_template = self.graph.semantics == Semantics::Deckhand;
+        PutIn { text, secret, as_template, span: value.span }
     }
 
     /// The text at the destination with the pattern replaced, and how often; none where it
@@ -268,7 +276,7 @@ impl Making<'_> {
             Ok((_, 0)) => {
                 let kind = ProblemKind::UnmatchedPattern { target: target.span };
                 self.problem(part.pattern.span, kind);
-                Some((target.clone(), 0))
+                Some((Node { span: target.span.with_part(put.span), ..target.clone() }, 0))
             }
             Ok((replaced, count)) => Some((put.node(target, replaced), count)),
             Err(failure) => {
@@ -350,6 +358,8 @@ struct PutIn {
     text: String,
     secret: bool,
     as_template: bool,
+    /// Where it is from.
+    span: Span,
 }
 
 impl PutIn {
@@ -374,7 +384,7 @@ impl PutIn {
             value: Value::String(replaced.into()),
             origin: Origin::Derived,
             secret: target.secret || self.secret,
-            span: target.span,
+            span: target.span.with_part(self.span),
         }
     }
 }

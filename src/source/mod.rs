@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use git::{NewCommit, Repository, StagedSides, StoredTree, is_same_address};
 pub use nested::Nested;
 pub(crate) use span::offset;
-pub use span::{LineIndex, Position, Span, Spanned};
+pub use span::{LineIndex, NumberedInput, Position, Span, Spanned};
 pub use text::{Encoding, Source, SourceMap, TextFault};
 pub use tree::{
     ContentId, Entry, EntryKind, Excluding, Labelled, ListedFiles, MemoryTree, Overlay, ReadError,

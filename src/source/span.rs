@@ -53,6 +53,64 @@ impl Span {
     }
 }
 
+/// An input whose nodes have numbers in place of spans, so that a result that is made of it says
+/// where each node of the result came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NumberedInput {
+    /// The data as it was.
+    Before,
+    /// The document's own data.
+    Own,
+    /// The document that is read.
+    Source,
+}
+
+impl NumberedInput {
+    const ALL: [Self; 3] = [Self::Before, Self::Own, Self::Source];
+    /// The `end` of a number to which nothing was put.
+    const NO_PART: u32 = u32::MAX;
+    /// The `end` of a number to which something was put that has no number.
+    const OTHER_PART: u32 = u32::MAX - 1;
+
+    /// The id of a file that no map of sources has.
+    const fn file(self) -> FileId {
+        FileId(u32::MAX - self as u32)
+    }
+
+    /// The span that stands for a number.
+    pub const fn span(self, number: u32) -> Span {
+        Span::new(self.file(), number, Self::NO_PART)
+    }
+}
+
+impl Span {
+    /// The input that this is a number of; none for the span of a text.
+    pub fn numbered_input(self) -> Option<NumberedInput> {
+        NumberedInput::ALL.into_iter().find(|input| input.file() == self.file)
+    }
+
+    /// The span of a text into which the value at `part` was put: that of the text. A number also
+    /// keeps the number of the value.
+    #[must_use]
+    pub fn with_part(self, part: Span) -> Self {
+        if self.numbered_input().is_none() {
+            return self;
+        }
+        let is_numbered = part.numbered_input().is_some();
+        Self { end: if is_numbered { part.start } else { NumberedInput::OTHER_PART }, ..self }
+    }
+
+    /// What was put into the text that this is the number of: its number, if it has one; none
+    /// where nothing was.
+    pub fn part(self) -> Option<Option<u32>> {
+        match self.end {
+            NumberedInput::NO_PART => None,
+            NumberedInput::OTHER_PART => Some(None),
+            part => Some(Some(part)),
+        }
+    }
+}
+
 /// A value and the text it was written in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {

@@ -136,20 +136,26 @@ impl Node {
     /// reader limits how deep this goes.
     #[must_use]
     pub fn in_file(&self, file: FileId) -> Self {
-        let moved = |span: Span| Span::new(file, span.start, span.end);
+        self.with_spans(&|span| Span::new(file, span.start, span.end))
+    }
+
+    /// The same value with other spans.
+    #[must_use]
+    pub fn with_spans(&self, moved: &impl Fn(Span) -> Span) -> Self {
         let key = |key: &Key| Key { value: key.value.clone(), span: moved(key.span) };
         let value = match &self.value {
             Value::Sequence(items) => {
-                Value::Sequence(Arc::new(items.iter().map(|item| item.in_file(file)).collect()))
+                Value::Sequence(Arc::new(items.iter().map(|item| item.with_spans(moved)).collect()))
             }
             Value::Mapping(mapping) => {
                 let entries = mapping.iter();
-                let entries = entries.map(|(name, node)| (key(name), node.in_file(file)));
+                let entries = entries.map(|(name, node)| (key(name), node.with_spans(moved)));
                 Value::Mapping(Arc::new(entries.collect()))
             }
             Value::Pairs(pairs) => {
                 let pairs = pairs.iter();
-                let moved = pairs.map(|(one, other)| (one.in_file(file), other.in_file(file)));
+                let moved =
+                    pairs.map(|(one, other)| (one.with_spans(moved), other.with_spans(moved)));
                 Value::Pairs(moved.collect())
             }
             Value::Set(keys) => Value::Set(keys.iter().map(key).collect()),

@@ -8,16 +8,15 @@ use layercake::merge::cloud_init::{
     Class, Default, Dialect, Excess, Fact, Failure, FailureKind, Incoming, Kept, Laying, Notice,
     Remains, Settings, ShapeFault, Specification, TakenApart, stack,
 };
+use layercake::merge::numbers::From;
 use layercake::merge::pattern::MAX_OUTPUT;
-use layercake::merge::{
-    Failure as LayFailure, Notice as LayNotice, Origin as From, Side, Strategy,
-};
+use layercake::merge::{Failure as LayFailure, Notice as LayNotice, Strategy};
 use layercake::report::canonical;
-use layercake::source::{RepoPath, Source, SourceMap, Span, Spanned};
+use layercake::source::{NumberedInput, RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
 use layercake::yaml::{Mapping, Node, Origin, Value, parse};
 
-use crate::laws::merging::{untrue, untrue_goings};
+use crate::laws::merging::{numbers, untrue, untrue_goings};
 
 /// Far more than any of these takes, in a debug build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -87,13 +86,15 @@ impl Laid {
         (&failure.kind, self.files.at(failure.at))
     }
 
-    fn came(&self, place: &str) -> From {
-        user_data().came(&self.base, &self.over, &location(&self.result, place))
+    fn came(&self, place: &str) -> Option<From> {
+        let numbers = numbers(&user_data(), &self.base, &self.over);
+        numbers.from(&location(&self.result, place))
     }
 
-    fn went(&self, side: Side, place: &str) -> Vec<String> {
-        let data = if side == Side::Base { &self.base } else { &self.over };
-        let places = user_data().went(&self.base, &self.over, side, &location(data, place));
+    fn went(&self, input: NumberedInput, place: &str) -> Vec<String> {
+        let data = if input == NumberedInput::Before { &self.base } else { &self.over };
+        let numbers = numbers(&user_data(), &self.base, &self.over);
+        let places = numbers.went(input, &location(data, place));
         places.iter().map(Location::to_string).collect()
     }
 }
@@ -328,8 +329,8 @@ fn texts_and_mappings_in_lists_are_told() {
             (".b".to_owned(), "[1]", "{k: 1}", Fact::TakenApart(TakenApart::Keys)),
         ]
     );
-    assert_eq!(laid.went(Side::Over, ".a"), [".a", ".a[1]", ".a[2]"]);
-    assert_eq!(laid.went(Side::Over, ".b.k"), [".b[1]"]);
+    assert_eq!(laid.went(NumberedInput::Source, ".a"), [".a[1]", ".a[2]"]);
+    assert_eq!(laid.went(NumberedInput::Source, ".b.k"), [".b[1]"]);
 }
 
 #[test]
@@ -346,7 +347,7 @@ fn deleted_keys_are_gone_and_say_why() {
     laid.gives(r#"{"b":2,"d":null}"#);
     assert_eq!(laid.facts(), []);
     let gone = location(&laid.base, ".c");
-    assert_eq!(user_data().came(&laid.base, &laid.over, &gone), From::Deleted(gone));
+    assert_eq!(numbers(&user_data(), &laid.base, &laid.over).from(&gone), None);
 }
 
 #[test]
@@ -394,10 +395,10 @@ fn values_keep_the_spans_of_who_wrote_them() {
     assert_eq!(text(".l"), ("[3]", Origin::Written));
     assert_eq!(text(".t"), ("old", Origin::Derived));
     let at = |path: &str| location(&laid.result, path);
-    assert_eq!(laid.came(".l[0]"), From::From(Side::Over, at(".l[0]")));
-    assert_eq!(laid.came(".l[2]"), From::From(Side::Base, at(".l[1]")));
-    assert_eq!(laid.came(".t"), From::Joined { base: at(".t"), over: at(".t") });
-    assert_eq!(laid.went(Side::Base, ".l[0]"), [".l[1]"]);
+    assert_eq!(laid.came(".l[0]"), Some(From::Moved(NumberedInput::Source, at(".l[0]"))));
+    assert_eq!(laid.came(".l[2]"), Some(From::Moved(NumberedInput::Before, at(".l[1]"))));
+    assert_eq!(laid.came(".t"), Some(From::Built { text: at(".t"), part: Some(at(".t")) }));
+    assert_eq!(laid.went(NumberedInput::Before, ".l[0]"), [".l[1]"]);
 }
 
 /// Pairs are lists to Python; one that is merged becomes a list of lists, and
@@ -408,7 +409,7 @@ fn lists_of_pairs_merge_as_lists() {
     let laid = laid("a: !!pairs [x: 1]\n", &format!("{how}a: [2]\n"));
     laid.gives(r#"{"a":[["x",1],2]}"#);
     let list = location(&laid.base, ".a");
-    assert_eq!(laid.came(".a[0][1]"), From::From(Side::Base, list));
+    assert_eq!(laid.came(".a[0][1]"), Some(From::Moved(NumberedInput::Before, list)));
 }
 
 /// The key that is there stays, as it is written (5, "Python equality leaks").

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use layercake::merge::numbers::From;
 use layercake::merge::patch::{Failure, Patch, Reason};
-use layercake::merge::{self, Origin, Side, Strategy};
-use layercake::source::{FileId, SourceMap, Span};
+use layercake::merge::{self, Strategy};
+use layercake::source::{FileId, NumberedInput, SourceMap, Span};
 use layercake::yaml::path::{Location, Path, Piece, Segment};
 use layercake::yaml::{Key, Node, Value, parse};
 
 use crate::conformance::same;
+use crate::laws::merging::numbers;
 
 /// Two files: the document, and the patch.
 fn file(index: usize) -> FileId {
@@ -501,17 +503,25 @@ fn place(text: &str) -> Location {
 fn came(base: &str, patch: &str, at: &str) -> String {
     let patch = read(patch).expect(patch);
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
-    match strategy.came(&document(base), patch.document(), &place(at)) {
-        Origin::From(side, from) => format!("{side:?} {from}"),
-        Origin::Deleted(by) => format!("Deleted {by}"),
-        other => format!("{other:?}"),
+    let numbers = numbers(&strategy, &document(base), patch.document());
+    match numbers.from(&place(at)) {
+        Some(From::Moved(NumberedInput::Before, from)) => format!("Base {from}"),
+        Some(From::Moved(_, from)) => format!("Over {from}"),
+        Some(other) => format!("{other:?}"),
+        None => {
+            let base = numbers.before().node();
+            let taken = place(at).get(base).map(|node| node.span);
+            let by = taken.and_then(|taken| strategy.taken_by(base, patch.document(), taken));
+            by.map_or_else(|| "nothing".to_owned(), |by| format!("Deleted {by}"))
+        }
     }
 }
 
-fn went(base: &str, patch: &str, side: Side, from: &str) -> String {
+fn went(base: &str, patch: &str, input: NumberedInput, from: &str) -> String {
     let patch = read(patch).expect(patch);
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
-    let places = strategy.went(&document(base), patch.document(), side, &place(from));
+    let numbers = numbers(&strategy, &document(base), patch.document());
+    let places = numbers.went(input, &place(from));
     let places: Vec<String> = places.iter().map(ToString::to_string).collect();
     places.join(" ")
 }
@@ -542,30 +552,30 @@ fn places_are_followed_back_and_forth() {
         (".b.d[0]", "Deleted .[3]"),
         (".f", "Base .b"),
         (".f.c.z", "Over .[4].value.z"),
-        (".f.c.q", "Deleted .[4].value"),
+        (".f.c.q", "nothing"),
         (".f.d[0]", "Base .b.d[0]"),
         (".f.e.x", "Base .a[0].x"),
     ] {
         assert_eq!(came(base, patch, at), from, "{at}");
     }
-    for (side, from, to) in [
-        (Side::Base, ".", ". .f .b.e .f.e"),
-        (Side::Base, ".a[0].x", ".b.e.x .f.e.x"),
-        (Side::Base, ".a[1]", ""),
-        (Side::Base, ".a[2]", ".a[1]"),
-        (Side::Base, ".b.c", ".b.c"),
-        (Side::Base, ".b.d[0]", ".f.d[0]"),
-        (Side::Over, ".[1].value.y[0]", ".a[0].y[0]"),
-        (Side::Over, ".[4].value", ".f.c"),
-        (Side::Over, ".[4].path", ""),
-        (Side::Over, ".[4]", ".f.c"),
+    for (input, from, to) in [
+        (NumberedInput::Before, ".", "."),
+        (NumberedInput::Before, ".a[0].x", ".b.e.x .f.e.x"),
+        (NumberedInput::Before, ".a[1]", ""),
+        (NumberedInput::Before, ".a[2]", ".a[1]"),
+        (NumberedInput::Before, ".b.c", ".b.c"),
+        (NumberedInput::Before, ".b.d[0]", ".f.d[0]"),
+        (NumberedInput::Source, ".[1].value.y[0]", ".a[0].y[0]"),
+        (NumberedInput::Source, ".[4].value", ".f.c"),
+        (NumberedInput::Source, ".[4].path", ""),
+        (NumberedInput::Source, ".[4]", ""),
     ] {
         let sorted = |text: &str| {
             let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
             words.sort();
             words
         };
-        assert_eq!(sorted(&went(base, patch, side, from)), sorted(to), "{from}");
+        assert_eq!(sorted(&went(base, patch, input, from)), sorted(to), "{from}");
     }
 }
 
@@ -573,25 +583,8 @@ fn places_are_followed_back_and_forth() {
 fn a_patch_that_fails_leaves_every_place() {
     let patch = r#"[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]"#;
     assert_eq!(came("a: 1", patch, ".a"), "Base .a");
-    assert_eq!(went("a: 1", patch, Side::Base, ".a"), ".a");
-    assert_eq!(went("a: 1", patch, Side::Over, ".[0]"), "");
-}
-
-#[test]
-fn each_document_is_followed_by_itself() {
-    let patch = read(r#"[{"op":"copy","from":"/a","path":"/b"}]"#).expect("a patch");
-    let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
-    let from = |base: &str| {
-        let base = document(base);
-        [0, 1].map(|_| strategy.came(&base, patch.document(), &place(".b")))
-    };
-    let there = Origin::From(Side::Base, place(".a"));
-    let failed = Origin::From(Side::Base, place(".b"));
-    assert_eq!(from("a: 1"), [there.clone(), there.clone()]);
-    assert_eq!(from("c: 1"), [failed.clone(), failed.clone()], "the patch fails");
-    assert_eq!(from("a: 1"), [there.clone(), there]);
-    let read_again = patch.document().clone().into_secret();
-    assert_eq!(strategy.came(&document("c: 1"), &read_again, &place(".b")), failed);
+    assert_eq!(went("a: 1", patch, NumberedInput::Before, ".a"), ".a");
+    assert_eq!(went("a: 1", patch, NumberedInput::Source, ".[0]"), "");
 }
 
 #[test]
@@ -604,12 +597,13 @@ fn a_long_patch_is_followed_in_time() {
     let items = result.get("l").and_then(Node::as_sequence).expect("a list");
     assert_eq!(items.len(), 10_000);
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
+    let numbers = numbers(&strategy, &base, patch.document());
     for index in (0..10_000).step_by(500) {
         let at = Location(vec![place(".l").0[0].clone(), Piece::Index(index)]);
         let value = place(&format!(".[{}].value", 9_999 - index));
-        let came = strategy.came(&base, patch.document(), &at);
-        assert_eq!(came, Origin::From(Side::Over, value.clone()));
-        assert_eq!(strategy.went(&base, patch.document(), Side::Over, &value), [at]);
+        let came = Some(From::Moved(NumberedInput::Source, value.clone()));
+        assert_eq!(numbers.from(&at), came);
+        assert_eq!(numbers.went(NumberedInput::Source, &value), [at]);
     }
 }
 

@@ -1,7 +1,6 @@
 //! What Python finds when it goes through a value: the items of a list, the
 //! characters of a text, the keys of a mapping.
 
-use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Node, Origin, Value};
 
 /// How many elements there are; a scalar that is no text has none.
@@ -60,30 +59,6 @@ pub(super) fn item(list: &Node, index: usize) -> Option<Node> {
         | Value::Set(_)
         | Value::String(_)
         | Value::Mapping(_) => None,
-    }
-}
-
-/// Where in `node` the element at `index` stands: an item at its index, the
-/// key of a mapping at itself. Characters and pairs have no place of their own.
-pub(super) fn place_of(node: &Node, index: usize) -> Option<Location> {
-    match &node.value {
-        Value::Sequence(items) => {
-            (index < items.len()).then(|| Location(vec![Piece::Index(index)]))
-        }
-        Value::Mapping(mapping) => {
-            let key = mapping.keys().nth(index)?;
-            Some(Location(vec![Piece::Key(key.clone())]))
-        }
-        Value::Pairs(_) | Value::String(_) => (index < length(node)).then(Location::root),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::Set(_) => None,
     }
 }
 

@@ -263,7 +263,7 @@ fn joined(old: &Node, new: &Node) -> Node {
     let text = [text(old), text(new)].concat();
     Node {
         value: Value::String(text.into()),
-        span: old.span,
+        span: old.span.with_part(new.span),
         secret: old.secret || new.holds_secret(),
         origin: Origin::Derived,
     }

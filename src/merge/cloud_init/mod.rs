@@ -12,14 +12,12 @@ mod documented;
 mod elements;
 mod lay;
 mod notice;
-mod origin;
 mod replaced;
 mod specification;
 mod verdict;
 
 use std::sync::Arc;
 
-use super::{Origin, Side};
 use crate::source::{Span, Spanned};
 use crate::yaml::Node;
 use crate::yaml::path::Location;
@@ -172,33 +170,6 @@ impl Laying {
         match self {
             Laying::Documented(Settled(Ok(mergers))) => mergers.keeps_both(class),
             Laying::Documented(Settled(Err(_))) | Laying::Current { .. } => false,
-        }
-    }
-
-    /// See [`Strategy::came`](super::Strategy::came). Of a mapping that cannot
-    /// be laid nothing came.
-    pub(super) fn came(&self, base: &Node, over: &Node, place: &Location) -> Origin {
-        match self.settled(over) {
-            Ok(Terms { mergers, taken, .. }) => origin::came(&mergers, taken, base, over, place),
-            Err(_) => Origin::From(Side::Base, place.clone()),
-        }
-    }
-
-    /// See [`Strategy::went`](super::Strategy::went). A mapping that cannot be
-    /// laid went nowhere.
-    pub(super) fn went(
-        &self,
-        base: &Node,
-        over: &Node,
-        side: Side,
-        place: &Location,
-    ) -> Vec<Location> {
-        match (self.settled(over), side) {
-            (Ok(Terms { mergers, taken, .. }), _) => {
-                origin::went(&mergers, taken, base, over, side, place)
-            }
-            (Err(_), Side::Base) => vec![place.clone()],
-            (Err(_), Side::Over) => Vec::new(),
         }
     }
 

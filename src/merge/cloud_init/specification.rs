@@ -268,11 +268,6 @@ impl Taken {
         }
     }
 
-    /// The value at `key`, unless it is taken out.
-    pub(super) fn get<'a>(self, mapping: &'a Mapping, key: &Key) -> Option<&'a Node> {
-        if self.has(key) { None } else { mapping.get(key) }
-    }
-
     /// What is left of a value: itself, unless it is a mapping with one of them.
     pub(super) fn left_of(self, node: &Node) -> Cow<'_, Node> {
         match node.as_mapping() {

@@ -1,5 +1,4 @@
-//! Applying operations one after the other, and what each of them did, as
-//! places: after Python's `jsonpatch` 1.33, class by class.
+//! Applying operations one after the other: after Python's `jsonpatch` 1.33, class by class.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -13,57 +12,30 @@ use crate::source::Span;
 use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Key, Mapping, Node, Value, YamlLimit};
 
-/// What one operation did to the document: first it took something away, then
-/// it put something in.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Effect {
-    /// The place that it emptied. Where that is in a list, all behind it moved.
-    pub(super) removed: Option<Location>,
-    /// What it put in.
-    pub(super) put: Option<Put>,
-}
-
-/// A value that was put somewhere.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Put {
-    /// Where, in the document after the operation.
-    pub(super) at: Location,
-    /// What was there before.
-    pub(super) before: Before,
-    /// From where.
-    pub(super) from: Source,
-}
-
-/// What became of what stood at a place into which a value is put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// Its place was taken, if there was anything.
-    Gone,
-    /// It, and all behind it in its list, moved.
-    Moved,
-}
-
-/// From where a value is that was put somewhere.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Source {
-    /// From the patch: the value of the operation.
-    Patch,
-    /// From this place of the document before the operation.
-    Document(Location),
-}
-
-/// What `operations` make of `base`, and what each of them did.
+/// What `operations` make of `base`.
 ///
 /// # Errors
 /// Where one of them fails.
-pub(super) fn apply(operations: &[Operation], base: &Node) -> Result<(Node, Vec<Effect>), Failure> {
+pub(super) fn apply(operations: &[Operation], base: &Node) -> Result<Node, Failure> {
+    apply_each(operations, base, |_, _| {})
+}
+
+/// As [`apply`]; `look` sees what each of them left.
+///
+/// # Errors
+/// Where one of them fails.
+pub(super) fn apply_each(
+    operations: &[Operation],
+    base: &Node,
+    mut look: impl FnMut(usize, &Node),
+) -> Result<Node, Failure> {
     let mut document = Document { root: base.clone(), deepened: 0 };
-    let effects = operations.iter().enumerate().map(|(index, operation)| {
+    for (index, operation) in operations.iter().enumerate() {
         let applied = document.apply(operation);
-        applied.map_err(|(at, reason)| Failure { operation: Some(index), at, reason })
-    });
-    let effects = effects.collect::<Result<_, _>>()?;
-    Ok((document.root, effects))
+        applied.map_err(|(at, reason)| Failure { operation: Some(index), at, reason })?;
+        look(index, &document.root);
+    }
+    Ok(document.root)
 }
 
 /// What is wrong, and the text that is at fault.
@@ -77,56 +49,52 @@ struct Document {
 }
 
 impl Document {
-    fn apply(&mut self, operation: &Operation) -> Result<Effect, Fault> {
+    fn apply(&mut self, operation: &Operation) -> Result<(), Fault> {
         let path = &operation.path;
         match &operation.action {
             Action::Add(value) => {
                 self.allow(1 + height(value), path)?;
-                let put = self.add(path, value.clone(), Source::Patch)?;
-                Ok(Effect { removed: None, put: Some(put) })
+                self.add(path, value.clone())
             }
             Action::Remove => {
                 let (at, _) = self.member(path)?;
                 at.remove(&mut self.root).expect("it was found");
-                Ok(Effect { removed: Some(at), put: None })
+                Ok(())
             }
             Action::Replace(value) => self.replace(path, value),
             Action::Move(from) => self.shift(from, path),
             Action::Copy(from) => {
                 let (at, value) = self.member(from)?;
                 self.allow(deepening(&at, path), path)?;
-                let put = self.add(path, value, Source::Document(at))?;
-                Ok(Effect { removed: None, put: Some(put) })
+                self.add(path, value)
             }
             Action::Test(expected) => self.test(path, expected),
         }
     }
 
     /// Python's `AddOperation`.
-    fn add(&mut self, path: &Pointer, value: Node, from: Source) -> Result<Put, Fault> {
+    fn add(&mut self, path: &Pointer, value: Node) -> Result<(), Fault> {
         let (around, spot) = target(&self.root, path)?;
-        let put = |at, before| Put { at, before, from };
         if matches!(spot, Spot::Whole) {
             if self.root.as_mapping().is_none() {
                 return Err(fault(path, Reason::WholeDocument));
             }
             self.root = value;
-            return Ok(put(around, Before::Gone));
+            return Ok(());
         }
         let node = around.get_mut(&mut self.root).expect("the way was walked");
         match (&mut node.value, spot) {
             (Value::Mapping(mapping), Spot::Key(key)) => {
-                Mapping::to_change(mapping).insert(key.clone(), value);
-                Ok(put(around.join(Piece::Key(key)), Before::Gone))
+                Mapping::to_change(mapping).insert(key, value);
+                Ok(())
             }
             (Value::Sequence(items), Spot::Index(index)) if index <= items.len() => {
                 Arc::make_mut(items).insert(index, value);
-                Ok(put(around.join(Piece::Index(index)), Before::Moved))
+                Ok(())
             }
             (Value::Sequence(items), Spot::End) => {
-                let index = items.len();
                 Arc::make_mut(items).push(value);
-                Ok(put(around.join(Piece::Index(index)), Before::Moved))
+                Ok(())
             }
             _ => Err(fault(path, |member| Reason::OutOfRange { member, reached: around })),
         }
@@ -134,7 +102,7 @@ impl Document {
 
     /// Python's `ReplaceOperation`, which takes `-` for the end of a list before
     /// it looks whether there is one.
-    fn replace(&mut self, path: &Pointer, value: &Node) -> Result<Effect, Fault> {
+    fn replace(&mut self, path: &Pointer, value: &Node) -> Result<(), Fault> {
         self.allow(1 + height(value), path)?;
         let (around, spot) = target(&self.root, path)?;
         if path.tokens.last().is_some_and(|last| &**last == "-") {
@@ -142,15 +110,14 @@ impl Document {
         }
         let at = existing(&self.root, path, around, spot)?;
         *at.get_mut(&mut self.root).expect("it was found") = value.clone();
-        let put = Put { at, before: Before::Gone, from: Source::Patch };
-        Ok(Effect { removed: None, put: Some(put) })
+        Ok(())
     }
 
     /// Python's `MoveOperation`: removed, then added to what is left.
-    fn shift(&mut self, from: &Pointer, path: &Pointer) -> Result<Effect, Fault> {
+    fn shift(&mut self, from: &Pointer, path: &Pointer) -> Result<(), Fault> {
         let (at, value) = self.member(from)?;
         if from.tokens == path.tokens {
-            return Ok(Effect::default());
+            return Ok(());
         }
         let is_in_mapping = matches!(at.0.last(), Some(Piece::Key(_)));
         if is_in_mapping && path.tokens.starts_with(&from.tokens) {
@@ -158,17 +125,16 @@ impl Document {
         }
         self.allow(deepening(&at, path), path)?;
         at.remove(&mut self.root).expect("it was found");
-        let put = self.add(path, value, Source::Document(at.clone()))?;
-        Ok(Effect { removed: Some(at), put: Some(put) })
+        self.add(path, value)
     }
 
     /// Python's `TestOperation`: `==`, to which `1`, `1.0` and `true` are equal.
-    fn test(&self, path: &Pointer, expected: &Node) -> Result<Effect, Fault> {
+    fn test(&self, path: &Pointer, expected: &Node) -> Result<(), Fault> {
         let (around, spot) = target(&self.root, path)?;
         let at = existing(&self.root, path, around, spot)?;
         let found = at.get(&self.root).expect("it was found");
         if found.value.equals_in_python(&expected.value) {
-            return Ok(Effect::default());
+            return Ok(());
         }
         Err((expected.span, Reason::Different { found: found.span }))
     }

@@ -11,24 +11,20 @@
 mod apply;
 mod json;
 mod operation;
-mod trace;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::operation::Operation;
-use super::{Origin, Side};
 use crate::source::Span;
-use crate::yaml::path::Location;
-use crate::yaml::{Node, Value, YamlLimit};
+use crate::yaml::path::{Location, Piece, inside};
+use crate::yaml::{Node, Size, Value, YamlLimit};
 
 /// The operations of a patch, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
     document: Node,
     operations: Vec<Operation>,
-    /// What the operations did to the document that was asked about last.
-    last: trace::Last,
 }
 
 /// Why a patch cannot be read, or not be applied; nothing of it is then.
@@ -156,11 +152,11 @@ impl Patch {
     pub fn read(text: &str, span: Span) -> Result<Self, Failure> {
         let document = json::read(text, span)?;
         let operations = operation::read(&document)?;
-        Ok(Self { document, operations, last: trace::Last::default() })
+        Ok(Self { document, operations })
     }
 
     /// The patch as data: the list of its operations, each a mapping. Places of
-    /// the patch, as [`Origin`] has them, are places in it.
+    /// the patch are places in it.
     pub fn document(&self) -> &Node {
         &self.document
     }
@@ -173,38 +169,31 @@ impl Patch {
     /// Where an operation fails; `base` is then as it was.
     pub(super) fn apply(&self, base: &mut Node, document: &Node) -> Result<(), Failure> {
         let operations = self.operations_of(document)?;
-        let (patched, _) = apply::apply(&operations, base)?;
+        let patched = apply::apply(&operations, base)?;
         // The keys that a secret patch adds are its pointers' names.
         let secret = patched.secret || document.secret;
         *base = Node { secret, ..patched };
         Ok(())
     }
 
-    /// See [`Strategy::came`](super::Strategy::came). Where the patch fails, all
-    /// is as it was. Of what is nowhere, and was not taken away here, the place
-    /// is told at which the base has nothing either.
-    pub(super) fn came(&self, base: &Node, over: &Node, place: &Location) -> Origin {
-        trace::came(&self.effects(base, over), over, place)
-    }
-
-    /// See [`Strategy::went`](super::Strategy::went). Where only something inside
-    /// `place` was copied or moved, its new place is among them.
-    pub(super) fn went(
-        &self,
-        base: &Node,
-        over: &Node,
-        side: Side,
-        place: &Location,
-    ) -> Vec<Location> {
-        trace::went(&self.effects(base, over), over, side, place)
-    }
-
-    fn effects(&self, base: &Node, over: &Node) -> Arc<[apply::Effect]> {
-        self.last.effects(base, over, || {
-            let operations = self.operations_of(over);
-            let applied = operations.and_then(|operations| apply::apply(&operations, base));
-            applied.map(|(_, effects)| effects).unwrap_or_default()
-        })
+    /// See [`Strategy::taken_by`](super::Strategy::taken_by): the first operation that leaves fewer
+    /// nodes with the span than there were. Not looked for where it would take long.
+    pub(super) fn taken_by(&self, base: &Node, document: &Node, taken: Span) -> Option<Location> {
+        /// Maximum number of nodes to look at.
+        const MAX_LOOKED_AT: u64 = 10_000_000;
+        let operations = self.operations_of(document).ok()?;
+        let mut left = MAX_LOOKED_AT.checked_sub(Size::of(base).nodes())?;
+        let (mut count, mut found) = (count_of(base, taken), None);
+        let patched = apply::apply_each(&operations, base, |index, patched| {
+            let cost = Size::of(patched).nodes();
+            if found.is_some() || left < cost {
+                return;
+            }
+            left -= cost;
+            let before = std::mem::replace(&mut count, count_of(patched, taken));
+            found = (count < before).then(|| Location(vec![Piece::Index(index)]));
+        });
+        patched.ok().and(found)
     }
 
     fn operations_of(&self, document: &Node) -> Result<Cow<'_, [Operation]>, Failure> {
@@ -222,4 +211,9 @@ fn is_shared(left: &Node, right: &Node) -> bool {
         (Value::Mapping(left), Value::Mapping(right)) => Arc::ptr_eq(left, right),
         _ => false,
     }
+}
+
+/// How many nodes have a span.
+fn count_of(node: &Node, span: Span) -> usize {
+    usize::from(node.span == span) + inside(node).map(|child| count_of(child, span)).sum::<usize>()
 }

@@ -1,10 +1,24 @@
 //! The laws of merging: what explains a result agrees with it.
 
-use layercake::merge::{Origin as From, Side, Strategy as Merging};
+use std::rc::Rc;
+
+use layercake::merge::Strategy as Merging;
+use layercake::merge::numbers::{From, Numbered, Numbers};
+use layercake::source::NumberedInput;
 use layercake::yaml::path::{Location, Piece, children};
-use layercake::yaml::{Mapping, Node, Origin, Value};
+use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 
 use super::reading::same;
+
+/// What a strategy moves where.
+pub fn numbers(merging: &Merging, base: &Node, over: &Node) -> Numbers {
+    let before = Numbered::of(base, NumberedInput::Before);
+    let source = Rc::new(Numbered::of(over, NumberedInput::Source));
+    let mut after = before.node().clone();
+    // What fails leaves all as it was.
+    let _ = merging.lay(&mut after, source.node());
+    Numbers::new(before, None, Some(source), after)
+}
 
 /// All places of a value, the root among them.
 pub fn places(node: &Node) -> Vec<Location> {
@@ -46,40 +60,41 @@ fn is_from(node: &Node, source: &Node, at: &Location, side: &Node) -> Result<(),
 /// What is not true of a result, of which the parts below and above are known.
 pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
     let mut wrong = Vec::new();
+    let numbers = numbers(merging, base, over);
     for place in places(result) {
         let node = place.get(result).expect("the place is one of the result");
-        let came = merging.came(base, over, &place);
-        let mut check = |side: Side, at: &Location| -> Option<Node> {
-            let data = if side == Side::Base { base } else { over };
+        let came = numbers.from(&place);
+        let mut check = |input: NumberedInput, at: &Location| -> Option<Node> {
+            let data = if input == NumberedInput::Before { base } else { over };
             let source = at.get(data).cloned();
             if source.is_none() {
-                wrong.push(format!("{place} came from {side:?} {at}, where nothing is"));
+                wrong.push(format!("{place} came from {input:?} {at}, where nothing is"));
             }
-            // What is in a pair has no place of its own where it came from.
-            let is_pairs = source.as_ref().is_some_and(|it| matches!(it.value, Value::Pairs(_)));
-            let went = merging.went(base, over, side, at);
-            if !went.iter().any(|it| *it == place || is_pairs && place.starts_with(it)) {
-                wrong.push(format!("{place} came from {side:?} {at}, which did not go there"));
+            if !numbers.went(input, at).contains(&place) {
+                wrong.push(format!("{place} came from {input:?} {at}, which did not go there"));
             }
             source
         };
         match &came {
-            From::From(side, at) => {
-                let data = if *side == Side::Base { base } else { over };
-                if let Some(source) = check(*side, at) {
+            Some(From::Moved(input, at)) => {
+                let data = if *input == NumberedInput::Before { base } else { over };
+                if let Some(source) = check(*input, at) {
                     wrong.extend(
                         is_from(node, &source, at, data).err().map(|it| format!("{place}: {it}")),
                     );
                 }
             }
-            From::Joined { base: lower, over: upper } => {
-                let texts = [check(Side::Base, lower), check(Side::Over, upper)];
+            Some(From::Built { text, part: Some(part) }) => {
+                let texts =
+                    [check(NumberedInput::Before, text), check(NumberedInput::Source, part)];
                 let is_whole = node.as_str().is_some_and(|text| is_joined(text, &texts));
                 if !is_whole || node.origin != Origin::Derived {
                     wrong.push(format!("{place}: {node:?} is not joined of {texts:?}"));
                 }
             }
-            From::Made | From::Deleted(_) => wrong.push(format!("{place} is there, and {came:?}")),
+            Some(From::Built { part: None, .. } | From::Made) | None => {
+                wrong.push(format!("{place} is there, and {came:?}"));
+            }
         }
     }
     wrong
@@ -101,29 +116,24 @@ fn is_joined(text: &str, sources: &[Option<Node>; 2]) -> bool {
     }
 }
 
-/// Keys of the root that are gone must have been taken away.
-pub fn untrue_deletions(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
+/// Keys of the root that are gone must have been taken away by a null.
+pub fn untrue_deletions(base: &Node, over: &Node, result: &Node) -> Vec<String> {
     let keys = base.as_mapping().into_iter().flat_map(Mapping::keys);
     let gone = keys.filter(|key| result.as_mapping().is_none_or(|it| it.get(*key).is_none()));
-    let came = gone.map(|key| {
-        let place = Location(vec![Piece::Key(key.clone())]);
-        (merging.came(base, over, &place), place)
-    });
-    came.filter_map(|(came, place)| match &came {
-        From::Deleted(at) if at.get(over).is_some_and(Node::is_null) => None,
-        _ => Some(format!("{place} is gone, and came {came:?}")),
-    })
-    .collect()
+    let is_null = |key: &&Key| over.as_mapping()?.get(*key).map(Node::is_null);
+    let kept = gone.filter(|key| is_null(key) != Some(true));
+    kept.map(|key| format!("{key:?} is gone, and nothing takes it away")).collect()
 }
 
 /// Where a value went there is something, whichever value it was.
 pub fn untrue_goings(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (side, data) in [(Side::Base, base), (Side::Over, over)] {
+    let numbers = numbers(merging, base, over);
+    for (input, data) in [(NumberedInput::Before, base), (NumberedInput::Source, over)] {
         for place in places(data) {
-            for went in merging.went(base, over, side, &place) {
+            for went in numbers.went(input, &place) {
                 if went.get(result).is_none() {
-                    wrong.push(format!("{side:?} {place} went to {went}, where nothing is"));
+                    wrong.push(format!("{input:?} {place} went to {went}, where nothing is"));
                 }
             }
         }

@@ -119,7 +119,7 @@ proptest! {
                 }
                 let wrong = [
                     untrue(merging, &base, &over, &result),
-                    untrue_deletions(merging, &base, &over, &result),
+                    untrue_deletions(&base, &over, &result),
                     untrue_goings(merging, &base, &over, &result),
                 ]
                 .concat();

@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
+use layercake::merge::Strategy as Merge;
+use layercake::merge::numbers::From;
 use layercake::merge::patch::Patch;
-use layercake::merge::{Origin, Side, Strategy as Merge};
+use layercake::source::NumberedInput;
 use layercake::yaml::Node;
 use layercake::yaml::path::{Location, children};
 use proptest::prelude::*;
@@ -14,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 use super::config;
 use crate::conformance::{node_of, same};
+use crate::laws::merging::numbers;
 use crate::patch::{document, lay, read};
 
 proptest! {
@@ -27,20 +30,21 @@ proptest! {
         let result = lay(&base, &patch).expect("each of its operations can be applied");
         let strategy = Merge::JsonPatch(Arc::new(patch.clone()));
         let over = patch.document();
+        let numbers = numbers(&strategy, &base, over);
         for (place, node) in places(&result) {
-            match strategy.came(&base, over, &place) {
-                Origin::From(side, from) => {
-                    let source = match side {
-                        Side::Base => from.get(&base),
-                        Side::Over => from.get(over),
+            match numbers.from(&place) {
+                Some(From::Moved(input, from)) => {
+                    let source = match input {
+                        NumberedInput::Before => from.get(&base),
+                        NumberedInput::Own | NumberedInput::Source => from.get(over),
                     };
                     let source = source.expect("where it came from it was");
                     if !node.is_collection() {
-                        prop_assert!(same(&node.value, &source.value), "{place} from {side:?} {from}");
+                        prop_assert!(same(&node.value, &source.value), "{place} from {input:?} {from}");
                         prop_assert_eq!(node.span, source.span);
                     }
-                    let went = strategy.went(&base, over, side, &from);
-                    prop_assert!(went.contains(&place), "{place} from {side:?} {from} to {went:?}");
+                    let went = numbers.went(input, &from);
+                    prop_assert!(went.contains(&place), "{place} from {input:?} {from} to {went:?}");
                 }
                 origin => prop_assert!(false, "{} is there, but {:?}", place, origin),
             }
@@ -54,14 +58,12 @@ proptest! {
         let result = lay(&base, &patch).expect("each of its operations can be applied");
         let strategy = Merge::JsonPatch(Arc::new(patch.clone()));
         let over = patch.document();
-        for (side, sides) in [(Side::Base, &base), (Side::Over, over)] {
-            for (from, _) in places(sides).into_iter().filter(|(_, node)| !node.is_collection()) {
-                for place in strategy.went(&base, over, side, &from) {
+        let numbers = numbers(&strategy, &base, over);
+        for (input, data) in [(NumberedInput::Before, &base), (NumberedInput::Source, over)] {
+            for (from, _) in places(data).into_iter().filter(|(_, node)| !node.is_collection()) {
+                for place in numbers.went(input, &from) {
                     prop_assert!(place.get(&result).is_some(), "{from} to {place}");
-                    prop_assert_eq!(
-                        strategy.came(&base, over, &place),
-                        Origin::From(side, from.clone())
-                    );
+                    prop_assert_eq!(numbers.from(&place), Some(From::Moved(input, from.clone())));
                 }
             }
         }

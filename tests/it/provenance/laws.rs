@@ -123,7 +123,7 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
                 // An empty mapping may have been filled, and is no leaf then.
                 let hop = replay.trace_with_losers(reached.doc, &reached.location);
                 if !comes_from(&hop, doc, &leaf) {
-                    fault(&format!("has no way back from {reached:?}"));
+                    fault(&format!("has no way back from {reached:?}: {hop:?}"));
                 }
                 if reached.from.is_some_and(|from| from >= at) {
                     fault("the order is wrong");
@@ -188,7 +188,7 @@ fn ends(hop: &Hop) -> Vec<&Hop> {
 fn comes_from(hop: &Hop, doc: DocId, leaf: &Location) -> bool {
     let is_text_of_all = |hop: &Hop| {
         let put = hop.from.get(1).and_then(|put| put.value.as_ref());
-        hop.via == Via::Pattern
+        matches!(hop.via, Via::Pattern | Via::Laid)
             && put.is_some_and(|it| it.as_mapping().is_some() || it.as_sequence().is_some())
     };
     ends(hop).iter().any(|end| end.doc == doc && end.location == *leaf)
