@@ -2,12 +2,11 @@
 //! into each other end in a problem, not in the machine's memory.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::graph::{Graph, Recipe};
 use crate::merge::pattern::{Effort, PatternFailure};
 use crate::yaml::path::inside;
-use crate::yaml::{Node, Size, Value, YamlLimit};
+use crate::yaml::{Node, Size, YamlLimit};
 
 /// What one document may still cost. The shares do not depend on what other
 /// documents cost, so that they do not depend on any order.
@@ -124,13 +123,9 @@ fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
 fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
     let (mut count, mut open) = (0, vec![node]);
     while let Some(node) = open.pop() {
-        let (address, entries) = match &node.value {
-            Value::Mapping(mapping) => (Arc::as_ptr(mapping).addr(), mapping.len()),
-            Value::Sequence(items) => (Arc::as_ptr(items).addr(), items.len()),
-            _ => continue,
-        };
+        let Some(address) = node.value.address() else { continue };
         if known.insert(address) {
-            count += entries as u64;
+            count += inside(node).count() as u64;
             open.extend(inside(node));
         }
     }

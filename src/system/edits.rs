@@ -1004,9 +1004,10 @@ fn outermost(first: Span, spans: Vec<Span>) -> Vec<Span> {
 /// The spans of `node` and of what is in it; what is shared is looked into once.
 fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>) {
     spans.push(node.span);
+    if node.value.address().is_some_and(|address| !known.insert(address)) {
+        return;
+    }
     match &node.value {
-        Value::Mapping(mapping) if !known.insert(Arc::as_ptr(mapping).addr()) => {}
-        Value::Sequence(items) if !known.insert(Arc::as_ptr(items).addr()) => {}
         Value::Mapping(_) | Value::Sequence(_) => {
             inside(node).for_each(|child| collect_texts(child, known, spans));
         }

@@ -880,30 +880,30 @@ static HASHER: LazyLock<foldhash::fast::RandomState> = LazyLock::new(Default::de
 
 impl Hashes {
     fn of(&mut self, node: &Node) -> u64 {
+        if node.secret && self.hides_secrets {
+            return 0;
+        }
+        let Some(address) = node.value.address() else { return self.fresh(&node.value) };
+        if let Some(known) = self.known.get(&address) {
+            return *known;
+        }
+        let hash = self.fresh(&node.value);
+        self.known.insert(address, hash);
+        hash
+    }
+
+    fn fresh(&mut self, value: &Value) -> u64 {
         let hasher = &*HASHER;
-        match &node.value {
-            _ if node.secret && self.hides_secrets => 0,
+        match value {
             Value::Mapping(mapping) => {
-                let address = Arc::as_ptr(mapping).addr();
-                if let Some(known) = self.known.get(&address) {
-                    return *known;
-                }
                 // In any order of the entries.
                 let entries =
                     mapping.iter().map(|(key, node)| hasher.hash_one((key, self.of(node))));
-                let hash = hasher.hash_one((1, entries.fold(0, u64::wrapping_add)));
-                self.known.insert(address, hash);
-                hash
+                hasher.hash_one((1, entries.fold(0, u64::wrapping_add)))
             }
             Value::Sequence(items) => {
-                let address = Arc::as_ptr(items).addr();
-                if let Some(known) = self.known.get(&address) {
-                    return *known;
-                }
                 let items: Vec<u64> = items.iter().map(|item| self.of(item)).collect();
-                let hash = hasher.hash_one((2, items));
-                self.known.insert(address, hash);
-                hash
+                hasher.hash_one((2, items))
             }
             Value::String(text) => hasher.hash_one((3, &**text)),
             Value::Int(int) => hasher.hash_one((4, int)),

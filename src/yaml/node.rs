@@ -265,6 +265,25 @@ impl From<Vec<Node>> for Value {
 }
 
 impl Value {
+    /// Address of the memory of a mapping or list, which all clones share; none for other values.
+    pub fn address(&self) -> Option<usize> {
+        match self {
+            Value::Mapping(mapping) => Some(Arc::as_ptr(mapping).addr()),
+            Value::Sequence(items) => Some(Arc::as_ptr(items).addr()),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::BigInt(_)
+            | Value::Float(_)
+            | Value::Date(_)
+            | Value::Timestamp(_)
+            | Value::Binary(_)
+            | Value::Set(_)
+            | Value::Pairs(_)
+            | Value::String(_) => None,
+        }
+    }
+
     /// Whether it holds no other values, as the keys of mappings do.
     pub fn is_scalar(&self) -> bool {
         match self {

@@ -273,11 +273,7 @@ struct Heights {
 
 impl Heights {
     fn of(&mut self, node: &Node) -> usize {
-        let address = match &node.value {
-            Value::Mapping(mapping) => Arc::as_ptr(mapping).addr(),
-            Value::Sequence(items) => Arc::as_ptr(items).addr(),
-            _ => return 0,
-        };
+        let Some(address) = node.value.address() else { return 0 };
         if let Some(height) = self.known.get(&address) {
             return *height;
         }

@@ -13,12 +13,11 @@ mod json;
 mod operation;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use self::operation::Operation;
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece, inside};
-use crate::yaml::{Node, Size, Value, YamlLimit};
+use crate::yaml::{Node, Size, YamlLimit};
 
 /// The operations of a patch, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,19 +196,10 @@ impl Patch {
     }
 
     fn operations_of(&self, document: &Node) -> Result<Cow<'_, [Operation]>, Failure> {
-        if is_shared(document, &self.document) {
+        if document.value.address() == self.document.value.address() {
             return Ok(Cow::Borrowed(&self.operations));
         }
         operation::read(document).map(Cow::Owned)
-    }
-}
-
-/// Whether two nodes are one collection.
-fn is_shared(left: &Node, right: &Node) -> bool {
-    match (&left.value, &right.value) {
-        (Value::Sequence(left), Value::Sequence(right)) => Arc::ptr_eq(left, right),
-        (Value::Mapping(left), Value::Mapping(right)) => Arc::ptr_eq(left, right),
-        _ => false,
     }
 }
 
